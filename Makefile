@@ -1,0 +1,53 @@
+# Each target sets up what it needs; only Python 3.11 (or 3.12), make and a package index are assumed.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-all lint format bench sql mlflow wheel clean
+
+help:  ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev]'
+	$(BIN)/python -m jobs fetch-jars
+	touch $(READY)
+
+install: $(READY)  ## the set-up alone: .venv, packages, jars
+
+demo: $(READY)  ## make a small corpus, run everything on it, show the tables
+	$(BIN)/python -m jobs demo
+
+test: $(READY)  ## what CI runs
+	$(BIN)/python -m pytest -m 'not slow'
+
+test-all: $(READY)  ## with the slow tests
+	$(BIN)/python -m pytest
+
+lint: $(READY)  ## ruff and mypy
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+format: $(READY)  ## let ruff lay out the code
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+
+bench: $(READY)  ## reading speed against bare lxml
+	$(BIN)/python -m tests.benchmarks.bench_reading
+
+sql: $(READY)  ## spark-sql over the demo's tables (ROOT=... for others)
+	$(BIN)/python -m jobs sql --set lakehouse.root=$(or $(ROOT),demo/lakehouse)
+
+mlflow: $(READY)  ## compare the demo's runs in the browser (ROOT=... for others)
+	$(BIN)/python -m mlflow ui --backend-store-uri sqlite:///$(or $(ROOT),demo/lakehouse)/mlflow.db
+
+wheel: $(READY)  ## build the wheel
+	$(BIN)/python -m build --wheel
+
+clean:  ## remove what the demo and the builds made
+	rm -rf demo build dist *.egg-info

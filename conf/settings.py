@@ -1,0 +1,268 @@
+"""Settings: every number a run depends on, with its default and where the default comes from.
+
+A profile (``conf/profiles/<name>.yaml``) is laid over the defaults, then each ``--config`` file, then
+each ``--set section.key=value``. Unknown keys and bad values are refused with the key's name.
+"""
+
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from conf.errors import InputError
+
+PROFILES = ("local", "databricks", "emr")
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LakehouseSettings(Section):
+    root: str = Field("lakehouse", description="folder or URI of the tables when no catalog is set")
+    catalog: str | None = Field(None, description="catalog whose schemas hold the tables (Unity Catalog)")
+
+
+class SparkSettings(Section):
+    master: str | None = Field(None, description="null: what spark-submit or the runtime says")
+    driver_memory: str | None = None
+    shuffle_partitions: int | None = Field(None, ge=1)
+    conf: dict[str, str] = Field(default_factory=dict, description="further Spark configuration")
+    bundled_jars: bool = Field(False, description="start from the jars that `make install` fetched")
+    set_runtime: bool = Field(
+        True, description="set Delta's extensions and the like; false where the runtime owns them"
+    )
+
+
+class PipelineSettings(Section):
+    slice_minutes: float = Field(20, gt=0, description="work between two commits of a sliced stage")
+    max_error_share: float = Field(
+        0.01, ge=0, le=1, description="share of rows a model may fail on before its stage fails"
+    )
+    retrain_on_growth: bool = Field(True, description="train again when a table that the training reads has changed")
+
+
+class CleaningSettings(Section):
+    strip_names: bool = True
+    repeated_turns: Literal["previous", "dialogue", "off"] = Field(
+        "previous", description="a turn that says again what the previous (or any earlier) turn said"
+    )
+    previously_on: bool = True
+    min_characters: int = Field(2, description="EDOS 3.1")
+    max_characters: int = Field(100, description="EDOS 3.1")
+    min_alphabetic_share: float = Field(0.6, ge=0, le=1, description="EDOS 3.1")
+    repetitive_min_tokens: int = Field(5, description="ours: shorter turns may repeat a word")
+    repetitive_share: float = Field(0.5, description="ours: one token above this share is a lot")
+    excluded_genres: tuple[str, ...] = Field(("Documentary",), description="EDOS 3.1")
+    exact_duplicates: bool = True
+    near_duplicates: bool = True
+    near_duplicate_jaccard: float = Field(0.8, ge=0, le=1, description="ours: on word shingles")
+    drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
+
+
+class SubtitleSettings(Section):
+    sources: tuple[str, ...] = Field((), description="folders of .xml/.xml.gz, OPUS zips; paths or URIs")
+    languages: tuple[str, ...] = ("en",)
+    release: str = Field("v2018", description="for sources whose path names no OPUS release")
+    sample: float = Field(1.0, gt=0, le=1, description="share of films, by content hash, nested")
+    uploads_per_film: int = Field(1, ge=0, description="0 keeps all")
+    truecase: bool = Field(True, description="OPUS's truecased form of shouted words as text")
+    max_file_megabytes: int = Field(64, ge=1, description="a file that unpacks to more is quarantined")
+    max_ratio: int = Field(200, ge=2, description="a file that unpacks to more times its size is, too")
+    task_megabytes: int = Field(64, ge=1, description="stored bytes read by one task")
+    lemmatizer: Literal["spark-nlp", "simplemma"] = "spark-nlp"
+    turn_examples: tuple[str, ...] = Field(
+        (), description="folders of MELD and EmoryNLP transcripts, for the turn segmenter"
+    )
+    explicit_marks: bool = Field(True, description="a dash or speaker label decides, the SVM the rest")
+    silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
+    silence_ends_turn: bool = Field(
+        True, description="ours: nobody's turn goes on over such a silence (the paper is silent)"
+    )
+    cleaning: CleaningSettings = CleaningSettings()
+
+
+class EdosSettings(Section):
+    weak_label_examples: str | None = Field(
+        None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
+    )
+    crowd_votes: tuple[str, ...] = Field((), description="files of worker answers (released CSV format)")
+    empathetic_dialogues: str | None = None
+    top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
+    dialogue_confidence: Literal["max", "mean", "first", "last"] = Field(
+        "max", description="how turns' weak confidences make a dialogue's; the paper does not say"
+    )
+    test_share: float = Field(0.2, gt=0, lt=1, description="EDOS 3.3: balanced over the classes")
+    validation_share: float = Field(0.1, gt=0, lt=1, description="of all crowd labels")
+
+
+class TrainingSettings(Section):
+    epochs: int = Field(5, ge=1)
+    learning_rate: float = Field(2e-5, gt=0)
+    head_learning_rate: float | None = Field(None, description="of the new layers; null: the same")
+    batch_size: int = Field(32, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
+    max_tokens: int = Field(100, ge=8)
+    warmup_share: float = Field(0.1, ge=0, le=1)
+    label_smoothing: float = Field(0.0, ge=0, lt=1)
+    dropout: float = Field(0.1, ge=0, lt=1)
+    seed: int = 13
+
+
+class TurnSegmenterSettings(Section):
+    name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
+    regularization: float = Field(1e-4, gt=0)
+    features: int = Field(2**18, ge=2**10, description="hash buckets")
+    max_iterations: int = Field(60, ge=1)
+    partitions: int = Field(1, ge=1, description="of the training; one gives the same sums everywhere")
+    subtitle_pairs: int = Field(20_000, ge=0, description="pairs from the subtitles' own marks, at most")
+
+
+class WeakLabelerSettings(TrainingSettings):
+    name: str = "edos-weak-labeler"
+
+
+class EmotionClassifierSettings(TrainingSettings):
+    name: str = "edos-emotion-classifier"
+    effective_batch: int = Field(256, description="EDOS C")
+    weighted: bool = Field(True, description="decreasing weights on token embeddings (EDOS 3.3.1)")
+    start_from_weak_labeler: bool = Field(
+        False, description="ours: start from the weak labeler's encoder, not from the plain one"
+    )
+
+
+class ModelSettings(Section):
+    weak_encoder: str = Field("hf:bert-base-uncased", description="what the weak labeler starts from")
+    encoder: str = Field("hf:roberta-base", description="what the dialogue classifier starts from")
+    turn_segmenter: str = "models:/edos-turn-segmenter@champion"
+    weak_labeler: str = "models:/edos-weak-labeler@champion"
+    emotion_classifier: str = "models:/edos-emotion-classifier@champion"
+    batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
+    threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
+    training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
+
+
+class TrainSections(Section):
+    turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
+    weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
+    emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
+
+
+class MlflowSettings(Section):
+    tracking_uri: str | None = Field(None, description="null: a sqlite store beside the tables")
+    experiment: str = Field("edos", description="experiment name, or a path on Databricks")
+
+
+class EmoPillarsSettings(Section):
+    plots: str | None = None
+    goemotions: str | None = None
+    isear: str | None = None
+    emocontext: str | None = None
+
+
+class AugescSettings(Section):
+    sessions: str | None = None
+    queries: str | None = None
+
+
+class Settings(Section):
+    """All settings of a run, by section."""
+
+    lakehouse: LakehouseSettings = LakehouseSettings()
+    spark: SparkSettings = SparkSettings()
+    pipeline: PipelineSettings = PipelineSettings()
+    subtitles: SubtitleSettings = SubtitleSettings()
+    edos: EdosSettings = EdosSettings()
+    emo_pillars: EmoPillarsSettings = EmoPillarsSettings()
+    augesc: AugescSettings = AugescSettings()
+    models: ModelSettings = ModelSettings()
+    training: TrainSections = TrainSections()
+    mlflow: MlflowSettings = MlflowSettings()
+
+
+def load_settings(
+    profile: str = "local",
+    config_files: Iterable[str | Path] = (),
+    overrides: Mapping[str, Any] | Iterable[str] = (),
+) -> Settings:
+    """The settings of a run: defaults, then the profile, then the files, then single keys.
+
+    Args:
+        profile: a name under ``conf/profiles``.
+        config_files: YAML files laid over it, in order.
+        overrides: ``section.key`` to value, or ``section.key=value`` texts with the value in YAML.
+
+    Raises:
+        InputError: an unknown profile or key, a file that is not there, or a value out of range.
+    """
+    if profile not in PROFILES:
+        raise InputError(f"profile {profile!r} is not known: choose one of {', '.join(PROFILES)}")
+    merged = _yaml(files("conf").joinpath("profiles", f"{profile}.yaml").read_text("utf-8"), profile)
+    for file in config_files:
+        path = Path(file)
+        if not path.is_file():
+            raise InputError(f"config file {path} is not there: check --config")
+        merged = _laid_over(merged, _yaml(path.read_text("utf-8"), str(path)))
+    for key, value in _pairs(overrides):
+        merged = _laid_over(merged, _nested(key, value))
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise InputError(_one_line(error)) from None
+
+
+def _pairs(overrides: Mapping[str, Any] | Iterable[str]) -> Iterable[tuple[str, Any]]:
+    if isinstance(overrides, Mapping):
+        yield from overrides.items()
+        return
+    for text in overrides:
+        key, separator, value = text.partition("=")
+        if not separator:
+            raise InputError(f"--set {text}: write section.key=value")
+        try:
+            yield key.strip(), yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise InputError(f"--set {key}: {value!r} is not a YAML value; quote it") from None
+
+
+def _nested(key: str, value: Any) -> dict[str, Any]:
+    parts = key.split(".")
+    if parts[:2] == ["spark", "conf"]:
+        parts = ["spark", "conf", ".".join(parts[2:])]  # Spark's own keys have dots
+        value = str(value).lower() if isinstance(value, bool) else str(value)
+    for part in reversed(parts):
+        value = {part: value}
+    return dict(value)
+
+
+def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """``above`` over ``below``: mappings merge (except free-form Spark configuration keys), others replace."""
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        merged[key] = _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _yaml(text: str, place: str) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise InputError(f"{place} is not YAML: {str(error).splitlines()[0]}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{place} must hold sections of settings, not a {type(content).__name__}")
+    return content
+
+
+def _one_line(error: ValidationError) -> str:
+    problems = []
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            problems.append(f"setting {key} is not known")
+        else:
+            problems.append(f"setting {key}: {problem['msg']}, got {problem['input']!r}")
+    return "; ".join(problems)

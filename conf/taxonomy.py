@@ -1,0 +1,21 @@
+"""Label taxonomies, read from the CSV files beside this module."""
+
+import csv
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def _rows(name: str) -> tuple[dict[str, str], ...]:
+    with files("conf").joinpath("taxonomies", f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+        return tuple(csv.DictReader(lines))
+
+
+def edos_labels() -> tuple[str, ...]:
+    """The 41 labels of EDOS in id order: 32 emotions, 8 empathetic response intents, neutral (EDOS 1)."""
+    return tuple(row["label"] for row in sorted(_rows("edos"), key=lambda row: int(row["id"])))
+
+
+def edos_kinds() -> dict[str, str]:
+    """Label to kind: emotion, intent or neutral."""
+    return {row["label"]: row["kind"] for row in _rows("edos")}

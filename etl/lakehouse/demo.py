@@ -1,0 +1,22 @@
+"""The settings of ``make demo``: a corpus of the project's own, small trainings, everything in ``demo/``."""
+
+from collections.abc import Iterable
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from conf.settings import Settings, load_settings
+
+FOLDER = Path("demo")
+
+
+def demo_settings(profile: str, config_files: Iterable[str], overrides: Iterable[str]) -> Settings:
+    """Write the demo corpus under ``demo/`` and name it in the settings.
+
+    Further files and overrides are laid over the demo's, as over any profile.
+    """
+    from etl.demo.corpus import write_demo
+
+    facts = write_demo(FOLDER / "corpus")
+    print(f"demo corpus: {facts} in {FOLDER / 'corpus'}")
+    with as_file(files("conf").joinpath("demo", "settings.yaml")) as own:
+        return load_settings(profile, [str(own), *config_files], list(overrides))

@@ -1,0 +1,97 @@
+"""Nothing disappears: left-out units go to ``ops.dropped``, unreadable files to ``subtitles.quarantine``."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.lineage import StageEvent
+from etl.lakehouse.tables.ops import DROPPED
+from etl.lakehouse.tables.subtitles import QUARANTINE
+
+
+@dataclass(frozen=True)
+class Balance:
+    """A stage's account: it holds when everything that came in is somewhere."""
+
+    rows_in: int
+    rows_out: int
+    dropped: int
+    quarantined: int
+
+    @property
+    def holds(self) -> bool:
+        return self.rows_in == self.rows_out + self.dropped + self.quarantined
+
+
+class Ledger:
+    """The ledgers of one lakehouse."""
+
+    def __init__(self, lakehouse: Lakehouse) -> None:
+        self._lakehouse = lakehouse
+
+    def add(
+        self,
+        run: StageEvent,
+        number: int,
+        once: str,
+        dropped: DataFrame | None,
+        quarantined: DataFrame | None,
+    ) -> None:
+        """Add one slice's rows; before the slice's main commit, which makes them count."""
+        if dropped is not None and not dropped.isEmpty():
+            self._lakehouse.append(DROPPED, _ledger_rows(dropped, run, number), run.lineage(number), once)
+        if quarantined is not None and not quarantined.isEmpty():
+            self._lakehouse.append(QUARANTINE, _stamped(quarantined, run, number), run.lineage(number), once)
+
+    def replace(self, run: StageEvent, dropped: DataFrame | None) -> None:
+        """Put this run's rows in the place of the stage's earlier ones."""
+        where = f"stage = '{run.stage}'"
+        if dropped is None:
+            self._lakehouse.delete(DROPPED, where, run.lineage(0))
+        else:
+            self._lakehouse.replace(DROPPED, _ledger_rows(dropped, run, 0), run.lineage(0), where)
+
+    def clear(self, run: StageEvent) -> None:
+        """Forget what earlier runs of the stage left out, before it is rebuilt."""
+        for table in (DROPPED, QUARANTINE):
+            self._lakehouse.delete(table, f"stage = '{run.stage}'", run.lineage(0))
+
+    def clear_orphans(self, abandoned: StageEvent, counted: set[int]) -> None:
+        """Remove rows of a run that was given up, from slices whose main commit never came."""
+        for table in (DROPPED, QUARANTINE):
+            rest = f" AND slice NOT IN ({', '.join(map(str, sorted(counted)))})" if counted else ""
+            self._lakehouse.delete(
+                table,
+                f"stage = '{abandoned.stage}' AND run_id = '{abandoned.run_id}'{rest}",
+                abandoned.lineage(0),
+            )
+
+    def keys(self, stage: str) -> DataFrame:
+        """(work_key) of every piece that a sliced stage has left out whole or in part."""
+        dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage).select("work_key")
+        unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)
+        return dropped.union(unread.select(F.col("source_path").alias("work_key"))).distinct()
+
+    def left_out(self, stage: str) -> tuple[int, int]:
+        """(units dropped, files quarantined) by the stage."""
+        dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage)
+        unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)
+        return _first(dropped.agg(F.coalesce(F.sum("units"), F.lit(0)))), unread.count()
+
+
+def _ledger_rows(dropped: DataFrame, run: StageEvent, number: int) -> DataFrame:
+    if "work_key" not in dropped.columns:
+        dropped = dropped.withColumn("work_key", F.col("id"))
+    return _stamped(dropped, run, number)
+
+
+def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:
+    return rows.withColumns({"stage": F.lit(run.stage), "run_id": F.lit(run.run_id), "slice": F.lit(number)})
+
+
+def _first(frame: DataFrame) -> Any:
+    row = frame.first()
+    return row[0] if row is not None else None

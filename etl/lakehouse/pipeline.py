@@ -1,0 +1,203 @@
+"""The pipeline: which stages there are, in which order, which of them have work to do, and doing it."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from conf.errors import InputError
+from conf.settings import Settings
+from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.ledger import Ledger
+from etl.lakehouse.lineage import StageLog, run_id_of
+from etl.lakehouse.stage import REGISTRY, Model, Stage, setting
+from udfs.models.loader import ResolvedModel, resolve
+
+
+def all_stages() -> list[Stage]:
+    """Every stage declared under ``jobs``, each after those whose output it reads."""
+    import jobs
+
+    for module in pkgutil.walk_packages(jobs.__path__, "jobs."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    return in_order(REGISTRY.values())
+
+
+def in_order(stages: Iterable[Stage]) -> list[Stage]:
+    """Topological order; independent stages by name."""
+    waiting = {stage.name: stage for stage in stages}
+    ordered: list[Stage] = []
+    while waiting:
+        unmade = {_name(stage.writes) for stage in waiting.values() if stage.writes is not None}
+        ready = [
+            stage
+            for stage in waiting.values()
+            if not unmade & {*(table.name for table in stage.reads), *map(_name, stage.asks)}
+        ]
+        if not ready:
+            raise ValueError(f"stages read each other's tables in a circle: {', '.join(sorted(waiting))}")
+        # Depth first: what the newest table makes possible comes before unrelated stages.
+        made = [_name(stage.writes) for stage in reversed(ordered)]
+        ready.sort(key=lambda stage: (_newest_input(stage, made), stage.name))
+        ordered.append(ready[0])
+        del waiting[ready[0].name]
+    return ordered
+
+
+def _newest_input(stage: Stage, made: list[str]) -> int:
+    inputs = {*(table.name for table in stage.reads), *map(_name, stage.asks)}
+    return min((made.index(name) for name in inputs if name in made), default=len(made))
+
+
+def _name(resource: Any) -> str:
+    return f"model {resource.name}" if isinstance(resource, Model) else getattr(resource, "name", "")
+
+
+def chosen(
+    stages: list[Stage], *, to: str | None = None, start: str | None = None, only: str | None = None
+) -> list[Stage]:
+    """The stages that ``--to``, ``--from`` and ``--only`` select, in order.
+
+    Raises:
+        InputError: a stage that is not known.
+    """
+    by_name = {stage.name: stage for stage in stages}
+    for name in (to, start, only):
+        if name is not None and name not in by_name:
+            raise InputError(f"stage {name!r} is not known: `python -m jobs plan` lists them")
+    if only is not None:
+        return [by_name[only]]
+    wanted = {stage.name for stage in stages}
+    if to is not None:
+        wanted &= _reach(by_name[to], stages, forward=False)
+    if start is not None:
+        wanted &= _reach(by_name[start], stages, forward=True)
+    return [stage for stage in stages if stage.name in wanted]
+
+
+def _reach(origin: Stage, stages: list[Stage], *, forward: bool) -> set[str]:
+    reached = {origin.name}
+    for stage in stages if forward else reversed(stages):
+        for other in stages:
+            first, second = (other, stage) if forward else (stage, other)
+            if other.name in reached and feeds(first, second):
+                reached.add(stage.name)
+    return reached
+
+
+def feeds(first: Stage, second: Stage) -> bool:
+    """Whether ``second`` reads or asks what ``first`` makes."""
+    inputs = {*(table.name for table in second.reads), *map(_name, second.asks)}
+    return first.writes is not None and _name(first.writes) in inputs
+
+
+@dataclass(frozen=True)
+class Need:
+    """Whether a stage has work to do and why; with the identity of the run that does it."""
+
+    why: str | None
+    run_id: str
+    inputs: dict[str, str]
+    settings_hash: str
+    models: dict[str, ResolvedModel]
+    rebuild: bool = False
+
+
+class Workplace:
+    """What stages run in: session, tables, ledgers, log and models of one lakehouse."""
+
+    def __init__(self, spark: SparkSession, settings: Settings) -> None:
+        self.spark = spark
+        self.settings = settings
+        self.lakehouse = Lakehouse(spark, settings.lakehouse)
+        self.ledger = Ledger(self.lakehouse)
+        self.log = StageLog(self.lakehouse)
+
+    @property
+    def model_folder(self) -> str:
+        root = self.settings.lakehouse.root
+        return f"{'/dbfs/' + root[6:] if root.startswith('dbfs:/') else root}/_models"
+
+    def resolve(self, model: Model) -> ResolvedModel:
+        """The model behind the setting ``models.<name>``, brought to a local or shared folder once.
+
+        Raises:
+            InputError: it is not there.
+        """
+        from etl.lakehouse.registry import tracking_uri
+
+        uri = setting(self.settings, f"models.{model.name}")
+        return resolve(uri, Path(self.model_folder), tracking_uri(self.settings))
+
+    def is_given(self, stage: Stage) -> str | None:
+        """The URI of a model that the settings bring from elsewhere, so that nothing is trained."""
+        if not isinstance(stage.writes, Model):
+            return None
+        uri = str(setting(self.settings, f"models.{stage.writes.name}"))
+        name = setting(self.settings, f"training.{stage.writes.name}.name")
+        return None if uri == f"models:/{name}@champion" else uri
+
+    def need(self, stage: Stage, again: bool = False) -> Need:
+        """Compare the stage's last finished run with what it would run on now.
+
+        Raises:
+            InputError: an input table or model is not there yet.
+        """
+        inputs = {}
+        for table in stage.reads:
+            identity = self.lakehouse.identity(table)
+            if identity is None:
+                raise InputError(f"{stage.name} reads {table.name}, which is not there: run the stages before it")
+            inputs[table.name] = identity
+        models = {model.name: self.resolve(model) for model in stage.asks}
+        identities = {name: model.identity for name, model in models.items()}
+        settings_hash = stage.settings_hash(self.settings)
+        last = self.log.last(stage.name, "done")
+        run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, self.log.runs(stage.name))
+        why, rebuild = None, False
+        if again:
+            why, rebuild = "asked for again", True
+        elif last is None:
+            why = "never ran"
+        elif last.stage_version != stage.version:
+            why, rebuild = "its rules changed", True
+        elif last.settings_hash != settings_hash:
+            why, rebuild = "its settings changed", True
+        elif last.models != identities:
+            changed = sorted(name for name in identities if last.models.get(name) != identities[name])
+            why = f"model {', '.join(changed)} changed"
+            rebuild = not (stage.sliced is not None and stage.sliced.cache)
+        elif last.input_versions != inputs and self._counts_growth(stage):
+            changed = sorted(name for name in inputs if last.input_versions.get(name) != inputs[name])
+            why = f"{', '.join(changed)} changed"
+        elif (problem := self._output_problem(stage, last.output_version)) is not None:
+            why = problem
+        unfinished = self.log.unfinished(stage.name)
+        if unfinished is not None and unfinished.run_id != run_id:
+            # Rows of a run under other settings must not be mixed with this one's.
+            then = (unfinished.settings_hash, unfinished.stage_version, unfinished.models)
+            rebuild = rebuild or then != (settings_hash, stage.version, identities)
+            why = why or "an earlier run was stopped"
+        return Need(why, run_id, inputs, settings_hash, models, rebuild)
+
+    def _counts_growth(self, stage: Stage) -> bool:
+        return not isinstance(stage.writes, Model) or self.settings.pipeline.retrain_on_growth
+
+    def _output_problem(self, stage: Stage, recorded: str | None) -> str | None:
+        if isinstance(stage.writes, Model):
+            try:
+                self.resolve(stage.writes)
+            except InputError:
+                return "its model is not in the registry"
+            return None
+        if stage.writes is None:
+            return None
+        identity = self.lakehouse.identity(stage.writes)
+        if identity is None:
+            return f"{stage.writes.name} is not there"
+        return None if identity == recorded else f"{stage.writes.name} was changed by something else"

@@ -1,0 +1,33 @@
+"""Where MLflow keeps runs and models, from the settings."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conf.settings import Settings
+
+if TYPE_CHECKING:
+    from udfs.models.tracking import Store
+
+
+def tracking_uri(settings: Settings) -> str | None:
+    """``mlflow.tracking_uri``, or a sqlite store beside local tables; None leaves it to MLflow's environment."""
+    if settings.mlflow.tracking_uri is not None:
+        return settings.mlflow.tracking_uri
+    root = _local_root(settings)
+    return None if root is None else f"sqlite:///{root}/mlflow.db"
+
+
+def model_store(settings: Settings) -> "Store":
+    """The store that trainings log to; its artifacts lie beside local tables."""
+    from udfs.models.tracking import Store
+
+    root = _local_root(settings)
+    own = settings.mlflow.tracking_uri is None and root is not None
+    if own and root is not None:
+        root.mkdir(parents=True, exist_ok=True)
+    return Store(tracking_uri(settings), settings.mlflow.experiment, str(root / "_mlflow") if own and root else None)
+
+
+def _local_root(settings: Settings) -> Path | None:
+    root = settings.lakehouse.root
+    return None if ":" in root else Path(root).resolve()

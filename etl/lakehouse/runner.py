@@ -1,0 +1,229 @@
+"""Doing a stage's work: whole, slice by slice, or a training; ledgers first, the main table last."""
+
+from datetime import UTC, datetime
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from etl.lakehouse.ledger import Balance
+from etl.lakehouse.lineage import StageEvent, package_version
+from etl.lakehouse.outcome import Outcome, Trained
+from etl.lakehouse.pipeline import Need, Workplace
+from etl.lakehouse.progress import Progress
+from etl.lakehouse.slices import SlicePlan, plan_slices
+from etl.lakehouse.stage import Model, Sliced, Stage, StageRun
+from etl.lakehouse.tables import Table
+from etl.lakehouse.tables.ops import DROPPED
+from etl.lakehouse.tables.subtitles import QUARANTINE
+
+
+class StageFailed(RuntimeError):
+    """A stage's result does not hold: exit status 1."""
+
+
+def run_stage(place: Workplace, stage: Stage, need: Need, progress: Progress) -> StageEvent:
+    """Run one stage to its end and record it.
+
+    Raises:
+        InputError: its input or settings are bad.
+        StageFailed: rows were lost or doubled, or a model failed on too many.
+    """
+    started = StageEvent(
+        stage=stage.name, run_id=need.run_id, event="started", started=datetime.now(UTC), seconds=0.0,
+        slices=1, unit=stage.units.name, rows_in=None, rows_out=None, rows_dropped=None,
+        rows_quarantined=None, input_versions=need.inputs, settings_hash=need.settings_hash,
+        stage_version=stage.version, models={name: model.identity for name, model in need.models.items()},
+        output_version=None, package_version=package_version(),
+    )  # fmt: skip
+    run = StageRun(
+        stage.visible(place.settings),
+        need.models,
+        place.spark,
+        place.model_folder,
+        place.settings,
+        progress.say,
+    )
+    frames = [place.lakehouse.read(table) for table in stage.reads]
+    try:
+        if stage.writes is None:
+            stage.function(*frames, run)
+            done = started.done()
+        elif isinstance(stage.writes, Model):
+            done = _train(place, stage, frames, run, started)
+        elif stage.sliced is not None:
+            done = _slice_by_slice(place, stage, stage.sliced, stage.writes, frames, run, started, need, progress)
+        else:
+            done = _whole(place, stage, stage.writes, frames, run, started)
+    finally:
+        place.spark.catalog.clearCache()
+    place.log.add(done)
+    return done
+
+
+def _whole(
+    place: Workplace, stage: Stage, table: Table, frames: list[DataFrame], run: StageRun, event: StageEvent
+) -> StageEvent:
+    outcome = _outcome(stage.function(*frames, run))
+    place.ledger.replace(event, outcome.dropped)
+    place.lakehouse.replace(table, outcome.rows, event.lineage(0))
+    rows_in = outcome.rows_in
+    if rows_in is None:
+        rows_in = _number(frames[0], stage.units.rows_in) if frames else 0
+    rows_out = _number(place.lakehouse.read(table), stage.units.rows_out)
+    return _closed(place, stage, table, event, rows_in, rows_out)
+
+
+def _train(place: Workplace, stage: Stage, frames: list[DataFrame], run: StageRun, event: StageEvent) -> StageEvent:
+    trained = stage.function(*frames, run)
+    if not isinstance(trained, Trained):
+        raise TypeError(f"{stage.name} trains a model and must return Trained")
+    place.ledger.replace(event, trained.dropped)
+    dropped, _ = place.ledger.left_out(stage.name)
+    _check(stage, Balance(trained.rows_in, trained.rows_out, dropped, 0))
+    return event.done(
+        rows_in=trained.rows_in, rows_out=trained.rows_out, rows_dropped=dropped, rows_quarantined=0,
+        output_version=trained.identity,
+    )  # fmt: skip
+
+
+def _slice_by_slice(
+    place: Workplace,
+    stage: Stage,
+    sliced: Sliced,
+    table: Table,
+    frames: list[DataFrame],
+    run: StageRun,
+    event: StageEvent,
+    need: Need,
+    progress: Progress,
+) -> StageEvent:
+    lakehouse, ledger = place.lakehouse, place.ledger
+    unfinished = place.log.unfinished(stage.name)
+    resuming = unfinished is not None and unfinished.run_id == need.run_id
+    if unfinished is not None and not resuming:
+        counted = {commit["slice"] for commit in lakehouse.commits(table, unfinished.run_id)}
+        ledger.clear_orphans(unfinished, counted)
+    if need.rebuild and not resuming:
+        lakehouse.delete(table, "true", event.lineage(0))
+        ledger.clear(event)
+    lakehouse.ensure(table)
+    prepared = sliced.prepare(*frames, run) if sliced.prepare else frames[0]
+    if not sliced.cache:
+        _retract(place, stage, sliced, table, prepared, event)
+    done_keys = _answered(place, table, need).select(sliced.key)
+    if not sliced.cache:
+        done_keys = done_keys.union(ledger.keys(stage.name))
+    pending = prepared.join(done_keys.distinct(), sliced.key, "left_anti")
+    plan = plan_slices(
+        pending, sliced, place.settings.pipeline.slice_minutes, place.spark.sparkContext.defaultParallelism,
+        unfinished.slices if unfinished is not None and resuming else None,
+    )  # fmt: skip
+    event = StageEvent(**{**vars(event), "slices": plan.slices})
+    if plan.pending and not resuming:
+        place.log.add(event)
+    for number in progress.slices(plan, stage.units.name):
+        _one_slice(place, stage, sliced, table, frames, pending, plan, number, run, event)
+    return _closed_slices(place, stage, sliced, table, prepared, event, need)
+
+
+def _one_slice(
+    place: Workplace, stage: Stage, sliced: Sliced, table: Table, frames: list[DataFrame],
+    pending: DataFrame, plan: SlicePlan, number: int, run: StageRun, event: StageEvent,
+) -> None:  # fmt: skip
+    piece = pending.where(plan.number_of(sliced.key) == number)
+    outcome = _outcome(stage.function(piece, *frames[1:], run))
+    once = f"{stage.name}/{event.run_id}/{number}of{plan.slices}"
+    place.ledger.add(event, number, once, outcome.dropped, outcome.quarantined)
+    place.lakehouse.append(table, outcome.rows, event.lineage(number), once)
+    place.spark.catalog.clearCache()
+
+
+def _retract(
+    place: Workplace, stage: Stage, sliced: Sliced, table: Table, prepared: DataFrame, event: StageEvent
+) -> None:
+    """Units that are gone from the input leave the table and the ledgers, as if never read."""
+    known = place.lakehouse.read(table).select(sliced.key).union(place.ledger.keys(stage.name)).distinct()
+    gone = known.join(prepared.select(sliced.key), sliced.key, "left_anti").where(F.col(sliced.key).isNotNull())
+    if gone.isEmpty():
+        return
+    gone = gone.persist()
+    place.lakehouse.delete_keys(DROPPED, gone, "work_key", event.lineage(0), f"kept.stage = '{stage.name}'")
+    place.lakehouse.delete_keys(QUARANTINE, gone, "source_path", event.lineage(0), f"kept.stage = '{stage.name}'")
+    place.lakehouse.delete_keys(table, gone, sliced.key, event.lineage(0))
+
+
+def _answered(place: Workplace, table: Table, need: Need) -> DataFrame:
+    """The rows that count as done: all, or a cache's rows from the model in use."""
+    rows = place.lakehouse.read(table)
+    if "model" not in table.key:
+        return rows
+    (model,) = need.models.values()
+    return rows.where(F.col("model") == model.identity)
+
+
+def _closed_slices(
+    place: Workplace,
+    stage: Stage,
+    sliced: Sliced,
+    table: Table,
+    prepared: DataFrame,
+    event: StageEvent,
+    need: Need,
+) -> StageEvent:
+    rows_in = _number(prepared, stage.units.rows_in)
+    answered = _answered(place, table, need)
+    if sliced.cache:
+        answered = answered.join(prepared.select(sliced.key), sliced.key, "left_semi")
+        _check_errors(place, stage, answered)
+    return _closed(place, stage, table, event, rows_in, _number(answered, stage.units.rows_out))
+
+
+def _closed(place: Workplace, stage: Stage, table: Table, event: StageEvent, rows_in: int, rows_out: int) -> StageEvent:
+    dropped, quarantined = place.ledger.left_out(stage.name)
+    _check(stage, Balance(rows_in, rows_out, dropped, quarantined))
+    _check_keys(place, table)
+    return event.done(
+        rows_in=rows_in, rows_out=rows_out, rows_dropped=dropped, rows_quarantined=quarantined,
+        output_version=place.lakehouse.identity(table),
+    )  # fmt: skip
+
+
+def _check(stage: Stage, balance: Balance) -> None:
+    if not balance.holds:
+        raise StageFailed(
+            f"{stage.name} does not add up: {balance.rows_in:,} {stage.units.name} in, {balance.rows_out:,} out, "
+            f"{balance.dropped:,} dropped, {balance.quarantined:,} quarantined"
+        )
+
+
+def _check_keys(place: Workplace, table: Table) -> None:
+    key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
+    row = place.lakehouse.read(table).agg(F.count("*"), F.count_distinct(*key)).first()
+    if row is not None and row[0] != row[1]:
+        raise StageFailed(f"{table.name} has {row[0] - row[1]:,} rows too many for its key {', '.join(table.key)}")
+
+
+def _check_errors(place: Workplace, stage: Stage, answered: DataFrame) -> None:
+    if "error" not in answered.columns:
+        return
+    row = answered.agg(F.count("*"), F.count("error"), F.min("error")).first()
+    allowed = place.settings.pipeline.max_error_share
+    if row is not None and row[1] > allowed * row[0]:
+        raise StageFailed(
+            f"{stage.name}: the model failed on {row[1]:,} of {row[0]:,} rows, more than "
+            f"pipeline.max_error_share={allowed} allows; the first says: {row[2]}"
+        )
+
+
+def _outcome(result: object) -> Outcome:
+    if isinstance(result, Outcome):
+        return result
+    if isinstance(result, DataFrame):
+        return Outcome(result)
+    raise InputError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")
+
+
+def _number(frame: DataFrame, expression: str) -> int:
+    row = frame.agg(F.expr(expression)).first()
+    return int(row[0] or 0) if row is not None else 0

@@ -1,0 +1,36 @@
+"""spark-sql over the lakehouse: tables and views by name, in an in-memory metastore of its own."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from conf.settings import Settings
+from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.session import spark_configuration, spark_session
+from etl.lakehouse.views import all_views
+
+
+def open_sql(settings: Settings, statement: str | None = None) -> int:
+    """Open the shell, or run one statement and leave; returns the shell's exit status."""
+    spark = spark_session(settings, "edos-lakehouse sql")
+    lakehouse = Lakehouse(spark, settings.lakehouse)
+    if statement is not None:
+        try:
+            lakehouse.register(all_views())
+            spark.sql(statement).show(100, truncate=120)
+            return 0
+        finally:
+            spark.stop()
+    statements = lakehouse.catalog_statements(all_views())
+    spark.stop()
+    from pyspark.find_spark_home import _find_spark_home
+
+    with tempfile.TemporaryDirectory(prefix="edos-sql-") as folder:
+        script = Path(folder, "tables.sql")
+        script.write_text(";\n".join(statements) + ";\n", encoding="utf-8")
+        command = [str(Path(_find_spark_home(), "bin", "spark-sql")), "-S", "-i", str(script)]
+        command += ["--master", settings.spark.master] if settings.spark.master else []
+        for key, value in spark_configuration(settings).items():
+            command += ["--conf", f"{key}={value}"]
+        return subprocess.run(command, cwd=folder, env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}).returncode

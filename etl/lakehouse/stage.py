@@ -1,0 +1,191 @@
+"""A stage is a value: what it reads, what it writes, and one function (see ``jobs/``)."""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.settings import Settings
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.tables import Table
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that a stage trains or asks: the key under ``models`` that holds its URI."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """How a stage that reads files or asks a model grows: only keys it has not seen, slice by slice.
+
+    Attributes:
+        key: the column that tells one unit of work from another.
+        cost: SQL expression summed over the pending units; what a slice bounds.
+        cost_per_minute: how much of it one core does in a minute, for planning.
+        prepare: from the stage's inputs and its ``StageRun`` to one row for each unit, which then stands in the
+            first input's place; the first input as it is when None.
+        cache: answers of a model, kept for good under (key, model); otherwise units that are gone from
+            the input leave the table too, and a changed setting rebuilds it.
+    """
+
+    key: str
+    cost: str = "count(*)"
+    cost_per_minute: float = 100_000
+    prepare: Callable[..., DataFrame] | None = None
+    cache: bool = False
+
+
+@dataclass(frozen=True)
+class Units:
+    """What a stage accounts in: in = out + dropped + quarantined.
+
+    Attributes:
+        name: the unit's name in the plural.
+        rows_in: SQL aggregate over the first input (after ``prepare``).
+        rows_out: SQL aggregate over the stage's table.
+    """
+
+    name: str = "rows"
+    rows_in: str = "count(*)"
+    rows_out: str = "count(*)"
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """What a stage's function is given beside its inputs.
+
+    Attributes:
+        settings: the settings that the stage declares, as ``settings.section.key``.
+        models: resolved models by name, each with ``path`` and ``identity``.
+        spark: the session.
+        folder: a folder for models, local or shared by driver and executors.
+        all_settings: the whole settings, for tracking and model registries only.
+    """
+
+    settings: Any
+    models: Mapping[str, Any]
+    spark: SparkSession
+    folder: str
+    all_settings: Settings
+    say: Callable[[str], None] = print
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    function: Callable[..., Any]
+    file: str
+    reads: tuple[Table, ...]
+    writes: Table | Model | None
+    asks: tuple[Model, ...]
+    settings: tuple[str, ...]
+    inputs: tuple[str, ...]
+    version: int
+    sliced: Sliced | None
+    units: Units
+    fingerprint: Callable[[Settings], Any] | None = None
+    about: str = field(default="", compare=False)
+
+    def settings_hash(self, settings: Settings) -> str:
+        """Hash of the settings that this stage declares, and of the outside files it reads."""
+        declared = {key: setting(settings, key) for key in self.settings}
+        outside = {key: fingerprint_of(setting(settings, key)) for key in self.inputs}
+        if self.fingerprint is not None:
+            outside["fingerprint"] = self.fingerprint(settings)
+        text = json.dumps([declared, outside], sort_keys=True, default=_plain)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def visible(self, settings: Settings) -> SimpleNamespace:
+        """Only what the stage declares: a setting read but not declared would not be in its hash."""
+        seen = SimpleNamespace()
+        for key in (*self.settings, *self.inputs):
+            *sections, last = key.split(".")
+            place = seen
+            for section in sections:
+                if not hasattr(place, section):
+                    setattr(place, section, SimpleNamespace())
+                place = getattr(place, section)
+            setattr(place, last, setting(settings, key))
+        return seen
+
+    def main(self) -> None:
+        """Run this stage alone, as ``spark-submit jobs/<group>/<stage>.py`` does."""
+        import sys
+
+        from etl.lakehouse.commands import main
+
+        sys.exit(main([self.name, *sys.argv[1:]]))
+
+
+REGISTRY: dict[str, Stage] = {}
+
+
+def stage(
+    *,
+    reads: tuple[Table, ...] = (),
+    writes: Table | Model | None,
+    asks: tuple[Model, ...] = (),
+    settings: tuple[str, ...] = (),
+    inputs: tuple[str, ...] = (),
+    version: int = 1,
+    sliced: Sliced | None = None,
+    units: Units | None = None,
+    fingerprint: Callable[[Settings], Any] | None = None,
+) -> Callable[[Callable[..., Outcome | DataFrame | Any]], Stage]:
+    """Declare a stage. Its function takes the inputs in order and a ``StageRun``.
+
+    Args:
+        reads: input tables.
+        writes: its table, or the model it trains; None for a stage that only shows.
+        asks: models it uses.
+        settings: ``section.key`` of every setting that changes what it writes.
+        inputs: settings that name outside files, whose content counts.
+        version: raise it when the same input must give other rows.
+        sliced: for stages that take only what they have not seen.
+        units: what it accounts in.
+        fingerprint: identity of an outside source too large to hash.
+    """
+
+    def declare(function: Callable[..., Any]) -> Stage:
+        file = inspect.getsourcefile(function) or ""
+        name = function.__name__
+        known = REGISTRY.get(name)
+        if known is not None and known.file == file:
+            return known  # imported again, as __main__ or under another name
+        if known is not None:
+            raise ValueError(f"stage {name} is declared in {known.file} and again in {file}")
+        REGISTRY[name] = Stage(
+            name, function, file, reads, writes, asks, settings, inputs, version, sliced,
+            units or Units(), fingerprint, inspect.getdoc(inspect.getmodule(function)) or "",
+        )  # fmt: skip
+        return REGISTRY[name]
+
+    return declare
+
+
+def setting(settings: Settings, key: str) -> Any:
+    """The value at ``section.key``."""
+    value: Any = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def fingerprint_of(value: Any) -> Any:
+    """Content hashes of the files under a path or list of paths (labelled sets: small, read whole)."""
+    from etl.lakehouse.outside import file_digests
+
+    paths = [value] if isinstance(value, str) else list(value or ())
+    return [file_digests(path) for path in paths]
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)

@@ -1,0 +1,38 @@
+"""What the registry says of a table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql.types import StructType, _parse_datatype_string
+
+
+@dataclass(frozen=True)
+class Table:
+    """A Delta table of the lakehouse.
+
+    Attributes:
+        name: ``schema.table``; at ``<lakehouse.root>/schema/table`` when no catalog is set.
+        comment: what one row is, for people who read the catalog.
+        ddl: the columns as Spark DDL, each with a comment where its name does not say it.
+        key: the columns that are unique together.
+        checks: flat CHECK constraints by name (nested rules are expectations, not CHECKs).
+        partitioned_by: partition columns, for the few tables that one stage replaces in part.
+    """
+
+    name: str
+    comment: str
+    ddl: str
+    key: tuple[str, ...]
+    checks: Mapping[str, str] = field(default_factory=dict)
+    partitioned_by: tuple[str, ...] = ()
+
+    @property
+    def schema(self) -> StructType:
+        """The columns; a Spark session must be up, for Spark parses the DDL."""
+        schema = _parse_datatype_string(self.ddl)
+        assert isinstance(schema, StructType)
+        return schema
+
+    @property
+    def columns(self) -> list[str]:
+        return self.schema.names

