@@ -46,19 +46,23 @@ class PipelineSettings(Section):
 
 
 class CleaningSettings(Section):
-    strip_names: bool = True
+    strip_names: bool = Field(True, description="EDOS 3.1: character names leave the turn, the turn stays")
+    strip_brackets: bool = Field(True, description="ours: bracketed sounds and manners leave the turn")
     repeated_turns: Literal["previous", "dialogue", "off"] = Field(
         "previous", description="a turn that says again what the previous (or any earlier) turn said"
     )
-    previously_on: bool = True
-    min_characters: int = Field(2, description="EDOS 3.1")
-    max_characters: int = Field(100, description="EDOS 3.1")
-    min_alphabetic_share: float = Field(0.6, ge=0, le=1, description="EDOS 3.1")
-    repetitive_min_tokens: int = Field(5, description="ours: shorter turns may repeat a word")
-    repetitive_share: float = Field(0.5, description="ours: one token above this share is a lot")
+    previously_on: bool = Field(True, description="EDOS 3.1: turns that start with previous(ly) on go")
+    min_characters: int | None = Field(2, description="EDOS 3.1")
+    max_characters: int | None = Field(100, description="EDOS 3.1")
+    length_in: Literal["characters", "tokens"] = Field("characters", description="EDOS 3.1 says characters")
+    min_alphabetic_share: float | None = Field(0.6, ge=0, le=1, description="EDOS 3.1")
+    repetitive_min_tokens: int = Field(5, ge=1, description="ours: shorter turns may repeat a word")
+    repetitive_share: float | None = Field(0.5, description="ours: one word above this share is a lot")
+    drop_songs: bool = Field(True, description="ours: sung turns go")
+    min_turns: int = Field(2, ge=1, description="EDOS 3.1: dialogues left with one turn go")
     excluded_genres: tuple[str, ...] = Field(("Documentary",), description="EDOS 3.1")
-    exact_duplicates: bool = True
-    near_duplicates: bool = True
+    exact_duplicates: bool = Field(True, description="EDOS 3.1: the first copy across films stays")
+    near_duplicates: bool = Field(True, description="between uploads of one film")
     near_duplicate_jaccard: float = Field(0.8, ge=0, le=1, description="ours: on word shingles")
     drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
 
@@ -118,7 +122,8 @@ class TurnSegmenterSettings(Section):
     features: int = Field(2**18, ge=2**10, description="hash buckets")
     max_iterations: int = Field(60, ge=1)
     partitions: int = Field(1, ge=1, description="of the training; one gives the same sums everywhere")
-    subtitle_pairs: int = Field(20_000, ge=0, description="pairs from the subtitles' own marks, at most")
+    subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
+    films: int = Field(400, ge=0, description="films whose marks are read for training, by content hash")
 
 
 class WeakLabelerSettings(TrainingSettings):

@@ -1,6 +1,7 @@
 """The command line: ``python -m jobs``, the installed ``edos-lakehouse``, and each job file by spark-submit."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -73,6 +74,9 @@ def _main(arguments: list[str]) -> int:
 
 
 def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     from etl.lakehouse.pipeline import Workplace
     from etl.lakehouse.progress import Progress
     from etl.lakehouse.runner import run_stage
@@ -132,7 +136,9 @@ def _one_distribution() -> None:
     import jobs
     import udfs
 
-    homes = {str(list(package.__path__)[0]).rsplit("/", 1)[0]: package.__name__ for package in (conf, etl, jobs, udfs)}
+    homes = {
+        str(next(iter(package.__path__))).rsplit("/", 1)[0]: package.__name__ for package in (conf, etl, jobs, udfs)
+    }
     if len(homes) > 1:
         places = ", ".join(f"{name} from {home}" for home, name in homes.items())
         raise InputError(f"packages come from different places ({places}): keep one on the Python path")

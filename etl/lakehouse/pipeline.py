@@ -17,6 +17,8 @@ from etl.lakehouse.lineage import StageLog, run_id_of
 from etl.lakehouse.stage import REGISTRY, Model, Stage, setting
 from udfs.models.loader import ResolvedModel, resolve
 
+GROUPS = ("subtitles", "edos", "emo_pillars", "augesc")
+
 
 def all_stages() -> list[Stage]:
     """Every stage declared under ``jobs``, each after those whose output it reads."""
@@ -43,10 +45,16 @@ def in_order(stages: Iterable[Stage]) -> list[Stage]:
             raise ValueError(f"stages read each other's tables in a circle: {', '.join(sorted(waiting))}")
         # Depth first: what the newest table makes possible comes before unrelated stages.
         made = [_name(stage.writes) for stage in reversed(ordered)]
-        ready.sort(key=lambda stage: (_newest_input(stage, made), stage.name))
+        ready.sort(key=lambda stage: (_newest_input(stage, made), _group(stage), stage.name))
         ordered.append(ready[0])
         del waiting[ready[0].name]
     return ordered
+
+
+def _group(stage: Stage) -> int:
+    """The data sets in the order of their papers' work: subtitles feed all others."""
+    group = Path(stage.file).parent.name
+    return GROUPS.index(group) if group in GROUPS else len(GROUPS)
 
 
 def _newest_input(stage: Stage, made: list[str]) -> int:

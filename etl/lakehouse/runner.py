@@ -18,7 +18,7 @@ from etl.lakehouse.tables.ops import DROPPED
 from etl.lakehouse.tables.subtitles import QUARANTINE
 
 
-class StageFailed(RuntimeError):
+class StageError(RuntimeError):
     """A stage's result does not hold: exit status 1."""
 
 
@@ -27,7 +27,7 @@ def run_stage(place: Workplace, stage: Stage, need: Need, progress: Progress) ->
 
     Raises:
         InputError: its input or settings are bad.
-        StageFailed: rows were lost or doubled, or a model failed on too many.
+        StageError: rows were lost or doubled, or a model failed on too many.
     """
     started = StageEvent(
         stage=stage.name, run_id=need.run_id, event="started", started=datetime.now(UTC), seconds=0.0,
@@ -191,7 +191,7 @@ def _closed(place: Workplace, stage: Stage, table: Table, event: StageEvent, row
 
 def _check(stage: Stage, balance: Balance) -> None:
     if not balance.holds:
-        raise StageFailed(
+        raise StageError(
             f"{stage.name} does not add up: {balance.rows_in:,} {stage.units.name} in, {balance.rows_out:,} out, "
             f"{balance.dropped:,} dropped, {balance.quarantined:,} quarantined"
         )
@@ -201,7 +201,7 @@ def _check_keys(place: Workplace, table: Table) -> None:
     key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
     row = place.lakehouse.read(table).agg(F.count("*"), F.count_distinct(*key)).first()
     if row is not None and row[0] != row[1]:
-        raise StageFailed(f"{table.name} has {row[0] - row[1]:,} rows too many for its key {', '.join(table.key)}")
+        raise StageError(f"{table.name} has {row[0] - row[1]:,} rows too many for its key {', '.join(table.key)}")
 
 
 def _check_errors(place: Workplace, stage: Stage, answered: DataFrame) -> None:
@@ -210,7 +210,7 @@ def _check_errors(place: Workplace, stage: Stage, answered: DataFrame) -> None:
     row = answered.agg(F.count("*"), F.count("error"), F.min("error")).first()
     allowed = place.settings.pipeline.max_error_share
     if row is not None and row[1] > allowed * row[0]:
-        raise StageFailed(
+        raise StageError(
             f"{stage.name}: the model failed on {row[1]:,} of {row[0]:,} rows, more than "
             f"pipeline.max_error_share={allowed} allows; the first says: {row[2]}"
         )

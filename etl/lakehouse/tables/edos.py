@@ -30,7 +30,7 @@ INITIAL = Table(
     "One dialogue chosen as emotional: EDOS (initial), the top N by weak confidence (EDOS 3.1).",
     """
     dialogue_id string, movie_id string, rank int COMMENT '1 is the most confident',
-    confidence float COMMENT 'the dialogue\\'s, from its turns'' by edos.dialogue_confidence',
+    confidence float COMMENT 'the dialogue\\'s, from those of its turns by edos.dialogue_confidence',
     turns array<string>
     """,
     ("dialogue_id",),

@@ -1,0 +1,192 @@
+"""From a screenplay to a subtitle upload: sentences, blocks, times, dashes, speaker labels."""
+
+import random
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from etl.demo.screenplay import Act, Screenplay, Turn
+from etl.demo.texts import material
+from etl.subtitles.transcripts import opus_tokens, split_sentences
+
+_SILENCES = (5_300, 6_100, 7_400, 9_000, 12_500, 18_000, 31_000, 64_000)
+_OCR = (("rn", "m"), ("ll", "Il"), ("cl", "d"), ("vv", "w"), ("ri", "n"))
+
+
+@dataclass
+class Word:
+    """A `<w>`: its text, its block, its attributes besides the id."""
+
+    text: str
+    block: int = 0
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Cue:
+    """An `<s>`: its words, whether it opens a turn, and the rules planted in it."""
+
+    words: list[Word]
+    turn: int
+    act: int
+    speaker: str = ""
+    opens_turn: bool = False
+    emphasis: bool = False
+    planted: tuple[str, ...] = ()
+    block: int = 0  # of a sentence without words
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one uploader made the subtitle."""
+
+    dashes: str = "none"  # none; in a shared block the second line or both; all that open a turn
+    sdh: bool = False  # speaker labels and sounds, for the deaf and hard of hearing
+    ocr_errors: float = 0.0
+    lines_left_out: float = 0.0
+    merged_sentences: float = 0.0
+    shift_ms: int = 0
+    pace: float = 1.0  # e.g. 25 / 23.976
+    missing_tags: float = 0.003
+    backwards: float = 0.002
+
+
+def _sentences(turn: Turn) -> list[list[str]]:
+    if turn.tokenised:
+        return [turn.text.split()]
+    return [opus_tokens(sentence).split() for sentence in split_sentences(turn.text)]
+
+
+def _misread(token: str, rng: random.Random) -> str:
+    """A token as bad OCR leaves it."""
+    for good, bad in rng.sample(_OCR, len(_OCR)):
+        if good in token:
+            return token.replace(good, bad, 1)
+    return token
+
+
+def _merged(sentences: list[list[str]]) -> list[list[str]]:
+    """The first two sentences of a turn as another uploader may have punctuated them: one, with a comma."""
+    first, second = sentences[0], sentences[1]
+    if first[-1] != "." or second[0] in ("I", "...") or not second[0][:1].isupper():
+        return sentences
+    return [[*first[:-1], ",", second[0].lower(), *second[1:]], *sentences[2:]]
+
+
+def cues_of(film: Screenplay, style: Style, rng: random.Random) -> list[Cue]:
+    """A film's sentences in one upload, before blocks and times."""
+    cues: list[Cue] = []
+    turn_number = 0
+    for number, act in enumerate(film.acts):
+        if style.sdh and rng.random() < 0.3:
+            sound = ["[", *opus_tokens(rng.choice(material("extras")["sounds"])).split(), "]"]
+            words = [Word(token) for token in sound]
+            cues.append(Cue(words, turn_number, number, opens_turn=True, planted=("sound",)))
+            turn_number += 1
+        for turn in act.turns:
+            cues += _turn_cues(turn, act, number, turn_number, style, rng)
+            turn_number += 1
+    return cues
+
+
+def _turn_cues(turn: Turn, act: Act, act_number: int, turn_number: int, style: Style, rng: random.Random) -> list[Cue]:
+    sentences = _sentences(turn)
+    if len(sentences) > 1 and rng.random() < style.merged_sentences:
+        sentences = _merged(sentences)
+    cues: list[Cue] = []
+    for tokens in sentences:
+        if not turn.planted and len(sentences) > 1 and rng.random() < style.lines_left_out:
+            continue
+        read = [_misread(token, rng) if rng.random() < style.ocr_errors else token for token in tokens]
+        cue = Cue([Word(token) for token in read], turn_number, act_number, turn.speaker, planted=turn.planted)
+        cue.emphasis = act.kind in ("lyrics", "narration") and rng.random() < 0.5
+        cues.append(cue)
+    if not cues:
+        return []
+    cues[0].opens_turn = True
+    if style.sdh and act.kind == "dialogue" and not turn.planted and rng.random() < 0.8:
+        cues[0].words[:0] = [Word(turn.speaker.upper()), Word(":")]
+        cues[0].planted += ("speaker_label",)
+    return cues
+
+
+def assign_blocks(cues: list[Cue], style: Style, rng: random.Random) -> int:
+    """Number the blocks: most hold one sentence, some two or three, some sentences go over two.
+
+    Returns:
+        How many blocks there are.
+    """
+    block, in_block, length = 0, 0, 0
+    for index, cue in enumerate(cues):
+        size = sum(len(word.text) + 1 for word in cue.words)
+        before = cues[index - 1] if index else None
+        fits = before is not None and length + size < 78 and before.act == cue.act
+        share = fits and not cue.planted and rng.random() < {1: 0.42, 2: 0.22}.get(in_block, 0.0)
+        if share and before is not None and not before.planted:
+            in_block, length = in_block + 1, length + size
+        else:
+            block, in_block, length = block + 1, 1, size
+        cue.block = block
+        for word in cue.words:
+            word.block = block
+        if len(cue.words) >= 9 and in_block == 1 and rng.random() < 0.35:
+            middle = len(cue.words) // 2 + rng.randint(-1, 1)
+            block, in_block, length = block + 1, 1, size // 2
+            for word in cue.words[middle:]:
+                word.block = block
+    _dash(cues, style)
+    return block
+
+
+def _dash(cues: list[Cue], style: Style) -> None:
+    """Put dashes where two people share a block."""
+    if style.dashes == "none":
+        return
+    if style.dashes == "all":
+        for cue in cues:
+            if cue.opens_turn and not cue.planted:
+                cue.words.insert(0, Word("-", cue.words[0].block))
+        return
+    for before, cue in pairwise(cues):
+        if cue.opens_turn and cue.words and before.words and before.words[-1].block == cue.words[0].block:
+            cue.words.insert(0, Word("-", cue.words[0].block))
+            opens = before.opens_turn and before.words[0].text != "-"
+            if style.dashes == "both" and opens:
+                before.words.insert(0, Word("-", before.words[0].block))
+
+
+def block_times(
+    cues: list[Cue], blocks: int, style: Style, joined: set[int], rng: random.Random
+) -> list[tuple[int, int]]:
+    """(start, end) in ms of each block: a median gap of about 110 ms, more than 5 s between acts."""
+    letters, act_of = [0] * (blocks + 1), [0] * (blocks + 1)
+    for cue in cues:
+        for word in cue.words:
+            letters[word.block] += len(word.text) + 1
+            act_of[word.block] = cue.act
+        if not cue.words:
+            act_of[cue.block] = cue.act
+    clock, times = rng.randint(12_000, 80_000), []
+    for block in range(1, blocks + 1):
+        if block > 1 and act_of[block] != act_of[block - 1] and act_of[block] not in joined:
+            clock += rng.choice(_SILENCES) + rng.randint(0, 900)
+        elif block > 1 and act_of[block] != act_of[block - 1]:
+            clock += rng.randint(2_000, 4_600)
+        elif block > 1:
+            pause = rng.random()
+            low, high = (0, 120) if pause < 0.66 else (120, 1_500 if pause < 0.95 else 4_500)
+            clock += rng.randint(low, high)
+        end = clock + 650 + 58 * letters[block] + rng.randint(-150, 350)
+        times.append((clock, end))
+        clock = end
+    moved = ((round(start * style.pace), round(end * style.pace)) for start, end in times)
+    return [(start + style.shift_ms, end + style.shift_ms) for start, end in moved]
+
+
+def shout(cue: Cue) -> None:
+    """Shouted text as OPUS truecases it: the attribute has the quiet form."""
+    for word in cue.words:
+        if re.search(r"[a-z]", word.text):
+            word.attributes["alternative"] = word.text
+            word.text = word.text.upper()
+    cue.planted += ("shouted",)

@@ -1,0 +1,136 @@
+"""Labelled sets in the formats of the released ones: sentences for the weak labeler, worker votes."""
+
+import csv
+import io
+import random
+from collections.abc import Iterator, Mapping
+
+from conf.taxonomy import edos_labels
+from etl.demo.screenplay import cast_of, play
+from etl.demo.store import Store
+from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes, statements
+from etl.subtitles.transcripts import opus_tokens
+
+TRAIN, VALID, SPOKEN, VOTES = 60, 14, 20, 23
+"""Rows of a class: statements to train, statements to validate, film lines to train, worker votes."""
+
+VOTE_HEADER = (
+    "Count", "Index", "DialogID", "Dialog", "Agreed emotion (2/3 vote)",
+    "Worker 1 answer", "Worker 2 answer", "Worker 3 answer",
+)  # fmt: skip
+
+
+def write_labelled_sets(store: Store, seed: int) -> dict[str, int]:
+    """Write the two classifier files and the votes; rows by file."""
+    train, valid = classifier_sentences(seed)
+    votes = list(crowd_votes(seed))
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(VOTE_HEADER)
+    writer.writerows(votes)
+    store.write_packed("labels/classifier_train.txt.gz", _lines(train))
+    store.write_packed("labels/classifier_valid.txt", _lines(valid))
+    store.write_packed("labels/crowd_votes.csv.gz", table.getvalue().encode())
+    return {
+        "labels/classifier_train.txt.gz": len(train),
+        "labels/classifier_valid.txt": len(valid),
+        "labels/crowd_votes.csv.gz": len(votes),
+    }
+
+
+def _lines(rows: list[tuple[int, str]]) -> bytes:
+    return "".join(f"{label} <SEP> {text}\n" for label, text in rows).encode()
+
+
+def _distinct(templates: list[str], count: int, taken: set[str], rng: random.Random) -> list[str]:
+    """Up to ``count`` sentences that are not in ``taken``, the templates in turn; adds them there."""
+    found: list[str] = []
+    for attempt in range(count * 40):
+        if len(found) == count:
+            break
+        text = expand(templates[attempt % len(templates)], Frame(rng), rng)
+        if text not in taken:
+            taken.add(text)
+            found.append(text)
+    return found
+
+
+def classifier_sentences(seed: int) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """(label id, text) rows to train and to validate; every fifth template is for validation alone."""
+    rng = random.Random(f"{seed}|sentences")
+    taken: set[str] = set()
+    train: list[tuple[int, str]] = []
+    valid: list[tuple[int, str]] = []
+    spoken: dict[str, list[str]] = {}
+    for scene in common_scenes():
+        for line in scene.lines:
+            spoken.setdefault(line.label, []).append(line.template)
+    for number, label in enumerate(edos_labels()):
+        templates = list(statements()[label])
+        valid += [(number, text) for text in _distinct(templates[4::5], VALID, taken, rng)]
+        training = [template for index, template in enumerate(templates) if index % 5 != 4]
+        train += [(number, text) for text in _distinct(training, TRAIN, taken, rng)]
+        lines = rng.sample(spoken[label], len(spoken[label]))
+        train += [(number, text) for text in _distinct(lines, SPOKEN, taken, rng)]
+    rng.shuffle(train)
+    rng.shuffle(valid)
+    return train, valid
+
+
+def _places() -> Mapping[str, list[tuple[Scene, int]]]:
+    found: dict[str, list[tuple[Scene, int]]] = {}
+    for scene in (*common_scenes(), *scenes("scenes_genres")):
+        for index, line in enumerate(scene.lines):
+            found.setdefault(line.label, []).append((scene, index))
+    return found
+
+
+def _answers(label: str, rng: random.Random) -> tuple[str, list[str]]:
+    """The agreed emotion and three workers' answers: all alike, two alike, or none (13%)."""
+    words = material("labels")
+    near, far = words["neighbours"][label]
+    name = label.capitalize()
+    draw = rng.random()
+    if draw < 0.13:
+        third = rng.choice(words["outside"]) if rng.random() < 0.4 else near
+        answers = [name, third, far]
+        rng.shuffle(answers)
+        return "-", answers
+    if draw < 0.55:
+        return name, [name, name, name]
+    answers = [name, name, rng.choice(words["outside"]) if rng.random() < 0.06 else rng.choice((near, far))]
+    if rng.random() < 0.08:
+        answers[rng.randrange(2)] = f"{name} (Other)"
+    rng.shuffle(answers)
+    return name, answers
+
+
+def crowd_votes(seed: int) -> Iterator[tuple[object, ...]]:
+    """Rows of the released file of worker answers; the first two are one dialogue cut at different turns."""
+    rng = random.Random(f"{seed}|votes")
+    bands = material("labels")["bands"]
+    count, taken = 0, set()
+    places = _places()
+    for label in edos_labels():
+        made = 0
+        for attempt in range(VOTES * 8):
+            if made == VOTES:
+                break
+            scene, index = places[label][attempt % len(places[label])]
+            cast = cast_of(rng)
+            spoken = [opus_tokens(turn.text) for turn in play(scene, rng, (cast[0], cast[1]))]
+            first = max(0, index - 3) if rng.random() < 0.6 else max(0, index - rng.randint(0, 2))
+            cuts = [index]
+            if count == 0 and len(spoken) > index + 1:
+                cuts.append(index + 1)
+            number = rng.randint(1_000, 4_900_000)
+            for cut in cuts:
+                text = "\n".join(spoken[first : cut + 1])
+                if text in taken:
+                    continue
+                taken.add(text)
+                agreed, answers = _answers(scene.lines[cut].label, rng)
+                count += 1
+                made += 1
+                item = f"{rng.choice(bands)}-{rng.randint(20, 999_999)}"
+                yield (count, item, number, text, agreed, *answers)

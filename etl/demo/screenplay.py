@@ -1,0 +1,155 @@
+"""Screenplays: a film's scenes with who says what, before any subtitle is cut."""
+
+import random
+import re
+from dataclasses import dataclass, field
+
+from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes
+
+# Rules of EDOS 3.1 that a planted turn is to meet, and how it is placed in its scene.
+PLANTED_LAST = ("too_long", "number_only", "repetitive", "profane", "too_short", "repeated_turn")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One speaker's turn: plain English, or OPUS tokens where ``tokenised``."""
+
+    speaker: str
+    text: str
+    label: str | None = None
+    tokenised: bool = False
+    planted: tuple[str, ...] = ()
+
+
+@dataclass
+class Act:
+    """Turns between two silences; ``kind`` is dialogue, narration, lyrics, recap or trailer."""
+
+    turns: list[Turn]
+    kind: str = "dialogue"
+    joined: bool = False  # no silence before it: it runs into the act before
+    key: str = ""
+
+
+@dataclass
+class Screenplay:
+    """A film's cast and acts."""
+
+    cast: tuple[str, ...]
+    acts: list[Act] = field(default_factory=list)
+
+
+def play(scene: Scene, rng: random.Random, speakers: tuple[str, str], turns: int | None = None) -> list[Turn]:
+    """A scene as spoken by two people, its first ``turns`` turns or all."""
+    frame = Frame(rng, {"a": speakers[0], "b": speakers[1]})
+    spoken = []
+    for index, line in enumerate(scene.lines[:turns]):
+        text = expand(line.template, frame, rng)
+        if rng.random() < 0.2:
+            text = _with_aside(text, speakers[(index + 1) % 2], line.label, rng)
+        spoken.append(Turn(speakers[index % 2], text, line.label))
+    return spoken
+
+
+def _with_aside(text: str, listener: str, label: str, rng: random.Random) -> str:
+    """A turn with a few words before it that call for the listener's ear."""
+    asides = material("extras")["asides"]
+    kind = "question" if label == "questioning" else "sharp" if "!" in text else "calm"
+    aside: str = rng.choice(asides[kind]).replace("<b>", listener)
+    unfit = not 25 <= len(text) <= 88 - len(aside) or listener in text or len(re.findall(r"[.!]", text)) > 2
+    return text if unfit else f"{aside} {text}"
+
+
+def _closing(rng: random.Random, turns: list[Turn]) -> list[Turn]:
+    speakers = (turns[-2].speaker, turns[-1].speaker)
+    closer = rng.choice(scenes("closers"))
+    return play(closer, rng, speakers)
+
+
+def dialogue(scene: Scene, rng: random.Random, speakers: tuple[str, str]) -> Act:
+    """A scene as an act of 2 to 7 turns: sometimes cut short, sometimes with two closing lines."""
+    cut = rng.randint(2, len(scene.lines)) if rng.random() < 0.25 else len(scene.lines)
+    turns = play(scene, rng, speakers, cut)
+    if rng.random() < 0.45:
+        turns += _closing(rng, turns)
+    return Act(turns, key=scene.key)
+
+
+def cast_of(rng: random.Random) -> tuple[str, ...]:
+    """Six people, women and men."""
+    slots = material("slots")
+    people = rng.sample(slots["women"], 3) + rng.sample(slots["men"], 3)
+    rng.shuffle(people)
+    return tuple(people)
+
+
+def story(rng: random.Random, genres: tuple[str, ...], sentences: int) -> Screenplay:
+    """A film of about so many sentences: scenes of its genres and others, none of them twice."""
+    film = Screenplay(cast_of(rng))
+    own = [scene for scene in scenes("scenes_genres") if scene.topic in genres]
+    common = list(common_scenes())
+    rng.shuffle(own)
+    rng.shuffle(common)
+    order = own[:3] + common
+    count = max(4, round(sentences / 7.8))
+    chosen = order[:count]
+    rng.shuffle(chosen)
+    for scene in chosen:
+        first, second = rng.sample(film.cast, 2)
+        act = dialogue(scene, rng, (first, second))
+        act.joined = bool(film.acts) and rng.random() < 0.1
+        film.acts.append(act)
+    return film
+
+
+def narration(rng: random.Random, lines: int) -> Screenplay:
+    """A documentary: one voice, no replies."""
+    film = Screenplay(("Narrator",))
+    templates = material("extras")["documentary"]
+    for _ in range(max(3, lines // 4)):
+        frame = Frame(rng, {"year": str(rng.randint(1500, 1950))})
+        spoken = [expand(template, frame, rng) for template in rng.sample(templates, 4)]
+        film.acts.append(Act([Turn("Narrator", text) for text in spoken], "narration"))
+    return film
+
+
+def lyrics(rng: random.Random) -> Act:
+    """A song's lines between note signs."""
+    frame = Frame(rng)
+    lines = rng.sample(material("extras")["lyrics"], 3)
+    return Act([Turn("", f"♪ {expand(line, frame, rng)} ♪", planted=("lyrics",)) for line in lines], "lyrics")
+
+
+def recap(rng: random.Random, cast: tuple[str, ...], show: str) -> Act:
+    """The opening of a TV episode: `Previously on ...` and what was said last week."""
+    opening = rng.choice(material("extras")["previously"]).replace("<show>", show)
+    scene = rng.choice(common_scenes())
+    turns = play(scene, rng, (cast[0], cast[1]), 2)
+    return Act([Turn("Narrator", opening, tokenised=True, planted=("previously_on",)), *turns], "recap")
+
+
+def trailer(rng: random.Random, show: str) -> Screenplay:
+    """A trailer of a few lines."""
+    lines = [line.replace("<show>", show) for line in material("extras")["trailer"]]
+    scene = rng.choice(common_scenes())
+    film = Screenplay(cast_of(rng))
+    film.acts = [
+        Act([Turn("Narrator", line, tokenised=True) for line in lines], "trailer"),
+        dialogue(scene, rng, (film.cast[0], film.cast[1])),
+    ]
+    return film
+
+
+def plant(act: Act, rule: str, rng: random.Random) -> None:
+    """Add to a dialogue a turn that breaks one cleaning rule of EDOS 3.1, with a reply after it."""
+    turns = act.turns
+    speakers = (turns[-2].speaker, turns[-1].speaker)
+    if rule == "repeated_turn":
+        last = turns[-1]
+        added = Turn(speakers[0], last.text, last.label, planted=(rule,))
+    else:
+        frame = Frame(rng, {"a": speakers[1], "b": speakers[0], "number": str(rng.randint(11, 98))})
+        text = rng.choice(material("extras")[rule])
+        added = Turn(speakers[0], expand(text, frame, rng), tokenised=rule != "too_long", planted=(rule,))
+    reply = rng.choice(("All right, let's go.", "Come on, we're late.", "Give me a minute."))
+    act.turns = [*turns, added, Turn(speakers[1], reply)]

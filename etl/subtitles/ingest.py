@@ -1,0 +1,151 @@
+"""``subtitles.manifest`` -> parsed files: later copies left out, the rest read in ranges and parsed in tasks."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.tables.subtitles import FILES, MANIFEST
+from etl.subtitles.manifest import source_order
+from udfs.opus_batches import parsed_batches
+from udfs.opus_files import Caps
+
+_OPEN_COST = 64 << 10
+
+
+def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame | None = None) -> DataFrame:
+    """Add ``copy_of``: the source_path of the copy that is read instead, null for a file to read.
+
+    (release, language, subtitle_id) is unique; the first copy stays, by source in the settings' order, then
+    by source_path. A file whose path names no language is a copy of any file of its release and id that
+    names one: ids are OpenSubtitles' own and never shared between languages.
+
+    Args:
+        manifest: the whole manifest, for a copy may lie in any source.
+        sources: as the settings list them.
+        already: (release, language, subtitle_id[, source_path]) of files that were read before and may be
+            gone from the manifest; a row with the file's own source_path is no copy of it.
+    """
+    rows = manifest.withColumns({"_order": source_order(F.col("source"), sources), "_read": F.lit(False)})
+    if already is not None:
+        rows = rows.unionByName(_known(already, manifest))
+    best_first = [
+        F.col("language").isNull(), F.col("_read").desc(), F.col("_order"), F.col("source_path")
+    ]  # fmt: skip
+    same_upload = Window.partitionBy("release", "subtitle_id").orderBy(*best_first)
+    same_language = Window.partitionBy("release", "subtitle_id", "language").orderBy(*best_first)
+    winner = F.when(F.col("language").isNull(), F.first("source_path").over(same_upload)).otherwise(
+        F.first("source_path").over(same_language)
+    )
+    return (
+        rows.withColumn("copy_of", winner)
+        .where(~F.col("_read"))
+        .withColumn("copy_of", F.when(F.col("copy_of") != F.col("source_path"), F.col("copy_of")))
+        .select(*manifest.columns, "copy_of")
+    )
+
+
+def _known(already: DataFrame, manifest: DataFrame) -> DataFrame:
+    """Files read before, in the manifest's columns."""
+    columns = {name: F.lit(None).cast(manifest.schema[name].dataType) for name in manifest.columns}
+    columns |= {name: F.col(name) for name in ("release", "language", "subtitle_id")}
+    named = "source_path" in already.columns
+    columns["source_path"] = F.col("source_path") if named else F.concat(F.lit("read before: "), "subtitle_id")
+    columns |= {"_order": F.lit(0), "_read": F.lit(True)}
+    return already.select(*(column.alias(name) for name, column in columns.items()))
+
+
+def ingest_subtitles(
+    manifest: DataFrame,
+    *,
+    languages: Sequence[str] = (),
+    sources: Sequence[str] = (),
+    already: DataFrame | None = None,
+    task_mb: int = 64,
+    max_bytes: int = 64 << 20,
+    max_ratio: float = 200.0,
+    truecase: bool = True,
+) -> Outcome:
+    """Read and parse the files of a manifest.
+
+    The parsed rows are kept on disk (``persist``) and counted at once: rows, dropped and quarantined come
+    from one reading. The caller clears the cache.
+
+    Args:
+        manifest: rows of ``subtitles.manifest``; with ``copy_of`` where copies are marked already.
+        languages: for files whose path names none: one of another language is dropped; all when empty.
+        sources, already: see ``mark_copies``; for a manifest without ``copy_of``.
+        task_mb: stored MiB (2**20 bytes) that one task reads, and the longest range of a zip, at most.
+        max_bytes: what one file may unpack to.
+        max_ratio: unpacked over stored bytes, at most.
+        truecase: take the truecased form of shouted words.
+
+    Returns:
+        rows of ``subtitles.files``; dropped files (same_upload_again, language_not_chosen); quarantined
+        ones (source, source_path, reason, detail).
+    """
+    marked = manifest if "copy_of" in manifest.columns else mark_copies(manifest, sources, already)
+    parsed = parse_files(
+        marked.where(F.col("copy_of").isNull()).select(*MANIFEST.columns),
+        task_bytes=task_mb << 20, caps=Caps(max_bytes, max_ratio), truecase=truecase,
+    ).persist(StorageLevel.DISK_ONLY)  # fmt: skip
+    parsed.count()
+    readable = parsed.where(F.col("reason").isNull())
+    chosen = _language_chosen(languages)
+    again = marked.where(F.col("copy_of").isNotNull()).select(
+        *_left_out("same_upload_again", F.concat(F.lit("read instead: "), F.col("copy_of")))
+    )
+    foreign = readable.where(~chosen).select(*_left_out("language_not_chosen", F.col("language")))
+    return Outcome(
+        rows=readable.where(chosen).select(*FILES.columns),
+        dropped=again.unionByName(foreign),
+        quarantined=parsed.where(F.col("reason").isNotNull()).select("source", "source_path", "reason", "detail"),
+    )
+
+
+def _language_chosen(languages: Sequence[str]) -> Column:
+    """An unknown language stays: nothing says that it is another."""
+    return F.col("language").isNull() | F.col("language").isin(*languages) if languages else F.lit(True)
+
+
+def _left_out(reason: str, detail: Column) -> list[Column]:
+    return [
+        F.lit("file").alias("unit"), F.col("source_path").alias("id"), F.lit(reason).alias("reason"),
+        detail.alias("detail"), F.lit(1).cast("bigint").alias("units"),
+    ]  # fmt: skip
+
+
+def parse_files(files: DataFrame, *, task_bytes: int, caps: Caps, truecase: bool) -> DataFrame:
+    """Rows of ``subtitles.files`` with (reason, detail) for every manifest row, in tasks of even bytes."""
+    found = [StructField("reason", StringType()), StructField("detail", StringType())]
+    columns = StructType([*FILES.schema.fields, *found])
+    schema = to_arrow_schema(columns)
+
+    def parsed(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        return parsed_batches(iter(batches), schema, caps, truecase, task_bytes)
+
+    return balanced_by_bytes(files, task_bytes).mapInArrow(parsed, columns)
+
+
+def balanced_by_bytes(files: DataFrame, task_bytes: int) -> DataFrame:
+    """Partition a manifest so that neighbours in a zip or folder stay together, at most ``task_bytes`` a task.
+
+    With fewer bytes than that, there is work for every core twice over all the same.
+    """
+    cores = files.sparkSession.sparkContext.defaultParallelism
+    cost = F.col("stored_bytes") + F.when(F.col("method").isNull(), _OPEN_COST).otherwise(0)
+    row = files.agg(F.sum(cost)).first()
+    total = int(row[0] or 0) if row is not None else 0
+    share = max(1 << 20, min(task_bytes, math.ceil(total / (2 * cores))))
+    bundle = F.when(F.col("method").isNull(), F.col("source")).otherwise(F.col("container"))
+    along = Window.partitionBy("_bundle").orderBy("container", "offset", "source_path")
+    chunked = files.withColumn("_bundle", bundle).withColumn(
+        "_chunk", F.floor((F.sum(cost).over(along) - cost) / F.lit(share))
+    )
+    return chunked.repartitionByRange(max(1, math.ceil(total / share)), "_bundle", "_chunk").select(*files.columns)

@@ -1,0 +1,205 @@
+"""Adjacent sentences of transcripts whose speakers are known: MELD and EmoryNLP (turn truth for EDOS 3.1).
+
+The two sentences of a pair are of one turn when one speaker says both without another in between: inside an
+utterance, or across two neighbouring utterances of the same speaker. Pairs never cross a dialogue or scene.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from conf.errors import InputError
+
+MELD = "meld"
+EMORYNLP = "emorynlp"
+_COLUMNS = {
+    MELD: ("Utterance", "Speaker", "Dialogue_ID", "Utterance_ID"),
+    EMORYNLP: ("Utterance", "Speaker", "Season", "Episode", "Scene_ID", "Utterance_ID"),
+}
+_SCENE = {MELD: ("Dialogue_ID",), EMORYNLP: ("Season", "Episode", "Scene_ID")}
+PAIR_COLUMNS = ("source", "split_group", "left_text", "right_text", "label")
+
+_STRAIGHT = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u0091\u0092`", "'")
+    | dict.fromkeys("\u201c\u201d\u0093\u0094", '"')
+    | dict.fromkeys("\u2013\u2014\u0096\u0097", "- ")
+    | dict.fromkeys("\u2026\u0085", "...")
+    | {"\u00a0": " "}
+)
+"""Typographic marks, and those that Windows-1252 read as Latin-1 leaves, as subtitles type them."""
+_TITLE = r"(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Capt|Col|Gen|Lt|Sgt)\."
+_END = re.compile(r"([.?!]+[\"')\]]*)\s+(?=[\"'(\[]?[A-Z0-9])")
+_ABBREVIATED = re.compile(rf"(?:^|[\s\"'(]){_TITLE}$|(?:^|\s)(?:[A-Z]\.)+$")
+_TOKEN = re.compile(
+    rf"{_TITLE}|(?:[A-Za-z]\.){{2,}}|\.{{2,}}|\d+(?:[.,]\d+)*(?:st|nd|rd|th|s)?"
+    r"|(?<=\w)'\w+|'(?:cause|em|til|bout)\b|[^\W_]+(?:-[^\W_]+)*-?|[^\w\s]|_",
+    re.IGNORECASE,
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of an utterance: an end mark, a blank and a capital part two; titles do not end one."""
+    sentences, start = [], 0
+    text = " ".join(text.translate(_STRAIGHT).split())
+    for end in _END.finditer(text):
+        if not _ABBREVIATED.search(text[start : end.end(1)]):
+            sentences.append(text[start : end.end(1)])
+            start = end.end()
+    return [sentence for sentence in (*sentences, text[start:]) if sentence.strip()]
+
+
+def opus_tokens(sentence: str) -> str:
+    """A sentence tokenised like OPUS, one blank between tokens: ``don 't``, punctuation apart, ``...`` whole."""
+    return " ".join(_TOKEN.findall(sentence))
+
+
+def _require(frame: pd.DataFrame, corpus: str, name: str) -> None:
+    if corpus not in _COLUMNS:
+        raise InputError(f"transcript {name}: unknown corpus {corpus!r}; known are {', '.join(_COLUMNS)}")
+    missing = [column for column in _COLUMNS[corpus] if column not in frame.columns]
+    if missing:
+        raise InputError(
+            f"transcript {name}: no column {', '.join(missing)}; {corpus} has {', '.join(_COLUMNS[corpus])}"
+        )
+
+
+def _speakers(value: str) -> str:
+    """Speakers in one order; EmoryNLP lists them (``['A', 'B']``), MELD names one."""
+    return "|".join(sorted(part.strip(" '\"[]").casefold() for part in re.split(r"',|\",", value)))
+
+
+def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.DataFrame:
+    """The utterances of a MELD or EmoryNLP CSV, in order.
+
+    Args:
+        frame: the CSV's rows, every column as text.
+        corpus: ``meld`` or ``emorynlp``.
+        name: the file, for messages.
+
+    Returns:
+        scene (text, unique within the corpus' file), position (int), speaker, utterance.
+
+    Raises:
+        InputError: a column is missing, or an utterance's number is none.
+    """
+    _require(frame, corpus, name)
+    position = pd.to_numeric(frame["Utterance_ID"], errors="coerce")
+    if position.isna().any():
+        line = int(position.isna().to_numpy().argmax()) + 2
+        raise InputError(f"transcript {name}: Utterance_ID in row {line} is no number")
+    scenes = zip(*(frame[column].astype(str) for column in _SCENE[corpus]), strict=True)
+    table = pd.DataFrame(
+        {
+            "scene": ["-".join(scene) for scene in scenes],
+            "position": position.astype(int),
+            "speaker": frame["Speaker"].fillna("").astype(str).map(_speakers),
+            "utterance": frame["Utterance"].fillna("").astype(str),
+        }
+    )
+    return table.sort_values(["scene", "position"], kind="stable", ignore_index=True)
+
+
+def normalised(text: str) -> str:
+    """Lower-case words alone, to find the same utterance in another transcript."""
+    return " ".join(re.findall(r"[a-z0-9]+", text.translate(_STRAIGHT).replace("'", "").lower()))
+
+
+def scene_utterances(utterances: pd.DataFrame, min_words: int = 4) -> dict[str, set[str]]:
+    """Scene to its normalised utterances of ``min_words`` words and up."""
+    found: dict[str, set[str]] = {}
+    for scene, text in zip(utterances["scene"], utterances["utterance"], strict=True):
+        words = normalised(text)
+        if words.count(" ") + 1 >= min_words:
+            found.setdefault(scene, set()).add(words)
+    return found
+
+
+def without_repeats(
+    utterances: pd.DataFrame, held_out: Iterable[pd.DataFrame], *, min_words: int = 4, max_repeats: int = 1
+) -> pd.DataFrame:
+    """Training utterances without the scenes that a held-out scene repeats.
+
+    MELD and EmoryNLP cut the same episodes differently, so a scene goes when it shares more than ``max_repeats``
+    utterances of ``min_words`` words and up with any single held-out scene.
+    """
+    homes: dict[str, set[tuple[int, str]]] = {}
+    for number, frame in enumerate(held_out):
+        for scene, texts in scene_utterances(frame, min_words).items():
+            for text in texts:
+                homes.setdefault(text, set()).add((number, scene))
+    repeated = set()
+    for scene, texts in scene_utterances(utterances, min_words).items():
+        shared = Counter(home for text in texts for home in homes.get(text, ()))
+        if shared and max(shared.values()) > max_repeats:
+            repeated.add(scene)
+    return utterances[~utterances["scene"].isin(repeated)].reset_index(drop=True)
+
+
+def sentence_pairs(utterances: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Adjacent sentences of a transcript with the truth.
+
+    Args:
+        utterances: from :func:`transcript_utterances`.
+        source: what to call the pairs' source.
+
+    Returns:
+        source, split_group (source and scene), left_text, right_text (OPUS tokens), label (1: a new turn).
+        Utterances whose numbers do not follow each other make no pair: the one between them is missing.
+    """
+    rows: list[tuple[str, str, str, str, int]] = []
+    last_scene, last_position, last_speaker, last_sentence = "", 0, "", ""
+    columns: Sequence[pd.Series] = [utterances[name] for name in ("scene", "position", "speaker", "utterance")]
+    for scene, position, speaker, utterance in zip(*columns, strict=True):
+        sentences = [tokens for tokens in map(opus_tokens, split_sentences(utterance)) if tokens]
+        for index, sentence in enumerate(sentences):
+            group = f"{source}:{scene}"
+            if index:
+                rows.append((source, group, sentences[index - 1], sentence, 0))
+            elif last_sentence and scene == last_scene and position == last_position + 1:
+                rows.append((source, group, last_sentence, sentence, int(speaker != last_speaker)))
+        last_scene, last_position, last_speaker = scene, position, speaker
+        last_sentence = sentences[-1] if sentences else ""
+    return pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
+
+
+def transcript_pairs(
+    training: Mapping[str, pd.DataFrame], held_out: Mapping[str, pd.DataFrame]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Training and held-out pairs of the corpora, without the training scenes that a held-out scene repeats.
+
+    Args:
+        training: corpus (``meld``, ``emorynlp``) to the rows of its training CSV, every column as text.
+        held_out: the same for its dev CSV; the source of its pairs is named ``<corpus>`` too.
+
+    Returns:
+        (training, held out), each as :func:`sentence_pairs` makes them.
+
+    Raises:
+        InputError: a column is missing, see :func:`transcript_utterances`.
+    """
+    unseen = {name: transcript_utterances(frame, name, f"{name} dev") for name, frame in held_out.items()}
+    learned = [
+        sentence_pairs(without_repeats(transcript_utterances(frame, name, f"{name} train"), unseen.values()), name)
+        for name, frame in training.items()
+    ]
+    judged = [sentence_pairs(utterances, name) for name, utterances in unseen.items()]
+    none = pd.DataFrame(columns=list(PAIR_COLUMNS))
+    return (
+        pd.concat(learned, ignore_index=True) if learned else none,
+        pd.concat(judged, ignore_index=True) if judged else none,
+    )
+
+
+__all__ = [
+    "EMORYNLP",
+    "MELD",
+    "normalised",
+    "opus_tokens",
+    "sentence_pairs",
+    "split_sentences",
+    "transcript_pairs",
+    "transcript_utterances",
+    "without_repeats",
+]

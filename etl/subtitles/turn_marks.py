@@ -1,0 +1,193 @@
+"""Explicit marks of a turn in subtitles: dialogue dashes, speaker labels, bracketed sounds.
+
+A mark is the truth that the turn segmenter learns from, so it never reaches the features; when scoring, it
+decides before the segmenter does. These rules run inside an executor's Python worker, on Arrow arrays of the
+sentences of many files at once, next to the scoring that needs them.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
+
+_compute: Any = pc
+"""Arrow registers its kernels at import; type checkers do not see them."""
+
+_DASH = r"[-\x{2010}-\x{2015}\x{2500}_]"
+_DIALOGUE_DASH = rf"^\s*{_DASH}(?:\s*$|\s+[^-]|[^-\s\x{{2010}}-\x{{2015}}])"
+_BRACKETED = r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}"
+_NAME = r"\p{Lu}[\p{L}\p{N}.'&-]*"
+_LABEL = (
+    rf"^\s*(?:{_DASH}\s*)?(?:[\[(][^\[\]()]*[\])]\s)?"
+    rf"(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|[0-9]+|voice-over|\([^()]*\))){{0,5}})"
+    r"\s:(?P<rest>.*)$"
+)
+_CLOCK = r"^ [0-9]"
+NEW_TURN, SAME_TURN, UNMARKED = 1, 0, -1
+
+
+def opens_with_dash(texts: pa.Array) -> np.ndarray:
+    """Whether each sentence opens with a dialogue dash; a doubled dash is a broken-off sentence, not a turn."""
+    return _booleans(_compute.match_substring_regex(texts, _DIALOGUE_DASH))
+
+
+def speaker_names(texts: pa.Array) -> pa.Array:
+    """The name before a colon that opens each sentence (``Anna :``), in capitals; null without one.
+
+    Truecased subtitles do not shout their labels, so the shape is a capitalised phrase of at most six tokens;
+    a colon inside a clock time is none.
+    """
+    parts = _compute.extract_regex(texts, _LABEL)
+    clock = _compute.match_substring_regex(_compute.struct_field(parts, "rest"), _CLOCK)
+    name = _compute.utf8_upper(_compute.struct_field(parts, "name"))
+    return _compute.if_else(_compute.fill_null(clock, True), pa.scalar(None, pa.string()), name)
+
+
+def speaker_labels(sentences: Sentences) -> np.ndarray:
+    """A code for each sentence's speaker label, -1 without one: names that open two sentences of a file.
+
+    ``Remember :`` has the shape of a label once; a speaker's name recurs.
+    """
+    names = speaker_names(sentences.text).dictionary_encode()
+    codes = np.asarray(_compute.fill_null(names.indices, -1), dtype=np.int64)
+    if not len(names.dictionary):
+        return codes
+    keyed = sentences.file.astype(np.int64) * len(names.dictionary) + codes
+    found = codes >= 0
+    _, inverse, counts = np.unique(keyed[found], return_inverse=True, return_counts=True)
+    labels = np.full(len(codes), -1, dtype=np.int64)
+    labels[found] = np.where(counts[inverse] >= 2, codes[found], -1)
+    return labels
+
+
+def without_dash(texts: pa.Array) -> pa.Array:
+    """The sentences without the dialogue dash that opens them."""
+    bare = _compute.replace_substring_regex(texts, rf"^\s*{_DASH}\s*", "")
+    return _compute.if_else(pa.array(opens_with_dash(texts)), bare, texts)
+
+
+def hidden_marks(sentences: Sentences, labels: np.ndarray) -> pa.Array:
+    """The sentences as the features see them: no dialogue dash, no speaker label, nothing in brackets.
+
+    ``labels`` are the codes of :func:`speaker_labels`. Runs of blanks are made one.
+    """
+    texts = without_dash(sentences.text)
+    bare = _compute.replace_substring_regex(texts, r"^[^:]*:", "")
+    texts = _compute.if_else(pa.array(labels >= 0), bare, texts)
+    texts = _compute.replace_substring_regex(texts, _BRACKETED, " ")
+    return _compute.utf8_trim_whitespace(_compute.replace_substring_regex(texts, r"\s+", " "))
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """Spoken sentences with the marks before them, laid end to end; what pairs are made of.
+
+    A sentence without words of its own (a label alone, a sound in brackets) belongs to the spoken one that
+    follows it in its file: OPUS often splits ``Anna :`` from what Anna says. Runs without any words that end a
+    file stay as they are, with ``words`` false.
+
+    Attributes:
+        texts: what the features see, see :func:`hidden_marks`.
+        words: whether there is any letter or digit.
+        opens_at: the flat index of the first of the sentences that belong here.
+        file: the position of its file in the batch.
+        first: whether it opens its file, and so has no left neighbour.
+        same_block: whether it begins in the block in which its left neighbour ends.
+        silence_ms: from the left neighbour's end to its start; ``UNKNOWN_MS`` where a time is missing.
+        dash, label: its marks; the label's code, -1 without one.
+        block_dash, block_label: whether its block has a sentence with that mark.
+    """
+
+    texts: pa.Array
+    words: np.ndarray
+    opens_at: np.ndarray
+    file: np.ndarray
+    first: np.ndarray
+    same_block: np.ndarray
+    silence_ms: np.ndarray
+    dash: np.ndarray
+    label: np.ndarray
+    block_dash: np.ndarray
+    block_label: np.ndarray
+
+    @property
+    def pairable(self) -> np.ndarray:
+        """Whether it and its left neighbour both have words."""
+        pairable = self.words & ~self.first
+        pairable[1:] &= self.words[:-1]
+        return pairable
+
+    @property
+    def decided(self) -> np.ndarray:
+        """What the marks say of each sentence and its left neighbour, as int8.
+
+        1: a dash, or a label other than the neighbour's, opens a turn; 0: it has no mark, while another
+        sentence of the block that the two share has one; -1: the marks say nothing.
+        """
+        neighbour = np.concatenate([[-1], self.label[:-1]])[: len(self.label)]
+        decided = np.full(len(self.label), UNMARKED, dtype=np.int8)
+        decided[self.same_block & (self.block_dash | self.block_label)] = SAME_TURN
+        decided[self.dash | ((self.label >= 0) & (self.label != neighbour))] = NEW_TURN
+        decided[self.first] = UNMARKED
+        return decided
+
+
+def spoken(sentences: Sentences) -> Spoken:
+    """The spoken sentences of a batch with their marks."""
+    if not len(sentences):
+        none, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+        return Spoken(sentences.text, no, none, none, no, no, none, no, none, no, no)
+    dash, label = opens_with_dash(sentences.text), speaker_labels(sentences)
+    texts = hidden_marks(sentences, label)
+    words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
+    starts = np.flatnonzero(sentences.first | np.concatenate([[True], words[:-1]]))
+    ends = np.concatenate([starts[1:], [len(words)]]) - 1
+    known_starts = np.where(sentences.start_ms == UNKNOWN_MS, np.iinfo(np.int64).max, sentences.start_ms)
+    begins = np.minimum.reduceat(known_starts, starts)
+    merged = replace(
+        sentences,
+        text=_compute.take(texts, pa.array(ends)),
+        file=sentences.file[starts],
+        offsets=np.searchsorted(starts, sentences.offsets),
+        block_first=sentences.block_first[starts],
+        block_last=sentences.block_last[ends],
+        start_ms=np.where(begins == np.iinfo(np.int64).max, UNKNOWN_MS, begins),
+        end_ms=sentences.end_ms[ends],
+    )
+    dashes = np.logical_or.reduceat(dash, starts)
+    labels = np.maximum.reduceat(label, starts)
+    return Spoken(
+        texts=merged.text,
+        words=words[ends],
+        opens_at=starts,
+        file=merged.file,
+        first=merged.first,
+        same_block=merged.same_block,
+        silence_ms=merged.silence_ms,
+        dash=dashes,
+        label=labels,
+        block_dash=merged.among(dashes),
+        block_label=merged.among(labels >= 0),
+    )
+
+
+def _booleans(values: pa.Array) -> np.ndarray:
+    return np.asarray(_compute.fill_null(values, False), dtype=bool)
+
+
+__all__ = [
+    "NEW_TURN",
+    "SAME_TURN",
+    "UNMARKED",
+    "Spoken",
+    "hidden_marks",
+    "opens_with_dash",
+    "speaker_labels",
+    "speaker_names",
+    "spoken",
+    "without_dash",
+]

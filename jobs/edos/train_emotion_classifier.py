@@ -1,0 +1,24 @@
+"""Train the dialogue emotion classifier on labelled turns with their history (EDOS 3.3.1)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.stage import Model, StageRun, Units, stage
+from etl.lakehouse.tables.edos import TRAINING_DIALOGUES
+
+
+@stage(
+    reads=(TRAINING_DIALOGUES,),
+    writes=Model("emotion_classifier"),
+    asks=(Model("weak_labeler"),),
+    settings=("training.emotion_classifier", "models.encoder", "models.training_threads"),
+    units=Units("turns"),
+)
+def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
+    from udfs.models.edos_trainings import tracked_emotion_classifier
+
+    return tracked_emotion_classifier(training_dialogues, run)
+
+
+if __name__ == "__main__":
+    train_emotion_classifier.main()

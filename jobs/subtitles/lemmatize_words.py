@@ -1,0 +1,30 @@
+"""Look up the lemma of each distinct word of the subtitles, once (EDOS 3.1: features after lemmatization)."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from etl.lakehouse.stage import Sliced, StageRun, Units, stage
+from etl.lakehouse.tables.subtitles import FILES, LEMMAS
+from udfs.lemmas import lemmas_of, vocabulary
+
+
+def words_of(files: DataFrame, run: StageRun) -> DataFrame:
+    return vocabulary(files, F.explode("sentences.text"))
+
+
+@stage(
+    reads=(FILES,),
+    writes=LEMMAS,
+    settings=("subtitles.languages",),  # not the lemmatizer: both give the same table
+    sliced=Sliced("word", cost_per_minute=500_000, prepare=words_of),
+    units=Units("words"),
+)
+def lemmatize_words(words: DataFrame, run: StageRun) -> DataFrame:
+    language = run.settings.subtitles.languages[0].partition("_")[0]
+    words = words.persist()
+    changed = lemmas_of(words, backend=run.all_settings.subtitles.lemmatizer, language=language)
+    return words.join(changed, "word", "left").select("word", F.coalesce("lemma", "word").alias("lemma"))
+
+
+if __name__ == "__main__":
+    lemmatize_words.main()

@@ -1,0 +1,29 @@
+"""Score every two adjacent sentences of the chosen uploads: does the second open a new turn? (EDOS 3.1)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.stage import Model, Sliced, StageRun, Units, stage
+from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
+from etl.subtitles.turn_segmenter import TurnSegmenter
+from etl.subtitles.turn_segmenter import score_turns as scored
+
+
+def chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
+    return files.join(chosen.select("source_path"), "source_path", "left_semi")
+
+
+@stage(
+    reads=(CHOSEN_UPLOADS, FILES, LEMMAS),
+    writes=TURN_SCORES,
+    asks=(Model("turn_segmenter"),),
+    sliced=Sliced("source_path", "sum(sentence_count)", 1_000_000, prepare=chosen_files),
+    units=Units("files"),
+)
+def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
+    model = run.models["turn_segmenter"]
+    changed = lemmas.where("word != lemma")
+    return scored(chosen, TurnSegmenter.load(model.path), changed, model=model.identity)
+
+
+if __name__ == "__main__":
+    score_turns.main()

@@ -1,0 +1,24 @@
+"""Train the SVM that tells whether two adjacent sentences are one turn (EDOS 3.1)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.stage import Model, StageRun, Units, stage
+from etl.lakehouse.tables.subtitles import FILES
+
+
+@stage(
+    reads=(FILES,),
+    writes=Model("turn_segmenter"),
+    settings=("training.turn_segmenter", "subtitles.languages"),
+    inputs=("subtitles.turn_examples",),
+    units=Units("pairs"),
+)
+def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
+    from udfs.models.turn_training import tracked_turn_segmenter
+
+    return tracked_turn_segmenter(files, run)
+
+
+if __name__ == "__main__":
+    train_turn_segmenter.main()

@@ -1,0 +1,148 @@
+"""Crowd votes in the released format: answers, agreement, Fleiss' kappa (EDOS 3.2, Table 4)."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.taxonomy import edos_labels
+from etl.edos.votes import (
+    AGREED,
+    VOTE_COLUMNS,
+    VOTE_FILE_OPTIONS,
+    agree,
+    answers_from_votes,
+    dialogue_turns,
+    fleiss_kappa,
+    normalised_answer,
+)
+from etl.lakehouse.tables.edos import ANNOTATIONS, CROWD_LABELS
+
+VOTES = [
+    # Count, Index, DialogID, Dialog, agreed, three answers
+    ("1", "0.9-1", "7", "Is it over ?\nIt is .", "Sad", "Sad", "sad (Other)", "Lonely"),
+    ("2", "0.9-2", "7", "Is it over ?", "-", "Sad", "Lonely", "Afraid"),  # the same dialogue, cut earlier
+    (
+        "3",
+        "0.8-3",
+        "8",
+        "- Look at that !\n- - What a boat .",
+        "Impressed",
+        "Impressed",
+        "IMPRESSED  (Other)",
+        "x",
+    ),
+    ("4", "0.6-4", "9", "No .", "-", "Refusing (Other)", "refusing (Other)", "Sad"),
+    ("5", "0.9-5", "7", "Is it over ?\nIt is !", "Sad", "Proud", "Proud", "Proud"),  # the unit of row 1 again
+    ("6", "0.9-6", "10", "Well .", "Proud", "Proud", "Proud", None),
+    ("7", "0.9-7", " ", "Lost .", "Proud", "Proud", "Proud", "Proud"),
+    ("8", "0.9-8", "11", " \n", "Proud", "Proud", "Proud", "Proud"),
+]
+
+
+def vote_frame(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame(VOTES, ", ".join(f"`{name}` string" for name in VOTE_COLUMNS))
+
+
+def test_answers_and_dialogue_cells_are_normalised(spark: SparkSession) -> None:
+    answers = {
+        "Sad": "sad",
+        " neutral  (Other)": "neutral",
+        "None of  these (other) ": "none of these",
+        " ": None,
+    }
+    cells = {"- Hi .\r\n- - Yes .\n\nNo - no .": ["Hi .", "Yes .", "No - no ."], "-Hi": ["-Hi"], "": []}
+    frame = spark.createDataFrame([(text,) for text in [*answers, *cells]], "text string")
+    found = frame.select("text", normalised_answer(F.col("text")).alias("a"), dialogue_turns(F.col("text")).alias("t"))
+    rows = {row["text"]: row for row in found.collect()}
+    assert {text: rows[text]["a"] for text in answers} == answers
+    assert {text: rows[text]["t"] for text in cells} == cells
+
+
+def test_votes_become_answers_and_every_vote_is_accounted_for(spark: SparkSession) -> None:
+    outcome = answers_from_votes(vote_frame(spark), edos_labels(), "hand-made")
+    assert outcome.rows.schema.simpleString() == ANNOTATIONS.schema.simpleString()
+    rows = {(row["dialogue_id"], row["turn"], row["worker_id"]): row for row in outcome.rows.collect()}
+    assert outcome.dropped is not None
+    dropped = outcome.dropped.collect()
+    assert len(rows) == 14
+    assert Counter(row["reason"] for row in dropped) == {
+        "repeated_item": 3, "no_dialogue": 6, "no_answer": 1, "outside_taxonomy": 3,
+    }  # fmt: skip
+    assert 3 * len(VOTES) == len(rows) + sum(row["units"] for row in dropped)
+    assert len({row["id"] for row in dropped}) == len(dropped)
+    other = rows[("8", 1, "2")]
+    assert (other["turns"], other["answer"], other["label"], other["specified"], other["band"]) == (
+        ["Look at that !", "What a boat ."], "IMPRESSED  (Other)", "impressed", True, "0.8",
+    )  # fmt: skip
+    assert rows[("9", 0, "1")]["label"] is None and rows[("9", 0, "1")]["answer"] == "Refusing (Other)"
+
+
+def test_two_of_three_agree_after_normalising(spark: SparkSession) -> None:
+    answers = answers_from_votes(vote_frame(spark), edos_labels(), "hand-made").rows
+    outcome = agree(answers.repartition(5), edos_labels())
+    assert outcome.rows.schema.simpleString() == CROWD_LABELS.schema.simpleString()
+    rows = {(row["dialogue_id"], row["turn"]): (row["label"], row["votes"]) for row in outcome.rows.collect()}
+    assert rows == {
+        ("7", 1): ("sad", ["sad", "sad", "lonely"]),
+        ("7", 0): (None, ["sad", "lonely", "afraid"]),
+        ("8", 1): ("impressed", ["impressed", "impressed", "x"]),
+        ("9", 0): (None, ["refusing", "refusing", "sad"]),
+        ("10", 0): ("proud", ["proud", "proud"]),
+    }
+    assert outcome.dropped is not None
+    reported = [(row["id"], row["reason"], row["detail"], row["units"]) for row in outcome.dropped.collect()]
+    assert reported == [("9/0", "majority_outside_taxonomy", "refusing", 0)]
+
+
+def independent_kappa(items: list[list[str]]) -> float:
+    """Fleiss' kappa by counting pairs of workers that agree, not by the formula under test."""
+    pairs = [vote[i] == vote[j] for vote in items for i in range(3) for j in range(3) if i != j]
+    votes = [answer for vote in items for answer in vote]
+    observed = sum(pairs) / len(pairs)
+    expected = sum(a == b for a in votes for b in votes) / len(votes) ** 2
+    return (observed - expected) / (1 - expected)
+
+
+def test_fleiss_kappa(spark: SparkSession) -> None:
+    items = [["a", "a", "a"], ["a", "a", "b"], ["b", "c", "a"], ["b", "b", "b"], ["c", "b", "c"]]
+    rows = [(str(i), 0, votes) for i, votes in enumerate(items)] + [("two votes", 0, ["a", "b"])]
+    schema = "dialogue_id string, turn int, votes array<string>"
+    found = fleiss_kappa(spark.createDataFrame(rows, schema)).head()
+    # by hand: P = (1 + 1/3 + 0 + 1 + 1/3) / 5 = 8/15; p = 6/15, 6/15, 3/15; expected = 81/225
+    assert found is not None and found["items"] == 5
+    assert found["observed"] == pytest.approx(8 / 15) and found["expected"] == pytest.approx(81 / 225)
+    assert found["kappa"] == pytest.approx((8 / 15 - 0.36) / 0.64) == pytest.approx(independent_kappa(items))
+    agreed = fleiss_kappa(spark.createDataFrame([("1", 0, ["a", "a", "a"])], schema)).head()
+    assert agreed is not None and agreed["kappa"] is None
+
+
+def test_a_file_that_lacks_a_column_is_refused_in_one_line(spark: SparkSession) -> None:
+    with pytest.raises(InputError, match=r"^bad\.csv: no column 'DialogID', 'Worker 2 answer'; .*$"):
+        answers_from_votes(vote_frame(spark).drop("DialogID", "Worker 2 answer"), edos_labels(), "bad.csv")
+
+
+def test_released_votes_agree_as_released(spark: SparkSession, shared_data: Path) -> None:
+    path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
+    votes = spark.read.options(**VOTE_FILE_OPTIONS).csv(str(path)).cache()
+    answers = answers_from_votes(votes, edos_labels(), "released").rows.cache()
+    labels = agree(answers, edos_labels()).rows.cache()
+    assert (votes.count(), answers.count(), labels.count()) == (8187, 3 * 8187, 8187)
+    released = votes.select(
+        F.col("DialogID").alias("dialogue_id"),
+        (F.size(dialogue_turns(F.col("Dialog"))) - 1).alias("turn"),
+        normalised_answer(F.col(f"`{AGREED}`")).alias("agreed"),
+    )
+    both = labels.join(released, ["dialogue_id", "turn"])
+    assert both.count() == 8187
+    # Four released rows say "-" though two workers agree; one agrees on "disagreeing", which is no label.
+    assert both.filter(F.coalesce("label", F.lit("-")) == F.col("agreed")).count() == 8182
+    assert (
+        both.filter((F.col("agreed") != "-") & F.col("label").isNotNull() & (F.col("label") != F.col("agreed"))).count()
+        == 0
+    )
+    kappa = fleiss_kappa(labels).head()
+    assert kappa is not None and kappa["items"] == 8187 and 0.40 < kappa["kappa"] < 0.52

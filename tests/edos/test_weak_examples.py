@@ -1,0 +1,91 @@
+import gzip
+
+import pytest
+
+from conf.errors import InputError
+from conf.taxonomy import edos_labels
+from etl.edos.weak_examples import examples_of, parse_example, read_weak_examples
+
+LABELS = edos_labels()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("29 <SEP> the rain stopped just in time", ("the rain stopped just in time", 29)),
+        ("0<SEP>a shadow on the wall", ("a shadow on the wall", 0)),
+        (" 40 <SEP>  it is Tuesday \r", ("it is Tuesday", 40)),
+        ("007 <SEP> odd but whole", ("odd but whole", 7)),
+        ("3 <SEP> he said <SEP> twice", ("he said <SEP> twice", 3)),
+        ("41 <SEP> one too many", "label id outside the taxonomy"),
+        ("99999999999999 <SEP> far too many", "label id outside the taxonomy"),
+        ("-1 <SEP> below", "label id is not a number"),
+        ("two <SEP> words", "label id is not a number"),
+        ("² <SEP> a digit, but no number", "label id is not a number"),
+        ("٣ <SEP> digits of another script", "label id is not a number"),
+        (" <SEP> nothing before", "label id is not a number"),
+        ("5 <SEP>   ", "no text"),
+        ("5 the separator is missing", "no separator"),
+        ("5 <sep> lower case", "no separator"),
+    ],
+)
+def test_each_kind_of_line(line, expected):
+    assert parse_example(line, len(LABELS)) == expected
+
+
+def test_lines_left_out_come_back_with_place_and_reason():
+    examples = examples_of(["1 <SEP> fine", "", "41 <SEP> x", "no", "1 <SEP> fine"], LABELS, "votes.txt")
+    assert examples.rows == (("fine", 1), ("fine", 1))
+    assert [(line.place, line.reason) for line in examples.left_out] == [
+        ("votes.txt:3", "label id outside the taxonomy"),
+        ("votes.txt:4", "no separator"),
+    ]
+    assert examples.reasons() == {"label id outside the taxonomy": 1, "no separator": 1}
+
+
+def test_a_plain_and_a_packed_file_read_the_same(tmp_path):
+    content = "\ufeff1 <SEP> café\n2 <SEP> a line\u2028that goes on\n".encode()
+    (tmp_path / "a.txt").write_bytes(content)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(content))
+    plain = read_weak_examples(tmp_path / "a.txt", LABELS)
+    assert plain.rows == (("café", 1), ("a line\u2028that goes on", 2))
+    assert read_weak_examples(tmp_path / "a.txt.gz", LABELS).rows == plain.rows
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("missing.txt", None, "no such file"),
+        ("empty.txt", b"", "no line is"),
+        ("other.txt", b"id,text\n1,hello\n", "no line is"),
+        ("cut.txt.gz", gzip.compress(b"1 <SEP> fine\n" * 1000)[:-9], "cannot be read"),
+        ("plain.txt.gz", b"1 <SEP> fine\n", "cannot be read"),
+    ],
+)
+def test_files_that_give_nothing_are_refused_in_one_line(tmp_path, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message) as error:
+        read_weak_examples(tmp_path / name, LABELS)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_unpacks_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("etl.edos.weak_examples.MAX_BYTES", 1000)
+    (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(b"1 <SEP> fine\n" * 100))
+    with pytest.raises(InputError, match="unpacked"):
+        read_weak_examples(tmp_path / "bomb.txt.gz", LABELS)
+
+
+def test_bytes_that_are_not_utf8_do_not_stop_the_reading(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"1 <SEP> fine\n2 <SEP> caf\xe9\n")
+    assert [label for _, label in read_weak_examples(tmp_path / "a.txt", LABELS).rows] == [1, 2]
+
+
+def test_the_released_files(shared_data):
+    folder = shared_data / "empathetic_intents"
+    train = read_weak_examples(folder / "classifier_train.txt.gz", LABELS)
+    valid = read_weak_examples(folder / "classifier_valid.txt", LABELS)
+    assert (len(train.rows), train.left_out) == (25_023, ())
+    assert (len(valid.rows), valid.left_out) == (3_544, ())
+    assert {label for _, label in train.rows} == set(range(41))

@@ -1,0 +1,74 @@
+"""A tiny lakehouse run as people run it: the command line, in processes of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from etl.demo.corpus import write_demo
+from etl.demo.facts import DemoFacts
+from tests.udfs.tiny_models import tiny_encoder
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# Compiled once by C1: a short test never earns back what C2 costs.
+QUICK_JVM = "spark.conf.spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+
+
+@dataclass(frozen=True)
+class TinyRun:
+    """A demo corpus and the arguments of a run over it, with untrained encoders in place of MiniLM."""
+
+    corpus: Path
+    encoder: Path
+    facts: DemoFacts
+
+    def arguments(self, root: Path, *more: str) -> list[str]:
+        corpus, labels = self.corpus, self.corpus / "labels"
+        values = {
+            "lakehouse.root": root,
+            "subtitles.sources": f"[{corpus}/opus/OpenSubtitles/v2018]",
+            "subtitles.turn_examples": f"[{corpus}/turns/meld, {corpus}/turns/emorynlp]",
+            "subtitles.lemmatizer": "simplemma",
+            "edos.weak_label_examples": labels,
+            "edos.crowd_votes": f"[{labels}/crowd_votes.csv.gz]",
+            "edos.top_n": 100,
+            "models.weak_encoder": f"file:{self.encoder}",
+            "models.encoder": f"file:{self.encoder}",
+            "training.weak_labeler.epochs": 1,
+            "training.emotion_classifier.epochs": 1,
+            "training.turn_segmenter.max_iterations": 5,
+            "training.turn_segmenter.features": 4096,
+            "pipeline.slice_minutes": 0.02,
+        }
+        settings = [f"{key}={value}" for key, value in values.items()]
+        return ["--set", *settings, QUICK_JVM, *more]
+
+    def run(self, root: Path, *more: str, command: Sequence[str] = ("run",)) -> subprocess.CompletedProcess[str]:
+        return jobs(*command, *self.arguments(root, *more))
+
+
+def jobs(*arguments: str, timeout: float = 800) -> subprocess.CompletedProcess[str]:
+    """``python -m jobs ...`` from the repository."""
+    return subprocess.run(
+        [sys.executable, "-m", "jobs", *arguments],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=timeout, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> TinyRun:
+    folder = tmp_path_factory.mktemp("tiny")
+    return TinyRun(folder / "corpus", tiny_encoder(folder / "encoder"), write_demo(folder / "corpus", films=12))
+
+
+@pytest.fixture(scope="session")
+def finished(tiny: TinyRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lakehouse of an undisturbed run."""
+    root = tmp_path_factory.mktemp("finished") / "lakehouse"
+    done = tiny.run(root)
+    assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    return root

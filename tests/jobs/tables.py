@@ -1,0 +1,38 @@
+"""Reading a lakehouse without Spark, to hold two of them against each other."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+# What a run is called and when it was, and which version its trainings got: not what is in the data.
+UNCOMPARED = {"run_id", "slice", "model", "source"}
+TABLES = (
+    "subtitles/manifest", "subtitles/files", "subtitles/quarantine", "subtitles/chosen_uploads", "subtitles/lemmas",
+    "subtitles/turn_scores", "subtitles/dialogues", "subtitles/clean_dialogues", "ops/dropped", "edos/weak_labels",
+    "edos/initial", "edos/annotations", "edos/crowd_labels", "edos/training_dialogues", "edos/dialogues",
+)  # fmt: skip
+
+
+def rows_of(root: Path, table: str) -> list[dict[str, Any]]:
+    """The table's rows, floats rounded to 1e-4, in an order of their own."""
+    read: pa.Table = pa.table(DeltaTable(str(root / table)).to_pyarrow_table())
+    kept = read.select([name for name in read.column_names if name not in UNCOMPARED])
+    return sorted((_rounded(row) for row in kept.to_pylist()), key=repr)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner) for inner in value]
+    return value
+
+
+def versions(root: Path) -> dict[str, int]:
+    """Each table's Delta version."""
+    logs = sorted(root.glob("*/*/_delta_log"))
+    return {str(log.parent.relative_to(root)): DeltaTable(str(log.parent)).version() for log in logs}

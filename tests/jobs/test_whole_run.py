@@ -1,0 +1,130 @@
+"""The whole pipeline on the project's own corpus: what goes in comes out or is accounted for."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from deltalake import DeltaTable
+
+from tests.jobs.conftest import TinyRun
+from tests.jobs.tables import TABLES, rows_of, versions
+
+
+def table(root: Path, name: str) -> list[dict]:
+    return DeltaTable(str(root / name)).to_pyarrow_table().to_pylist()
+
+
+def test_every_good_file_is_read_with_its_counts(tiny: TinyRun, finished: Path) -> None:
+    read = {
+        row["source_path"]: (row["sentence_count"], row["token_count"]) for row in table(finished, "subtitles/files")
+    }
+    truth = {Path(path).as_posix(): (one.sentences, one.tokens) for path, one in tiny.facts.files.items()}
+    shortened = {path.removeprefix("OpenSubtitles/v2018/"): counts for path, counts in truth.items()}
+    assert {path: counts for path, counts in read.items() if path in shortened} == shortened
+
+
+def test_every_fault_is_quarantined_with_its_reason(tiny: TinyRun, finished: Path) -> None:
+    found = {row["source_path"]: row["reason"] for row in table(finished, "subtitles/quarantine")}
+    expected = {path.removeprefix("OpenSubtitles/v2018/"): reason for path, reason in tiny.facts.quarantined.items()}
+    assert found == expected
+
+
+def test_accounts_add_up_in_every_stage(finished: Path) -> None:
+    done = [row for row in table(finished, "ops/stage_runs") if row["event"] == "done" and row["rows_in"] is not None]
+    assert len(done) >= 15
+    for row in done:
+        left = row["rows_out"] + row["rows_dropped"] + row["rows_quarantined"]
+        assert row["rows_in"] == left, row["stage"]
+
+
+def test_finished_dialogues_lead_back_to_sentences(finished: Path) -> None:
+    dialogues = table(finished, "edos/dialogues")
+    assert len(dialogues) == 100
+    clean = {row["dialogue_id"]: row for row in table(finished, "subtitles/clean_dialogues")}
+    files = {row["subtitle_id"]: row for row in table(finished, "subtitles/files")}
+    for dialogue in dialogues:
+        subtitle_id, first = dialogue["dialogue_id"].rsplit("-", 1)
+        source = clean[dialogue["dialogue_id"]]
+        assert [turn["text"] for turn in dialogue["turns"]] == [turn["text"] for turn in source["turns"]]
+        assert source["turns"][0]["sentence_first"] == int(first) or source["turns"][0]["sentence_first"] >= int(first)
+        assert files[subtitle_id]["movie_id"] == dialogue["movie_id"]
+        assert all(turn["label"] and 0 <= turn["confidence"] <= 1 for turn in dialogue["turns"])
+
+
+def test_running_again_writes_nothing(tiny: TinyRun, finished: Path) -> None:
+    before = versions(finished)
+    again = tiny.run(finished)
+    assert again.returncode == 0, again.stderr
+    assert versions(finished) == before
+    ran = [line for line in again.stdout.splitlines() if line.startswith("[") and "nothing to do" not in line]
+    assert [line.split()[1] if line.split()[0] != "[" else line.split()[2] for line in ran] in (
+        [],
+        ["describe_dataset"],
+    )
+
+
+def test_a_deleted_table_alone_is_rebuilt(tiny: TinyRun, finished: Path, tmp_path: Path) -> None:
+    root = tmp_path / "lakehouse"
+    shutil.copytree(finished, root)
+    shutil.rmtree(root / "edos" / "dialogues")
+    before = versions(root)
+    again = tiny.run(root)
+    assert again.returncode == 0, again.stderr
+    after = versions(root)
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert changed == {"edos/dialogues", "ops/stage_runs"}
+    assert rows_of(root, "edos/dialogues") == rows_of(finished, "edos/dialogues")
+
+
+def test_one_core_gives_the_same_tables(tiny: TinyRun, finished: Path, tmp_path: Path) -> None:
+    root = tmp_path / "lakehouse"
+    done = tiny.run(root, "spark.master=local[1]", "spark.shuffle_partitions=3")
+    assert done.returncode == 0, done.stderr
+    for name in TABLES:
+        assert rows_of(root, name) == rows_of(finished, name), name
+
+
+def test_a_pilot_takes_whole_films(tiny: TinyRun, finished: Path, tmp_path: Path) -> None:
+    root = tmp_path / "lakehouse"
+    done = tiny.run(root, "subtitles.sample=0.5", command=("run", "--to", "choose_uploads"))
+    assert done.returncode == 0, done.stderr
+    everything = {row["source_path"]: row["movie_id"] for row in table(finished, "subtitles/files")}
+    pilot = {row["source_path"]: row["movie_id"] for row in table(root, "subtitles/files")}
+    films = set(pilot.values())
+    assert 0 < len(pilot) < len(everything)
+    assert {path for path, film in everything.items() if film in films} >= set(pilot)
+
+
+def test_sql_sees_tables_and_views(tiny: TinyRun, finished: Path) -> None:
+    from tests.jobs.conftest import jobs
+
+    shown = jobs("sql", "--set", f"lakehouse.root={finished}", "-e", "SELECT count(*) AS n FROM edos.dialogues")
+    assert shown.returncode == 0, shown.stderr
+    assert "100" in shown.stdout
+
+
+def test_trainings_are_tracked_without_pickles(finished: Path) -> None:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{finished}/mlflow.db")
+    names = {model.name for model in client.search_registered_models()}
+    assert names == {"edos-turn-segmenter", "edos-weak-labeler", "edos-emotion-classifier"}
+    for name in names:
+        assert client.get_model_version_by_alias(name, "champion").version == "1"
+    stored = [path for path in (finished / "_mlflow").rglob("*") if path.is_file()]
+    assert any(path.suffix == ".safetensors" for path in stored)
+    assert not [path for path in stored if path.suffix in (".pkl", ".pt", ".bin", ".pickle")]
+
+
+def test_describe_prints_the_papers_tables(tiny: TinyRun, finished: Path) -> None:
+    shown: subprocess.CompletedProcess[str] = tiny.run(finished, command=("describe_dataset", "--again"))
+    assert shown.returncode == 0, shown.stderr
+    for text in ("Table 3", "Table 9", "questioning", "edos-weak-labeler", "rows_in"):
+        assert text in shown.stdout, text
+
+
+def test_commits_tell_their_provenance(finished: Path) -> None:
+    history = DeltaTable(str(finished / "subtitles/dialogues")).history()
+    lineage = [json.loads(entry["userMetadata"]) for entry in history if entry.get("userMetadata")]
+    assert lineage and all(one["stage"] == "segment_dialogues" and one["inputs"] for one in lineage)

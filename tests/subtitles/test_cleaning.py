@@ -1,0 +1,247 @@
+"""Each cleaning rule of EDOS 3.1 on a table of cases, then all of them with their ledger."""
+
+import pytest
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conf.wordlists import words
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
+from etl.subtitles import cleaning_rules as rule
+from etl.subtitles.cleaning import CleaningRules, clean_dialogues, count_turns, spoken_text
+
+RULES = CleaningRules(not_names=words("not_names"), profanity=words("profanity"))
+
+
+def cleaning_values(spark: SparkSession, texts: list[str], value: Column) -> dict[str, object]:
+    frame = spark.createDataFrame([(text,) for text in texts], "text string")
+    return {row["text"]: row["value"] for row in frame.select("text", value.alias("value")).collect()}
+
+
+SPOKEN = {
+    # a name goes, the turn stays
+    "GRACIE : Come in .": "Come in .",
+    "GRACIE: Come in .": "Come in .",
+    "Gracie : Come in .": "Come in .",
+    "[ GRACIE ] Come in .": "Come in .",
+    "[ GRACIE ] : Come in .": "Come in .",
+    "( Bob ) Come in .": "Come in .",
+    "[ Man On Radio ] Come in .": "Come in .",
+    "MAN # 2 : Come in .": "Come in .",
+    "MAN #2 : Come in .": "Come in .",
+    "Officer 2 : Come in .": "Come in .",
+    "1ST OFFICER : Come in .": "Come in .",
+    "DR. SMITH : Come in .": "Come in .",
+    "Mr. O'Hara : Come in .": "Come in .",
+    "LeBEAU : Come in .": "Come in .",
+    "SHAUN 'S MUM : Come in .": "Come in .",
+    "ANNE AND PAUL : Come in .": "Come in .",
+    "Man on police radio : Come in .": "Come in .",
+    "Paul , voice-over : Come in .": "Come in .",
+    "- GRACIE : Come in .": "Come in .",
+    ">> GRACIE : Come in .": "Come in .",
+    "STONE [ ON recording ] : Come in .": "Come in .",
+    "( Laughter ) STONE : Come in .": "Come in .",
+    "ÉMILE : Entrez .": "Entrez .",
+    "Come in . PAUL : Thank you .": "Come in . Thank you .",
+    # what only looks like a name stays
+    "Note : the door is open .": "Note : the door is open .",
+    "One : the door is open .": "One : the door is open .",
+    "NOTE : THE DOOR IS OPEN .": "NOTE : THE DOOR IS OPEN .",
+    "YOU KNOW THE PENALTY : DEATH .": "YOU KNOW THE PENALTY : DEATH .",
+    "But remember this : it is late .": "But remember this : it is late .",
+    "He said : it is late .": "He said : it is late .",
+    "At 11 : 30 .": "At 11 : 30 .",
+    "Gate 11 : 30 .": "Gate 11 : 30 .",
+    "5 : 00 in the morning .": "5 : 00 in the morning .",
+    "Come in . Paul : Thank you .": "Come in . Paul : Thank you .",
+    "Paul , come in .": "Paul , come in .",
+    # sounds and manners go, speech stays
+    "[ DOOR SLAMS ]": "",
+    "( sighs ) I know .": "I know .",
+    "I ( sighs ) know .": "I know .",
+    "{ \\an8 } I know .": "I know .",
+    "[ GRACIE ]": "",
+    "GRACIE :": "",
+    "- - I know .": "I know .",
+    "I know ( unclosed .": "I know ( unclosed .",
+    "  I   know .  ": "I know .",
+    "": "",
+}
+
+
+def test_names_and_descriptions_are_stripped_and_the_turn_stays(spark: SparkSession) -> None:
+    assert cleaning_values(spark, list(SPOKEN), spoken_text(F.col("text"), RULES)) == SPOKEN
+    only_names = CleaningRules(strip_brackets=False, not_names=RULES.not_names)
+    off = CleaningRules(strip_names=False, strip_brackets=False)
+    text = "GRACIE : ( sighs ) I know ."
+    assert cleaning_values(spark, [text], spoken_text(F.col("text"), only_names)) == {text: "( sighs ) I know ."}
+    assert cleaning_values(spark, [text], spoken_text(F.col("text"), off)) == {text: text}
+
+
+def test_previously_on(spark: SparkSession) -> None:
+    cases = {
+        "Previously on our show ...": True,
+        "PREVIOUS ON OUR SHOW": True,
+        '" Previously , on our show': True,
+        "Previously I was happy .": False,
+        "As I said previously on the phone": False,
+        "Previous one was better .": False,
+    }
+    assert cleaning_values(spark, list(cases), rule.previously_on(F.col("text"))) == cases
+
+
+def test_length_is_in_characters_and_the_alphabetic_share_of_what_is_not_blank(spark: SparkSession) -> None:
+    lengths = {"I": 1, "No": 2, "é !": 3, "x" * 101: 101}
+    assert cleaning_values(spark, list(lengths), rule.length_of(F.col("text"))) == lengths
+    assert cleaning_values(spark, ["I am ."], rule.length_of(F.col("text"), "tokens")) == {"I am .": 3}
+    shares = {"abc 12": 0.6, "ab 12": 0.5, "Здравствуй !": 10 / 11, "... !": 0.0, "Äé": 1.0, " ": None}
+    assert cleaning_values(spark, list(shares), rule.alphabetic_share(F.col("text"))) == pytest.approx(shares)
+
+
+def test_repetitive_tokens(spark: SparkSession) -> None:
+    plain = spark.createDataFrame(
+        [
+            ("no no no no", False),  # shorter than five tokens
+            ("no no no no no", True),
+            ("go go go come on", True),  # 3 of 5
+            ("so so good so good but", False),  # 3 of 6 is not more than half
+            ("a rose is a rose is a rose", False),
+            ("one two three four five six", False),
+        ],
+        "text string, repetitive boolean",
+    ).withColumn("words", F.split("text", " "))
+    wrong = plain.filter(rule.repetitive_tokens(F.col("words"), 0.5, 5) != F.col("repetitive"))
+    assert wrong.collect() == []
+    looser = rule.repetitive_tokens(F.col("words"), 0.4, 4)
+    assert {row["text"] for row in plain.filter(looser).collect()} == {
+        "no no no no", "no no no no no", "go go go come on", "so so good so good but",
+    }  # fmt: skip
+
+
+def test_songs_and_profanity(spark: SparkSession) -> None:
+    songs = {"♪ la la": True, "# la la #": True, "# La la la": True, "* La la *": True,
+             "We 're # 1 .": False, "# 1 in town": False, "La la": False}  # fmt: skip
+    assert cleaning_values(spark, list(songs), rule.is_song(F.col("text"))) == songs
+    profane = {
+        "What the fucking hell": "fucking", "SHIT !": "shit", "You son of a bitch .": "son of a bitch",
+        "Scunthorpe and Dickens passed the class .": None, "An assassin in Essex": None, "Good .": None,
+    }  # fmt: skip
+    assert cleaning_values(spark, list(profane), rule.profane_word(F.col("text"), RULES.profanity)) == profane
+    assert cleaning_values(spark, ["shit"], rule.profane_word(F.col("text"), ())) == {"shit": None}
+
+
+def dialogues_of(spark: SparkSession, texts: dict[str, list[str]], genres: dict[str, list[str]]) -> DataFrame:
+    rows = [
+        (name, f"xml/{name}.xml", name.rsplit("-", 1)[0], "film", "v2018", "en", 2001, genres.get(name, ["Drama"]),
+         [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)])
+        for name, turns in texts.items()
+    ]  # fmt: skip
+    return spark.createDataFrame(rows, DIALOGUES.schema)
+
+
+DIALOGUES_IN = {
+    "names-0": ["GRACIE : I lost the key .", "( Bob ) Look under the mat ."],
+    "sound-0": ["Who is there ?", "It is me .", "[ DOOR SLAMS ]", "Well .", "Sit down ."],
+    "repeated-0": ["I waited all day .", "So did we .", "So did we !", "Then let us eat ."],
+    "echo-0": ["Friday at noon ?", "Friday at noon .", "I will be there ."],
+    "again-0": ["Is she ill ?", "Yes .", "Very ill ?", "Yes .", "Poor thing ."],
+    "recap-0": ["Previously on Harbour Street ...", "Where is my boat ?", "It sank ."],
+    "short-0": ["Was it you ?", "We met once .", "I", "Speak up ."],
+    "long-0": ["Tell me a story .", "Which one ?", "y" * 101, "That was long ."],
+    "limits-0": ["No", "x" * 100],
+    "letters-0": ["Ring me up .", "What number ?", "555 0199", "Thanks a lot ."],
+    "tokens-0": ["Shall we leave ?", "In a minute .", "Now , now , now , now , now !", "Fine by me ."],
+    "song-0": ["Play it for us .", "As you wish .", "♪ Over the harbour ♪", "Lovely tune ."],
+    "one-0": ["Nobody answered him ."],
+    "reef-0": ["The reef is home to many .", "Some of them glow ."],
+    "rude-0": ["Where is that bastard ?", "He left for the coast ."],
+}  # fmt: skip
+
+
+def ledger(outcome: Outcome) -> dict[tuple[str, str], tuple[str, int]]:
+    assert outcome.dropped is not None
+    rows = outcome.dropped.collect()
+    found = {(row["unit"], row["id"]): (row["reason"], row["units"]) for row in rows}
+    assert len(found) == len(rows), "a ledger key is there twice"
+    assert all(row["detail"] for row in rows)
+    return found
+
+
+def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
+    dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Short", " documentary"]})
+    outcome = clean_dialogues(dialogues, RULES)
+    assert outcome.rows.schema.simpleString() == CLEAN_DIALOGUES.schema.simpleString()
+    rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
+    kept = {name: [turn["text"] for turn in row["turns"]] for name, row in rows.items()}
+    assert kept == {
+        "names-0": ["I lost the key .", "Look under the mat ."],
+        "sound-0": DIALOGUES_IN["sound-0"][:2],
+        "repeated-0": DIALOGUES_IN["repeated-0"][:2],
+        "echo-0": DIALOGUES_IN["echo-0"],
+        "again-0": DIALOGUES_IN["again-0"],
+        "short-0": DIALOGUES_IN["short-0"][:2],
+        "long-0": DIALOGUES_IN["long-0"][:2],
+        "limits-0": DIALOGUES_IN["limits-0"],
+        "letters-0": DIALOGUES_IN["letters-0"][:2],
+        "tokens-0": DIALOGUES_IN["tokens-0"][:2],
+        "song-0": DIALOGUES_IN["song-0"][:2],
+        "rude-0": DIALOGUES_IN["rude-0"],
+    }
+    assert {name for name, row in rows.items() if row["profane"]} == {"rude-0"}
+    assert rows["names-0"]["turns"][1]["start_ms"] == 1000
+    dropped = ledger(outcome)
+    assert dropped == {
+        ("turn", "sound-0/2"): ("only_a_name", 1),
+        ("turn", "sound-0/3"): ("after_removed_turn", 1),
+        ("turn", "sound-0/4"): ("after_removed_turn", 1),
+        ("turn", "repeated-0/2"): ("repeated_turn", 1),
+        ("turn", "repeated-0/3"): ("after_removed_turn", 1),
+        ("turn", "recap-0/0"): ("previously_on", 1),
+        ("turn", "recap-0/1"): ("after_removed_turn", 1),
+        ("turn", "recap-0/2"): ("after_removed_turn", 1),
+        ("dialogue", "recap-0"): ("no_turns_left", 0),
+        ("turn", "short-0/2"): ("too_short", 1),
+        ("turn", "short-0/3"): ("after_removed_turn", 1),
+        ("turn", "long-0/2"): ("too_long", 1),
+        ("turn", "long-0/3"): ("after_removed_turn", 1),
+        ("turn", "letters-0/2"): ("too_few_letters", 1),
+        ("turn", "letters-0/3"): ("after_removed_turn", 1),
+        ("turn", "tokens-0/2"): ("repetitive_tokens", 1),
+        ("turn", "tokens-0/3"): ("after_removed_turn", 1),
+        ("turn", "song-0/2"): ("song", 1),
+        ("turn", "song-0/3"): ("after_removed_turn", 1),
+        ("dialogue", "one-0"): ("one_turn_left", 1),
+        ("dialogue", "reef-0"): ("documentary", 2),
+    }
+    units = sum(units for _, units in dropped.values())
+    assert count_turns(dialogues) == count_turns(outcome.rows) + units
+    assert len(DIALOGUES_IN) == len(rows) + sum(unit == "dialogue" for unit, _ in dropped)
+
+
+def test_each_rule_can_be_switched(spark: SparkSession) -> None:
+    dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Documentary"]})
+    off = CleaningRules(
+        strip_names=False, strip_brackets=False, repeated_turns="off", previously_on=False, min_characters=None,
+        max_characters=None, min_alphabetic_share=None, repetitive_share=None, drop_songs=False, min_turns=1,
+        excluded_genres=(), exact_duplicates=False, near=None,
+    )  # fmt: skip
+    unchanged = clean_dialogues(dialogues, off)
+    assert ledger(unchanged) == {}
+    rows = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in unchanged.rows.collect()}
+    assert rows == DIALOGUES_IN
+    strict = CleaningRules(
+        repeated_turns="dialogue", profanity=words("profanity"), drop_profane=True, max_characters=None,
+        length_in="tokens", near=None, exact_duplicates=False,
+    )  # fmt: skip
+    dropped = ledger(clean_dialogues(dialogues, strict))
+    assert dropped[("turn", "again-0/3")] == ("repeated_turn", 1)
+    assert dropped[("dialogue", "rude-0")] == ("profanity", 2)
+    assert ("turn", "limits-0/0") in dropped and dropped[("turn", "limits-0/0")] == ("too_short", 1)
+
+
+def test_unknown_choices_are_refused() -> None:
+    with pytest.raises(ValueError, match="repeated_turns 'always'"):
+        CleaningRules(repeated_turns="always")
+    with pytest.raises(ValueError, match="length_in 'bytes'"):
+        CleaningRules(length_in="bytes")

@@ -1,0 +1,137 @@
+"""Reading a manifest: nothing lost, bad files to the quarantine, copies left out, zip and folder alike."""
+
+import csv
+import gzip
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from etl.lakehouse.tables.subtitles import FILES
+from etl.subtitles.ingest import ingest_subtitles, mark_copies
+from etl.subtitles.manifest import find_subtitles
+
+
+def ingest_xml(words: str, language: str = "English") -> bytes:
+    spoken = "".join(f"<w>{word}</w>" for word in words.split())
+    return (
+        f'<document id="x"><s><time id="T1S" value="00:00:01,000"/>{spoken}<time id="T1E" value="00:00:02,000"/></s>'
+        f"<meta><subtitle><language>{language}</language></subtitle></meta></document>"
+    ).encode()
+
+
+def ingest_write(folder: Path, files: dict[str, bytes]) -> str:
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return str(folder)
+
+
+def ingest_plain_rows(rows: DataFrame) -> list[Any]:
+    columns = [name for name in FILES.columns if name not in ("source", "source_path")]
+    return sorted(rows.select(F.to_json(F.struct(*columns))).toPandas().iloc[:, 0])
+
+
+def test_bad_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+    good = ingest_xml("Come in")
+    files = {
+        "xml/en/1999/1/1.xml": good, "xml/en/1999/1/2.xml.gz": gzip.compress(good),
+        "xml/en/1999/1/3.xml": b"", "xml/en/1999/1/4.xml.gz": gzip.compress(good)[:-9],
+        "xml/en/1999/1/5.xml": b"<!DOCTYPE x><document/>", "xml/en/1999/1/6.xml": b"hello",
+        "xml/en/1999/1/7.xml.gz": gzip.compress(b"a" * (3 << 20)),
+        "xml/en/1999/1/8.xml": good.replace(b"Come", b"caf\xe9"),
+        "xml_unplaced/9.xml": ingest_xml("Come in"), "xml_unplaced/10.xml": ingest_xml("Entrez", "French"),
+        "xml_unplaced/1.xml": good, "b/xml/en/1999/1/2.xml": good,
+    }  # fmt: skip
+    source = ingest_write(tmp_path, files)
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
+        archive.writestr("xml/en/2000/2/../11.xml", good)
+        archive.writestr("xml/en/2000/2/12.xml", good)
+    (tmp_path / "broken.zip").write_bytes(b"PK")
+    manifest = find_subtitles(spark, [source], ["en"], "v2018")
+    (tmp_path / "xml/en/1999/1/2.xml.gz").rename(tmp_path / "gone")
+    outcome = ingest_subtitles(manifest, languages=["en"], sources=[source])
+    assert outcome.dropped is not None and outcome.quarantined is not None
+    kept = {row.source_path: row.language for row in outcome.rows.select("source_path", "language").collect()}
+    dropped = {row.id: (row.unit, row.reason, row.units) for row in outcome.dropped.collect()}
+    refused = {row.source_path: row.reason for row in outcome.quarantined.collect()}
+    assert kept == {"xml/en/1999/1/1.xml": "en", "xml_unplaced/9.xml": "en", "z.zip!xml/en/2000/2/12.xml": "en",
+                    "b/xml/en/1999/1/2.xml": "en"}  # fmt: skip
+    assert dropped == {
+        "xml/en/1999/1/2.xml.gz": ("file", "same_upload_again", 1),
+        "xml_unplaced/1.xml": ("file", "same_upload_again", 1),
+        "xml_unplaced/10.xml": ("file", "language_not_chosen", 1),
+    }
+    assert refused == {
+        "xml/en/1999/1/3.xml": "empty", "xml/en/1999/1/4.xml.gz": "truncated_gzip", "xml/en/1999/1/5.xml": "doctype",
+        "xml/en/1999/1/6.xml": "not_xml", "xml/en/1999/1/7.xml.gz": "ratio", "xml/en/1999/1/8.xml": "bad_encoding",
+        "z.zip!xml/en/2000/2/../11.xml": "unsafe_name", "broken.zip": "bad_zip",
+    }  # fmt: skip
+    assert manifest.count() == len(kept) + len(dropped) + len(refused)
+    spark.catalog.clearCache()
+
+
+def test_a_vanished_file_is_quarantined(spark: SparkSession, tmp_path: Path) -> None:
+    source = ingest_write(tmp_path, {"xml/en/1/1/1.xml": ingest_xml("a"), "xml/en/1/1/2.xml": ingest_xml("b")})
+    manifest = find_subtitles(spark, [source], ["en"], "v2018")
+    (tmp_path / "xml/en/1/1/1.xml").unlink()
+    outcome = ingest_subtitles(manifest)
+    assert outcome.quarantined is not None
+    assert [row.reason for row in outcome.quarantined.collect()] == ["unreadable"]
+    assert outcome.rows.count() == 1
+    spark.catalog.clearCache()
+
+
+def test_copies_by_source_then_path_then_earlier_runs(spark: SparkSession) -> None:
+    rows = [
+        ("b", "1.xml", "v2018", "en", "1"), ("a", "2.xml", "v2018", "en", "1"), ("a", "3.xml", "v2018", "en", "1"),
+        ("a", "4.xml", "v2016", "en", "1"), ("a", "5.xml", "v2018", "de", "1"), ("a", "6.xml", "v2018", None, "1"),
+        ("a", "7.xml", "v2018", None, "7"), ("a", "8.xml", "v2018", "en", "8"), ("a", "9.xml", "v2018", "en", "9"),
+    ]  # fmt: skip
+    manifest = spark.createDataFrame(
+        rows, "source string, source_path string, release string, language string, subtitle_id string"
+    )
+    already = spark.createDataFrame(
+        [("v2018", "en", "8", "old.xml"), ("v2018", "en", "9", "9.xml")],
+        "release string, language string, subtitle_id string, source_path string",
+    )
+    marked = mark_copies(manifest.repartition(3), ["b", "a"], already).collect()
+    assert {row.source_path: row.copy_of for row in marked if row.copy_of} == {
+        "2.xml": "1.xml", "3.xml": "1.xml", "6.xml": "1.xml", "8.xml": "old.xml"
+    }  # fmt: skip
+    assert len(marked) == len(rows)
+
+
+def test_a_zip_gives_the_same_rows_as_its_folder_whatever_the_tasks(spark: SparkSession, tmp_path: Path) -> None:
+    files = {f"xml/en/1999/{n % 7}/{n}.xml": ingest_xml(f"word{n} " * (n + 1)) for n in range(150)}
+    folder = ingest_write(tmp_path / "tree", files)
+    with zipfile.ZipFile(tmp_path / "en.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    from_tree = ingest_subtitles(find_subtitles(spark, [folder], ["en"], "v2018").repartition(5))
+    from_zip = ingest_subtitles(find_subtitles(spark, [str(tmp_path / "en.zip")], ["en"], "v2018"), task_mb=1)
+    assert ingest_plain_rows(from_tree.rows) == ingest_plain_rows(from_zip.rows)
+    assert from_tree.rows.count() == 150
+    assert from_tree.rows.schema.simpleString() == FILES.schema.simpleString()
+    spark.catalog.clearCache()
+
+
+def test_the_real_sample_is_read_whole(spark: SparkSession, shared_data: Path) -> None:
+    """267 files, with sentences and tokens as published."""
+    folder = shared_data / "opensubtitles2018_xml"
+    manifest = find_subtitles(spark, [str(folder)], ["en"], "v0")
+    outcome = ingest_subtitles(manifest, languages=["en"], sources=[str(folder)])
+    found = outcome.rows.select(
+        "source_path", "sentence_count", "token_count", F.size("sentences"), "language", "release",
+        F.expr("aggregate(sentences, 0, (n, s) -> n + if(s.text = '', 0, size(split(s.text, ' '))))"),
+    ).collect()  # fmt: skip
+    with (folder / "manifest.tsv").open(encoding="utf-8", newline="") as lines:
+        published = {
+            row["path"]: (int(row["sentences"]), int(row["tokens"])) for row in csv.DictReader(lines, delimiter="\t")
+        }
+    assert {row[0]: (row[1], row[2]) for row in found} == published
+    assert all(row[3] == row[1] and row[6] == row[2] for row in found)
+    assert {(row[4], row[5]) for row in found} == {("en", "v2018")}
+    spark.catalog.clearCache()

@@ -1,0 +1,106 @@
+"""Finding subtitle files: folders and zips, languages by path, sources that are wrong."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from etl.subtitles.manifest import find_subtitles, in_film_sample, sources_fingerprint
+
+XML = b"<document><s><w>a</w></s></document>"
+
+
+def manifest_tree(folder: Path) -> Path:
+    """A source with plain files, gzip, two languages, hidden and other files, and a zip."""
+    for name in (
+        "xml/en/1999/10/1.xml", "xml/en/1999/10/2.xml.gz", "xml/en/2001/11/3.xml", "xml/de/1999/10/4.xml",
+        "xml_unplaced/5.xml", "xml/en/1999/10/.6.xml", "xml/en/1999/10/readme.txt", ".git/7.xml",
+    ):  # fmt: skip
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(XML)
+    with zipfile.ZipFile(folder / "more.zip", "w") as archive:
+        for name in (
+            "OpenSubtitles/xml/en/2003/12/8.xml",
+            "OpenSubtitles/xml/fr/2003/12/9.xml",
+            "INFO",
+            "../up.xml",
+        ):
+            archive.writestr(name, XML)
+    (folder / "broken.zip").write_bytes(b"PK not a zip")
+    return folder
+
+
+def test_folders_and_zips_are_listed_and_languages_chosen_by_path(spark: SparkSession, tmp_path: Path) -> None:
+    source = str(manifest_tree(tmp_path / "OpenSubtitles2016"))
+    rows = find_subtitles(spark, [source], ["en"], "v0").collect()
+    found = {row.source_path: (row.language, row.movie_id, row.directory_year, row.subtitle_id) for row in rows}
+    assert found == {
+        "xml/en/1999/10/1.xml": ("en", "10", 1999, "1"),
+        "xml/en/1999/10/2.xml.gz": ("en", "10", 1999, "2"),
+        "xml/en/2001/11/3.xml": ("en", "11", 2001, "3"),
+        "xml_unplaced/5.xml": (None, "file:5", None, "5"),
+        "more.zip!OpenSubtitles/xml/en/2003/12/8.xml": ("en", "12", 2003, "8"),
+        "more.zip!../up.xml": (None, "file:up", None, "up"),
+        "broken.zip": (None, "file:broken.zip", None, "broken.zip"),
+    }
+    assert {row.release for row in rows} == {"v2016"}
+    member = next(row for row in rows if row.subtitle_id == "8")
+    assert (member.bytes, member.method, member.container) == (len(XML), 0, f"{source}/more.zip")
+
+
+def test_sources_deeper_in_the_tree_a_zip_itself_and_one_within_another(spark: SparkSession, tmp_path: Path) -> None:
+    folder = manifest_tree(tmp_path / "data")
+    sources = [str(folder / "xml" / "en"), f"file://{folder}/more.zip", str(folder)]
+    rows = find_subtitles(spark, sources, ["en"], "v0").collect()
+    assert len({row.source_path for row in rows}) == len(rows)
+    assert sorted(row.subtitle_id for row in rows) == ["1", "2", "3", "5", "8", "broken.zip", "up"]
+    assert {row.language for row in rows if row.source == sources[0]} == {"en"}
+    assert {row.source for row in rows if row.subtitle_id == "8"} == {sources[1]}
+
+
+def test_same_path_in_two_sources_stays_two_files(spark: SparkSession, tmp_path: Path) -> None:
+    sources = [str(manifest_tree(tmp_path / name)) for name in ("v2016", "v2018")]
+    rows = find_subtitles(spark, sources, ["de"], "v0").where("subtitle_id = '4'").collect()
+    assert {(row.release, row.source_path) for row in rows} == {
+        ("v2016", "xml/de/1999/10/4.xml"), ("v2018", f"{sources[1]}//xml/de/1999/10/4.xml")
+    }  # fmt: skip
+
+
+def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    cases = {
+        "is not there": [str(tmp_path / "gone")],
+        "no .xml or .xml.gz file in en": [str(tmp_path / "empty")],
+        "cannot be listed": ["nowhere://x/y"],
+        "is empty": [],
+    }
+    for message, sources in cases.items():
+        with pytest.raises(InputError, match=message) as wrong:
+            find_subtitles(spark, sources, ["en"], "v0")
+        assert "subtitles.sources" in str(wrong.value) and "\n" not in str(wrong.value)
+
+
+def test_fingerprint_changes_with_the_files_only(tmp_path: Path) -> None:
+    folder = manifest_tree(tmp_path / "data")
+    before = sources_fingerprint([str(folder)], ["en"])
+    assert sources_fingerprint([str(folder)], ["en"]) == before
+    (folder / "xml/de/1999/10/4.xml").write_bytes(XML * 2)
+    assert sources_fingerprint([str(folder)], ["en"]) == before
+    (folder / "xml/en/1999/10/1.xml").write_bytes(XML * 2)
+    changed = sources_fingerprint([str(folder)], ["en"])
+    (folder / "more.zip").unlink()
+    assert len({before, changed, sources_fingerprint([str(folder)], ["en"])}) == 3
+
+
+def test_a_smaller_sample_of_films_is_part_of_a_larger(spark: SparkSession) -> None:
+    films = spark.range(20_000).select(F.col("id").cast("string").alias("movie_id"))
+    row = films.select(
+        *(in_film_sample(F.col("movie_id"), share).cast("int").alias(name) for name, share in (("a", 0.01), ("b", 0.1), ("c", 1.0)))
+    ).agg(F.sum("a"), F.sum("b"), F.sum("c"), F.sum(F.expr("int(a > b)"))).first()  # fmt: skip
+    assert row is not None
+    assert 140 < row[0] < 260 and 1_850 < row[1] < 2_150
+    assert (row[2], row[3]) == (20_000, 0)

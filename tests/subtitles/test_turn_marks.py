@@ -1,0 +1,169 @@
+"""Explicit marks of a turn: what counts as one, what is hidden, what it decides."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from etl.subtitles.turn_marks import hidden_marks, opens_with_dash, speaker_labels, speaker_names, spoken
+from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
+
+
+def marks_file(*rows: tuple[str, int] | tuple[str, int, int | None, int | None]) -> pa.Array:
+    """One file from (text, block[, start, end]) rows."""
+    return marks_files([rows])
+
+
+def marks_files(files: list) -> pa.Array:
+    nested: list[list[dict] | None] = []
+    for rows in files:
+        if rows is None:
+            nested.append(None)
+            continue
+        sentences = []
+        for index, row in enumerate(rows):
+            text, block, start, end = (*row, None, None)[:4]
+            first, last = block if isinstance(block, tuple) else (block, block)
+            times = {"start_ms": start, "end_ms": end}
+            sentences.append({"index": index, "block_first": first, "block_last": last, "text": text, **times})
+        nested.append(sentences)
+    sentence = pa.struct(
+        [
+            ("index", pa.int32()),
+            ("block_first", pa.int32()),
+            ("block_last", pa.int32()),
+            ("start_ms", pa.int32()),
+            ("end_ms", pa.int32()),
+            ("text", pa.string()),
+        ]
+    )
+    return pa.array(nested, pa.list_(sentence))
+
+
+@pytest.mark.parametrize(
+    ("text", "dash"),
+    [
+        ("- Who is it ?", True),
+        ("-Who is it ?", True),
+        ("– Who is it ?", True),
+        ("— Me .", True),
+        ("─ Me .", True),
+        ("_ Me .", True),
+        ("-", True),
+        ("- ... and then ?", True),
+        ("-- and then he left", False),
+        ("- - and then he left", False),
+        ("Well - maybe", False),
+        ("well-made", False),
+        ("", False),
+    ],
+)
+def test_turn_mark_dash(text: str, dash: bool) -> None:
+    assert opens_with_dash(pa.array([text])).tolist() == [dash]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ANNA : Come in .", "ANNA"),
+        ("Anna : Come in .", "ANNA"),
+        ("Anna :", "ANNA"),
+        ("- Anna : Come in .", "ANNA"),
+        ("( quietly ) Anna : Come in .", "ANNA"),
+        ("Man # 2 : Run !", "MAN # 2"),
+        ("Anna and Bo : Hello !", "ANNA AND BO"),
+        ("Anna 's Father : No .", "ANNA 'S FATHER"),
+        ("Élodie : Oui .", "ÉLODIE"),
+        ("After 6 : 30 .", None),
+        ("8 : 30 , at the pier .", None),
+        ("I have one rule : never pay .", None),
+        ("anna : hello", None),
+        ("Anna came in .", None),
+        ("", None),
+    ],
+)
+def test_turn_mark_speaker_name(text: str, name: str | None) -> None:
+    assert speaker_names(pa.array([text])).to_pylist() == [name]
+
+
+def test_turn_mark_label_recurs_in_its_file() -> None:
+    column = marks_files(
+        [
+            [("Anna : Yes .", 1), ("Remember : never pay .", 2), ("ANNA : No .", 3)],
+            [("Remember : we leave at nine .", 1), ("Anna : Once .", 2)],
+        ]
+    )
+    labels = speaker_labels(Sentences.of(column))
+    assert (labels >= 0).tolist() == [True, False, True, False, False]
+    assert labels[0] == labels[2]
+
+
+def test_turn_mark_hidden_from_features() -> None:
+    sentences = Sentences.of(
+        marks_file(
+            ("- Anna : Come in .", 1),
+            ("[ door creaks ] Who is there ?", 2),
+            ("Anna :", 3),
+            ("( sighs )", 4),
+            ("Remember : never pay .", 5),
+            ("Well - maybe .", 6),
+        )
+    )
+    assert hidden_marks(sentences, speaker_labels(sentences)).to_pylist() == [
+        "Come in .",
+        "Who is there ?",
+        "",
+        "",
+        "Remember : never pay .",
+        "Well - maybe .",
+    ]
+
+
+def test_turn_mark_label_alone_belongs_to_the_next_sentence() -> None:
+    said = spoken(
+        Sentences.of(
+            marks_file(
+                ("Anna :", 1, 1000, None),
+                ("Come in .", 1, None, 2000),
+                ("Bo :", 2, 2500, None),
+                ("", 2),
+                ("Thanks .", 2, None, 4000),
+                ("Anna : Tea ?", 3),
+                ("Bo : Yes .", 3),
+                ("[ music ]", 4),
+            )
+        )
+    )
+    assert said.texts.to_pylist() == ["Come in .", "Thanks .", "Tea ?", "Yes .", ""]
+    assert said.opens_at.tolist() == [0, 2, 5, 6, 7]
+    assert said.pairable.tolist() == [False, True, True, True, False]
+    assert said.decided.tolist() == [-1, 1, 1, 1, -1]
+    assert said.silence_ms.tolist()[:3] == [UNKNOWN_MS, 500, UNKNOWN_MS]
+
+
+@pytest.mark.parametrize(
+    ("rows", "decided"),
+    [
+        pytest.param([("- Hi .", 1), ("- Hello .", 1)], [-1, 1], id="a dash opens a turn"),
+        pytest.param([("- Hi .", 1), ("You came .", 1), ("- Yes .", 1)], [-1, 0, 1], id="no dash beside dashes"),
+        pytest.param([("Hi .", 1), ("You came .", 1), ("- Yes .", 1)], [-1, 0, 1], id="only the second is dashed"),
+        pytest.param([("Hi .", 1), ("You came .", 1)], [-1, -1], id="no marks in the block"),
+        pytest.param([("- Hi .", 1), ("You came .", 2)], [-1, -1], id="another block without marks"),
+        pytest.param([("I thought", (1, 2)), ("- No .", 2), ("Never .", 2)], [-1, 1, 0], id="over two blocks"),
+        pytest.param([("Bo : Hi .", 1), ("Anna : Hi .", 2), ("Anna : You ?", 2), ("Bo : Me .", 3)], [-1, 1, 0, 1],
+                     id="a label repeated in its block"),
+    ],
+)  # fmt: skip
+def test_turn_mark_decides(rows: list, decided: list[int]) -> None:
+    assert spoken(Sentences.of(marks_file(*rows))).decided.tolist() == decided
+
+
+def test_turn_mark_files_do_not_touch() -> None:
+    said = spoken(Sentences.of(marks_files([[("- Hi .", 1)], [], [("- Hello .", 1), ("Fine .", 1)], None])))
+    assert said.first.tolist() == [True, True, False]
+    assert said.decided.tolist() == [-1, -1, 0]
+    assert said.file.tolist() == [0, 2, 2]
+
+
+def test_turn_mark_nothing_at_all() -> None:
+    said = spoken(Sentences.of(marks_files([[], None])))
+    assert len(said.texts) == 0 and said.decided.dtype == np.int8

@@ -1,0 +1,314 @@
+"""The turn segmenter from marked subtitles to scores and turns."""
+
+import json
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyspark.sql import Row
+from safetensors.numpy import save
+
+from conf.errors import InputError
+from etl.subtitles.turn_evaluation import accuracy_metrics, at_most, evaluate, split_held_out
+from etl.subtitles.turn_features import FeatureSpace
+from etl.subtitles.turn_pairs import PAIRS, films_by_hash, marked_pairs, transcript_rows, without_leaks
+from etl.subtitles.turn_segmenter import (
+    TurnSegmenter,
+    lemma_table,
+    score_turns,
+    train_turn_segmenter,
+    with_buckets,
+    with_margins,
+)
+from etl.subtitles.turns import turns_of
+
+SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
+FILES = (
+    "source_path string, subtitle_id string, movie_id string, genres array<string>, "
+    f"subtitle_duration_ms int, sentence_count int, sentences array<{SENTENCE}>"
+)
+SPACE = FeatureSpace(2**11, True)
+
+
+def turn_file(path: str, movie: str, rows: list, genres=("Drama",), minutes: int | None = 10) -> tuple:
+    """A file from (text, block, start_ms, end_ms) rows."""
+    sentences = [(i, b, b, start, end, text) for i, (text, b, start, end) in enumerate(rows)]
+    return (path, path[:-4], movie, list(genres), minutes and minutes * 60_000, len(rows), sentences)
+
+
+def turn_small_talk(movie: str, blocks: int = 40, dashes: bool = True) -> list:
+    """Questions answered by another speaker, and statements that go on; two sentences in a block."""
+    choose = random.Random(movie)
+    dash = "- " if dashes else ""
+    rows = []
+    for block in range(1, blocks + 1):
+        thing = choose.choice(["boat", "tea", "train", "letter", "garden", "piano"])
+        start = block * 4000
+        if block % 2:
+            rows.append((f"{dash}Where is the {thing} ?", block, start, None))
+            rows.append((f"{dash}No idea , I lost the {thing} .", block, None, start + 3900))
+        else:
+            rows.append((f"The {thing} is late .", block, start, None))
+            rows.append((f"And I am tired of the {thing} .", block, None, start + 3900))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def turn_films(spark):
+    films = [turn_file(f"m{n}.xml", f"m{n}", turn_small_talk(f"m{n}")) for n in range(6)]
+    return spark.createDataFrame(films, FILES).cache()
+
+
+@pytest.fixture(scope="module")
+def turn_no_lemmas(spark):
+    return spark.createDataFrame([("lost", "lose")], "word string, lemma string").cache()
+
+
+@pytest.fixture(scope="module")
+def turn_learned(turn_films, turn_no_lemmas) -> TurnSegmenter:
+    pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
+    return train_turn_segmenter(pairs, turn_no_lemmas, space=SPACE, regularization=0.01, max_iterations=6)
+
+
+def test_turn_pairs_from_dashes(turn_films) -> None:
+    pairs = marked_pairs(turn_films.where("movie_id = 'm0'")).toPandas()
+    assert list(pairs.columns) == PAIRS.names
+    assert set(pairs["source"]) == {"dashes"} and pairs["same_block"].all()
+    asked = pairs["left_text"].str.startswith("Where")
+    assert (pairs["label"] == asked.astype(int)).all() and asked.any() and not asked.all()
+    assert not pairs["left_text"].str.startswith("-").any() and not pairs["right_text"].str.startswith("-").any()
+    assert (pairs["density"] == 8.0).all() and pairs["genres"].map(list).map(lambda g: g == ["Drama"]).all()
+    assert pairs.loc[asked, "mark"].all() and pairs.loc[~asked, "mark"].isna().all()
+
+
+def test_turn_pairs_without_dashes_say_nothing(spark) -> None:
+    film = turn_file("a.xml", "a", turn_small_talk("a", dashes=False))
+    assert marked_pairs(spark.createDataFrame([film], FILES)).count() == 0
+
+
+def test_turn_pairs_carried_to_another_upload(spark) -> None:
+    rows = turn_small_talk("b")
+    apart = [(text.removeprefix("- "), n, n * 2000, n * 2000 + 900) for n, (text, *_) in enumerate(rows)]
+    files = spark.createDataFrame([turn_file("b1.xml", "b", rows), turn_file("b2.xml", "b", apart)], FILES)
+    carried = marked_pairs(files).where("source = 'carried'").toPandas()
+    assert len(carried) > 5 and not carried["same_block"].any()
+    assert (carried["label"] == carried["left_text"].str.startswith("Where").astype(int)).all()
+    assert (carried["silence_ms"] == 1100).all() and carried["mark"].isna().all()
+    alone = marked_pairs(files.where("source_path = 'b2.xml'"))
+    assert alone.count() == 0
+
+
+def test_turn_pairs_from_speaker_labels(spark) -> None:
+    rows = []
+    for n in range(12):
+        rows.append((f"{'Anna' if n % 2 else 'Bo'} :", n + 1, n * 3000, None))
+        rows.append((f"I saw number {n} .", n + 1, None, None))
+        rows.append((f"It was number {n} again .", n + 1, None, n * 3000 + 2500))
+    pairs = marked_pairs(spark.createDataFrame([turn_file("c.xml", "c", rows)], FILES)).toPandas()
+    assert set(pairs["source"]) == {"labels"}
+    assert (pairs["label"] == pairs["right_text"].str.startswith("I saw").astype(int)).all()
+    assert len(pairs) == 23 and not pairs["right_text"].str.contains(":").any()
+
+
+def test_turn_pairs_with_two_truths_go(spark) -> None:
+    rows = [*turn_small_talk("d"), ("- So ?", 90, 0, None), ("- Stop .", 90, None, 1)]
+    rows += [("- Well .", 91, 2, None), ("So ?", 91, None, None), ("Stop .", 91, None, 3)]
+    pairs = marked_pairs(spark.createDataFrame([turn_file("d.xml", "d", rows)], FILES)).toPandas()
+    assert not ((pairs["left_text"] == "So ?") & (pairs["right_text"] == "Stop .")).any()
+    assert ((pairs["left_text"] == "Well .") & (pairs["right_text"] == "So ?")).any()
+
+
+def test_turn_split_is_by_film_and_caps_are_nested(spark, turn_films) -> None:
+    pairs = marked_pairs(turn_films)
+    train, held_out = split_held_out(pairs, 0.5)
+    groups = [set(part.select("split_group").distinct().toPandas()["split_group"]) for part in (train, held_out)]
+    assert not groups[0] & groups[1] and groups[0] and groups[1]
+    assert train.count() + held_out.count() == pairs.count()
+    few = {tuple(row) for row in at_most(pairs, 5).select("left_text", "right_text", "split_group").collect()}
+    more = {tuple(row) for row in at_most(pairs, 9).select("left_text", "right_text", "split_group").collect()}
+    assert len(few) == 5 and few < more and len(more) == 9
+    films = {row["movie_id"] for row in films_by_hash(turn_films, 2).collect()}
+    assert len(films) == 2 and films < {row["movie_id"] for row in films_by_hash(turn_films, 3).collect()}
+
+
+def test_turn_films_of_held_out_scenes_go(spark) -> None:
+    columns = ["source", "split_group", "left_text", "right_text", "label"]
+
+    def rows(*pairs: tuple) -> pd.DataFrame:
+        return transcript_rows(pd.DataFrame([("dashes", *pair, 1) for pair in pairs], columns=columns), spark)
+
+    first, second = ("Where is my blue umbrella ?", "I 've lost it ."), ("Then we 'll get wet .", "So be it .")
+    held_out = rows(("dev", *first), ("dev", *second), ("dev", "No .", "Yes ."))
+    training = rows(
+        ("both", "where is my blue umbrella", "I've lost it !"), ("both", *second), ("both", "Fine .", "Fine ."),
+        ("one", *first), ("one", "No .", "Yes ."), ("none", "What a day .", "Too true , my friend , too true ."),
+    )  # fmt: skip
+    kept = without_leaks(training, held_out)
+    assert {row["split_group"] for row in kept.collect()} == {"one", "none"} and kept.count() == 3
+
+
+def test_turn_segmenter_learns_and_is_judged(turn_films, turn_no_lemmas, turn_learned) -> None:
+    held_out = marked_pairs(turn_films.where("movie_id >= 'm4'"))
+    rows = evaluate(held_out, turn_learned, turn_no_lemmas).toPandas()
+    accuracy = rows.set_index("rule")["accuracy"]
+    share = held_out.toPandas()["label"].mean()
+    assert accuracy["svm"] == accuracy["svm and marks"] == 1.0
+    assert accuracy["dash rule"] == 1.0
+    assert accuracy["majority class"] == pytest.approx(max(share, 1 - share))
+    assert accuracy["same-block rule"] == pytest.approx(1 - share)
+    assert pd.isna(accuracy["gap rule"]), "pairs within a block have no silence between them"
+    metrics = accuracy_metrics(evaluate(held_out, turn_learned, turn_no_lemmas))
+    assert metrics["accuracy.dashes.svm"] == 1.0 and "accuracy.dashes.gap_rule" not in metrics
+
+
+def test_turn_evaluation_counts_by_hand(spark, turn_learned, turn_no_lemmas) -> None:
+    def pair(label, same_block, silence, mark):
+        return Row("t", "g", "Where is the boat ?", "No idea .", label, same_block, None, None, silence, mark)
+
+    rows = [
+        pair(1, False, 3000, True), pair(1, False, 100, None), pair(0, True, None, False), pair(0, False, 600, True),
+        pair(1, True, None, True),
+    ]  # fmt: skip
+    accuracy = evaluate(spark.createDataFrame(rows, PAIRS), turn_learned, turn_no_lemmas).toPandas()
+    accuracy = accuracy.set_index("rule")["accuracy"]
+    assert accuracy["majority class"] == pytest.approx(3 / 5)
+    assert accuracy["dash rule"] == pytest.approx(3 / 5)
+    assert accuracy["same-block rule"] == pytest.approx(3 / 5)
+    assert accuracy["gap rule"] == pytest.approx(3 / 5)
+    assert accuracy["svm"] == pytest.approx(3 / 5)
+    assert accuracy["svm and marks"] == pytest.approx(4 / 5)
+
+
+def test_turn_training_is_the_same_on_any_partitioning(turn_films, turn_no_lemmas, turn_learned) -> None:
+    pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
+    again = train_turn_segmenter(
+        pairs.repartition(7), turn_no_lemmas, space=SPACE, regularization=0.01, max_iterations=6
+    )
+    assert again.identity == turn_learned.identity
+
+
+def test_turn_training_needs_both_classes(spark, turn_no_lemmas) -> None:
+    one = pd.DataFrame([("meld", "a", "Hi .", "Ho .", 1)],
+                       columns=["source", "split_group", "left_text", "right_text", "label"])  # fmt: skip
+    with pytest.raises(InputError, match="both classes"):
+        train_turn_segmenter(
+            transcript_rows(one, spark), turn_no_lemmas, space=SPACE, regularization=0.1, max_iterations=2
+        )
+
+
+def test_turn_segmenter_is_saved_and_loaded(tmp_path, turn_learned) -> None:
+    turn_learned.save(tmp_path / "model")
+    loaded = TurnSegmenter.load(tmp_path / "model")
+    assert loaded.identity == turn_learned.identity and loaded.space == turn_learned.space
+    assert np.array_equal(loaded.weights, turn_learned.weights) and loaded.intercept == turn_learned.intercept
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("segmenter.json", b"{}"),
+        ("segmenter.json", b"not json"),
+        ("segmenter.json", json.dumps({"format": 99, "buckets": 16, "lengths": True, "intercept": 0}).encode()),
+        ("segmenter.json", json.dumps({"format": 2, "buckets": 15, "lengths": True, "intercept": 0}).encode()),
+        ("weights.safetensors", b"\x00" * 7),
+        ("weights.safetensors", save({"bucket": np.array([1 << 20], dtype=np.int32), "weight": np.array([0.5])})),
+        ("weights.safetensors", save({"bucket": np.array([1], dtype=np.int32), "weight": np.array([np.nan])})),
+        ("weights.safetensors", save({"bucket": np.array([1, 2], dtype=np.int32), "weight": np.array([0.5])})),
+        ("weights.safetensors", save({"bucket": np.array([0.5]), "weight": np.array([0.5])})),
+        ("weights.safetensors", save({"weight": np.array([0.5])})),
+        ("weights.safetensors", None),
+    ],
+)
+def test_turn_segmenter_refuses_broken_files(tmp_path, turn_learned, name, content) -> None:
+    turn_learned.save(tmp_path)
+    (tmp_path / name).unlink()
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match="turn segmenter"):
+        TurnSegmenter.load(tmp_path)
+
+
+def test_turn_features_of_training_are_those_of_scoring(spark, turn_films, turn_no_lemmas, turn_learned) -> None:
+    """The margin of a pair: Spark's vector product, the pair table's and the files' own."""
+    pairs = marked_pairs(turn_films.where("movie_id = 'm5'"))
+    table = lemma_table(turn_no_lemmas)
+    bucketed = with_buckets(pairs, table, SPACE).orderBy("left_text", "right_text").toPandas()
+    margins = with_margins(pairs, turn_learned, table).orderBy("left_text", "right_text").toPandas()
+    by_hand = [turn_learned.weights[b].sum() + turn_learned.intercept for b in bucketed["buckets"]]
+    assert np.allclose(margins["margin"], by_hand, atol=1e-9)
+    files = turn_films.where("movie_id = 'm5'")
+    scores = score_turns(files, turn_learned, turn_no_lemmas).head()
+    texts = [row["text"].removeprefix("- ") for row in files.head()["sentences"]]
+    assert len(scores["scores"]) == len(texts) - 1 and scores["model"] == turn_learned.identity
+    known = {(row.left_text, row.right_text): row.margin for row in margins.itertuples()}
+    found = 0
+    for left, right, score in zip(texts, texts[1:], scores["scores"], strict=False):
+        if (left, right) in known:
+            found += 1
+            assert score == pytest.approx(known[left, right], abs=1e-4)
+    assert found >= len(known)
+
+
+def test_turn_scores_of_odd_files(spark, turn_learned, turn_no_lemmas) -> None:
+    files = [
+        turn_file("none.xml", "x", []),
+        turn_file("one.xml", "x", [("Hello .", 1, 0, 1)], genres=(), minutes=None),
+        turn_file("empty.xml", "x", [("", 1, 0, 1), ("", 2, 0, 1), ("[ rain ]", 3, 0, 1)], minutes=0),
+        turn_file("gap.xml", "x", [("Where is it ?", 1, 0, 1), ("", 2, 2, 3), ("No idea .", 2, 3, 4)]),
+    ]
+    frame = spark.createDataFrame([*files, ("null.xml", "null", "x", None, None, 0, None)], FILES).repartition(1)
+    rows = {row["source_path"]: row["scores"] for row in score_turns(frame, turn_learned, turn_no_lemmas).collect()}
+    assert rows["none.xml"] == rows["one.xml"] == rows["null.xml"] == []
+    assert rows["empty.xml"] == [0.0, 0.0]
+    assert rows["gap.xml"][0] > 0 and rows["gap.xml"][1] == 0.0
+    assert round(rows["gap.xml"][0], 4) == pytest.approx(rows["gap.xml"][0], abs=1e-6)
+
+
+def turn_texts(spark, rows: list, scores: list, *, marks: bool = True, silence: int | None = 5000) -> list:
+    film = turn_file("t.xml", "t", rows)
+    frame = spark.createDataFrame([(*film, scores)], FILES + ", scores array<float>")
+    turns = turns_of(frame, explicit_marks=marks, silence_ends_turn_ms=silence)
+    assert "sentences" not in turns.columns and "scores" not in turns.columns
+    return turns.head()["turns"]
+
+
+def test_turns_by_marks_scores_and_silence(spark) -> None:
+    rows = [
+        ("- Hello .", 1, 1000, None),
+        ("- Hi .", 1, None, 2000),
+        ("I am Bo .", 2, 2100, 3000),
+        ("You are late .", 3, 3100, 4000),
+        ("Anna :", 4, 4100, None),
+        ("I know .", 4, None, 5000),
+        ("", 5, 5100, 5200),
+        ("Sorry .", 6, 5300, 6000),
+        ("Anna : It rained .", 7, 11500, 12000),
+    ]
+    scores = [-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0]
+    turns = turn_texts(spark, rows, scores)
+    assert [tuple(turn) for turn in turns] == [
+        ("Hello .", 1000, None, 0, 0),
+        ("Hi . I am Bo .", None, 3000, 1, 2),
+        ("You are late .", 3100, 4000, 3, 3),
+        ("Anna : I know .", 4100, 5000, 4, 5),
+        ("Sorry .", 5100, 6000, 6, 7),
+        ("Anna : It rained .", 11500, 12000, 8, 8),
+    ]
+    unmarked = [turn["text"] for turn in turn_texts(spark, rows, scores, marks=False)]
+    assert unmarked[0] == "Hello . Hi . I am Bo ."
+
+
+@pytest.mark.parametrize(
+    ("silence", "turns"), [(5000, 2), (5001, 1), (None, 1)]
+)  # the silence is 5,001 ms: more than the limit ends a turn, the limit itself does not
+def test_turns_end_at_long_silences(spark, silence, turns) -> None:
+    rows = [("We wait .", 1, 0, 1000), ("And wait .", 2, 6001, 7000)]
+    assert len(turn_texts(spark, rows, [-1.0], silence=silence)) == turns
+
+
+def test_turns_of_sentences_without_words(spark) -> None:
+    assert turn_texts(spark, [("", 1, 0, 1), ("", 2, 2, 3)], [0.0]) == []
+    assert turn_texts(spark, [], []) == []
+    [turn] = turn_texts(spark, [("", 1, 0, 1), ("Hello .", 2, 2, 3), ("", 3, None, None)], [0.0, 0.0])
+    assert tuple(turn) == ("Hello .", 0, None, 0, 2)

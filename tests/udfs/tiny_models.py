@@ -1,0 +1,133 @@
+"""A tiny encoder of each family with a tokenizer made here, saved as a folder; nothing is downloaded."""
+
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import (
+    BertConfig,
+    BertModel,
+    MPNetConfig,
+    MPNetModel,
+    PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaModel,
+)
+
+WORDS = [
+    "i",
+    "we",
+    "you",
+    "he",
+    "she",
+    "it",
+    "the",
+    "a",
+    "is",
+    "was",
+    "am",
+    "are",
+    "so",
+    "very",
+    "not",
+    "and",
+    "but",
+    "when",
+    "did",
+    "do",
+    "what",
+    "why",
+    "how",
+    "my",
+    "your",
+    "dog",
+    "cat",
+    "rain",
+    "sun",
+    "happy",
+    "glad",
+    "joy",
+    "great",
+    "sad",
+    "cry",
+    "lost",
+    "alone",
+    "angry",
+    "mad",
+    "hate",
+    "shout",
+    "afraid",
+    "scared",
+    "dark",
+    "ghost",
+    "thank",
+    "thanks",
+    "agree",
+    "yes",
+    "no",
+    "sure",
+    "right",
+    "really",
+    "tell",
+    "me",
+    "more",
+    "about",
+    "that",
+    "day",
+    "night",
+    "home",
+    "school",
+    "work",
+    "friend",
+    "money",
+    "game",
+    "went",
+    "came",
+    "got",
+    "gave",
+    "##s",
+    "##ing",
+    "##ed",
+    ".",
+    ",",
+    "?",
+    "!",
+]
+SIZE = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 130,
+}
+
+
+def tiny_encoder(folder: Path, family: str = "bert", seed: int = 1) -> Path:
+    """A two-layer encoder with random weights; padding is id 0 for BERT, 1 for the others, as in theirs."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    if family == "bert":
+        special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    vocabulary = {token: index for index, token in enumerate([*special, *WORDS])}
+    names = ["pad_token", "unk_token", "cls_token", "sep_token", "mask_token"]
+    order = special if family == "bert" else [special[1], special[3], special[0], special[2], special[4]]
+    tokens = dict(zip(names, order, strict=True))
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=tokens["unk_token"]))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    first, last = tokens["cls_token"], tokens["sep_token"]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{first} $A {last}", special_tokens=[(first, vocabulary[first]), (last, vocabulary[last])]
+    )
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **tokens).save_pretrained(folder)
+    pad = vocabulary[tokens["pad_token"]]
+    options = {"vocab_size": len(vocabulary), "pad_token_id": pad, **SIZE}
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        if family == "bert":
+            encoder = BertModel(BertConfig(**options))
+        elif family == "roberta":
+            encoder = RobertaModel(RobertaConfig(**options))
+        else:
+            encoder = MPNetModel(MPNetConfig(**options))
+    encoder.save_pretrained(folder)
+    return folder

@@ -1,0 +1,77 @@
+"""Token sequences in batches: what both networks read."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+WIDTH_STEP = 8
+ROW_STEP = 8
+
+
+class Encoded(NamedTuple):
+    """One text or dialogue as token ids, each with the factor its token embedding is multiplied by."""
+
+    ids: tuple[int, ...]
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Right-padded rows: ids (rows, width) int64, mask (rows, width) int64, weights (rows, width) float32."""
+
+    ids: Tensor
+    mask: Tensor
+    weights: Tensor
+
+    def to(self, device: torch.device) -> "Batch":
+        return Batch(self.ids.to(device), self.mask.to(device), self.weights.to(device))
+
+
+def collate(rows: Sequence[Encoded], pad_id: int, width: int | None = None) -> Batch:
+    """Pad `rows` on the right to `width`, by default the longest row's length."""
+    width = width or max(len(row.ids) for row in rows)
+    ids = torch.full((len(rows), width), pad_id, dtype=torch.int64)
+    mask = torch.zeros((len(rows), width), dtype=torch.int64)
+    weights = torch.zeros((len(rows), width), dtype=torch.float32)
+    for index, row in enumerate(rows):
+        ids[index, : len(row.ids)] = torch.tensor(row.ids, dtype=torch.int64)
+        mask[index, : len(row.ids)] = 1
+        weights[index, : len(row.ids)] = torch.tensor(row.weights, dtype=torch.float32)
+    return Batch(ids, mask, weights)
+
+
+def padded_width(length: int, max_tokens: int) -> int:
+    """The width a row is always computed at: its own length rounded up, whatever its neighbours are."""
+    return max(length, min(-(-length // WIDTH_STEP) * WIDTH_STEP, max_tokens))
+
+
+def batches_of_equal_width(
+    rows: Sequence[Encoded], batch_size: int, max_tokens: int
+) -> Iterator[tuple[int, list[int]]]:
+    """Yield (width, indices) with at most `batch_size` rows of one padded width, the longest first.
+
+    Rows of one width are computed in one shape, so a row's score does not depend on how rows were
+    spread over partitions.
+    """
+    by_width: dict[int, list[int]] = {}
+    for index, row in enumerate(rows):
+        by_width.setdefault(padded_width(len(row.ids), max_tokens), []).append(index)
+    for width in sorted(by_width, reverse=True):
+        indices = by_width[width]
+        for start in range(0, len(indices), batch_size):
+            yield width, indices[start : start + batch_size]
+
+
+def shuffled_batches(
+    rows: Sequence[Encoded], batch_size: int, generator: torch.Generator, pool: int = 50
+) -> list[list[int]]:
+    """One epoch's batches of indices: shuffled, sorted by length in pools of batches, shuffled again."""
+    order = torch.randperm(len(rows), generator=generator).tolist()
+    batches: list[list[int]] = []
+    for start in range(0, len(order), pool * batch_size):
+        near = sorted(order[start : start + pool * batch_size], key=lambda index: len(rows[index].ids))
+        batches += [near[first : first + batch_size] for first in range(0, len(near), batch_size)]
+    return [batches[index] for index in torch.randperm(len(batches), generator=generator).tolist()]

@@ -1,0 +1,127 @@
+"""The dialogue emotion classifier: reversed turns, weighted tokens, attention pooling (EDOS 3.3.1, C)."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from conf.errors import InputError
+from udfs.models.batches import Batch, Encoded
+from udfs.models.classifier import SequenceClassifier, load_encoder
+from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
+
+Turns = Sequence[str]
+
+
+def turn_weights(turns: int) -> tuple[float, ...]:
+    """The factors of `turns` turns, newest first: 2^k / sum of 2^j, the newest's k highest (EDOS 3.3.1)."""
+    total = 2**turns - 1
+    return tuple(2 ** (turns - 1 - age) / total for age in range(turns))
+
+
+def turns_newest_first(turns: Sequence[Sequence[int]], separator: int, max_tokens: int) -> list[list[int]]:
+    """Each turn's tokens between separators, newest first, at most `max_tokens` in all (EDOS 3.3.1, C).
+
+    What does not fit is the oldest: the turn that crosses the limit keeps its beginning and its closing
+    separator, turns before it are left out.
+    """
+    kept: list[list[int]] = []
+    room = max_tokens
+    for tokens in reversed(turns):
+        fitting = list(tokens[: max(room - 2, 0)])
+        if kept and not fitting:
+            break
+        kept.append([separator, *fitting, separator])
+        room -= len(fitting) + 2
+        if len(fitting) < len(tokens):
+            break
+    return kept
+
+
+class DialogueClassifier(SequenceClassifier[Turns]):
+    """The label of a dialogue's last turn, from that turn and the turns before it.
+
+    Token embeddings, not position embeddings, are multiplied by their turn's weight; the hidden states are
+    pooled by tanh attention, then a tanh hidden layer and a softmax over the labels (EDOS 3.3.1).
+    """
+
+    kind = "dialogue_classifier"
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        tokenizer: Any,
+        labels: Sequence[str],
+        max_tokens: int = 100,
+        weighted: bool = True,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__(encoder, tokenizer, labels, max_tokens)
+        if tokenizer.sep_token_id is None:
+            raise InputError("the encoder's tokenizer has no separator token: choose a BERT, RoBERTa or MPNet")
+        size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
+        self.weighted = weighted
+        self.dropout = nn.Dropout(dropout)
+        self.attention = nn.Linear(size, size)
+        self.attention_score = nn.Linear(size, 1, bias=False)
+        self.hidden = nn.Linear(size, size)
+        self.output = nn.Linear(size, len(self.labels))
+
+    def encode(self, items: Sequence[Turns]) -> list[Encoded]:
+        """Turns (oldest first) to token ids and weights, newest turn first."""
+        flat = [turn for turns in items for turn in turns]
+        if not flat:
+            return [self._encoded([[]]) for _ in items]
+        options = {"add_special_tokens": False, "truncation": True, "max_length": self.max_tokens}
+        ids = iter(self.tokenizer(flat, **options)["input_ids"])
+        return [self._encoded([next(ids) for _ in turns] or [[]]) for turns in items]
+
+    def _encoded(self, turns: Sequence[Sequence[int]]) -> Encoded:
+        parts = turns_newest_first(turns, int(self.tokenizer.sep_token_id), self.max_tokens)
+        factors = turn_weights(len(parts)) if self.weighted else (1.0,) * len(parts)
+        ids = tuple(token for part in parts for token in part)
+        return Encoded(ids, tuple(factor for part, factor in zip(parts, factors, strict=True) for _ in part))
+
+    def forward(self, batch: Batch) -> Tensor:
+        tokens = self.encoder.get_input_embeddings()(batch.ids)  # type: ignore[operator]
+        weighted = tokens * batch.weights.unsqueeze(-1).to(tokens.dtype)
+        # The encoder adds position embeddings to what it is given: only tokens are scaled.
+        states = self.encoder(inputs_embeds=weighted, attention_mask=batch.mask).last_hidden_state
+        hidden = torch.tanh(self.hidden(self.dropout(self._pooled(states, batch.mask))))
+        return self.output(self.dropout(hidden))
+
+    def _pooled(self, states: Tensor, mask: Tensor) -> Tensor:
+        scores = self.attention_score(torch.tanh(self.attention(states))).squeeze(-1).float()
+        shares = torch.softmax(scores.masked_fill(mask == 0, float("-inf")), dim=-1)
+        return (states * shares.unsqueeze(-1).to(states.dtype)).sum(dim=1)
+
+    def head_options(self) -> dict[str, Any]:
+        return {"weighted": self.weighted, "dropout": self.dropout.p}
+
+
+def train_dialogue_classifier(
+    encoder_path: str | Path,
+    train: Sequence[tuple[Turns, int]],
+    valid: Sequence[tuple[Turns, int]],
+    labels: Sequence[str],
+    options: TrainingOptions,
+    out_dir: Path,
+    on_epoch: Callable[[EpochMetrics], None] | None = None,
+    weighted: bool = True,
+) -> TrainResult:
+    """Fine-tune an encoder on (turns, label id) pairs and write the best epoch's model to `out_dir`.
+
+    Args:
+        encoder_path: folder of the encoder's safetensors, config and tokenizer; `encoder/` of a trained weak
+            labeler starts from what that one learnt.
+        train, valid: turns oldest first with the last one's label id; `valid` picks the epoch.
+        labels: the taxonomy in id order.
+        weighted: multiply token embeddings by their turn's weight; off is the paper's ablation.
+    """
+    with reproducible(options.seed, options.threads):
+        encoder, tokenizer = load_encoder(encoder_path, options.dropout)
+        torch.manual_seed(options.seed)
+        model = DialogueClassifier(encoder, tokenizer, labels, options.max_tokens, weighted, options.dropout)
+        return fit(model, train, valid, options, out_dir, on_epoch)

@@ -1,0 +1,151 @@
+"""The two trainings of the EDOS path, from labelled rows to the registry's champion."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.settings import TrainingSettings
+from conf.taxonomy import edos_labels
+from etl.edos.weak_examples import WeakExamples, read_weak_examples
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.registry import model_store
+from etl.lakehouse.stage import StageRun
+from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.loader import resolve
+from udfs.models.tracked import TrackedTraining, train_tracked
+from udfs.models.training import TrainingOptions
+from udfs.models.weak_labeler import WeakLabeler, train_weak_labeler
+
+HELD_BACK_SHARE = 0.1
+
+
+def tracked_weak_labeler(run: StageRun) -> Trained:
+    """Train the weak labeler on ``classifier_train`` and measure it on ``classifier_valid`` (EDOS 3.1).
+
+    The epoch is chosen on a tenth of the training sentences held back by content, never on the file that
+    the reported figure comes from.
+
+    Raises:
+        InputError: ``edos.weak_label_examples`` names no folder with the two files.
+    """
+    settings, labels = run.all_settings, edos_labels()
+    options = options_of(settings.training.weak_labeler, settings.models.training_threads)
+    given = {part: _examples(run.settings.edos.weak_label_examples, part, labels) for part in ("train", "valid")}
+    held_out = list(given["valid"].rows)
+    # A sentence of the validation file must not be trained on.
+    known = {text for text, _ in held_out}
+    usable = [row for row in given["train"].rows if row[0] not in known]
+    back = [row for row in usable if _share(row[0]) < HELD_BACK_SHARE]
+    train = [row for row in usable if _share(row[0]) >= HELD_BACK_SHARE]
+    encoder = resolve(settings.models.weak_encoder, Path(run.folder))
+    run.say(f"{len(train):,} sentences to train on, {len(back):,} to choose the epoch, {len(held_out):,} held out")
+    tracked = train_tracked(
+        model_store(settings),
+        settings.training.weak_labeler.name,
+        params=_params(settings.training.weak_labeler, encoder.identity),
+        tags={"stage": "train_weak_labeler", "examples": str(settings.edos.weak_label_examples)},
+        train=lambda folder, on_epoch: train_weak_labeler(encoder.path, train, back, labels, options, folder, on_epoch),
+        load=WeakLabeler.load,
+        held_out=held_out,
+        metric="accuracy",
+        folder=Path(run.folder),
+    )
+    left_out = [
+        ("sentence", f"{line.place}", line.reason, line.detail, 1)
+        for examples in given.values()
+        for line in examples.left_out
+    ]
+    seen = len(given["train"].rows) - len(usable)
+    if seen:
+        left_out.append(("sentence", "classifier_train", "also in the validation file", f"{seen} sentences", seen))
+    rows_out = len(train) + len(back) + len(held_out)
+    return _trained(run, tracked, rows_out, left_out)
+
+
+def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
+    """Train the dialogue classifier (EDOS 3.3.1) on ``edos.training_dialogues`` and measure it on its test fifth.
+
+    The split column decides; the epoch is chosen by validation cross-entropy (EDOS C).
+
+    Raises:
+        InputError: a split has no rows.
+    """
+    settings, labels = run.all_settings, edos_labels()
+    own = settings.training.emotion_classifier
+    options = options_of(own, settings.models.training_threads)
+    ids = {label: number for number, label in enumerate(labels)}
+    ordered = training_dialogues.orderBy(F.xxhash64("dialogue_id", "turn"), "dialogue_id", "turn")
+    splits: dict[str, list[tuple[tuple[str, ...], int]]] = {"train": [], "validation": [], "test": []}
+    for row in ordered.select("turns", "label", "split").toLocalIterator():
+        splits[row.split].append((tuple(row.turns), ids[row.label]))
+    for split, rows in splits.items():
+        if not rows:
+            raise InputError(f"edos.training_dialogues has no {split} rows: more crowd votes are needed")
+    encoder = resolve(settings.models.encoder, Path(run.folder))
+    start = encoder.path
+    if own.start_from_weak_labeler:
+        start = run.models["weak_labeler"].path / "encoder"
+    run.say(", ".join(f"{len(rows):,} {split} rows" for split, rows in splits.items()))
+    tracked = train_tracked(
+        model_store(settings),
+        own.name,
+        params=_params(own, run.models["weak_labeler"].identity if own.start_from_weak_labeler else encoder.identity),
+        tags={"stage": "train_emotion_classifier"},
+        train=lambda folder, on_epoch: train_dialogue_classifier(
+            start, splits["train"], splits["validation"], labels, options, folder, on_epoch, own.weighted
+        ),
+        load=DialogueClassifier.load,
+        held_out=splits["test"],
+        metric="macro_f1",
+        folder=Path(run.folder),
+    )
+    return _trained(run, tracked, sum(map(len, splits.values())), [])
+
+
+def options_of(settings: TrainingSettings, threads: int) -> TrainingOptions:
+    """The training loop's options from the settings."""
+    return TrainingOptions(
+        epochs=settings.epochs, batch_size=settings.batch_size, effective_batch=settings.effective_batch,
+        learning_rate=settings.learning_rate, head_learning_rate=settings.head_learning_rate,
+        warmup_share=settings.warmup_share, dropout=settings.dropout,
+        label_smoothing=settings.label_smoothing, max_tokens=settings.max_tokens, seed=settings.seed,
+        threads=threads,
+    )  # fmt: skip
+
+
+def _examples(folder: str | None, part: str, labels: Sequence[str]) -> WeakExamples:
+    if folder is None:
+        raise InputError("edos.weak_label_examples is not set: name a folder with classifier_train.txt[.gz]")
+    for ending in (".txt", ".txt.gz"):
+        path = Path(folder, f"classifier_{part}{ending}")
+        if path.is_file():
+            return read_weak_examples(path, labels)
+    raise InputError(f"edos.weak_label_examples: {folder} has no classifier_{part}.txt or .txt.gz")
+
+
+def _share(text: str) -> float:
+    """A place in 0..1 from the text alone."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
+
+
+def _params(settings: TrainingSettings, start: str) -> dict[str, Any]:
+    return {**settings.model_dump(exclude={"name"}), "starts_from": start}
+
+
+def _trained(
+    run: StageRun, tracked: TrackedTraining, rows_out: int, left_out: list[tuple[str, str, str, str, int]]
+) -> Trained:
+    figures = {name: round(value, 4) for name, value in tracked.figures.items()}
+    run.say(
+        f"held out: accuracy {figures['accuracy']:.4f}, macro-F1 {figures['macro_f1']:.4f}; "
+        f"champion: {tracked.promotion.reason}"
+    )
+    schema = "unit string, id string, reason string, detail string, units bigint"
+    dropped = run.spark.createDataFrame(left_out, schema) if left_out else None
+    rows_in = rows_out + sum(row[-1] for row in left_out)
+    return Trained(tracked.champion.identity, rows_in, rows_out, dropped, figures)

@@ -1,0 +1,79 @@
+"""Figures of a classifier on held-out rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, top_k_accuracy_score
+
+Probabilities = NDArray[np.floating[Any]]
+Labels = Sequence[int] | NDArray[np.integer[Any]]
+
+
+def classification_metrics(probabilities: Probabilities, truth: Sequence[int]) -> dict[str, float]:
+    """Accuracy, top-3 and top-5, macro precision, recall and F1, cross-entropy, calibration error.
+
+    Macro figures are means over the classes that occur in `truth`.
+
+    Args:
+        probabilities: (rows, classes).
+        truth: class ids.
+    """
+    known = np.asarray(truth, dtype=int)
+    if len(known) == 0:
+        raise ValueError("no held-out rows: nothing to measure")
+    guessed = probabilities.argmax(axis=1)
+    classes = np.arange(probabilities.shape[1])
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        known, guessed, labels=np.unique(known), average="macro", zero_division=0
+    )
+    likelihood = np.clip(probabilities[np.arange(len(known)), known], 1e-12, 1.0)
+    figures = {
+        "accuracy": float((guessed == known).mean()),
+        "macro_precision": float(precision),
+        "macro_recall": float(recall),
+        "macro_f1": float(f1),
+        "cross_entropy": float(-np.log(likelihood).mean()),
+        "calibration_error": expected_calibration_error(probabilities, known),
+    }
+    for k in (3, 5):
+        if k < len(classes):
+            top = top_k_accuracy_score(known, probabilities, k=k, labels=classes) if len(classes) > 2 else 1.0
+            figures[f"top{k}_accuracy"] = float(top)
+    return figures
+
+
+def per_class_metrics(
+    probabilities: Probabilities, truth: Sequence[int], labels: Sequence[str]
+) -> list[dict[str, Any]]:
+    """One row a class: label, precision, recall, f1, support (its rows), predicted (rows given it)."""
+    guessed = probabilities.argmax(axis=1)
+    columns = precision_recall_fscore_support(truth, guessed, labels=range(len(labels)), zero_division=0)
+    predicted = np.bincount(guessed, minlength=len(labels))
+    return [
+        {
+            "label": label,
+            "precision": float(p),
+            "recall": float(r),
+            "f1": float(f),
+            "support": int(n),
+            "predicted": int(g),
+        }
+        for label, p, r, f, n, g in zip(labels, *columns, predicted, strict=True)
+    ]
+
+
+def expected_calibration_error(probabilities: Probabilities, truth: Labels, bins: int = 15) -> float:
+    """Mean gap between confidence and accuracy over `bins` equal bins of confidence, weighted by rows."""
+    confidence = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == np.asarray(truth)
+    which = np.minimum((confidence * bins).astype(int), bins - 1)
+    gaps = [abs(right[which == b].mean() - confidence[which == b].mean()) * (which == b).sum() for b in set(which)]
+    return float(sum(gaps) / len(confidence))
+
+
+def confusion_counts(probabilities: Probabilities, truth: Sequence[int]) -> NDArray[np.int64]:
+    """Counts (true class, guessed class)."""
+    labels = range(probabilities.shape[1])
+    return np.asarray(confusion_matrix(truth, probabilities.argmax(axis=1), labels=labels), dtype=np.int64)

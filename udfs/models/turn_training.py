@@ -1,0 +1,129 @@
+"""The tracked training of the turn segmenter, from transcripts and the subtitles' own marks to the champion."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.registry import model_store
+from etl.lakehouse.stage import StageRun
+from etl.subtitles.transcripts import transcript_pairs
+from etl.subtitles.turn_evaluation import SVM, accuracy_metrics, at_most, evaluate, split_held_out
+from etl.subtitles.turn_features import FeatureSpace
+from etl.subtitles.turn_pairs import films_by_hash, marked_pairs, transcript_rows
+from etl.subtitles.turn_segmenter import TurnSegmenter, train_turn_segmenter
+from udfs.lemmas import lemmas_of, vocabulary
+from udfs.models.loader import resolve
+from udfs.models.tracking import CHAMPION, promote_if_better, tracked_run
+
+CORPORA = {
+    "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
+    "emorynlp": ("emorynlp_train_final.csv", "emorynlp_dev_final.csv"),
+}
+HELD_OUT_FILMS = 0.2
+
+
+def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
+    """Train on transcripts and marks, measure every rule on each held-out source, log, register (EDOS 3.1).
+
+    The alias moves when the mean of the SVM's accuracies over the sources is higher than the champion's.
+
+    Raises:
+        InputError: ``subtitles.turn_examples`` holds no known transcripts and the files no marks.
+    """
+    settings = run.all_settings
+    own = settings.training.turn_segmenter
+    training, held_out = _pairs(files, run)
+    training, held_out = training.persist(), held_out.persist()
+    sizes = {row["source"]: row["count"] for row in training.groupBy("source").count().collect()}
+    if not sizes:
+        raise InputError("no pairs to train the turn segmenter on: set subtitles.turn_examples to transcripts")
+    held = held_out.count()
+    run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
+    text = F.explode(F.array("left_text", "right_text"))
+    words = vocabulary(training.unionByName(held_out), text)
+    language = run.settings.subtitles.languages[0].partition("_")[0]
+    lemmas = lemmas_of(words, backend=settings.subtitles.lemmatizer, language=language).persist()
+    store, folder = model_store(settings), Path(run.folder)
+    sources = {f"pairs_{source}": str(count) for source, count in sizes.items()}
+    with tempfile.TemporaryDirectory() as scratch, tracked_run(
+        store, own.name, {**own.model_dump(exclude={"name"}), **sources}, {"stage": "train_turn_segmenter"}
+    ) as tracked:  # fmt: skip
+        segmenter = train_turn_segmenter(
+            training, lemmas, space=FeatureSpace(own.features), regularization=own.regularization,
+            max_iterations=own.max_iterations, partitions=own.partitions,
+        )  # fmt: skip
+        evaluation = evaluate(held_out, segmenter, lemmas).persist()
+        tracked.log_metrics(accuracy_metrics(evaluation))
+        tracked.client.log_text(tracked.run_id, _table(evaluation), "accuracy.txt")
+        segmenter.save(Path(scratch) / "model")
+        version = tracked.register(own.name, tracked.log_model(Path(scratch) / "model", "turn_segmenter"))
+    for line in _table(evaluation).splitlines():
+        run.say(line)
+
+    def score(path: Path) -> float:
+        return mean_accuracy(evaluate(held_out, TurnSegmenter.load(path), lemmas))
+
+    promotion = promote_if_better(store, own.name, version, score, "accuracy", _digest(held_out), folder)
+    run.say(f"champion: {promotion.reason}")
+    champion = resolve(f"models:/{own.name}@{CHAMPION}", folder, store.tracking_uri)
+    rows = sum(sizes.values()) + held
+    return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score})
+
+
+def _pairs(files: DataFrame, run: StageRun) -> tuple[DataFrame, DataFrame]:
+    """Training and held-out pairs: transcripts apart by scene, marks apart by film."""
+    own = run.all_settings.training.turn_segmenter
+    frames: dict[str, dict[str, pd.DataFrame]] = {"train": {}, "dev": {}}
+    for folder in run.settings.subtitles.turn_examples:
+        corpus = next((name for name, parts in CORPORA.items() if Path(folder, parts[0]).is_file()), None)
+        if corpus is None:
+            known = " or ".join(parts[0] for parts in CORPORA.values())
+            raise InputError(f"subtitles.turn_examples: {folder} has neither {known}")
+        for split, name in zip(("train", "dev"), CORPORA[corpus], strict=True):
+            frames[split][corpus] = _read(Path(folder, name))
+    learned, judged = transcript_pairs(frames["train"], frames["dev"])
+    marked = marked_pairs(films_by_hash(files, own.films))
+    marked_training, marked_held_out = split_held_out(marked, HELD_OUT_FILMS)
+    training = transcript_rows(learned, run.spark).unionByName(at_most(marked_training, own.subtitle_pairs))
+    held_out = transcript_rows(judged, run.spark).unionByName(at_most(marked_held_out, own.subtitle_pairs))
+    return training, held_out
+
+
+def _read(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as CSV: {str(error).splitlines()[0]}") from None
+
+
+def mean_accuracy(evaluation: DataFrame) -> float:
+    """The SVM's mean accuracy over the sources, marks unseen."""
+    row = evaluation.where(F.col("rule") == SVM).agg(F.avg("accuracy")).first()
+    return float(row[0]) if row is not None and row[0] is not None else 0.0
+
+
+def _digest(held_out: DataFrame) -> str:
+    """Of the held-out pairs, whatever their order."""
+    row = held_out.agg(F.count("*"), F.bit_xor(F.xxhash64("source", "left_text", "right_text", "label"))).first()
+    return f"{row[0]}:{row[1]}" if row is not None else "0"
+
+
+def _table(evaluation: DataFrame) -> str:
+    """Accuracy by source (rows) and rule (columns), as text."""
+    wide: dict[str, dict[str, Any]] = {}
+    pairs: dict[str, int] = {}
+    for row in evaluation.orderBy("source", "rule").collect():
+        wide.setdefault(row["source"], {})[row["rule"]] = row["accuracy"]
+        pairs[row["source"]] = row["pairs"]
+    rules = sorted({rule for cells in wide.values() for rule in cells})
+    lines = [f"{'source':10s} {'pairs':>7s}  " + "  ".join(f"{rule:>15s}" for rule in rules)]
+    for source, cells in wide.items():
+        shown = [f"{cells[rule]:15.4f}" if cells.get(rule) is not None else " " * 15 for rule in rules]
+        lines.append(f"{source:10s} {pairs[source]:7,d}  " + "  ".join(shown))
+    return "\n".join(lines)
