@@ -118,12 +118,13 @@ class TrainingSettings(Section):
 
 class TurnSegmenterSettings(Section):
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
-    regularization: float = Field(1e-4, gt=0)
-    features: int = Field(2**18, ge=2**10, description="hash buckets")
+    regularization: float = Field(0.01, gt=0, description="by cross-validation over training episodes")
+    features: int = Field(2**18, ge=2**10, description="hash buckets, a power of two")
+    lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
     max_iterations: int = Field(60, ge=1)
     partitions: int = Field(1, ge=1, description="of the training; one gives the same sums everywhere")
     subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
-    films: int = Field(400, ge=0, description="films whose marks are read for training, by content hash")
+    films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
 
 
 class WeakLabelerSettings(TrainingSettings):

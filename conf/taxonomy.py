@@ -7,8 +7,8 @@ from importlib.resources import files
 
 @cache
 def _rows(name: str) -> tuple[dict[str, str], ...]:
-    with files("conf").joinpath("taxonomies", f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-        return tuple(csv.DictReader(lines))
+    text = files("conf").joinpath("taxonomies", f"{name}.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
 
 
 def edos_labels() -> tuple[str, ...]:

@@ -17,9 +17,8 @@ PAPER_TABLE_3 = (
 
 def paper_counts() -> dict[str, tuple[int, int]]:
     """EDOS Table 9 as printed: label to (dialogues, turns)."""
-    path = files("conf").joinpath("taxonomies", "edos_paper_counts.csv")
-    with path.open(encoding="utf-8", newline="") as lines:
-        return {row["label"]: (int(row["dialogues"]), int(row["turns"])) for row in csv.DictReader(lines)}
+    text = files("conf").joinpath("taxonomies", "edos_paper_counts.csv").read_text(encoding="utf-8")
+    return {row["label"]: (int(row["dialogues"]), int(row["turns"])) for row in csv.DictReader(text.splitlines())}
 
 
 def table_3() -> str:

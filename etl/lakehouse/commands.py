@@ -136,9 +136,8 @@ def _one_distribution() -> None:
     import jobs
     import udfs
 
-    homes = {
-        str(next(iter(package.__path__))).rsplit("/", 1)[0]: package.__name__ for package in (conf, etl, jobs, udfs)
-    }
+    packages = (conf, etl, jobs, udfs)
+    homes = {str(next(iter(package.__path__))).rsplit("/", 1)[0]: package.__name__ for package in packages}
     if len(homes) > 1:
         places = ", ".join(f"{name} from {home}" for home, name in homes.items())
         raise InputError(f"packages come from different places ({places}): keep one on the Python path")

@@ -76,7 +76,9 @@ class StageLog:
         return started if started is not None and started.run_id not in done else None
 
     def add(self, event: StageEvent) -> None:
-        row = self._lakehouse.spark.createDataFrame([vars(event)], STAGE_RUNS.schema)
+        columns = STAGE_RUNS.columns
+        values = tuple(vars(event)[name] for name in columns)
+        row = self._lakehouse.spark.createDataFrame([values], STAGE_RUNS.schema)
         self._lakehouse.append(
             STAGE_RUNS, row, {"stage": event.stage, "event": event.event}, f"{event.run_id}/{event.event}"
         )

@@ -168,7 +168,9 @@ class Workplace:
         last = self.log.last(stage.name, "done")
         run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, self.log.runs(stage.name))
         why, rebuild = None, False
-        if again:
+        if stage.writes is None:
+            why = "shows what is there"
+        elif again:
             why, rebuild = "asked for again", True
         elif last is None:
             why = "never ran"
@@ -203,8 +205,7 @@ class Workplace:
             except InputError:
                 return "its model is not in the registry"
             return None
-        if stage.writes is None:
-            return None
+        assert stage.writes is not None
         identity = self.lakehouse.identity(stage.writes)
         if identity is None:
             return f"{stage.writes.name} is not there"

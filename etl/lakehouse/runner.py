@@ -57,7 +57,8 @@ def run_stage(place: Workplace, stage: Stage, need: Need, progress: Progress) ->
             done = _whole(place, stage, stage.writes, frames, run, started)
     finally:
         place.spark.catalog.clearCache()
-    place.log.add(done)
+    if stage.writes is not None:
+        place.log.add(done)
     return done
 
 

@@ -84,7 +84,7 @@ def _ship_packages(session: SparkSession) -> None:
     import tempfile
 
     root = Path(__file__).resolve().parents[2]
-    local = session.sparkContext.master.startswith("local")
+    local = str(session.sparkContext.master).startswith("local")
     if local or not (root / "pyproject.toml").is_file():
         return
     folder = Path(tempfile.mkdtemp(prefix="edos-lakehouse-"))

@@ -21,7 +21,8 @@ def _name_pattern(word: str, not_names: Sequence[str]) -> str:
     words = "|".join(f"\\Q{entry}\\E" for entry in not_names)
     refuse = rf"(?!(?i:(?:[^\s:]+\s+){{0,5}}(?:{words})[\s:,]))" if words else ""
     # Most turns have no colon: ask for it first, the word list is slow.
-    return rf"(?=[^:]{{1,80}}:){refuse}{_FIRST}{word}(?:\s?(?:{_SMALL}|#)(?=[\s:])|\s{word}){{0,4}}\s?:{_TIME_OR_RATIO}(?:\s+|$)"
+    further = rf"(?:\s?(?:{_SMALL}|#)(?=[\s:])|\s{word}){{0,4}}"
+    return rf"(?=[^:]{{1,80}}:){refuse}{_FIRST}{word}{further}\s?:{_TIME_OR_RATIO}(?:\s+|$)"
 
 
 def without_bracketed_text(text: Column) -> Column:
@@ -118,8 +119,7 @@ def repetitive_tokens(words: Column, share: float, min_tokens: int) -> Column:
 
 
 def is_song(text: Column) -> Column:
-    """Whether a turn is sung: it bears a note sign, or `#` or `*` stands around its words. Ours, the paper names no such rule;
-    in the 19,024 turns of the released labels no note sign is left."""
+    """Whether a turn is sung: it bears a note sign, or `#` or `*` stands around its words. Ours, not the paper's."""
     return text.rlike(r"[♪♫♩♬]|^#\s*[^\s\d#]|[^\d\s]\s*#$|^\*[^*]+\*$")
 
 

@@ -1,4 +1,4 @@
-"""Duplicate dialogues: equal ones across films, nearly equal ones within a film (EDOS 1 and 3: "removal of duplicates").
+"""Duplicate dialogues: equal ones across films, nearly equal ones within a film (EDOS 1: duplicates removed).
 
 Only ids, hashes and shingle hashes are shuffled, never texts.
 """
@@ -191,7 +191,7 @@ def duplicates(
                 F.col("film_copy")["id"],
                 F.lit(", Jaccard "),
                 F.format_number(F.col("film_copy")["jaccard"], 4),
-            )  # fmt: skip
+            )
         )
         .alias("detail"),
     )

@@ -2,11 +2,13 @@
 
 The seven groups: 1 lemma unigrams and bigrams of both; 2 first and final tokens of both; 3 first and final
 bigrams of both; 4 whether both stand in one subtitle block; 5 the film's genres; 6 the file's sentence density;
-7 quadratic combinations. The paper does not say which combinations its hashing kept; ours are, by group, 2+3
-with 2+3, 2+3 with the unigrams of 1, and 4 with 2+3 and the unigrams of 1, 5+6 with 4: 4 to 6 alone tell nothing
-of a pair, and all with all was no better on held-out episodes at four times the cost. Two groups are ours, behind one setting (``lengths``):
-how many tokens each sentence has, in bins, and its combinations with 2, 3, 4 and the unigrams of 1; and the lemmas
-that both sentences have and how many they are, with the lengths.
+7 quadratic combinations. The paper does not say which combinations it kept; ours are, by group, 2+3 with 2+3, 2+3
+with the unigrams of 1, 4 with 2+3 and the unigrams of 1, and 4 with 5+6: all with all was no better on held-out
+episodes at four times the cost.
+
+Two groups are ours, behind one setting (``lengths``): how many tokens each sentence has, in bins, and its
+combinations with 2, 3, 4 and the unigrams of 1; and the lemmas that both sentences have and how many they are,
+with the lengths.
 
 What is not known (the block of a transcript's sentence, a film without genres) gives no feature, not a false one.
 """

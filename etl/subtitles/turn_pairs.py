@@ -159,7 +159,7 @@ def without_leaks(pairs: DataFrame, held_out: DataFrame, *, max_repeats: int = 1
 
     def keyed(rows: DataFrame) -> DataFrame:
         both = F.lower(F.concat_ws(" ", "left_text", "right_text"))
-        words = F.regexp_extract_all(F.regexp_replace(both, "'", ""), F.lit("[a-z0-9]+"), 0)
+        words = F.regexp_extract_all(F.regexp_replace(both, " ?'", ""), F.lit("[a-z0-9]+"), 0)
         return rows.select("split_group", F.array_join(words, " ").alias("said"), F.size(words).alias("words"))
 
     known = keyed(held_out).filter("words >= 6").select("said").distinct()

@@ -5,7 +5,7 @@ from pyspark.sql import functions as F
 
 from etl.lakehouse.stage import Sliced, StageRun, Units, stage
 from etl.lakehouse.tables.subtitles import FILES, LEMMAS
-from udfs.lemmas import lemmas_of, vocabulary
+from udfs.lemmas import lemmas_of_all, vocabulary
 
 
 def words_of(files: DataFrame, run: StageRun) -> DataFrame:
@@ -21,9 +21,7 @@ def words_of(files: DataFrame, run: StageRun) -> DataFrame:
 )
 def lemmatize_words(words: DataFrame, run: StageRun) -> DataFrame:
     language = run.settings.subtitles.languages[0].partition("_")[0]
-    words = words.persist()
-    changed = lemmas_of(words, backend=run.all_settings.subtitles.lemmatizer, language=language)
-    return words.join(changed, "word", "left").select("word", F.coalesce("lemma", "word").alias("lemma"))
+    return lemmas_of_all(words, backend=run.all_settings.subtitles.lemmatizer, language=language)
 
 
 if __name__ == "__main__":

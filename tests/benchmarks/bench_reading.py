@@ -39,7 +39,10 @@ SCHEMA = pa.schema([
     ("machine_translated", pa.bool_()), ("genres", pa.list_(pa.string())),
     ("quirks", pa.map_(pa.string(), pa.int32())), ("sentences", pa.list_(SENTENCE)),
 ])  # fmt: skip
-MANIFEST = ["source", "source_path", "container", "offset", "stored_bytes", "bytes", "method", "crc", "gzipped", "tag", "release", "language", "movie_id", "directory_year", "subtitle_id"]  # fmt: skip
+MANIFEST = [
+    "source", "source_path", "container", "offset", "stored_bytes", "bytes", "method", "crc", "gzipped", "tag",
+    "release", "language", "movie_id", "directory_year", "subtitle_id",
+]  # fmt: skip
 
 
 def made_file(number: int) -> bytes:

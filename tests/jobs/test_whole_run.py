@@ -118,7 +118,7 @@ def test_trainings_are_tracked_without_pickles(finished: Path) -> None:
 
 
 def test_describe_prints_the_papers_tables(tiny: TinyRun, finished: Path) -> None:
-    shown: subprocess.CompletedProcess[str] = tiny.run(finished, command=("describe_dataset", "--again"))
+    shown: subprocess.CompletedProcess[str] = tiny.run(finished, command=("describe_dataset",))
     assert shown.returncode == 0, shown.stderr
     for text in ("Table 3", "Table 9", "questioning", "edos-weak-labeler", "rows_in"):
         assert text in shown.stdout, text

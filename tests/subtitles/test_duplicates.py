@@ -56,7 +56,7 @@ def shingled_frame(frame: DataFrame) -> DataFrame:
 def exact_jaccard(left: list[str], right: list[str]) -> float:
     def runs(turns: list[str]) -> set[tuple[str, ...]]:
         tokens = [word for word in " ".join(turns).lower().split() if word.isalnum()]
-        return set(zip(tokens, tokens[1:], tokens[2:]))
+        return set(zip(tokens, tokens[1:], tokens[2:], strict=False))
 
     return len(runs(left) & runs(right)) / len(runs(left) | runs(right))
 

@@ -98,8 +98,9 @@ def test_fingerprint_changes_with_the_files_only(tmp_path: Path) -> None:
 
 def test_a_smaller_sample_of_films_is_part_of_a_larger(spark: SparkSession) -> None:
     films = spark.range(20_000).select(F.col("id").cast("string").alias("movie_id"))
+    shares = (("a", 0.01), ("b", 0.1), ("c", 1.0))
     row = films.select(
-        *(in_film_sample(F.col("movie_id"), share).cast("int").alias(name) for name, share in (("a", 0.01), ("b", 0.1), ("c", 1.0)))
+        *(in_film_sample(F.col("movie_id"), share).cast("int").alias(name) for name, share in shares)
     ).agg(F.sum("a"), F.sum("b"), F.sum("c"), F.sum(F.expr("int(a > b)"))).first()  # fmt: skip
     assert row is not None
     assert 140 < row[0] < 260 and 1_850 < row[1] < 2_150

@@ -152,7 +152,8 @@ def test_turn_margins_do_not_depend_on_the_batch() -> None:
 
 def test_turn_feature_hashes_are_stable() -> None:
     """Weights learned once are read for ever: a change of hash must be seen."""
-    assert sorted(turn_set("Come in .", "No .", block=1, genres=["Drama"], per_minute=10.0))[:2] == STABLE
+    values = turn_set("Come in .", "No .", block=1, genres=["Drama"], per_minute=10.0)
+    assert (len(values), int(np.bitwise_xor.reduce(np.array(values, dtype=np.uint64)))) == STABLE
 
 
-STABLE = [193886303070710911, 206829506967043656]
+STABLE = (139, 15721620875681169560)

@@ -160,7 +160,8 @@ def test_what_folders_say(above: str, inside: str, expected: Folder) -> None:
 
 def test_release_language_and_id() -> None:
     releases = {
-        "s3://opus/OpenSubtitles/v2018/xml": "v2018", "/data/OpenSubtitles2016": "v2016", "/d/opensubtitles2018_xml": "v2018",
+        "s3://opus/OpenSubtitles/v2018/xml": "v2018", "/data/OpenSubtitles2016": "v2016",
+        "/d/opensubtitles2018_xml": "v2018",
         "/d/OpenSubtitles-v2024": "v2024", "/films/2018": "v0",
     }  # fmt: skip
     assert {source: read_release(source, "", "v0") for source in releases} == releases

@@ -86,7 +86,9 @@ SENTENCES = {
         f'<s><time id="X1S" value="00:00:01,000"/><w>a</w>{E1}</s>',
         [(1, 1, None, 2000, "a")], {"time_odd_id": 1, "sentence_without_start": 1},
     ),
-    "space_in_a_word": (f"<s>{S1}<w>a\n b</w><w>c</w>{E1}</s>", [(1, 1, 1000, 2000, "a\u00a0b c")], {"word_with_space": 1}),
+    "space_in_a_word": (
+        f"<s>{S1}<w>a\n b</w><w>c</w>{E1}</s>", [(1, 1, 1000, 2000, "a\u00a0b c")], {"word_with_space": 1},
+    ),
     "empty_word": (f"<s>{S1}<w/><w> </w><w>c</w>{E1}</s>", [(1, 1, 1000, 2000, "c")], {"word_empty": 2}),
     "truecased": (
         f'<s>{S1}<w alternative="the">THE</w>{E1}</s>', [(1, 1, 1000, 2000, "the")], {"word_truecased": 1},

@@ -15,7 +15,7 @@ from etl.lakehouse.stage import StageRun
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import SVM, accuracy_metrics, at_most, evaluate, split_held_out
 from etl.subtitles.turn_features import FeatureSpace
-from etl.subtitles.turn_pairs import films_by_hash, marked_pairs, transcript_rows
+from etl.subtitles.turn_pairs import films_by_hash, marked_pairs, transcript_rows, without_leaks
 from etl.subtitles.turn_segmenter import TurnSegmenter, train_turn_segmenter
 from udfs.lemmas import lemmas_of, vocabulary
 from udfs.models.loader import resolve
@@ -55,7 +55,7 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
         store, own.name, {**own.model_dump(exclude={"name"}), **sources}, {"stage": "train_turn_segmenter"}
     ) as tracked:  # fmt: skip
         segmenter = train_turn_segmenter(
-            training, lemmas, space=FeatureSpace(own.features), regularization=own.regularization,
+            training, lemmas, space=FeatureSpace(own.features, own.lengths), regularization=own.regularization,
             max_iterations=own.max_iterations, partitions=own.partitions,
         )  # fmt: skip
         evaluation = evaluate(held_out, segmenter, lemmas).persist()
@@ -90,9 +90,11 @@ def _pairs(files: DataFrame, run: StageRun) -> tuple[DataFrame, DataFrame]:
     learned, judged = transcript_pairs(frames["train"], frames["dev"])
     marked = marked_pairs(films_by_hash(files, own.films))
     marked_training, marked_held_out = split_held_out(marked, HELD_OUT_FILMS)
-    training = transcript_rows(learned, run.spark).unionByName(at_most(marked_training, own.subtitle_pairs))
-    held_out = transcript_rows(judged, run.spark).unionByName(at_most(marked_held_out, own.subtitle_pairs))
-    return training, held_out
+    spoken = transcript_rows(judged, run.spark)
+    # The corpus may hold the very episodes that the transcripts' held-out scenes come from.
+    marked_training = at_most(without_leaks(marked_training, spoken), own.subtitle_pairs)
+    held_out = spoken.unionByName(at_most(marked_held_out, own.subtitle_pairs))
+    return transcript_rows(learned, run.spark).unionByName(marked_training), held_out
 
 
 def _read(path: Path) -> pd.DataFrame:
