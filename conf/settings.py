@@ -58,6 +58,7 @@ class CleaningSettings(Section):
     min_alphabetic_share: float | None = Field(0.6, ge=0, le=1, description="EDOS 3.1")
     repetitive_min_tokens: int = Field(5, ge=1, description="ours: shorter turns may repeat a word")
     repetitive_share: float | None = Field(0.5, description="ours: one word above this share is a lot")
+    cues_end_dialogue: bool = Field(False, description="ours: a bare name or sound goes alone when false")
     drop_songs: bool = Field(True, description="ours: sung turns go")
     min_turns: int = Field(2, ge=1, description="EDOS 3.1: dialogues left with one turn go")
     excluded_genres: tuple[str, ...] = Field(("Documentary",), description="EDOS 3.1")
@@ -113,6 +114,10 @@ class TrainingSettings(Section):
     warmup_share: float = Field(0.1, ge=0, le=1)
     label_smoothing: float = Field(0.0, ge=0, lt=1)
     dropout: float = Field(0.1, ge=0, lt=1)
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
+    )
+    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
     seed: int = 13
 
 
@@ -148,6 +153,7 @@ class ModelSettings(Section):
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
+    share: bool = Field(False, description="copy pkg: and file: models to the shared folder, for other machines")
     training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
 
 
@@ -159,6 +165,7 @@ class TrainSections(Section):
 
 class MlflowSettings(Section):
     tracking_uri: str | None = Field(None, description="null: a sqlite store beside the tables")
+    registry_uri: str | None = Field(None, description="null: the store itself; databricks-uc on Unity Catalog")
     experiment: str = Field("edos", description="experiment name, or a path on Databricks")
 
 

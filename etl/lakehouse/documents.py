@@ -79,7 +79,7 @@ def databricks_yaml(stages: Sequence[Stage]) -> str:
             "runtime": {"description": "15.4 or 16.4 ML, Scala 2.12; -gpu-ml- for GPUs", "default": RUNTIME},
         },
         "resources": {"jobs": {PACKAGE.replace("-", "_"): databricks_job(stages)}},
-        "targets": {"dev": {"mode": "development", "default": True}, "prod": {"mode": "production"}},
+        "targets": {"dev": {"mode": "development", "default": True}},
     }
     return _HEADER + yaml.safe_dump(bundle, sort_keys=False, width=110)
 

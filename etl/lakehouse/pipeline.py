@@ -139,8 +139,14 @@ class Workplace:
         """
         from etl.lakehouse.registry import tracking_uri
 
-        uri = setting(self.settings, f"models.{model.name}")
-        return resolve(uri, Path(self.model_folder), tracking_uri(self.settings))
+        settings = self.settings
+        return resolve(
+            setting(settings, f"models.{model.name}"),
+            Path(self.model_folder),
+            tracking_uri(settings),
+            share=settings.models.share,
+            registry_uri=settings.mlflow.registry_uri,
+        )
 
     def is_given(self, stage: Stage) -> str | None:
         """The URI of a model that the settings bring from elsewhere, so that nothing is trained."""

@@ -25,7 +25,8 @@ def model_store(settings: Settings) -> "Store":
     own = settings.mlflow.tracking_uri is None and root is not None
     if own and root is not None:
         root.mkdir(parents=True, exist_ok=True)
-    return Store(tracking_uri(settings), settings.mlflow.experiment, str(root / "_mlflow") if own and root else None)
+    artifacts = str(root / "_mlflow") if own and root is not None else None
+    return Store(tracking_uri(settings), settings.mlflow.experiment, artifacts, settings.mlflow.registry_uri)
 
 
 def _local_root(settings: Settings) -> Path | None:

@@ -14,6 +14,9 @@ from etl.subtitles.duplicates import NearDuplicates, duplicates
 LEDGER = ("unit", "id", "reason", "detail", "units")
 
 
+REMOVED = "array<struct<turn: int, reason: string, detail: string>>"
+
+
 @dataclass(frozen=True)
 class CleaningRules:
     """Which rules of EDOS 3.1 apply, and their thresholds; None or False switches a rule off.
@@ -29,6 +32,8 @@ class CleaningRules:
         length_in: ``characters`` as the paper says, or ``tokens`` as its released turns look (2 to exactly 100).
         min_alphabetic_share: letters among non-blank characters (the paper: 0.6).
         repetitive_share, repetitive_min_tokens: one word above this share of at least so many words (ours).
+        cues_end_dialogue: a turn in which nobody speaks, a bare name or a bracketed sound, takes what follows with
+            it; by default it goes alone, for it interrupts nothing (the paper strips names and keeps the turn).
         drop_songs: sung turns go (ours).
         min_turns: dialogues left with fewer turns go (the paper: those with one).
         excluded_genres: films whose dialogues go (the paper: Documentary).
@@ -49,6 +54,7 @@ class CleaningRules:
     min_alphabetic_share: float | None = 0.6
     repetitive_share: float | None = 0.5
     repetitive_min_tokens: int = 5
+    cues_end_dialogue: bool = False
     drop_songs: bool = True
     min_turns: int = 2
     excluded_genres: tuple[str, ...] = ("Documentary",)
@@ -113,11 +119,18 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
 
     Returns:
         dialogues with turns cut to the kept ones (names stripped), total (turns before), and removed:
-        array<struct<turn, reason, detail>> of the rest, in order.
+        array<struct<turn, reason, detail>> of the rest, those in which nobody speaks first.
     """
     turns = F.col("turns")
-    spoken = F.transform(turns, lambda turn: turn.withField("spoken", spoken_text(turn["text"], rules)))
-    step = computed_once(dialogues, turns=spoken)
+    spoken = F.transform(
+        turns,
+        lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules)).withField("place", i),
+    )
+    step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
+    if rules.cues_end_dialogue:
+        step = step.withColumn("cues", F.array().cast(REMOVED))
+    else:
+        step = _without_cues(step)
     step = computed_once(step, plain=F.transform(turns, lambda turn: rule.normalised(turn["spoken"])))
     step = computed_once(
         step,
@@ -128,17 +141,18 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
         step,
         verdicts=F.transform(turns, lambda turn, i: _verdict(turn, i, F.col("said"), F.get(F.col("words"), i), rules)),
     )
-    total = F.size("turns")
+    size = F.size("turns")
     first = F.array_position(F.transform("verdicts", lambda verdict: verdict.isNotNull()), True)
-    step = computed_once(step, kept=F.when(first == 0, total).otherwise(first.cast("int") - 1))
+    step = computed_once(step, kept=F.when(first == 0, size).otherwise(first.cast("int") - 1))
     culprit = F.get("verdicts", F.col("kept"))["reason"]
+    culprit_place = F.get("turns", F.col("kept"))["place"].cast("string")
     removed = F.transform(
-        F.slice("verdicts", F.col("kept") + 1, total - F.col("kept")),
+        F.slice("verdicts", F.col("kept") + 1, size - F.col("kept")),
         lambda verdict, i: F.struct(
-            (F.col("kept") + i).alias("turn"),
+            F.get("turns", F.col("kept") + i)["place"].alias("turn"),
             F.when(i == 0, verdict["reason"]).otherwise("after_removed_turn").alias("reason"),
             F.when(i == 0, verdict["detail"])
-            .otherwise(F.concat(F.lit("turn "), F.col("kept").cast("string"), F.lit(" went: "), culprit))
+            .otherwise(F.concat(F.lit("turn "), culprit_place, F.lit(" went: "), culprit))
             .alias("detail"),
         ),
     )
@@ -149,9 +163,22 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
             *(turn[name] for name in ("start_ms", "end_ms", "sentence_first", "sentence_last")),
         ),
     )
-    return computed_once(step, turns=clean, total=total, removed=removed).drop(
-        "plain", "said", "words", "verdicts", "kept"
+    return computed_once(step, turns=clean, removed=F.concat("cues", removed)).drop(
+        "plain", "said", "words", "verdicts", "kept", "cues"
     )
+
+
+def _without_cues(spoken: DataFrame) -> DataFrame:
+    """Turns in which nobody speaks (a bare name, a bracketed sound) stand apart, in ``cues``."""
+    turns = F.col("turns")
+    cues = F.transform(
+        F.filter(turns, lambda turn: rule.only_a_name(turn["text"], turn["spoken"])),
+        lambda turn: F.struct(
+            turn["place"].alias("turn"), F.lit("only_a_name").alias("reason"), turn["text"].alias("detail")
+        ),
+    )
+    said = F.filter(turns, lambda turn: ~rule.only_a_name(turn["text"], turn["spoken"]))
+    return computed_once(spoken, turns=said, cues=cues)
 
 
 def judge_dialogues(judged: DataFrame, rules: CleaningRules) -> DataFrame:

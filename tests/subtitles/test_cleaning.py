@@ -170,13 +170,13 @@ def ledger(outcome: Outcome) -> dict[tuple[str, str], tuple[str, int]]:
 
 def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Short", " documentary"]})
-    outcome = clean_dialogues(dialogues, RULES)
+    outcome = clean_dialogues(dialogues, RULES, DataFrame.persist)
     assert outcome.rows.schema.simpleString() == CLEAN_DIALOGUES.schema.simpleString()
     rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
     kept = {name: [turn["text"] for turn in row["turns"]] for name, row in rows.items()}
     assert kept == {
         "names-0": ["I lost the key .", "Look under the mat ."],
-        "sound-0": DIALOGUES_IN["sound-0"][:2],
+        "sound-0": ["Who is there ?", "It is me .", "Well .", "Sit down ."],
         "repeated-0": DIALOGUES_IN["repeated-0"][:2],
         "echo-0": DIALOGUES_IN["echo-0"],
         "again-0": DIALOGUES_IN["again-0"],
@@ -193,8 +193,6 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     dropped = ledger(outcome)
     assert dropped == {
         ("turn", "sound-0/2"): ("only_a_name", 1),
-        ("turn", "sound-0/3"): ("after_removed_turn", 1),
-        ("turn", "sound-0/4"): ("after_removed_turn", 1),
         ("turn", "repeated-0/2"): ("repeated_turn", 1),
         ("turn", "repeated-0/3"): ("after_removed_turn", 1),
         ("turn", "recap-0/0"): ("previously_on", 1),
@@ -226,16 +224,18 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
         max_characters=None, min_alphabetic_share=None, repetitive_share=None, drop_songs=False, min_turns=1,
         excluded_genres=(), exact_duplicates=False, near=None,
     )  # fmt: skip
-    unchanged = clean_dialogues(dialogues, off)
+    unchanged = clean_dialogues(dialogues, off, DataFrame.persist)
     assert ledger(unchanged) == {}
     rows = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in unchanged.rows.collect()}
     assert rows == DIALOGUES_IN
     strict = CleaningRules(
         repeated_turns="dialogue", profanity=words("profanity"), drop_profane=True, max_characters=None,
-        length_in="tokens", near=None, exact_duplicates=False,
+        length_in="tokens", near=None, exact_duplicates=False, cues_end_dialogue=True,
     )  # fmt: skip
-    dropped = ledger(clean_dialogues(dialogues, strict))
+    dropped = ledger(clean_dialogues(dialogues, strict, DataFrame.persist))
     assert dropped[("turn", "again-0/3")] == ("repeated_turn", 1)
+    assert dropped[("turn", "sound-0/2")] == ("only_a_name", 1)
+    assert dropped[("turn", "sound-0/4")] == ("after_removed_turn", 1)
     assert dropped[("dialogue", "rude-0")] == ("profanity", 2)
     assert ("turn", "limits-0/0") in dropped and dropped[("turn", "limits-0/0")] == ("too_short", 1)
 

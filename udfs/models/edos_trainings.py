@@ -114,7 +114,7 @@ def options_of(settings: TrainingSettings, threads: int) -> TrainingOptions:
         learning_rate=settings.learning_rate, head_learning_rate=settings.head_learning_rate,
         warmup_share=settings.warmup_share, dropout=settings.dropout,
         label_smoothing=settings.label_smoothing, max_tokens=settings.max_tokens, seed=settings.seed,
-        threads=threads,
+        precision=settings.precision, device=settings.device, threads=threads,
     )  # fmt: skip
 
 

@@ -67,5 +67,5 @@ def train_tracked(
         source = run.log_model(result.path, model.kind)
         version = run.register(name, source, {"kind": model.kind})
     promotion = promote_if_better(store, name, version, score, metric, rows_digest(held_out), folder)
-    champion = resolve(f"models:/{name}@{CHAMPION}", folder, store.tracking_uri)
+    champion = resolve(f"models:/{name}@{CHAMPION}", folder, store.tracking_uri, registry_uri=store.registry_uri)
     return TrackedTraining(champion, figures, promotion)

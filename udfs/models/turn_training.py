@@ -71,7 +71,7 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
 
     promotion = promote_if_better(store, own.name, version, score, "accuracy", _digest(held_out), folder)
     run.say(f"champion: {promotion.reason}")
-    champion = resolve(f"models:/{own.name}@{CHAMPION}", folder, store.tracking_uri)
+    champion = resolve(f"models:/{own.name}@{CHAMPION}", folder, store.tracking_uri, registry_uri=store.registry_uri)
     rows = sum(sizes.values()) + held
     return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score})
 
