@@ -78,6 +78,7 @@ class SubtitleSettings(Section):
     max_file_megabytes: int = Field(64, ge=1, description="a file that unpacks to more is quarantined")
     max_ratio: int = Field(200, ge=2, description="a file that unpacks to more times its size is, too")
     task_megabytes: int = Field(64, ge=1, description="stored bytes read by one task")
+    lemma_language: str = Field("en", description="of the lemma dictionary; codes as simplemma's")
     lemmatizer: Literal["spark-nlp", "simplemma"] = "spark-nlp"
     turn_examples: tuple[str, ...] = Field(
         (), description="folders of MELD and EmoryNLP transcripts, for the turn segmenter"
@@ -153,6 +154,7 @@ class ModelSettings(Section):
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
+    folder: str | None = Field(None, description="shared by all workers; null: beside the tables")
     share: bool = Field(False, description="copy pkg: and file: models to the shared folder, for other machines")
     training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
 

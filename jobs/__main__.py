@@ -4,5 +4,12 @@ import sys
 
 from etl.lakehouse.commands import main
 
+
+def entry() -> None:
+    """For runtimes that call an entry point and look at exceptions, not at what it returns."""
+    status = main()
+    if status:
+        raise SystemExit(status)
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -80,7 +80,7 @@ def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
     from etl.lakehouse.pipeline import Workplace
     from etl.lakehouse.progress import Progress
     from etl.lakehouse.runner import run_stage
-    from etl.lakehouse.session import spark_session
+    from etl.lakehouse.session import close_session, spark_session
 
     spark = spark_session(settings)
     try:
@@ -98,7 +98,7 @@ def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
                 progress.done(event)
         return 0
     finally:
-        spark.stop()
+        close_session(spark, settings)
 
 
 def _parser() -> argparse.ArgumentParser:

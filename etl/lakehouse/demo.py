@@ -15,8 +15,11 @@ def demo_settings(profile: str, config_files: Iterable[str], overrides: Iterable
     Further files and overrides are laid over the demo's, as over any profile.
     """
     from etl.demo.corpus import write_demo
+    from etl.demo.facts import DemoFacts
 
-    facts = write_demo(FOLDER / "corpus")
+    truth = FOLDER / "corpus" / "truth.json"
+    # Written anew, the files would be newer and the whole run would start again.
+    facts = DemoFacts.read(truth) if truth.is_file() else write_demo(FOLDER / "corpus")
     print(f"demo corpus: {facts} in {FOLDER / 'corpus'}")
     with as_file(files("conf").joinpath("demo", "settings.yaml")) as own:
         return load_settings(profile, [str(own), *config_files], list(overrides))

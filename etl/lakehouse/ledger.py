@@ -69,11 +69,18 @@ class Ledger:
                 abandoned.lineage(0),
             )
 
-    def keys(self, stage: str) -> DataFrame:
-        """(work_key) of every piece that a sliced stage has left out whole or in part."""
-        dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage).select("work_key")
+    def keys(self, stage: str, *, whole: bool) -> DataFrame:
+        """(work_key) of every piece that a sliced stage has left out: whole, or also those in part."""
+        dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage)
+        dropped = (dropped.where(F.col("id") == F.col("work_key")) if whole else dropped).select("work_key")
         unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)
         return dropped.union(unread.select(F.col("source_path").alias("work_key"))).distinct()
+
+    def forget(self, run: StageEvent, pieces: DataFrame) -> None:
+        """Remove what was noted of pieces (one column, distinct) that are gone, or will be worked on again."""
+        of_stage = f"kept.stage = '{run.stage}'"
+        self._lakehouse.delete_keys(DROPPED, pieces, "work_key", run.lineage(0), of_stage)
+        self._lakehouse.delete_keys(QUARANTINE, pieces, "source_path", run.lineage(0), of_stage)
 
     def left_out(self, stage: str) -> tuple[int, int]:
         """(units dropped, files quarantined) by the stage."""

@@ -13,8 +13,10 @@ from conf.errors import InputError
 from conf.settings import Settings
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.ledger import Ledger
-from etl.lakehouse.lineage import StageLog, run_id_of
+from etl.lakehouse.lineage import StageEvent, StageLog, run_id_of
 from etl.lakehouse.stage import REGISTRY, Model, Stage, setting
+from etl.lakehouse.tables import Table
+from etl.lakehouse.tables.subtitles import QUARANTINE
 from udfs.models.loader import ResolvedModel, resolve
 
 GROUPS = ("subtitles", "edos", "emo_pillars", "augesc")
@@ -128,8 +130,19 @@ class Workplace:
 
     @property
     def model_folder(self) -> str:
+        """Where resolved models lie: a folder that the driver and every worker see under the same path.
+
+        Raises:
+            InputError: the tables are in an object store and ``models.folder`` is not set.
+        """
         root = self.settings.lakehouse.root
-        return f"{'/dbfs/' + root[6:] if root.startswith('dbfs:/') else root}/_models"
+        if self.settings.models.folder is not None:
+            return self.settings.models.folder
+        if root.startswith("dbfs:/"):
+            return f"/dbfs/{root[6:]}/_models"
+        if "://" in root:
+            raise InputError(f"models cannot be read from {root}: set models.folder to a folder all workers share")
+        return f"{root}/_models"
 
     def resolve(self, model: Model) -> ResolvedModel:
         """The model behind the setting ``models.<name>``, brought to a local or shared folder once.
@@ -191,7 +204,7 @@ class Workplace:
         elif last.input_versions != inputs and self._counts_growth(stage):
             changed = sorted(name for name in inputs if last.input_versions.get(name) != inputs[name])
             why = f"{', '.join(changed)} changed"
-        elif (problem := self._output_problem(stage, last.output_version)) is not None:
+        elif (problem := self._output_problem(stage, last)) is not None:
             why = problem
         unfinished = self.log.unfinished(stage.name)
         if unfinished is not None and unfinished.run_id != run_id:
@@ -204,7 +217,12 @@ class Workplace:
     def _counts_growth(self, stage: Stage) -> bool:
         return not isinstance(stage.writes, Model) or self.settings.pipeline.retrain_on_growth
 
-    def _output_problem(self, stage: Stage, recorded: str | None) -> str | None:
+    def output_identity(self, table: Table, quarantined: int) -> str | None:
+        """Of a stage's table, and of the quarantine where it has rows there: deleting some asks for them again."""
+        identity = self.lakehouse.identity(table)
+        return f"{identity}+{self.lakehouse.identity(QUARANTINE)}" if quarantined else identity
+
+    def _output_problem(self, stage: Stage, last: StageEvent) -> str | None:
         if isinstance(stage.writes, Model):
             try:
                 self.resolve(stage.writes)
@@ -212,7 +230,8 @@ class Workplace:
                 return "its model is not in the registry"
             return None
         assert stage.writes is not None
-        identity = self.lakehouse.identity(stage.writes)
-        if identity is None:
+        if self.lakehouse.identity(stage.writes) is None:
             return f"{stage.writes.name} is not there"
-        return None if identity == recorded else f"{stage.writes.name} was changed by something else"
+        identity = self.output_identity(stage.writes, last.rows_quarantined or 0)
+        same = identity == last.output_version
+        return None if same else f"{stage.writes.name} or its quarantine was changed by something else"

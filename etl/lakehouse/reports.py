@@ -3,7 +3,7 @@
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.lakehouse.pipeline import Workplace, feeds
-from etl.lakehouse.session import spark_session
+from etl.lakehouse.session import close_session, spark_session
 from etl.lakehouse.stage import Stage
 
 
@@ -30,7 +30,7 @@ def plan(settings: Settings, stages: list[Stage]) -> int:
             print(f"{number:3d}  {stage.name:28s} {text}")
         return 0
     finally:
-        spark.stop()
+        close_session(spark, settings)
 
 
 def status(settings: Settings, stages: list[Stage]) -> int:
@@ -55,7 +55,7 @@ def status(settings: Settings, stages: list[Stage]) -> int:
             )
         return 0
     finally:
-        spark.stop()
+        close_session(spark, settings)
 
 
 def estimate(settings: Settings, stages: list[Stage]) -> int:
@@ -86,4 +86,4 @@ def estimate(settings: Settings, stages: list[Stage]) -> int:
         print(f"{'all':28s} {'':15s}  {total:10.1f} core-hours")
         return 0
     finally:
-        spark.stop()
+        close_session(spark, settings)

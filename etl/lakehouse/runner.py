@@ -14,8 +14,6 @@ from etl.lakehouse.progress import Progress
 from etl.lakehouse.slices import SlicePlan, plan_slices
 from etl.lakehouse.stage import Model, Sliced, Stage, StageRun
 from etl.lakehouse.tables import Table
-from etl.lakehouse.tables.ops import DROPPED
-from etl.lakehouse.tables.subtitles import QUARANTINE
 
 
 class StageError(RuntimeError):
@@ -114,8 +112,10 @@ def _slice_by_slice(
         _retract(place, stage, sliced, table, prepared, event)
     done_keys = _answered(place, table, need).select(sliced.key)
     if not sliced.cache:
-        done_keys = done_keys.union(ledger.keys(stage.name))
+        done_keys = done_keys.union(ledger.keys(stage.name, whole=True))
     pending = prepared.join(done_keys.distinct(), sliced.key, "left_anti")
+    if not sliced.cache and not resuming:
+        _forget_stale(place, stage, sliced, pending, event)
     plan = plan_slices(
         pending, sliced, place.settings.pipeline.slice_minutes, place.spark.sparkContext.defaultParallelism,
         unfinished.slices if unfinished is not None and resuming else None,
@@ -144,14 +144,22 @@ def _retract(
     place: Workplace, stage: Stage, sliced: Sliced, table: Table, prepared: DataFrame, event: StageEvent
 ) -> None:
     """Units that are gone from the input leave the table and the ledgers, as if never read."""
-    known = place.lakehouse.read(table).select(sliced.key).union(place.ledger.keys(stage.name)).distinct()
+    noted = place.ledger.keys(stage.name, whole=False)
+    known = place.lakehouse.read(table).select(sliced.key).union(noted).distinct()
     gone = known.join(prepared.select(sliced.key), sliced.key, "left_anti").where(F.col(sliced.key).isNotNull())
     if gone.isEmpty():
         return
     gone = gone.persist()
-    place.lakehouse.delete_keys(DROPPED, gone, "work_key", event.lineage(0), f"kept.stage = '{stage.name}'")
-    place.lakehouse.delete_keys(QUARANTINE, gone, "source_path", event.lineage(0), f"kept.stage = '{stage.name}'")
+    place.ledger.forget(event, gone)
     place.lakehouse.delete_keys(table, gone, sliced.key, event.lineage(0))
+
+
+def _forget_stale(place: Workplace, stage: Stage, sliced: Sliced, pending: DataFrame, event: StageEvent) -> None:
+    """Pieces whose rows somebody deleted are worked on again: their old notes would be there twice."""
+    noted = place.ledger.keys(stage.name, whole=False).withColumnRenamed("work_key", sliced.key)
+    stale = noted.join(pending.select(sliced.key), sliced.key, "left_semi")
+    if not stale.isEmpty():
+        place.ledger.forget(event, stale.persist())
 
 
 def _answered(place: Workplace, table: Table, need: Need) -> DataFrame:
@@ -186,7 +194,7 @@ def _closed(place: Workplace, stage: Stage, table: Table, event: StageEvent, row
     _check_keys(place, table)
     return event.done(
         rows_in=rows_in, rows_out=rows_out, rows_dropped=dropped, rows_quarantined=quarantined,
-        output_version=place.lakehouse.identity(table),
+        output_version=place.output_identity(table, quarantined),
     )  # fmt: skip
 
 

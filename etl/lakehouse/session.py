@@ -63,6 +63,8 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         # Models run one thread a worker unless the settings say more; OpenMP would take every core.
         os.environ.setdefault("OMP_NUM_THREADS", str(settings.models.threads))
+        # Threads that wait must sleep: spinning, two on a busy core take seven times as long.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     builder = SparkSession.builder.appName(name)
     if settings.spark.master:
@@ -73,6 +75,12 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
     session.sparkContext.setLogLevel("ERROR")
     _ship_packages(session)
     return session
+
+
+def close_session(session: SparkSession, settings: Settings) -> None:
+    """Stop a session of our own; a runtime's is shared with its other tasks."""
+    if settings.spark.set_runtime:
+        session.stop()
 
 
 def _ship_packages(session: SparkSession) -> None:

@@ -127,10 +127,7 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
         lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules)).withField("place", i),
     )
     step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
-    if rules.cues_end_dialogue:
-        step = step.withColumn("cues", F.array().cast(REMOVED))
-    else:
-        step = _without_cues(step)
+    step = step.withColumn("cues", F.array().cast(REMOVED)) if rules.cues_end_dialogue else _without_cues(step)
     step = computed_once(step, plain=F.transform(turns, lambda turn: rule.normalised(turn["spoken"])))
     step = computed_once(
         step,

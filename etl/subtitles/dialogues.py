@@ -79,13 +79,14 @@ def sentences_outside_turns(files: DataFrame) -> DataFrame:
     left_out = F.flatten(F.transform(gaps, lambda gap: F.sequence(gap["first"], gap["last"])))
     return (
         files.filter(F.size(turns) > 0)
-        .select("subtitle_id", F.explode(left_out).alias("index"))
+        .select("source_path", "subtitle_id", F.explode(left_out).alias("index"))
         .select(
             F.lit("sentence").alias("unit"),
             F.concat_ws("-", "subtitle_id", F.col("index").cast("string")).alias("id"),
             F.lit("no_words").alias("reason"),
             F.lit("the sentence has no words").alias("detail"),
             F.lit(1).cast("bigint").alias("units"),
+            F.col("source_path").alias("work_key"),
         )
     )
 
@@ -98,6 +99,7 @@ def files_without_turns(files: DataFrame) -> DataFrame:
         F.lit("no_sentences").alias("reason"),
         F.concat(F.col("sentence_count").cast("string"), F.lit(" sentences, none with words")).alias("detail"),
         F.col("sentence_count").cast("bigint").alias("units"),
+        F.col("source_path").alias("work_key"),
     )
 
 

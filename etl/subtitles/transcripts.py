@@ -165,13 +165,16 @@ def sentence_pairs(utterances: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def transcript_pairs(
-    training: Mapping[str, pd.DataFrame], held_out: Mapping[str, pd.DataFrame]
+    training: Mapping[str, pd.DataFrame],
+    held_out: Mapping[str, pd.DataFrame],
+    further: Mapping[str, pd.DataFrame] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Training and held-out pairs of the corpora, without the training scenes that a held-out scene repeats.
 
     Args:
         training: corpus (``meld``, ``emorynlp``) to the rows of its training CSV, every column as text.
         held_out: the same for its dev CSV; the source of its pairs is named ``<corpus>`` too.
+        further: source to utterances (scene, position, speaker, utterance) that are trained on too.
 
     Returns:
         (training, held out), each as :func:`sentence_pairs` makes them.
@@ -180,9 +183,10 @@ def transcript_pairs(
         InputError: a column is missing, see :func:`transcript_utterances`.
     """
     unseen = {name: transcript_utterances(frame, name, f"{name} dev") for name, frame in held_out.items()}
+    seen = {name: transcript_utterances(frame, name, f"{name} train") for name, frame in training.items()}
     learned = [
-        sentence_pairs(without_repeats(transcript_utterances(frame, name, f"{name} train"), unseen.values()), name)
-        for name, frame in training.items()
+        sentence_pairs(without_repeats(utterances, unseen.values()), name)
+        for name, utterances in {**seen, **(further or {})}.items()
     ]
     judged = [sentence_pairs(utterances, name) for name, utterances in unseen.items()]
     none = pd.DataFrame(columns=list(PAIR_COLUMNS))

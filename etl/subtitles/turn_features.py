@@ -30,6 +30,8 @@ DENSITY_STEP, DENSITY_BINS = 3.0, 12
 """Sentences a minute in one bin, and how many bins; films stand between 3 and 35."""
 LENGTH_BINS = 9
 MOST_REPEATS = 3
+TYPICAL_FEATURES = 256
+"""Every row is as long a vector as one of so many different features: long sentences have more, not a louder voice."""
 
 
 @dataclass(frozen=True)
@@ -197,13 +199,18 @@ def pair_features(
     return side_by_side(groups)
 
 
+def feature_value(counts: np.ndarray | int) -> np.ndarray:
+    """The value of each feature of a row that has so many (ours): the row's length is the same for all."""
+    return np.sqrt(TYPICAL_FEATURES / np.maximum(counts, 1))
+
+
 def margins(features: Ragged, weights: np.ndarray, intercept: float, space: FeatureSpace) -> np.ndarray:
     """The linear decision value of each row."""
     some = features.counts > 0
-    sums = np.full(len(features), intercept)
+    sums = np.zeros(len(features))
     if some.any():
-        sums[some] += np.add.reduceat(weights[space.bucket(features)], features.offsets[:-1][some])
-    return sums
+        sums[some] = np.add.reduceat(weights[space.bucket(features)], features.offsets[:-1][some])
+    return sums * feature_value(features.counts) + intercept
 
 
 __all__ = [
@@ -211,6 +218,7 @@ __all__ = [
     "LemmaTable",
     "PairContext",
     "density_bins",
+    "feature_value",
     "hashed_genres",
     "hashed_tokens",
     "length_bins",

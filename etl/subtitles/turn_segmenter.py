@@ -23,6 +23,7 @@ from etl.subtitles.turn_features import (
     FeatureSpace,
     LemmaTable,
     PairContext,
+    feature_value,
     hashed_genres,
     margins,
     pair_features,
@@ -32,12 +33,19 @@ from etl.subtitles.turn_pairs import LABELS, density
 from etl.subtitles.turn_sentences import Sentences
 
 _compute: Any = pc
-_FORMAT = 2
+_FORMAT = 3
 _CHUNK = 4096
 """Pairs hashed at once: some 900,000 features, which stay near the processor."""
 _WEIGHT = np.dtype([("bucket", "<i4"), ("weight", "<f8")])
-SOURCE_WEIGHTS: Mapping[str, float] = {"meld": 1.0, "emorynlp": 1.0, "dashes": 0.4, "labels": 0.6, "carried": 1.0}
-"""What a pair of each source weighs in training: dashes are many and all within a block."""
+SOURCE_WEIGHTS: Mapping[str, float] = {
+    "meld": 1.0,
+    "emorynlp": 1.0,
+    "dailydialog": 0.3,
+    "dashes": 0.4,
+    "labels": 0.6,
+    "carried": 1.0,
+}
+"""What a pair of each source weighs in training: dashes are many and all within a block, DailyDialog is no film."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +184,8 @@ def train_turn_segmenter(
         pairs: the columns of ``turn_pairs.PAIRS``.
         lemmas: word, lemma.
         space: which features, into how many buckets.
-        regularization: weight of the L2 penalty beside the mean loss; features are not standardised.
+        regularization: weight of the L2 penalty beside the mean loss; rows have one length, features are not
+            standardised.
         max_iterations: of OWL-QN.
         partitions: one gives the same sums, and so the same weights, on any number of cores.
         source_weights: by source; a source that is not named weighs 1.
@@ -191,7 +200,7 @@ def train_turn_segmenter(
 
     def vector(features: list[int]) -> SparseVector:
         indices, counts = np.unique(np.asarray(features, dtype=np.int32), return_counts=True)
-        return Vectors.sparse(buckets, indices, counts.astype(float))
+        return Vectors.sparse(buckets, indices, counts * feature_value(len(features)))
 
     weight = F.lit(1.0)
     for source, value in sorted(source_weights.items()):

@@ -15,13 +15,13 @@ def words_of(files: DataFrame, run: StageRun) -> DataFrame:
 @stage(
     reads=(FILES,),
     writes=LEMMAS,
-    settings=("subtitles.languages",),  # not the lemmatizer: both give the same table
+    settings=("subtitles.lemma_language",),  # not the lemmatizer: both give the same table
     sliced=Sliced("word", cost_per_minute=500_000, prepare=words_of),
     units=Units("words"),
 )
 def lemmatize_words(words: DataFrame, run: StageRun) -> DataFrame:
-    language = run.settings.subtitles.languages[0].partition("_")[0]
-    return lemmas_of_all(words, backend=run.all_settings.subtitles.lemmatizer, language=language)
+    backend = run.all_settings.subtitles.lemmatizer
+    return lemmas_of_all(words, backend=backend, language=run.settings.subtitles.lemma_language)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from etl.lakehouse.tables.subtitles import FILES
 @stage(
     reads=(FILES,),
     writes=Model("turn_segmenter"),
-    settings=("training.turn_segmenter", "subtitles.languages"),
+    settings=("training.turn_segmenter", "subtitles.lemma_language"),
     inputs=("subtitles.turn_examples",),
     units=Units("pairs"),
 )

@@ -135,6 +135,13 @@ def test_commands_are_understood() -> None:
         load_settings(options.profile, [], [pair for group in options.set for pair in group])
 
 
+def test_settings_files_in_the_readme_are_settings() -> None:
+    files = fenced(README, "yaml")
+    assert files
+    for text in files:
+        Settings.model_validate(yaml.safe_load(text))
+
+
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
 def test_modules_and_files_exist(text: str) -> None:
     for line in commands(text):

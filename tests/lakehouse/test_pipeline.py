@@ -1,5 +1,6 @@
 """Resume, slices, ledgers and accounts, on small stages of the test's own."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Se
 
     spark.sql(f"DELETE FROM {place.lakehouse.reference(COUNTED)}")
     changed = Workplace(spark, settings)
-    assert changed.need(COUNT).why == "trial.counted was changed by something else"
+    assert changed.need(COUNT).why == "trial.counted or its quarantine was changed by something else"
     assert work(changed, SHOUT, COUNT) == ["count"]
 
     louder = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
@@ -210,3 +211,34 @@ def test_order_and_choice() -> None:
     assert [stage.name for stage in chosen(ordered, start="count")] == ["count"]
     with pytest.raises(InputError, match="stage 'whisper' is not known"):
         chosen(ordered, only="whisper")
+
+
+def echoing(piece: DataFrame, run: StageRun) -> Outcome:
+    """Every letter stays and leaves an echo in the ledger, under an id of its own."""
+    dropped = piece.select(
+        F.lit("echo").alias("unit"), F.concat("letter", F.lit("!")).alias("id"), F.lit("echo").alias("reason"),
+        F.lit("").alias("detail"), F.lit(1).alias("units"), F.col("letter").alias("work_key"),
+    )  # fmt: skip
+    return Outcome(piece.select("letter", F.upper("letter").alias("loud")), dropped)
+
+
+ECHO = make_stage("echo", echoing, (LETTERS,), LOUD, sliced=Sliced("letter"),
+                  units=Units("sounds", "2 * count(*)"))  # fmt: skip
+
+
+@pytest.mark.parametrize("lost", ["some rows", "the table"])
+def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
+    spark: SparkSession, settings: Settings, lost: str
+) -> None:
+    place = Workplace(spark, settings)
+    put(place, "abc")
+    assert work(place, ECHO) == ["echo"]
+    if lost == "some rows":
+        spark.sql(f"DELETE FROM {place.lakehouse.reference(LOUD)} WHERE letter = 'b'")
+    else:
+        shutil.rmtree(place.lakehouse.path(LOUD))
+    put(place, "abcd")
+    assert work(Workplace(spark, settings), ECHO) == ["echo"]
+    assert column(place, LOUD, "letter") == list("abcd")
+    assert column(place, DROPPED, "id") == ["a!", "b!", "c!", "d!"]
+    assert work(Workplace(spark, settings), ECHO) == []

@@ -150,6 +150,15 @@ def test_turn_margins_do_not_depend_on_the_batch() -> None:
     assert together[1] == together[4] == -0.25
 
 
+@pytest.mark.parametrize("copies", [1, 2, 7])
+def test_turn_margin_of_a_long_row_is_not_louder(copies: int) -> None:
+    """Every row is a vector of one length: a weight of 1 everywhere grows with the root of the number."""
+    space = FeatureSpace(2**10, True)
+    row = turn_ragged([n << 54 for n in range(copies * 16)])
+    found = margins(row, np.ones(space.buckets), 0.5, space)
+    assert found[0] == pytest.approx(16 * (copies * 16) ** 0.5 + 0.5)
+
+
 def test_turn_feature_hashes_are_stable() -> None:
     """Weights learned once are read for ever: a change of hash must be seen."""
     values = turn_set("Come in .", "No .", block=1, genres=["Drama"], per_minute=10.0)

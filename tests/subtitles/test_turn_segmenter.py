@@ -210,7 +210,7 @@ def test_turn_segmenter_is_saved_and_loaded(tmp_path, turn_learned) -> None:
         ("segmenter.json", b"{}"),
         ("segmenter.json", b"not json"),
         ("segmenter.json", json.dumps({"format": 99, "buckets": 16, "lengths": True, "intercept": 0}).encode()),
-        ("segmenter.json", json.dumps({"format": 2, "buckets": 15, "lengths": True, "intercept": 0}).encode()),
+        ("segmenter.json", json.dumps({"format": 3, "buckets": 15, "lengths": True, "intercept": 0}).encode()),
         ("weights.safetensors", b"\x00" * 7),
         ("weights.safetensors", save({"bucket": np.array([1 << 20], dtype=np.int32), "weight": np.array([0.5])})),
         ("weights.safetensors", save({"bucket": np.array([1], dtype=np.int32), "weight": np.array([np.nan])})),
@@ -235,7 +235,7 @@ def test_turn_features_of_training_are_those_of_scoring(spark, turn_films, turn_
     table = lemma_table(turn_no_lemmas)
     bucketed = with_buckets(pairs, table, SPACE).orderBy("left_text", "right_text").toPandas()
     margins = with_margins(pairs, turn_learned, table).orderBy("left_text", "right_text").toPandas()
-    by_hand = [turn_learned.weights[b].sum() + turn_learned.intercept for b in bucketed["buckets"]]
+    by_hand = [turn_learned.weights[b].sum() * 16 / len(b) ** 0.5 + turn_learned.intercept for b in bucketed["buckets"]]
     assert np.allclose(margins["margin"], by_hand, atol=1e-9)
     files = turn_films.where("movie_id = 'm5'")
     scores = score_turns(files, turn_learned, turn_no_lemmas).head()

@@ -1,9 +1,12 @@
 """Transcripts into adjacent sentences with the truth of their speakers."""
 
+import gzip
+
 import pandas as pd
 import pytest
 
 from conf.errors import InputError
+from etl.subtitles.dialogue_corpora import dialogue_utterances, mended, turns_of_lines, turns_of_reccon
 from etl.subtitles.transcripts import (
     opus_tokens,
     sentence_pairs,
@@ -12,6 +15,7 @@ from etl.subtitles.transcripts import (
     transcript_utterances,
     without_repeats,
 )
+from udfs.models.turn_training import example_frames
 
 
 def turn_meld(*rows: tuple) -> pd.DataFrame:
@@ -148,3 +152,92 @@ def test_turn_transcript_real_pairs(shared_data) -> None:
     changes = judged.groupby("source")["label"].mean()
     assert changes["meld"] == pytest.approx(0.54, abs=0.02)
     assert changes["emorynlp"] == pytest.approx(0.61, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("utterance", "expected"),
+    [
+        ("It 's late . I don ' t mind .", "It's late . I don't mind ."),
+        ("That is far.Can we walk?", "That is far. Can we walk?"),
+        ("We \u2019 Ve met at the U.S.A. desk", "We'Ve met at the U.S.A. desk"),
+        ("the boys ' tent", "the boys ' tent"),
+        ("  ", ""),
+    ],
+)
+def test_turn_dialogue_utterance_is_mended(utterance: str, expected: str) -> None:
+    assert mended(utterance) == expected
+
+
+def test_turn_dialogue_lines_are_turns_of_two() -> None:
+    lines = ["Tea ? __eou__ No . Thank you . __eou__ Why ? __eou__\r", "", "  ", "Bye . __eou__ __eou__ Well ."]
+    assert list(turns_of_lines(lines)) == [
+        [("A", "Tea ?"), ("B", "No . Thank you ."), ("A", "Why ?")],
+        [("A", "Bye ."), ("B", ""), ("A", "Well .")],
+    ]
+
+
+def test_turn_dialogue_every_line_is_a_new_turn() -> None:
+    told = {"tr_1": [[{"speaker": "A", "utterance": "Tea ?"}, {"speaker": "B", "utterance": "No . Thank you ."}]],
+            "tr_2": [[{"speaker": "A", "utterance": "I ran . So ?"}, {"speaker": "A", "utterance": "I fell ."}]],
+            "tr_3": []}  # fmt: skip
+    dialogues = [*turns_of_lines(["tea? __eou__ No. Thank you! __eou__"]), *turns_of_reccon(told, "x.json.gz")]
+    utterances = dialogue_utterances(dialogues)
+    assert utterances.equals(dialogue_utterances(dialogues[::-1])) and utterances["scene"].nunique() == 2
+    pairs = sentence_pairs(utterances, "dailydialog")
+    found = set(zip(pairs["left_text"], pairs["right_text"], pairs["label"], strict=True))
+    assert found == {
+        ("Tea ?", "No .", 1),
+        ("No .", "Thank you .", 0),
+        ("I ran .", "So ?", 0),
+        ("So ?", "I fell .", 0),
+    }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [],
+        {"a": {}},
+        {"a": ["b"]},
+        {"a": [[{"utterance": "Hi ."}]]},
+        {"a": [[{"speaker": "A"}]]},
+        {"a": [[{"speaker": "A", "utterance": 3}]]},
+        {"a": [["Hi ."]]},
+    ],
+)
+def test_turn_dialogue_of_another_shape(content: object) -> None:
+    with pytest.raises(InputError, match=r"dialogues x\.json\.gz: "):
+        list(turns_of_reccon(content, "x.json.gz"))
+
+
+def test_turn_example_folders(tmp_path) -> None:
+    meld, dialogues = tmp_path / "meld", tmp_path / "dailydialog"
+    meld.mkdir()
+    dialogues.mkdir()
+    rows = turn_meld((1, 0, "Anna", "Come in."), (1, 1, "Bo", "The boat leaves at nine tomorrow."))
+    for name in ("train_sent_emo.csv", "dev_sent_emo.csv"):
+        rows.to_csv(meld / name, index=False)
+    (dialogues / "dialogues_valid.txt").write_text("Tea ? __eou__ No . __eou__\n", encoding="utf-8")
+    packed = dialogues / "reccon_dailydialog_train.json.gz"
+    packed.write_bytes(gzip.compress(b'{"a": [[{"speaker": "A", "utterance": "Hello ."}]]}'))
+    training, held_out, further = example_frames([str(meld), str(dialogues)])
+    assert training["meld"].equals(rows) and held_out["meld"].equals(rows)
+    assert sorted(further["dailydialog"]["utterance"]) == ["Hello .", "No .", "Tea ?"]
+    learned, judged = transcript_pairs(training, held_out, further)
+    assert set(learned["source"]) == {"meld", "dailydialog"} and set(judged["source"]) == {"meld"}
+    with pytest.raises(InputError, match=r"has none of .*dialogues_valid\.txt"):
+        example_frames([str(tmp_path)])
+
+
+@pytest.mark.parametrize("content", [b"not packed", gzip.compress(b"[")[:-4], gzip.compress(b"[" * 10**5), b""])
+def test_turn_example_dialogues_that_cannot_be_read(tmp_path, content: bytes) -> None:
+    (tmp_path / "reccon_dailydialog_train.json.gz").write_bytes(content)
+    with pytest.raises(InputError, match="cannot be read as dialogues"):
+        example_frames([str(tmp_path)])
+
+
+def test_turn_example_dialogues_of_too_many_bytes(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("udfs.models.turn_training.MOST_BYTES", 20)
+    (tmp_path / "dialogues_valid.txt").write_text("Tea ? __eou__ No . __eou__\n", encoding="utf-8")
+    with pytest.raises(InputError, match="more than"):
+        example_frames([str(tmp_path)])

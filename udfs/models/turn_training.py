@@ -1,6 +1,11 @@
 """The tracked training of the turn segmenter, from transcripts and the subtitles' own marks to the champion."""
 
+import gzip
+import json
 import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +17,7 @@ from conf.errors import InputError
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
+from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import SVM, accuracy_metrics, at_most, evaluate, split_held_out
 from etl.subtitles.turn_features import FeatureSpace
@@ -25,6 +31,9 @@ CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
     "emorynlp": ("emorynlp_train_final.csv", "emorynlp_dev_final.csv"),
 }
+DIALOGUES = ("dialogues_train.txt", "dialogues_valid.txt", "dialogues_test.txt", "reccon_dailydialog_train.json.gz")
+"""DailyDialog's text and RECCON's copy of its training part: all is trained on, whatever of them there is."""
+MOST_BYTES = 64 << 20
 HELD_OUT_FILMS = 0.2
 
 
@@ -47,7 +56,7 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
     text = F.explode(F.array("left_text", "right_text"))
     words = vocabulary(training.unionByName(held_out), text)
-    language = run.settings.subtitles.languages[0].partition("_")[0]
+    language = run.settings.subtitles.lemma_language
     lemmas = lemmas_of(words, backend=settings.subtitles.lemmatizer, language=language).persist()
     store, folder = model_store(settings), Path(run.folder)
     sources = {f"pairs_{source}": str(count) for source, count in sizes.items()}
@@ -79,15 +88,7 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
 def _pairs(files: DataFrame, run: StageRun) -> tuple[DataFrame, DataFrame]:
     """Training and held-out pairs: transcripts apart by scene, marks apart by film."""
     own = run.all_settings.training.turn_segmenter
-    frames: dict[str, dict[str, pd.DataFrame]] = {"train": {}, "dev": {}}
-    for folder in run.settings.subtitles.turn_examples:
-        corpus = next((name for name, parts in CORPORA.items() if Path(folder, parts[0]).is_file()), None)
-        if corpus is None:
-            known = " or ".join(parts[0] for parts in CORPORA.values())
-            raise InputError(f"subtitles.turn_examples: {folder} has neither {known}")
-        for split, name in zip(("train", "dev"), CORPORA[corpus], strict=True):
-            frames[split][corpus] = _read(Path(folder, name))
-    learned, judged = transcript_pairs(frames["train"], frames["dev"])
+    learned, judged = transcript_pairs(*example_frames(run.settings.subtitles.turn_examples))
     marked = marked_pairs(films_by_hash(files, own.films))
     marked_training, marked_held_out = split_held_out(marked, HELD_OUT_FILMS)
     spoken = transcript_rows(judged, run.spark)
@@ -95,6 +96,45 @@ def _pairs(files: DataFrame, run: StageRun) -> tuple[DataFrame, DataFrame]:
     marked_training = at_most(without_leaks(marked_training, spoken), own.subtitle_pairs)
     held_out = spoken.unionByName(at_most(marked_held_out, own.subtitle_pairs))
     return transcript_rows(learned, run.spark).unionByName(marked_training), held_out
+
+
+def example_frames(folders: Sequence[str]) -> tuple[dict[str, pd.DataFrame], ...]:
+    """What the folders of transcripts hold.
+
+    Returns:
+        (training, held out, further), as ``transcripts.transcript_pairs`` takes them.
+
+    Raises:
+        InputError: a folder holds no known transcripts, or a file cannot be read.
+    """
+    training: dict[str, pd.DataFrame] = {}
+    held_out: dict[str, pd.DataFrame] = {}
+    further: dict[str, pd.DataFrame] = {}
+    for folder in folders:
+        corpus = next((name for name, parts in CORPORA.items() if Path(folder, parts[0]).is_file()), None)
+        dialogues = [path for path in (Path(folder, name) for name in DIALOGUES) if path.is_file()]
+        if corpus is not None:
+            training[corpus], held_out[corpus] = (_read(Path(folder, name)) for name in CORPORA[corpus])
+        elif dialogues:
+            further[DAILYDIALOG] = dialogue_utterances(chain.from_iterable(map(_dialogues, dialogues)))
+        else:
+            known = [parts[0] for parts in CORPORA.values()] + list(DIALOGUES)
+            raise InputError(f"subtitles.turn_examples: {folder} has none of {', '.join(known)}")
+    return training, held_out, further
+
+
+def _dialogues(path: Path) -> Iterator[list[tuple[str, str]]]:
+    packed = path.suffix == ".gz"
+    try:
+        with gzip.open(path) if packed else path.open("rb") as stream:
+            text = stream.read(MOST_BYTES + 1).decode("utf-8")
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+        dialogues = json.loads(text) if packed else text.split("\n")
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{path} cannot be read as dialogues: {reason}") from None
+    return turns_of_reccon(dialogues, path.name) if packed else turns_of_lines(dialogues)
 
 
 def _read(path: Path) -> pd.DataFrame:
