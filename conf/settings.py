@@ -81,7 +81,7 @@ class SubtitleSettings(Section):
     lemma_language: str = Field("en", description="of the lemma dictionary; codes as simplemma's")
     lemmatizer: Literal["spark-nlp", "simplemma"] = "spark-nlp"
     turn_examples: tuple[str, ...] = Field(
-        (), description="folders of MELD and EmoryNLP transcripts, for the turn segmenter"
+        (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
     )
     explicit_marks: bool = Field(True, description="a dash or speaker label decides, the SVM the rest")
     silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
@@ -124,8 +124,8 @@ class TrainingSettings(Section):
 
 class TurnSegmenterSettings(Section):
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
-    regularization: float = Field(0.01, gt=0, description="by cross-validation over training episodes")
-    features: int = Field(2**18, ge=2**10, description="hash buckets, a power of two")
+    regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
+    features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
     lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
     max_iterations: int = Field(60, ge=1)
     partitions: int = Field(1, ge=1, description="of the training; one gives the same sums everywhere")

@@ -18,7 +18,10 @@ def spark() -> Iterator[SparkSession]:
     from etl.lakehouse.session import spark_session
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = spark_session(load_settings("local", [], {"spark.master": "local[2]"}), "tests")
+    # Compiled once by C1: a short test never earns back what C2 costs.
+    quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+    overrides = {"spark.master": "local[2]", "spark.conf.spark.driver.extraJavaOptions": quick}
+    session = spark_session(load_settings("local", [], overrides), "tests")
     yield session
     session.stop()
 

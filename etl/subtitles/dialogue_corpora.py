@@ -49,12 +49,12 @@ def turns_of_reccon(dialogues: Any, name: str) -> Iterator[list[tuple[str, str]]
     for key, parts in dialogues.items():
         if not isinstance(parts, list) or not all(isinstance(part, list) for part in parts):
             raise InputError(f"dialogues {name}: {str(key)[:40]!r} is no list of lists of turns")
-        turns = []
+        turns: list[tuple[str, str]] = []
         for turn in (turn for part in parts for turn in part):
-            found = [turn.get(field) if isinstance(turn, Mapping) else None for field in ("speaker", "utterance")]
-            if not all(isinstance(value, str) for value in found):
+            speaker, said = (turn.get(at) if isinstance(turn, Mapping) else None for at in ("speaker", "utterance"))
+            if not isinstance(speaker, str) or not isinstance(said, str):
                 raise InputError(f"dialogues {name}: a turn of {str(key)[:40]!r} has no speaker or no utterance")
-            turns.append((found[0], found[1]))
+            turns.append((speaker, said))
         if turns:
             yield turns
 

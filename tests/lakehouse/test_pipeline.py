@@ -105,7 +105,7 @@ def test_a_run_that_dies_goes_on_without_loss_or_double(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch, dies_at: str
 ) -> None:
     place = Workplace(spark, settings)
-    put(place, "abcdefghijklmnopqrst")
+    put(place, "abcdefghij")
     real, slices = place.lakehouse.append, []
 
     def dying(table: Table, *arguments: object) -> None:
@@ -119,19 +119,19 @@ def test_a_run_that_dies_goes_on_without_loss_or_double(
     monkeypatch.setattr(place.lakehouse, "append", dying)
     with pytest.raises(KeyboardInterrupt):
         work(place, SHOUT)
-    assert 0 < len(column(place, LOUD, "letter")) < 15
+    assert 0 < len(column(place, LOUD, "letter")) < 7
     resumed = Workplace(spark, settings)
     assert resumed.log.unfinished("shout") is not None
     assert work(resumed, SHOUT) == ["shout"]
-    assert column(resumed, LOUD, "letter") == list("bcdfghjklmnpqrst")
-    assert column(resumed, DROPPED, "id") == ["a", "e", "i", "o"]
+    assert column(resumed, LOUD, "letter") == list("bcdfghj")
+    assert column(resumed, DROPPED, "id") == ["a", "e", "i"]
 
 
 def test_a_run_given_up_under_other_settings_leaves_nothing(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = Workplace(spark, settings)
-    put(place, "abcdefghijklmnopqrst")
+    put(place, "abcdefghij")
     real = place.lakehouse.append
 
     def dying(table: Table, rows: DataFrame, *more: object) -> None:
@@ -145,8 +145,8 @@ def test_a_run_given_up_under_other_settings_leaves_nothing(
     other = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
     assert Workplace(spark, other).need(SHOUT).rebuild
     work(Workplace(spark, other), SHOUT)
-    assert column(place, LOUD, "letter") == list("bcdfghjklmnpqrst")
-    assert column(place, DROPPED, "id") == ["a", "e", "i", "o"]
+    assert column(place, LOUD, "letter") == list("bcdfghj")
+    assert column(place, DROPPED, "id") == ["a", "e", "i"]
     assert len({row.run_id for row in place.lakehouse.read(DROPPED).collect()}) == 1
 
 
