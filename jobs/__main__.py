@@ -11,5 +11,6 @@ def entry() -> None:
     if status:
         raise SystemExit(status)
 
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,0 +1,80 @@
+"""spark-submit on a real standalone cluster: one master, two workers, on this machine."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.find_spark_home import _find_spark_home
+
+from etl.lakehouse.jars import class_path
+from tests.jobs.conftest import REPOSITORY, TinyRun
+
+BIN = Path(_find_spark_home(), "bin")
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def listening(port: int) -> bool:
+    with closing(socket.socket()) as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture
+def master(tmp_path: Path) -> Iterator[str]:
+    port = free_port()
+    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+
+    def daemon(name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        log = (tmp_path / f"{name}.log").open("wb")
+        return subprocess.Popen(
+            [str(BIN / "spark-class"), *arguments], stdout=log, stderr=log, env=environment, cwd=tmp_path
+        )
+
+    own = ["--host", "127.0.0.1", "--webui-port", "0"]
+    daemons = [daemon("master", "org.apache.spark.deploy.master.Master", "--port", str(port), *own)]
+    try:
+        deadline = time.monotonic() + 90
+        while not listening(port):
+            assert time.monotonic() < deadline, (tmp_path / "master.log").read_text()
+            time.sleep(0.3)
+        uri = f"spark://127.0.0.1:{port}"
+        worker = "org.apache.spark.deploy.worker.Worker"
+        for number in (1, 2):
+            daemons.append(daemon(f"worker{number}", worker, "-c", "1", "-m", "1g", *own, uri))
+        yield uri
+    finally:
+        for one in daemons:
+            one.terminate()
+        for one in daemons:
+            one.wait(timeout=30)
+
+
+def test_stages_run_by_spark_submit(tiny: TinyRun, master: str, tmp_path: Path) -> None:
+    root = tmp_path / "lakehouse"
+    for stage in ("find_subtitles", "ingest_subtitles"):
+        done = subprocess.run(
+            [
+                str(BIN / "spark-submit"), "--master", master, "--driver-class-path", class_path(),
+                "--driver-memory", "1g", "--executor-memory", "900m",
+                str(REPOSITORY / "jobs" / "subtitles" / f"{stage}.py"),
+                *tiny.arguments(root, "spark.master=null", "spark.driver_memory=null"),
+            ],
+            cwd=tmp_path, capture_output=True, text=True, timeout=300,
+            env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-3000:]
+    files = DeltaTable(str(root / "subtitles" / "files")).to_pyarrow_table()
+    assert set(files["subtitle_id"].to_pylist()) >= {one.subtitle_id for one in tiny.facts.files.values()}
+    executors = {log.parent.name for log in tmp_path.rglob("work/app-*/*/stderr")}
+    assert len(executors) >= 2

@@ -1,0 +1,44 @@
+"""The built wheel: what it carries, and what installing it would bring along."""
+
+import subprocess
+import sys
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+BROUGHT_BY_RUNTIMES = {"pyspark", "delta-spark", "pandas", "numpy", "pyarrow", "torch", "mlflow", "transformers"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    folder = tmp_path_factory.mktemp("wheel")
+    done = subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(REPOSITORY)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return zipfile.ZipFile(next(folder.glob("*.whl")))
+
+
+def test_base_dependencies_name_nothing_that_a_runtime_brings(wheel: zipfile.ZipFile) -> None:
+    name = next(one for one in wheel.namelist() if one.endswith(".dist-info/METADATA"))
+    required = Parser().parsestr(wheel.read(name).decode()).get_all("Requires-Dist") or []
+    base = {
+        one.split(";")[0].split(">")[0].split("=")[0].split("<")[0].strip() for one in required if "extra" not in one
+    }
+    assert base == {"lxml", "pydantic", "pyyaml", "simplemma"}
+    assert not base & BROUGHT_BY_RUNTIMES
+
+
+def test_the_wheel_carries_packages_and_their_data(wheel: zipfile.ZipFile) -> None:
+    names = set(wheel.namelist())
+    for needed in (
+        "conf/profiles/local.yaml", "conf/taxonomies/edos.csv", "conf/profanity.txt", "conf/demo/settings.yaml",
+        "conf/model_digests.csv", "jobs/__main__.py", "jobs/subtitles/ingest_subtitles.py", "etl/lakehouse/runner.py",
+        "udfs/models/loader.py",
+    ):  # fmt: skip
+        assert needed in names, needed
+    assert not [name for name in names if name.startswith("tests/")]
