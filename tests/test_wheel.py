@@ -1,5 +1,6 @@
 """The built wheel: what it carries, and what installing it would bring along."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -26,9 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 def test_base_dependencies_name_nothing_that_a_runtime_brings(wheel: zipfile.ZipFile) -> None:
     name = next(one for one in wheel.namelist() if one.endswith(".dist-info/METADATA"))
     required = Parser().parsestr(wheel.read(name).decode()).get_all("Requires-Dist") or []
-    base = {
-        one.split(";")[0].split(">")[0].split("=")[0].split("<")[0].strip() for one in required if "extra" not in one
-    }
+    base = {re.split(r"[^\w-]", one)[0] for one in required if "extra" not in one}
     assert base == {"lxml", "pydantic", "pyyaml", "simplemma"}
     assert not base & BROUGHT_BY_RUNTIMES
 
