@@ -64,6 +64,7 @@ def master(tmp_path: Path) -> Iterator[str]:
             one.wait(timeout=30)
 
 
+@pytest.mark.slow
 def test_stages_run_by_spark_submit(tiny: TinyRun, master: str, tmp_path: Path) -> None:
     root = tmp_path / "lakehouse"
     for stage in ("find_subtitles", "ingest_subtitles"):

@@ -64,7 +64,8 @@ def killed_and_finished(tiny: TinyRun, root: Path, kills: int, seed: int) -> int
     return killed
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [2, 10])
 def test_killed_runs_end_in_the_same_tables(tiny: TinyRun, finished: Path, tmp_path: Path, kills: int) -> None:
     root = tmp_path / "lakehouse"
     assert killed_and_finished(tiny, root, kills, seed=kills) > 0
