@@ -57,9 +57,7 @@ def _main(arguments: list[str]) -> int:
 
     stages = all_stages()
     if options.command not in COMMANDS:
-        only = options.command
-        stages = chosen(stages, only=only)
-        return _run(settings, stages, options.again)
+        return _run(settings, chosen(stages, only=options.command), options.again)
     if options.command == "sql":
         from etl.lakehouse.shell import open_sql
 

@@ -7,23 +7,22 @@ from pathlib import Path
 
 from conf.settings import Settings
 from etl.lakehouse.lakehouse import Lakehouse
-from etl.lakehouse.session import spark_configuration, spark_session
+from etl.lakehouse.session import close_session, spark_configuration, spark_session
 from etl.lakehouse.views import all_views
 
 
 def open_sql(settings: Settings, statement: str | None = None) -> int:
     """Open the shell, or run one statement and leave; returns the shell's exit status."""
     spark = spark_session(settings, "edos-lakehouse sql")
-    lakehouse = Lakehouse(spark, settings.lakehouse)
-    if statement is not None:
-        try:
+    try:
+        lakehouse = Lakehouse(spark, settings.lakehouse)
+        if statement is not None:
             lakehouse.register(all_views())
             spark.sql(statement).show(100, truncate=120)
             return 0
-        finally:
-            spark.stop()
-    statements = lakehouse.catalog_statements(all_views())
-    spark.stop()
+        statements = lakehouse.catalog_statements(all_views())
+    finally:
+        close_session(spark, settings)
     from pyspark.find_spark_home import _find_spark_home
 
     with tempfile.TemporaryDirectory(prefix="edos-sql-") as folder:
