@@ -7,16 +7,17 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from udfs.opus_files import Caps, UnreadableError, open_container, read_plain, unpack
 from udfs.opus_paths import language_code
-from udfs.opus_xml import Sentences, Subtitles, parse_subtitles
+from udfs.opus_sentences import Sentences
+from udfs.opus_xml import Subtitles, parse_subtitles
 from udfs.opus_zip import Member, RangeReader, member_end, member_name, members, ranges, read_member
 
 _FILES_A_BATCH = 64
 _BYTES_A_BATCH = 32 << 20
-_NO_SENTENCES = Sentences()
 _KEPT = ("source", "source_path", "release", "movie_id", "subtitle_id", "directory_year")
 Row = dict[str, Any]
 
@@ -94,7 +95,7 @@ def parsed_batches(
     null columns.
     """
     rows = [row for batch in batches for row in batch.to_pylist()]
-    pending: list[tuple[Row, Sentences]] = []
+    pending: list[tuple[Row, Sentences | None]] = []
     unpacked = 0
     for row, data in files_read(rows, caps, range_bytes):
         with _no_cycle_search():
@@ -119,14 +120,14 @@ def _no_cycle_search() -> Iterator[None]:
             gc.enable()
 
 
-def _parsed(row: Row, data: bytes | UnreadableError, truecase: bool) -> tuple[Row, Sentences]:
+def _parsed(row: Row, data: bytes | UnreadableError, truecase: bool) -> tuple[Row, Sentences | None]:
     kept = {key: row[key] for key in _KEPT}
     try:
         if isinstance(data, UnreadableError):
             raise data
         file = parse_subtitles(data, truecase)
     except UnreadableError as error:
-        return {**kept, "language": row["language"], "reason": error.reason, "detail": error.detail}, _NO_SENTENCES
+        return {**kept, "language": row["language"], "reason": error.reason, "detail": error.detail}, None
     return _columns(kept, row["language"], file), file.sentences
 
 
@@ -144,7 +145,7 @@ def _columns(kept: Row, language: str | None, file: Subtitles) -> Row:
     }  # fmt: skip
 
 
-def record_batch(parsed: Sequence[tuple[Row, Sentences]], schema: pa.Schema) -> pa.RecordBatch:
+def record_batch(parsed: Sequence[tuple[Row, Sentences | None]], schema: pa.Schema) -> pa.RecordBatch:
     """Columns of a batch; sentences go from flat lists straight to Arrow, never one object a sentence."""
     columns = [
         _nested(parsed, kind.type) if kind.name == "sentences"
@@ -154,19 +155,24 @@ def record_batch(parsed: Sequence[tuple[Row, Sentences]], schema: pa.Schema) -> 
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _nested(parsed: Sequence[tuple[Row, Sentences]], kind: pa.ListType) -> pa.Array:
+def _nested(parsed: Sequence[tuple[Row, Sentences | None]], kind: pa.ListType) -> pa.Array:
     offsets: list[int | None] = []
     total = 0
-    for row, sentences in parsed:
-        offsets.append(None if "reason" in row else total)
-        total += len(sentences.text)
+    found = [sentences for _, sentences in parsed if sentences is not None]
+    for _, sentences in parsed:
+        offsets.append(None if sentences is None else total)
+        total += 0 if sentences is None else len(sentences.text)
     offsets.append(total)
-    flat = {name: _flat([getattr(sentences, name) for _, sentences in parsed]) for name in Sentences().__dict__}
-    flat["index"] = _flat([range(len(sentences.text)) for _, sentences in parsed])
     fields = list(kind.value_type)
-    values = pa.StructArray.from_arrays([pa.array(flat[one.name], one.type) for one in fields], fields=fields)
+    values = pa.StructArray.from_arrays([_flat(found, one) for one in fields], fields=fields)
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, type=kind)
 
 
-def _flat(lists: Sequence[Sequence[Any]]) -> list[Any]:
-    return [value for one in lists for value in one]
+def _flat(found: Sequence[Sentences], column: pa.Field) -> pa.Array:
+    """One field of all sentences, end to end; ``index`` counts within each file."""
+    if not found:
+        return pa.array([], column.type)
+    if column.name == "index":
+        places = np.concatenate([np.arange(len(one.text), dtype=np.int32) for one in found])
+        return pa.array(places).cast(column.type)
+    return pa.concat_arrays([getattr(one, column.name) for one in found]).cast(column.type)

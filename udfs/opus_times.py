@@ -1,0 +1,58 @@
+"""Time values of subtitle files, in all the forms they come in -> milliseconds."""
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+_CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[,.]([0-9]{1,3}))?", re.ASCII)
+_TWO_DIGITS_EACH = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})")
+_MINUTES = re.compile(r"(?:([0-9]{1,2}) ?h(?:ours?)?\.? ?)?(?:([0-9]{1,4}) ?(?:m|min|mins|minutes)?\.?)?", re.ASCII)
+_FRACTIONS = {f",{ms:03}": ms for ms in range(1000)}
+
+
+@lru_cache(maxsize=1 << 14)
+def _whole_seconds(clock: str) -> int | None:
+    """``01:02:03`` -> milliseconds; None for another form."""
+    match = _TWO_DIGITS_EACH.fullmatch(clock)
+    return ((int(match[1]) * 60 + int(match[2])) * 60 + int(match[3])) * 1000 if match else None
+
+
+def clock_ms(value: str) -> int | None:
+    """Milliseconds of the usual form ``01:02:03,456``; None for another."""
+    seconds, fraction = _whole_seconds(value[:8]), _FRACTIONS.get(value[8:])
+    return None if seconds is None or fraction is None else seconds + fraction
+
+
+def time_ms(value: str, quirks: Counter[str]) -> int | None:
+    """Milliseconds of a time value.
+
+    ``00:57:1,901`` is 1.901 s past 57 min: a second's leading zero got lost; ``00:00:2,00`` is 2 s: what
+    follows the comma is a decimal fraction. Negative and other forms give None. Each is counted.
+    """
+    usual = clock_ms(value)
+    if usual is not None:
+        return usual
+    if value.lstrip()[:1] == "-":
+        quirks["time_negative"] += 1
+        return None
+    match = _CLOCK.fullmatch(value.strip())
+    if match is None:
+        quirks["time_malformed"] += 1
+        return None
+    quirks["time_odd_form"] += 1
+    minutes = int(match[1]) * 60 + int(match[2])
+    return minutes * 60_000 + int(match[3]) * 1000 + int((match[4] or "0").ljust(3, "0"))
+
+
+def duration_ms(text: str | None, quirks: Counter[str]) -> int | None:
+    """A film's or an upload's length: ``101`` and ``90 min`` are minutes, ``1 h 41 min``, ``00:00:2,00``."""
+    if text is None:
+        return None
+    if ":" in text:
+        return time_ms(text, Counter())
+    match = _MINUTES.fullmatch(text.lower())
+    if match is None or not any(match.groups()):
+        quirks["duration_malformed"] += 1
+        return None
+    minutes = int(match.group(1) or 0) * 60 + int(match.group(2) or 0)
+    return minutes * 60_000 or None
