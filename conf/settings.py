@@ -124,6 +124,7 @@ class TrainingSettings(Section):
 
 class TurnSegmenterSettings(Section):
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
+    kind: Literal["svm", "encoder"] = Field("svm", description="EDOS 3.1: svm. Ours: an encoder that reads both")
     regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
     features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
     lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
@@ -131,6 +132,13 @@ class TurnSegmenterSettings(Section):
     partitions: int = Field(1, ge=1, description="of the training; one gives the same sums everywhere")
     subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
     films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
+
+
+class TurnPairSettings(TrainingSettings):
+    """The training of the segmenter's other kind, the encoder."""
+
+    epochs: int = Field(2, ge=1)
+    max_tokens: int = Field(64, ge=8)
 
 
 class WeakLabelerSettings(TrainingSettings):
@@ -149,6 +157,7 @@ class EmotionClassifierSettings(TrainingSettings):
 class ModelSettings(Section):
     weak_encoder: str = Field("hf:bert-base-uncased", description="what the weak labeler starts from")
     encoder: str = Field("hf:roberta-base", description="what the dialogue classifier starts from")
+    turn_encoder: str = Field("hf:roberta-base", description="what the segmenter of kind encoder starts from")
     turn_segmenter: str = "models:/edos-turn-segmenter@champion"
     weak_labeler: str = "models:/edos-weak-labeler@champion"
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
@@ -161,6 +170,7 @@ class ModelSettings(Section):
 
 class TrainSections(Section):
     turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
+    turn_pairs: TurnPairSettings = TurnPairSettings()
     weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
 

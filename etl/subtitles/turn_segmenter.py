@@ -1,16 +1,14 @@
-"""The turn segmenter: a linear SVM over two adjacent sentences (EDOS 3.1), trained, judged and applied."""
+"""The turn segmenter: a linear SVM over two adjacent sentences (EDOS 3.1), and how it is trained."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.ml.classification import LinearSVC
 from pyspark.ml.linalg import SparseVector, Vectors, VectorUDT
 from pyspark.sql import DataFrame
@@ -19,23 +17,11 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from conf.errors import InputError
-from etl.subtitles.turn_features import (
-    FeatureSpace,
-    LemmaTable,
-    PairContext,
-    feature_value,
-    hashed_genres,
-    margins,
-    pair_features,
-)
-from etl.subtitles.turn_marks import spoken
-from etl.subtitles.turn_pairs import LABELS, density
-from etl.subtitles.turn_sentences import Sentences
+from etl.subtitles.turn_features import FeatureSpace, LemmaTable, PairContext, feature_value, margins, pair_features
+from etl.subtitles.turn_pairs import LABELS
+from etl.subtitles.turn_scoring import pairs_of, with_column
 
-_compute: Any = pc
 _FORMAT = 3
-_CHUNK = 4096
-"""Pairs hashed at once: some 900,000 features, which stay near the processor."""
 _WEIGHT = np.dtype([("bucket", "<i4"), ("weight", "<f8")])
 SOURCE_WEIGHTS: Mapping[str, float] = {
     "meld": 1.0,
@@ -120,52 +106,29 @@ def lemma_table(lemmas: DataFrame) -> LemmaTable:
     return LemmaTable.of({row["word"]: row["lemma"] for row in changed})
 
 
-def _pair_batch(batch: pa.RecordBatch, table: LemmaTable, space: FeatureSpace) -> Any:
-    """The features of a batch of pair rows."""
-    left, right = batch.column("left_text"), batch.column("right_text")
-    count = batch.num_rows
-    block = _compute.fill_null(_compute.cast(batch.column("same_block"), pa.int8()), -1)
-    context = PairContext(
-        np.asarray(block, dtype=np.int8),
-        hashed_genres(batch.column("genres")),
-        np.asarray(_compute.fill_null(batch.column("density"), np.nan), dtype=np.float64),
-    )
-    texts = pa.concat_arrays([left, right])
-    return pair_features(texts, np.arange(count), np.arange(count) + count, context, table, space)
+@dataclass(frozen=True)
+class SvmScorer:
+    """The SVM's margins of pairs, as ``turn_scoring.PairScorer``: the segmenter with the lemmas it looks up."""
 
+    segmenter: TurnSegmenter
+    table: LemmaTable
 
-def _with_column(pairs: DataFrame, name: str, ddl: str, compute: Callable[[pa.RecordBatch], pa.Array]) -> DataFrame:
-    """The pairs with one more column, computed a batch at a time."""
-
-    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield pa.RecordBatch.from_arrays([*batch.columns, compute(batch)], [*batch.schema.names, name])
-
-    columns = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in pairs.schema)
-    return pairs.mapInArrow(add, f"{columns}, {name} {ddl}")
+    def __call__(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
+        features = pair_features(texts, left, right, context, self.table, self.segmenter.space)
+        return margins(features, self.segmenter.weights, self.segmenter.intercept, self.segmenter.space)
 
 
 def with_buckets(pairs: DataFrame, table: LemmaTable, space: FeatureSpace) -> DataFrame:
     """The pairs with ``buckets``: the sorted buckets of their features, one entry a feature."""
 
     def buckets(batch: pa.RecordBatch) -> pa.Array:
-        features = _pair_batch(batch, table, space)
+        features = pair_features(*pairs_of(batch), table, space)
         row = np.repeat(np.arange(len(features)), features.counts)
         indices = space.bucket(features)
         order = np.lexsort((indices, row))
         return pa.ListArray.from_arrays(pa.array(features.offsets, pa.int32()), pa.array(indices[order], pa.int32()))
 
-    return _with_column(pairs, "buckets", "array<int>", buckets)
-
-
-def with_margins(pairs: DataFrame, segmenter: TurnSegmenter, table: LemmaTable) -> DataFrame:
-    """The pairs with ``margin``: above 0 the segmenter sees a new turn."""
-
-    def score(batch: pa.RecordBatch) -> pa.Array:
-        features = _pair_batch(batch, table, segmenter.space)
-        return pa.array(margins(features, segmenter.weights, segmenter.intercept, segmenter.space))
-
-    return _with_column(pairs, "margin", "double", score)
+    return with_column(pairs, "buckets", "array<int>", buckets)
 
 
 def train_turn_segmenter(
@@ -207,7 +170,7 @@ def train_turn_segmenter(
         weight = F.when(F.col("source") == source, float(value)).otherwise(weight)
     key = ["source", "split_group", "left_text", "right_text"]
     rows = (
-        with_buckets(_blind_to_what_made_the_truth(pairs), lemma_table(lemmas), space)
+        with_buckets(blind_to_what_made_the_truth(pairs), lemma_table(lemmas), space)
         .withColumn("features", F.udf(vector, VectorUDT())("buckets"))
         .select(*key, F.col("label").cast("double").alias("label"), weight.alias("weight"), "features")
         .filter(F.col("weight") > 0)
@@ -227,80 +190,18 @@ def train_turn_segmenter(
     return TurnSegmenter(model.coefficients.toArray(), float(model.intercept), space)
 
 
-def _blind_to_what_made_the_truth(pairs: DataFrame) -> DataFrame:
+def blind_to_what_made_the_truth(pairs: DataFrame) -> DataFrame:
     """Between blocks, labels tell of changes and never of continuations: a new block would give them away."""
     told_by_block = (F.col("source") == LABELS) & ~F.col("same_block")
     return pairs.withColumn("same_block", F.when(F.coalesce(~told_by_block, F.lit(True)), F.col("same_block")))
 
 
-def score_turns(
-    files: DataFrame, segmenter: TurnSegmenter, lemmas: DataFrame, *, model: str | None = None
-) -> DataFrame:
-    """Score every two adjacent sentences of each file.
-
-    Args:
-        files: source_path, subtitle_id, genres, subtitle_duration_ms, sentences.
-        segmenter: the learned SVM.
-        lemmas: word, lemma.
-        model: what to call the segmenter in the table; its own identity by default.
-
-    Returns:
-        ``subtitles.turn_scores``: scores[i] is the margin that sentence i + 1 opens a new turn, rounded to 4
-        decimals. Sentences without words are looked through; they continue the turn that the next spoken one
-        is in, and the margin stands before the first of them. Where there is nothing to compare: 0.
-    """
-    table, name = lemma_table(lemmas), model or segmenter.identity
-
-    def score(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            scores = file_scores(batch, segmenter, table)
-            yield pa.RecordBatch.from_arrays(
-                [
-                    batch.column("source_path"),
-                    batch.column("subtitle_id"),
-                    pa.array([name] * batch.num_rows, pa.string()),
-                    scores,
-                ],
-                ["source_path", "subtitle_id", "model", "scores"],
-            )
-
-    columns = ("source_path", "subtitle_id", "genres", "subtitle_duration_ms", "sentences")
-    ddl = "source_path string, subtitle_id string, model string, scores array<float>"
-    return files.select(*columns).mapInArrow(score, ddl)
-
-
-def file_scores(batch: pa.RecordBatch, segmenter: TurnSegmenter, table: LemmaTable) -> pa.Array:
-    """The scores of a batch of files, as Arrow lists of float32."""
-    sentences = Sentences.of(batch.column("sentences"))
-    said = spoken(sentences)
-    sizes = np.diff(sentences.offsets)
-    right = np.flatnonzero(said.pairable)
-    file = said.file[right]
-    durations = np.asarray(_compute.fill_null(batch.column("subtitle_duration_ms"), 0), dtype=np.int64)
-    context = PairContext(
-        said.same_block[right].astype(np.int8),
-        hashed_genres(batch.column("genres")).rows(file),
-        density(sizes, durations)[file],
-    )
-    flat = np.zeros(len(sentences), dtype=np.float32)
-    for start in range(0, len(right), _CHUNK):
-        some = slice(start, start + _CHUNK)
-        low, high = int(right[some][0]) - 1, int(right[some][-1]) + 1
-        near, texts = right[some] - low, said.texts.slice(low, high - low)
-        features = pair_features(texts, near - 1, near, context.part(some), table, segmenter.space)
-        found = margins(features, segmenter.weights, segmenter.intercept, segmenter.space)
-        flat[said.opens_at[right[some]]] = np.round(found, 4)
-    offsets = np.concatenate([[0], np.cumsum(np.maximum(sizes - 1, 0))])
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(flat[~sentences.first]))
-
-
 __all__ = [
     "SOURCE_WEIGHTS",
+    "SvmScorer",
     "TurnSegmenter",
-    "file_scores",
+    "blind_to_what_made_the_truth",
     "lemma_table",
-    "score_turns",
     "train_turn_segmenter",
     "with_buckets",
-    "with_margins",
 ]

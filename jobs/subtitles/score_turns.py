@@ -4,8 +4,7 @@ from pyspark.sql import DataFrame
 
 from etl.lakehouse.stage import Model, Sliced, StageRun, Units, stage
 from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
-from etl.subtitles.turn_segmenter import TurnSegmenter
-from etl.subtitles.turn_segmenter import score_turns as scored
+from etl.subtitles.turn_scoring import score_turns as scored
 
 
 def chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
@@ -20,9 +19,11 @@ def chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: St
     units=Units("files"),
 )
 def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
-    model = run.models["turn_segmenter"]
-    changed = lemmas.where("word != lemma")
-    return scored(chosen, TurnSegmenter.load(model.path), changed, model=model.identity)
+    from udfs.turn_scorers import turn_scorer
+
+    model, models = run.models["turn_segmenter"], run.all_settings.models
+    scorer = turn_scorer(model.path, lemmas, models.batch_size, models.threads)
+    return scored(chosen, scorer, model.identity)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train the SVM that tells whether two adjacent sentences are one turn (EDOS 3.1)."""
+"""Train the model that tells whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
 
 from pyspark.sql import DataFrame
 
@@ -10,7 +10,7 @@ from etl.lakehouse.tables.subtitles import FILES
 @stage(
     reads=(FILES,),
     writes=Model("turn_segmenter"),
-    settings=("training.turn_segmenter", "subtitles.lemma_language"),
+    settings=("training.turn_segmenter", "training.turn_pairs", "models.turn_encoder", "subtitles.lemma_language"),
     inputs=("subtitles.turn_examples",),
     units=Units("pairs"),
 )

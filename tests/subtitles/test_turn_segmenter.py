@@ -10,17 +10,11 @@ from pyspark.sql import Row
 from safetensors.numpy import save
 
 from conf.errors import InputError
-from etl.subtitles.turn_evaluation import accuracy_metrics, at_most, evaluate, split_held_out
+from etl.subtitles.turn_evaluation import accuracy_metrics, at_most, rule_accuracies, split_held_out, told_both_ways
 from etl.subtitles.turn_features import FeatureSpace
 from etl.subtitles.turn_pairs import PAIRS, films_by_hash, marked_pairs, transcript_rows, without_leaks
-from etl.subtitles.turn_segmenter import (
-    TurnSegmenter,
-    lemma_table,
-    score_turns,
-    train_turn_segmenter,
-    with_buckets,
-    with_margins,
-)
+from etl.subtitles.turn_scoring import score_turns, with_margins
+from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter, lemma_table, train_turn_segmenter, with_buckets
 from etl.subtitles.turns import turns_of
 
 SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
@@ -69,6 +63,11 @@ def turn_no_lemmas(spark):
 def turn_learned(turn_films, turn_no_lemmas) -> TurnSegmenter:
     pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
     return train_turn_segmenter(pairs, turn_no_lemmas, space=SPACE, regularization=0.01, max_iterations=6)
+
+
+@pytest.fixture(scope="module")
+def turn_scorer(turn_learned, turn_no_lemmas) -> SvmScorer:
+    return SvmScorer(turn_learned, lemma_table(turn_no_lemmas))
 
 
 def test_turn_pairs_from_dashes(turn_films) -> None:
@@ -132,6 +131,22 @@ def test_turn_split_is_by_film_and_caps_are_nested(spark, turn_films) -> None:
     assert len(films) == 2 and films < {row["movie_id"] for row in films_by_hash(turn_films, 3).collect()}
 
 
+def test_turn_folds_hold_each_film_out_once(turn_films) -> None:
+    pairs = marked_pairs(turn_films)
+    held = [split_held_out(pairs, 1 / 3, fold)[1].select("split_group").distinct().collect() for fold in range(3)]
+    films = [row["split_group"] for fold in held for row in fold]
+    assert sorted(films) == [f"m{n}" for n in range(6)]
+
+
+def test_turn_labels_between_blocks_are_not_judged(spark) -> None:
+    def pair(source, same_block):
+        return Row(source, "g", "So ?", "No .", 1, same_block, None, None, None, None)
+
+    rows = [pair("labels", False), pair("labels", True), pair("dashes", False), pair("meld", None)]
+    kept = told_both_ways(spark.createDataFrame(rows, PAIRS)).select("source", "same_block").collect()
+    assert {tuple(row) for row in kept} == {("labels", True), ("dashes", False), ("meld", None)}
+
+
 def test_turn_films_of_held_out_scenes_go(spark) -> None:
     columns = ["source", "split_group", "left_text", "right_text", "label"]
 
@@ -148,21 +163,21 @@ def test_turn_films_of_held_out_scenes_go(spark) -> None:
     assert {row["split_group"] for row in kept.collect()} == {"one", "none"} and kept.count() == 3
 
 
-def test_turn_segmenter_learns_and_is_judged(turn_films, turn_no_lemmas, turn_learned) -> None:
+def test_turn_segmenter_learns_and_is_judged(turn_films, turn_scorer) -> None:
     held_out = marked_pairs(turn_films.where("movie_id >= 'm4'"))
-    rows = evaluate(held_out, turn_learned, turn_no_lemmas).toPandas()
+    rows = rule_accuracies(with_margins(held_out, turn_scorer)).toPandas()
     accuracy = rows.set_index("rule")["accuracy"]
     share = held_out.toPandas()["label"].mean()
-    assert accuracy["svm"] == accuracy["svm and marks"] == 1.0
+    assert accuracy["segmenter"] == accuracy["segmenter and marks"] == 1.0
     assert accuracy["dash rule"] == 1.0
     assert accuracy["majority class"] == pytest.approx(max(share, 1 - share))
     assert accuracy["same-block rule"] == pytest.approx(1 - share)
     assert pd.isna(accuracy["gap rule"]), "pairs within a block have no silence between them"
-    metrics = accuracy_metrics(evaluate(held_out, turn_learned, turn_no_lemmas))
-    assert metrics["accuracy.dashes.svm"] == 1.0 and "accuracy.dashes.gap_rule" not in metrics
+    metrics = accuracy_metrics(rule_accuracies(with_margins(held_out, turn_scorer)))
+    assert metrics["accuracy.dashes.segmenter"] == 1.0 and "accuracy.dashes.gap_rule" not in metrics
 
 
-def test_turn_evaluation_counts_by_hand(spark, turn_learned, turn_no_lemmas) -> None:
+def test_turn_evaluation_counts_by_hand(spark, turn_scorer) -> None:
     def pair(label, same_block, silence, mark):
         return Row("t", "g", "Where is the boat ?", "No idea .", label, same_block, None, None, silence, mark)
 
@@ -170,14 +185,14 @@ def test_turn_evaluation_counts_by_hand(spark, turn_learned, turn_no_lemmas) -> 
         pair(1, False, 3000, True), pair(1, False, 100, None), pair(0, True, None, False), pair(0, False, 600, True),
         pair(1, True, None, True),
     ]  # fmt: skip
-    accuracy = evaluate(spark.createDataFrame(rows, PAIRS), turn_learned, turn_no_lemmas).toPandas()
+    accuracy = rule_accuracies(with_margins(spark.createDataFrame(rows, PAIRS), turn_scorer)).toPandas()
     accuracy = accuracy.set_index("rule")["accuracy"]
     assert accuracy["majority class"] == pytest.approx(3 / 5)
     assert accuracy["dash rule"] == pytest.approx(3 / 5)
     assert accuracy["same-block rule"] == pytest.approx(3 / 5)
     assert accuracy["gap rule"] == pytest.approx(3 / 5)
-    assert accuracy["svm"] == pytest.approx(3 / 5)
-    assert accuracy["svm and marks"] == pytest.approx(4 / 5)
+    assert accuracy["segmenter"] == pytest.approx(3 / 5)
+    assert accuracy["segmenter and marks"] == pytest.approx(4 / 5)
 
 
 def test_turn_training_is_the_same_on_any_partitioning(turn_films, turn_no_lemmas, turn_learned) -> None:
@@ -234,11 +249,11 @@ def test_turn_features_of_training_are_those_of_scoring(spark, turn_films, turn_
     pairs = marked_pairs(turn_films.where("movie_id = 'm5'"))
     table = lemma_table(turn_no_lemmas)
     bucketed = with_buckets(pairs, table, SPACE).orderBy("left_text", "right_text").toPandas()
-    margins = with_margins(pairs, turn_learned, table).orderBy("left_text", "right_text").toPandas()
+    margins = with_margins(pairs, SvmScorer(turn_learned, table)).orderBy("left_text", "right_text").toPandas()
     by_hand = [turn_learned.weights[b].sum() * 16 / len(b) ** 0.5 + turn_learned.intercept for b in bucketed["buckets"]]
     assert np.allclose(margins["margin"], by_hand, atol=1e-9)
     files = turn_films.where("movie_id = 'm5'")
-    scores = score_turns(files, turn_learned, turn_no_lemmas).head()
+    scores = score_turns(files, SvmScorer(turn_learned, table), turn_learned.identity).head()
     texts = [row["text"].removeprefix("- ") for row in files.head()["sentences"]]
     assert len(scores["scores"]) == len(texts) - 1 and scores["model"] == turn_learned.identity
     known = {(row.left_text, row.right_text): row.margin for row in margins.itertuples()}
@@ -250,7 +265,7 @@ def test_turn_features_of_training_are_those_of_scoring(spark, turn_films, turn_
     assert found >= len(known)
 
 
-def test_turn_scores_of_odd_files(spark, turn_learned, turn_no_lemmas) -> None:
+def test_turn_scores_of_odd_files(spark, turn_scorer) -> None:
     files = [
         turn_file("none.xml", "x", []),
         turn_file("one.xml", "x", [("Hello .", 1, 0, 1)], genres=(), minutes=None),
@@ -258,7 +273,7 @@ def test_turn_scores_of_odd_files(spark, turn_learned, turn_no_lemmas) -> None:
         turn_file("gap.xml", "x", [("Where is it ?", 1, 0, 1), ("", 2, 2, 3), ("No idea .", 2, 3, 4)]),
     ]
     frame = spark.createDataFrame([*files, ("null.xml", "null", "x", None, None, 0, None)], FILES).repartition(1)
-    rows = {row["source_path"]: row["scores"] for row in score_turns(frame, turn_learned, turn_no_lemmas).collect()}
+    rows = {row["source_path"]: row["scores"] for row in score_turns(frame, turn_scorer, "svm").collect()}
     assert rows["none.xml"] == rows["one.xml"] == rows["null.xml"] == []
     assert rows["empty.xml"] == [0.0, 0.0]
     assert rows["gap.xml"][0] > 0 and rows["gap.xml"][1] == 0.0

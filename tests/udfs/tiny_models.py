@@ -116,7 +116,9 @@ def tiny_encoder(folder: Path, family: str = "bert", seed: int = 1) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     first, last = tokens["cls_token"], tokens["sep_token"]
     tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{first} $A {last}", special_tokens=[(first, vocabulary[first]), (last, vocabulary[last])]
+        single=f"{first} $A {last}",
+        pair=f"{first} $A {last} $B {last}",
+        special_tokens=[(first, vocabulary[first]), (last, vocabulary[last])],
     )
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **tokens).save_pretrained(folder)
     pad = vocabulary[tokens["pad_token"]]

@@ -1,10 +1,13 @@
-"""The tracked training of the turn segmenter, from transcripts and the subtitles' own marks to the champion."""
+"""The tracked training of the turn segmenter, from transcripts and the subtitles' own marks to the champion.
+
+Two kinds of it, by setting: the paper's linear SVM, and an encoder that reads both sentences.
+"""
 
 import gzip
 import json
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,18 +17,37 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from conf.settings import Settings, TurnSegmenterSettings
+from etl.edos.splits import content_share
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
 from etl.subtitles.transcripts import transcript_pairs
-from etl.subtitles.turn_evaluation import SVM, accuracy_metrics, at_most, evaluate, split_held_out
+from etl.subtitles.turn_evaluation import (
+    SEGMENTER,
+    accuracy_metrics,
+    at_most,
+    rule_accuracies,
+    split_held_out,
+    told_both_ways,
+)
 from etl.subtitles.turn_features import FeatureSpace
 from etl.subtitles.turn_pairs import films_by_hash, marked_pairs, transcript_rows, without_leaks
-from etl.subtitles.turn_segmenter import TurnSegmenter, train_turn_segmenter
+from etl.subtitles.turn_scoring import with_margins
+from etl.subtitles.turn_segmenter import (
+    SOURCE_WEIGHTS,
+    TurnSegmenter,
+    blind_to_what_made_the_truth,
+    train_turn_segmenter,
+)
 from udfs.lemmas import lemmas_of, vocabulary
+from udfs.models.edos_trainings import options_of
 from udfs.models.loader import resolve
 from udfs.models.tracking import CHAMPION, promote_if_better, tracked_run
+from udfs.models.training import EpochMetrics, TrainResult
+from udfs.models.turn_pair_classifier import SentencePair, train_turn_pairs
+from udfs.turn_scorers import turn_scorer
 
 CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
@@ -35,48 +57,51 @@ DIALOGUES = ("dialogues_train.txt", "dialogues_valid.txt", "dialogues_test.txt",
 """DailyDialog's text and RECCON's copy of its training part: all is trained on, whatever of them there is."""
 MOST_BYTES = 64 << 20
 HELD_OUT_FILMS = 0.2
+HELD_BACK_GROUPS = 0.1
 
 
 def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     """Train on transcripts and marks, measure every rule on each held-out source, log, register (EDOS 3.1).
 
-    The alias moves when the mean of the SVM's accuracies over the sources is higher than the champion's.
+    The alias moves when the mean of the model's accuracies over the sources is higher than the champion's.
 
     Raises:
         InputError: ``subtitles.turn_examples`` holds no known transcripts and the files no marks.
     """
     settings = run.all_settings
     own = settings.training.turn_segmenter
-    training, held_out = _pairs(files, run)
+    training, held_out = pairs_apart(files, settings)
     training, held_out = training.persist(), held_out.persist()
     sizes = {row["source"]: row["count"] for row in training.groupBy("source").count().collect()}
     if not sizes:
         raise InputError("no pairs to train the turn segmenter on: set subtitles.turn_examples to transcripts")
     held = held_out.count()
     run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
-    text = F.explode(F.array("left_text", "right_text"))
-    words = vocabulary(training.unionByName(held_out), text)
-    language = run.settings.subtitles.lemma_language
-    lemmas = lemmas_of(words, backend=settings.subtitles.lemmatizer, language=language).persist()
+    lemmas = lemmas_of_pairs(training.unionByName(held_out), settings).persist()
     store, folder = model_store(settings), Path(run.folder)
     sources = {f"pairs_{source}": str(count) for source, count in sizes.items()}
+
+    def evaluated(path: Path) -> DataFrame:
+        scorer = turn_scorer(path, lemmas, settings.models.batch_size, settings.models.threads)
+        return rule_accuracies(with_margins(held_out, scorer))
+
     with tempfile.TemporaryDirectory() as scratch, tracked_run(
         store, own.name, {**own.model_dump(exclude={"name"}), **sources}, {"stage": "train_turn_segmenter"}
     ) as tracked:  # fmt: skip
-        segmenter = train_turn_segmenter(
-            training, lemmas, space=FeatureSpace(own.features, own.lengths), regularization=own.regularization,
-            max_iterations=own.max_iterations, partitions=own.partitions,
-        )  # fmt: skip
-        evaluation = evaluate(held_out, segmenter, lemmas).persist()
+        model = Path(scratch) / "model"
+        if own.kind == "encoder":
+            tracked.log_history(encoder_learned_from(training, settings, folder, model, tracked.on_epoch))
+        else:
+            svm_learned_from(training, lemmas, own).save(model)
+        evaluation = evaluated(model).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
-        tracked.client.log_text(tracked.run_id, _table(evaluation), "accuracy.txt")
-        segmenter.save(Path(scratch) / "model")
-        version = tracked.register(own.name, tracked.log_model(Path(scratch) / "model", "turn_segmenter"))
-    for line in _table(evaluation).splitlines():
+        tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
+        version = tracked.register(own.name, tracked.log_model(model, "turn_segmenter"))
+    for line in accuracy_table(evaluation).splitlines():
         run.say(line)
 
     def score(path: Path) -> float:
-        return mean_accuracy(evaluate(held_out, TurnSegmenter.load(path), lemmas))
+        return mean_accuracy(evaluated(path))
 
     promotion = promote_if_better(store, own.name, version, score, "accuracy", _digest(held_out), folder)
     run.say(f"champion: {promotion.reason}")
@@ -85,17 +110,62 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score})
 
 
-def _pairs(files: DataFrame, run: StageRun) -> tuple[DataFrame, DataFrame]:
-    """Training and held-out pairs: transcripts apart by scene, marks apart by film."""
-    own = run.all_settings.training.turn_segmenter
-    learned, judged = transcript_pairs(*example_frames(run.settings.subtitles.turn_examples))
+def pairs_apart(
+    files: DataFrame, settings: Settings, share: float = HELD_OUT_FILMS, fold: int = 0
+) -> tuple[DataFrame, DataFrame]:
+    """Training and held-out pairs: transcripts apart by scene, marks apart by film.
+
+    Args:
+        files: ``subtitles.files``.
+        settings: of the run.
+        share, fold: which films are held out, see ``turn_evaluation.split_held_out``.
+    """
+    own = settings.training.turn_segmenter
+    learned, judged = transcript_pairs(*example_frames(settings.subtitles.turn_examples))
     marked = marked_pairs(films_by_hash(files, own.films))
-    marked_training, marked_held_out = split_held_out(marked, HELD_OUT_FILMS)
-    spoken = transcript_rows(judged, run.spark)
+    marked_training, marked_held_out = split_held_out(marked, share, fold)
+    spoken = transcript_rows(judged, files.sparkSession)
     # The corpus may hold the very episodes that the transcripts' held-out scenes come from.
     marked_training = at_most(without_leaks(marked_training, spoken), own.subtitle_pairs)
-    held_out = spoken.unionByName(at_most(marked_held_out, own.subtitle_pairs))
-    return transcript_rows(learned, run.spark).unionByName(marked_training), held_out
+    held_out = spoken.unionByName(at_most(told_both_ways(marked_held_out), own.subtitle_pairs))
+    return transcript_rows(learned, files.sparkSession).unionByName(marked_training), held_out
+
+
+def svm_learned_from(training: DataFrame, lemmas: DataFrame, settings: TurnSegmenterSettings) -> TurnSegmenter:
+    """The SVM of these pairs, with the settings' features and regularization."""
+    return train_turn_segmenter(
+        training, lemmas, space=FeatureSpace(settings.features, settings.lengths),
+        regularization=settings.regularization, max_iterations=settings.max_iterations, partitions=settings.partitions,
+    )  # fmt: skip
+
+
+def encoder_learned_from(
+    training: DataFrame, settings: Settings, folder: Path, out: Path, on_epoch: Callable[[EpochMetrics], None]
+) -> TrainResult:
+    """The pair model of these pairs, written to ``out``.
+
+    A source that weighs 0.4 for the SVM gives four of ten of its pairs, chosen by content; a tenth of the transcripts'
+    scenes and of the films picks the epoch.
+    """
+    weights = F.create_map(*chain.from_iterable((F.lit(k), F.lit(v)) for k, v in sorted(SOURCE_WEIGHTS.items())))
+    share = content_share(F.col("source"), F.col("left_text"), F.col("right_text"), salt="turn pairs")
+    rows = blind_to_what_made_the_truth(training).where(share < F.coalesce(weights[F.col("source")], F.lit(1.0)))
+    ordered = rows.withColumn(
+        "back", content_share(F.col("split_group"), salt="turn pairs") < HELD_BACK_GROUPS
+    ).orderBy(F.xxhash64("left_text", "right_text"), "source", "split_group", "left_text", "right_text")
+    parts: dict[bool, list[tuple[SentencePair, int]]] = {False: [], True: []}
+    for row in ordered.toLocalIterator():
+        parts[row["back"]].append((SentencePair(row["left_text"], row["right_text"], row["same_block"]), row["label"]))
+    encoder = resolve(settings.models.turn_encoder, folder)
+    options = options_of(settings.training.turn_pairs, settings.models.training_threads)
+    return train_turn_pairs(encoder.path, parts[False], parts[True], options, out, on_epoch)
+
+
+def lemmas_of_pairs(pairs: DataFrame, settings: Settings) -> DataFrame:
+    """Each word of the pairs with its lemma, looked up once."""
+    words = vocabulary(pairs, F.explode(F.array("left_text", "right_text")))
+    subtitles = settings.subtitles
+    return lemmas_of(words, backend=subtitles.lemmatizer, language=subtitles.lemma_language)
 
 
 def example_frames(folders: Sequence[str]) -> tuple[dict[str, pd.DataFrame], ...]:
@@ -145,8 +215,8 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def mean_accuracy(evaluation: DataFrame) -> float:
-    """The SVM's mean accuracy over the sources, marks unseen."""
-    row = evaluation.where(F.col("rule") == SVM).agg(F.avg("accuracy")).first()
+    """The model's mean accuracy over the sources, marks unseen."""
+    row = evaluation.where(F.col("rule") == SEGMENTER).agg(F.avg("accuracy")).first()
     return float(row[0]) if row is not None and row[0] is not None else 0.0
 
 
@@ -156,7 +226,7 @@ def _digest(held_out: DataFrame) -> str:
     return f"{row[0]}:{row[1]}" if row is not None else "0"
 
 
-def _table(evaluation: DataFrame) -> str:
+def accuracy_table(evaluation: DataFrame) -> str:
     """Accuracy by source (rows) and rule (columns), as text."""
     wide: dict[str, dict[str, Any]] = {}
     pairs: dict[str, int] = {}

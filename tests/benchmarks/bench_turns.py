@@ -1,0 +1,75 @@
+"""Turn segmentation over all films: each is held out once, in one of several folds.
+
+    python -m tests.benchmarks.bench_turns [--folds N] [--profile NAME] [--config FILE]... [--set key=value]...
+
+Reads ``subtitles.files`` of a finished lakehouse and trains once a fold, with the run's own settings. The held-out
+pairs of all folds are counted together, so that a source with few films is not judged on one of them. Exit status 1
+where the SVM does not beat the majority class and each rule that did not make the source's labels.
+"""
+
+import argparse
+import sys
+import time
+from functools import reduce
+
+from pyspark.sql import DataFrame
+
+from conf.settings import load_settings
+from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.session import close_session, spark_session
+from etl.lakehouse.tables.subtitles import FILES
+from etl.subtitles.turn_evaluation import DASH, GAP, MAJORITY, SAME_BLOCK, SEGMENTER, rule_accuracies
+from etl.subtitles.turn_pairs import CARRIED, DASHES, LABELS
+from etl.subtitles.turn_scoring import with_margins
+from etl.subtitles.turn_segmenter import SvmScorer, lemma_table
+from udfs.models.turn_training import accuracy_table, lemmas_of_pairs, pairs_apart, svm_learned_from
+
+MARKED = (DASHES, LABELS, CARRIED)
+MADE_BY = {DASHES: DASH, LABELS: DASH}
+"""The rule that made a source's labels: a mark opens a turn (a speaker's label is one)."""
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--folds", type=int, default=5)
+    arguments.add_argument("--profile", default="local")
+    arguments.add_argument("--config", action="append", default=[])
+    arguments.add_argument("--set", action="append", default=[], dest="overrides")
+    given = arguments.parse_args()
+    settings = load_settings(given.profile, given.config, given.overrides)
+    spark = spark_session(settings, "bench_turns")
+    try:
+        files = Lakehouse(spark, settings.lakehouse).read(FILES)
+        scored: list[DataFrame] = []
+        for fold in range(given.folds):
+            started = time.monotonic()
+            training, held_out = (part.persist() for part in pairs_apart(files, settings, 1 / given.folds, fold))
+            lemmas = lemmas_of_pairs(training.unionByName(held_out), settings).persist()
+            segmenter = svm_learned_from(training, lemmas, settings.training.turn_segmenter)
+            marked = held_out.where(held_out.source.isin(*MARKED))
+            scored.append(with_margins(marked, SvmScorer(segmenter, lemma_table(lemmas))).localCheckpoint())
+            print(f"fold {fold + 1} of {given.folds}: {training.count():,} pairs learned, "
+                  f"{scored[-1].count():,} judged in {time.monotonic() - started:.0f} s", flush=True)  # fmt: skip
+        found = rule_accuracies(reduce(DataFrame.unionByName, scored)).persist()
+        print(accuracy_table(found))
+        return int(any(_lost(found)))
+    finally:
+        close_session(spark, settings)
+
+
+def _lost(found: DataFrame) -> list[str]:
+    """What to say of each source on which a rule is at least as good as the SVM."""
+    accuracy = {(row["source"], row["rule"]): row["accuracy"] for row in found.collect()}
+    lost = [
+        f"{source}: the {rule} is right as often as the SVM"
+        for source in MARKED
+        for rule in (MAJORITY, DASH, GAP, SAME_BLOCK)
+        if rule != MADE_BY.get(source) and (accuracy.get((source, rule)) or 0) >= accuracy.get((source, SEGMENTER), 1)
+    ]
+    for line in lost:
+        print(line)
+    return lost
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""The segmenter's other kind: an encoder over two sentences, trained, saved, and asked as a scorer."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from conf.errors import InputError
+from etl.subtitles.turn_features import PairContext
+from etl.subtitles.turn_ragged import Ragged
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.training import TrainingOptions
+from udfs.models.turn_pair_classifier import SentencePair, TurnPairClassifier, train_turn_pairs
+from udfs.turn_scorers import EncoderScorer, turn_scorer
+
+OPTIONS = TrainingOptions(
+    epochs=12, learning_rate=5e-3, head_learning_rate=2e-2, batch_size=8, effective_batch=8, max_tokens=24, threads=1
+)
+
+
+def question_and_answer(block: bool | None = None) -> list[tuple[SentencePair, int]]:
+    """After a question another speaks; after a statement the same goes on."""
+    said = ["i am so sad", "the dog is not here", "you cry", "it was very dark", "we are glad"]
+    asked = ["why did you cry ?", "what is it ?", "how are you ?"]
+    return [(SentencePair(left, right, block), 1) for left in asked for right in said] + [
+        (SentencePair(left, right, block), 0) for left in said for right in said if left != right
+    ]
+
+
+@pytest.fixture(scope="module")
+def pair_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pairs")
+    encoder = tiny_encoder(folder / "encoder")
+    rows = question_and_answer()
+    return train_turn_pairs(encoder, rows, rows, OPTIONS, folder / "model").path
+
+
+def test_the_pair_model_learns_questions_and_answers(pair_model: Path) -> None:
+    model = TurnPairClassifier.load(pair_model)
+    rows = question_and_answer()
+    margins = model.margins([pair for pair, _ in rows], 16)
+    assert np.mean((margins > 0) == [label == 1 for _, label in rows]) > 0.9
+    assert np.isfinite(margins).all() and model.margins([], 16).shape == (0,)
+
+
+@pytest.mark.parametrize("left, right", [("", ""), ("so ?", ""), ("i " * 900, "you " * 900), ("\u0000", "\ud7ff 😀")])
+def test_odd_pairs_get_a_margin_and_at_most_the_tokens_allowed(pair_model: Path, left: str, right: str) -> None:
+    model = TurnPairClassifier.load(pair_model)
+    pair = SentencePair(left, right, None)
+    assert len(model.encode([pair])[0].ids) <= OPTIONS.max_tokens
+    assert np.isfinite(model.margins([pair], 8)).all()
+
+
+def test_the_block_is_told_by_a_sign_and_silence_where_it_is_not_known(pair_model: Path) -> None:
+    model = TurnPairClassifier.load(pair_model)
+    encoded = {model.encode([SentencePair("so", "and", block)])[0].ids for block in (None, True, False)}
+    assert len(encoded) >= 2
+    [unknown] = [model.encode([SentencePair("so", "and", None)])[0].ids]
+    assert len(unknown) == min(map(len, encoded))
+
+
+def test_a_folder_tells_which_kind_it_holds(pair_model: Path, tmp_path: Path, spark) -> None:
+    lemmas = spark.createDataFrame([("dogs", "dog")], "word string, lemma string")
+    scorer = turn_scorer(pair_model, lemmas, 8, 1)
+    assert scorer == EncoderScorer(str(pair_model), 8, 1)
+    texts = pa.array(["why did you cry ?", "i am so sad", "it was very dark"])
+    none = PairContext(np.array([-1, -1], np.int8), Ragged(np.zeros(2, np.int64), np.zeros(0, np.uint64)), np.ones(2))
+    margins = scorer(texts, np.array([0, 1]), np.array([1, 2]), none)
+    assert margins[0] > 0 > margins[1]
+    (tmp_path / "head.json").write_text(json.dumps({"kind": "weak_labeler"}))
+    for folder in (tmp_path, tmp_path / "none"):
+        with pytest.raises(InputError):
+            turn_scorer(folder, lemmas, 8, 1)
