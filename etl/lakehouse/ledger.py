@@ -1,7 +1,6 @@
 """Nothing disappears: left-out units go to ``ops.dropped``, unreadable files to ``subtitles.quarantine``."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -84,9 +83,13 @@ class Ledger:
 
     def left_out(self, stage: str) -> tuple[int, int]:
         """(units dropped, files quarantined) by the stage."""
-        dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage)
-        unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)
-        return _first(dropped.agg(F.coalesce(F.sum("units"), F.lit(0)))), unread.count()
+        of_stage = F.col("stage") == stage
+        dropped = self._lakehouse.read(DROPPED).where(of_stage).select("units", F.lit(0).alias("unread"))
+        unread = (
+            self._lakehouse.read(QUARANTINE).where(of_stage).select(F.lit(0).alias("units"), F.lit(1).alias("unread"))
+        )
+        row = dropped.unionByName(unread).agg(F.sum("units"), F.sum("unread")).first()
+        return (int(row[0] or 0), int(row[1] or 0)) if row is not None else (0, 0)
 
 
 def _ledger_rows(dropped: DataFrame, run: StageEvent, number: int) -> DataFrame:
@@ -97,8 +100,3 @@ def _ledger_rows(dropped: DataFrame, run: StageEvent, number: int) -> DataFrame:
 
 def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:
     return rows.withColumns({"stage": F.lit(run.stage), "run_id": F.lit(run.run_id), "slice": F.lit(number)})
-
-
-def _first(frame: DataFrame) -> Any:
-    row = frame.first()
-    return row[0] if row is not None else None

@@ -69,8 +69,7 @@ def _whole(
     rows_in = outcome.rows_in
     if rows_in is None:
         rows_in = _number(frames[0], stage.units.rows_in) if frames else 0
-    rows_out = _number(place.lakehouse.read(table), stage.units.rows_out)
-    return _closed(place, stage, table, event, rows_in, rows_out)
+    return _closed(place, stage, table, event, rows_in, _counted(place, stage, table))
 
 
 def _train(place: Workplace, stage: Stage, frames: list[DataFrame], run: StageRun, event: StageEvent) -> StageEvent:
@@ -106,15 +105,17 @@ def _slice_by_slice(
     if need.rebuild and not resuming:
         lakehouse.delete(table, "true", event.lineage(0))
         ledger.clear(event)
+    new = not lakehouse.exists(table) and place.log.last(stage.name, "started") is None
     lakehouse.ensure(table)
     prepared = sliced.prepare(*frames, run) if sliced.prepare else frames[0]
-    if not sliced.cache:
+    untouched = not resuming and (need.rebuild or new)
+    if not sliced.cache and not untouched:
         _retract(place, stage, sliced, table, prepared, event)
     done_keys = _answered(place, table, need).select(sliced.key)
     if not sliced.cache:
         done_keys = done_keys.union(ledger.keys(stage.name, whole=True))
     pending = prepared.join(done_keys.distinct(), sliced.key, "left_anti")
-    if not sliced.cache and not resuming:
+    if not sliced.cache and not resuming and not untouched:
         _forget_stale(place, stage, sliced, pending, event)
     plan = plan_slices(
         pending, sliced, place.settings.pipeline.slice_minutes, place.spark.sparkContext.defaultParallelism,
@@ -181,17 +182,19 @@ def _closed_slices(
     need: Need,
 ) -> StageEvent:
     rows_in = _number(prepared, stage.units.rows_in)
-    answered = _answered(place, table, need)
-    if sliced.cache:
-        answered = answered.join(prepared.select(sliced.key), sliced.key, "left_semi")
-        _check_errors(place, stage, answered)
-    return _closed(place, stage, table, event, rows_in, _number(answered, stage.units.rows_out))
+    rows_out = _counted(place, stage, table)
+    if "model" in table.key:
+        answered = _answered(place, table, need)
+        if sliced.cache:
+            answered = answered.join(prepared.select(sliced.key), sliced.key, "left_semi")
+            _check_errors(place, stage, answered)
+        rows_out = _number(answered, stage.units.rows_out)
+    return _closed(place, stage, table, event, rows_in, rows_out)
 
 
 def _closed(place: Workplace, stage: Stage, table: Table, event: StageEvent, rows_in: int, rows_out: int) -> StageEvent:
     dropped, quarantined = place.ledger.left_out(stage.name)
     _check(stage, Balance(rows_in, rows_out, dropped, quarantined))
-    _check_keys(place, table)
     return event.done(
         rows_in=rows_in, rows_out=rows_out, rows_dropped=dropped, rows_quarantined=quarantined,
         output_version=place.output_identity(table, quarantined),
@@ -206,11 +209,20 @@ def _check(stage: Stage, balance: Balance) -> None:
         )
 
 
-def _check_keys(place: Workplace, table: Table) -> None:
+def _counted(place: Workplace, stage: Stage, table: Table) -> int:
+    """The units in the stage's table, whose keys are checked in the same reading.
+
+    Raises:
+        StageError: two rows have one key.
+    """
     key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
-    row = place.lakehouse.read(table).agg(F.count("*"), F.count_distinct(*key)).first()
-    if row is not None and row[0] != row[1]:
-        raise StageError(f"{table.name} has {row[0] - row[1]:,} rows too many for its key {', '.join(table.key)}")
+    units = F.expr(stage.units.rows_out).cast("bigint")
+    row = place.lakehouse.read(table).agg(units, F.count("*"), F.count_distinct(*key)).first()
+    if row is None:
+        return 0
+    if row[1] != row[2]:
+        raise StageError(f"{table.name} has {row[1] - row[2]:,} rows too many for its key {', '.join(table.key)}")
+    return int(row[0] or 0)
 
 
 def _check_errors(place: Workplace, stage: Stage, answered: DataFrame) -> None:

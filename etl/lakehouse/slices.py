@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from etl.lakehouse.stage import Sliced
 
 MOST_SLICES = 1_000
+_BUCKETS = 20_000
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class SlicePlan:
 
     def number_of(self, key: str) -> Column:
         """The slice of a unit, from its key alone."""
-        return F.pmod(F.xxhash64(key), F.lit(self.slices))
+        return F.floor(_bucket(key) * self.slices / _BUCKETS).cast("int")
 
 
 def plan_slices(pending: DataFrame, sliced: Sliced, minutes: float, cores: int, slices: int | None = None) -> SlicePlan:
@@ -38,13 +39,21 @@ def plan_slices(pending: DataFrame, sliced: Sliced, minutes: float, cores: int, 
         cores: that work at once.
         slices: the cut of a run that goes on, which must not change under it.
     """
-    if slices is None:
-        row = pending.agg(F.expr(sliced.cost)).first()
-        cost = float(row[0] or 0) if row is not None else 0.0
-        slices = min(MOST_SLICES, max(1, math.ceil(cost / (sliced.cost_per_minute * minutes * cores))))
-    plan = SlicePlan(slices, {})
-    counted = pending.groupBy(plan.number_of(sliced.key).alias("number")).agg(
+    buckets = pending.groupBy(_bucket(sliced.key).alias("bucket")).agg(
         F.count("*").alias("units"), F.expr(sliced.cost).cast("double").alias("cost")
     )
-    found = {row.number: (row.units, row.cost) for row in counted.collect()}
-    return SlicePlan(slices, dict(sorted(found.items())))
+    found = [(row.bucket, row.units, row.cost or 0.0) for row in buckets.collect()]
+    if slices is None:
+        cost = sum(cost for _, _, cost in found)
+        slices = min(MOST_SLICES, max(1, math.ceil(cost / (sliced.cost_per_minute * minutes * cores))))
+    work: dict[int, tuple[int, float]] = {}
+    for bucket, units, cost in sorted(found):
+        number = bucket * slices // _BUCKETS
+        before = work.get(number, (0, 0.0))
+        work[number] = (before[0] + units, before[1] + cost)
+    return SlicePlan(slices, work)
+
+
+def _bucket(key: str) -> Column:
+    """Where a unit stands among equal shares of the keys' hashes; slices are runs of neighbouring shares."""
+    return F.pmod(F.xxhash64(key), F.lit(_BUCKETS))

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.subtitles.turn_pairs import LABELS
-
 GAPS_MS = (250, 500, 1000, 2000, 3000, 5000)
 """Silences tried for the gap rule; each source reports the best, which favours the rule.
 
@@ -34,16 +32,6 @@ def at_most(pairs: DataFrame, count: int) -> DataFrame:
     content = F.sha2(F.concat_ws("\u0001", "source", "split_group", "left_text", "right_text"), 256)
     order = Window.partitionBy("source").orderBy(content, "split_group", "left_text", "right_text")
     return pairs.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= count).drop("place")
-
-
-def told_both_ways(pairs: DataFrame) -> DataFrame:
-    """The pairs of which a rule can be right or wrong: without those of ``labels`` between two blocks.
-
-    There a label tells of a change and nothing tells of the opposite, so all are changes: on them "a new block is
-    a new turn" is never wrong, for no merit of its own. They are trained on, with the block hidden.
-    """
-    one_sided = (F.col("source") == LABELS) & ~F.col("same_block")
-    return pairs.filter(F.coalesce(~one_sided, F.lit(True)))
 
 
 def rule_accuracies(scored: DataFrame, gaps_ms: Sequence[int] = GAPS_MS) -> DataFrame:
@@ -105,5 +93,4 @@ __all__ = [
     "at_most",
     "rule_accuracies",
     "split_held_out",
-    "told_both_ways",
 ]

@@ -42,7 +42,6 @@ class TinyRun:
             "training.emotion_classifier.epochs": 1,
             "training.turn_segmenter.max_iterations": 5,
             "training.turn_segmenter.features": 4096,
-            "pipeline.slice_minutes": 0.02,
         }
         settings = [f"{key}={value}" for key, value in values.items()]
         return ["--set", *settings, QUICK_JVM, *more]

@@ -14,10 +14,12 @@ import pytest
 from tests.jobs.conftest import REPOSITORY, TinyRun
 from tests.jobs.tables import TABLES, rows_of
 
+SMALL_SLICES = "pipeline.slice_minutes=0.02"
+
 
 def start(tiny: TinyRun, root: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "jobs", "run", *tiny.arguments(root)],
+        [sys.executable, "-m", "jobs", "run", *tiny.arguments(root, SMALL_SLICES)],
         cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
     )  # fmt: skip
 
@@ -59,7 +61,7 @@ def killed_and_finished(tiny: TinyRun, root: Path, kills: int, seed: int) -> int
     killed = 0
     for number in range(kills):
         killed += kill_after(tiny, root, moments.uniform(12, 40), "workers" if number % 2 else "driver")
-    done = tiny.run(root)
+    done = tiny.run(root, SMALL_SLICES)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return killed
 

@@ -10,7 +10,7 @@ from pyspark.sql import Row
 from safetensors.numpy import save
 
 from conf.errors import InputError
-from etl.subtitles.turn_evaluation import accuracy_metrics, at_most, rule_accuracies, split_held_out, told_both_ways
+from etl.subtitles.turn_evaluation import accuracy_metrics, at_most, rule_accuracies, split_held_out
 from etl.subtitles.turn_features import FeatureSpace
 from etl.subtitles.turn_pairs import PAIRS, films_by_hash, marked_pairs, transcript_rows, without_leaks
 from etl.subtitles.turn_scoring import score_turns, with_margins
@@ -136,15 +136,6 @@ def test_turn_folds_hold_each_film_out_once(turn_films) -> None:
     held = [split_held_out(pairs, 1 / 3, fold)[1].select("split_group").distinct().collect() for fold in range(3)]
     films = [row["split_group"] for fold in held for row in fold]
     assert sorted(films) == [f"m{n}" for n in range(6)]
-
-
-def test_turn_labels_between_blocks_are_not_judged(spark) -> None:
-    def pair(source, same_block):
-        return Row(source, "g", "So ?", "No .", 1, same_block, None, None, None, None)
-
-    rows = [pair("labels", False), pair("labels", True), pair("dashes", False), pair("meld", None)]
-    kept = told_both_ways(spark.createDataFrame(rows, PAIRS)).select("source", "same_block").collect()
-    assert {tuple(row) for row in kept} == {("labels", True), ("dashes", False), ("meld", None)}
 
 
 def test_turn_films_of_held_out_scenes_go(spark) -> None:

@@ -30,7 +30,6 @@ from etl.subtitles.turn_evaluation import (
     at_most,
     rule_accuracies,
     split_held_out,
-    told_both_ways,
 )
 from etl.subtitles.turn_features import FeatureSpace
 from etl.subtitles.turn_pairs import films_by_hash, marked_pairs, transcript_rows, without_leaks
@@ -127,7 +126,7 @@ def pairs_apart(
     spoken = transcript_rows(judged, files.sparkSession)
     # The corpus may hold the very episodes that the transcripts' held-out scenes come from.
     marked_training = at_most(without_leaks(marked_training, spoken), own.subtitle_pairs)
-    held_out = spoken.unionByName(at_most(told_both_ways(marked_held_out), own.subtitle_pairs))
+    held_out = spoken.unionByName(at_most(marked_held_out, own.subtitle_pairs))
     return transcript_rows(learned, files.sparkSession).unionByName(marked_training), held_out
 
 
