@@ -15,7 +15,7 @@ from etl.lakehouse.tables.edos import TRAINING_DIALOGUES
     units=Units("turns"),
 )
 def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
-    from udfs.models.edos_trainings import tracked_emotion_classifier
+    from etl.lakehouse.trainings.classifiers import tracked_emotion_classifier
 
     return tracked_emotion_classifier(training_dialogues, run)
 

@@ -11,7 +11,7 @@ from etl.lakehouse.stage import Model, StageRun, Units, stage
     units=Units("sentences"),
 )
 def train_weak_labeler(run: StageRun) -> Trained:
-    from udfs.models.edos_trainings import tracked_weak_labeler
+    from etl.lakehouse.trainings.classifiers import tracked_weak_labeler
 
     return tracked_weak_labeler(run)
 

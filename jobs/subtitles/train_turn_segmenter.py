@@ -15,7 +15,7 @@ from etl.lakehouse.tables.subtitles import FILES
     units=Units("pairs"),
 )
 def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
-    from udfs.models.turn_training import tracked_turn_segmenter
+    from etl.lakehouse.trainings.turn_segmenter import tracked_turn_segmenter
 
     return tracked_turn_segmenter(files, run)
 
