@@ -66,6 +66,7 @@ def train_tracked(
         run.log_confusion(confusion_counts(probabilities, truth), model.labels, "held_out_")
         source = run.log_model(result.path, model.kind)
         version = run.register(name, source, {"kind": model.kind})
-    promotion = promote_if_better(store, name, version, score, metric, rows_digest(held_out), folder)
+    digest = rows_digest(held_out)
+    promotion = promote_if_better(store, name, version, figures[metric], score, metric, digest, folder)
     champion = resolve(f"models:/{name}@{CHAMPION}", folder, store.tracking_uri, registry_uri=store.registry_uri)
     return TrackedTraining(champion, figures, promotion)

@@ -191,6 +191,7 @@ def promote_if_better(
     store: Store,
     name: str,
     version: str,
+    mine: float,
     score: Callable[[Path], float],
     metric: str,
     held_out: str,
@@ -198,16 +199,16 @@ def promote_if_better(
 ) -> Promotion:
     """Move the alias `champion` to `version` if it beats today's champion on the same held-out rows.
 
-    Both are scored here and now by `score` (higher is better), so that no figure from other rows decides.
-    Equal scores leave the alias where it is; a champion that can no longer be read gives way.
+    The champion is scored here and now by `score`, so that no figure from other rows decides. Equal scores
+    leave the alias where it is; a champion that can no longer be read gives way.
 
     Args:
+        mine: the new version's figure on the held-out rows, just measured; higher is better.
         score: folder of a model to its figure on the held-out rows.
         metric: the figure's name.
         held_out: digest of the held-out rows (`rows_digest`), kept with the version.
     """
     client = store.client()
-    mine = score(_resolved(store, name, version, cache_dir))
     before = champion_version(store, name)
     theirs: float | None = None
     if before == version:

@@ -102,7 +102,8 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     def score(path: Path) -> float:
         return mean_accuracy(evaluated(path))
 
-    promotion = promote_if_better(store, own.name, version, score, "accuracy", _digest(held_out), folder)
+    mine, digest = mean_accuracy(evaluation), _digest(held_out)
+    promotion = promote_if_better(store, own.name, version, mine, score, "accuracy", digest, folder)
     run.say(f"champion: {promotion.reason}")
     champion = resolve(f"models:/{own.name}@{CHAMPION}", folder, store.tracking_uri, registry_uri=store.registry_uri)
     rows = sum(sizes.values()) + held
