@@ -18,11 +18,16 @@ from conf.settings import load_settings
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.session import close_session, spark_session
 from etl.lakehouse.tables.subtitles import FILES
+from etl.lakehouse.trainings.turn_segmenter import (
+    accuracy_table,
+    lemmas_of_pairs,
+    pairs_apart,
+    svm_learned_from,
+)
 from etl.subtitles.turn_evaluation import DASH, GAP, MAJORITY, SAME_BLOCK, SEGMENTER, rule_accuracies
 from etl.subtitles.turn_pairs import CARRIED, DASHES, LABELS
 from etl.subtitles.turn_scoring import with_margins
 from etl.subtitles.turn_segmenter import SvmScorer, lemma_table
-from udfs.models.turn_training import accuracy_table, lemmas_of_pairs, pairs_apart, svm_learned_from
 
 MARKED = (DASHES, LABELS, CARRIED)
 MADE_BY = {DASHES: (DASH,), LABELS: (DASH, SAME_BLOCK)}

@@ -22,6 +22,7 @@ from etl.edos.splits import content_share
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.classifiers import options_of
 from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import (
@@ -41,7 +42,6 @@ from etl.subtitles.turn_segmenter import (
     train_turn_segmenter,
 )
 from udfs.lemmas import lemmas_of, vocabulary
-from udfs.models.edos_trainings import options_of
 from udfs.models.loader import resolve
 from udfs.models.tracking import CHAMPION, promote_if_better, tracked_run
 from udfs.models.training import EpochMetrics, TrainResult
@@ -84,7 +84,9 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
         scorer = turn_scorer(path, lemmas, settings.models.batch_size, settings.models.threads)
         return rule_accuracies(with_margins(held_out, scorer))
 
-    with tempfile.TemporaryDirectory() as scratch, tracked_run(
+    folder.mkdir(parents=True, exist_ok=True)
+    # Where the workers of a cluster can read it: they ask the new model about the held-out pairs.
+    with tempfile.TemporaryDirectory(dir=folder) as scratch, tracked_run(
         store, own.name, {**own.model_dump(exclude={"name"}), **sources}, {"stage": "train_turn_segmenter"}
     ) as tracked:  # fmt: skip
         model = Path(scratch) / "model"
