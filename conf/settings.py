@@ -91,12 +91,51 @@ class SubtitleSettings(Section):
     cleaning: CleaningSettings = CleaningSettings()
 
 
+class AnnotationSettings(Section):
+    bands: tuple[float, ...] = Field(
+        (0.9, 0.8, 0.7, 0.6), description="EDOS 3.2: from 0.9; a class that falls short steps down as the released one"
+    )
+    per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
+    dialogues_per_hit: int = Field(15, ge=1, description="EDOS 3.2")
+    quiz_per_hit: int = Field(5, ge=0, description="EDOS 3.2")
+    quiz_to_pass: int = Field(3, ge=0, description="EDOS 7: right answers that earn the bonus")
+    quiz_characters: tuple[int, int] = Field((20, 160), description="ours: shorter and longer situations are no quiz")
+    readability_alpha: float = Field(87, gt=0, description="EDOS A")
+    distinct_weight: float = Field(0.04, ge=0, description="EDOS A")
+    frequencies: Literal["relative", "counts"] = Field("relative", description="reading of EDOS A's frequencies")
+    distinct: Literal["share", "percent"] = Field("share", description="reading of EDOS A's percentage of words")
+    seed: int = Field(13, description="of the order of items, and of what the quiz offers")
+    workers: int = Field(3, ge=1, description="EDOS 3.2: answers to each HIT")
+    reward: float = Field(0.40, ge=0, description="EDOS 7: dollars a HIT")
+    bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
+    countries: tuple[str, ...] = Field(("US", "GB", "CA", "AU", "NZ"), description="EDOS 7: where workers are")
+    folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
+    post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
+    batches: tuple[str, ...] = Field((), description="key files of the batches that went out, or folders of them")
+    answers: tuple[str, ...] = Field(
+        (), description="the page's answer files (.json, .jsonl, .csv), or folders of them"
+    )
+    known_workers: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
+    keep_half_done: bool = Field(False, description="answers of HITs that were not done to their end count, too")
+
+
+class AuditSettings(Section):
+    bands: tuple[float, ...] = Field((0.9, 0.7, 0.5, 0.3, 0.0), description="of the classifier's confidence")
+    per_stratum: int = Field(5, ge=1, description="turns of each label and band that are looked at")
+    items_per_hit: int = Field(20, ge=1)
+    workers: int = Field(1, ge=1, description="answers to each HIT")
+
+
 class EdosSettings(Section):
     weak_label_examples: str | None = Field(
         None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
     )
     crowd_votes: tuple[str, ...] = Field((), description="files of worker answers (released CSV format)")
-    empathetic_dialogues: str | None = None
+    empathetic_dialogues: str | None = Field(
+        None, description="CSV of EmpatheticDialogues with columns context, Dialog_ID, Type, Text; or its folder"
+    )
+    annotation: AnnotationSettings = AnnotationSettings()
+    audit: AuditSettings = AuditSettings()
     top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
     dialogue_confidence: Literal["max", "mean", "first", "last"] = Field(
         "max", description="how turns' weak confidences make a dialogue's; the paper does not say"

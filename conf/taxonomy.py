@@ -19,3 +19,8 @@ def edos_labels() -> tuple[str, ...]:
 def edos_kinds() -> dict[str, str]:
     """Label to kind: emotion, intent or neutral."""
     return {row["label"]: row["kind"] for row in _rows("edos")}
+
+
+def edos_lessons() -> dict[str, tuple[str, str]]:
+    """Label to (what it means, an example of our own), for people who label."""
+    return {row["label"]: (row["about"], row["example"]) for row in _rows("edos_tutorial")}

@@ -1,0 +1,83 @@
+"""The labelling task of EDOS as a batch for the page: choose the last statement's label (EDOS 3.2, Figure 4)."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from conf.errors import InputError
+from conf.taxonomy import edos_labels, edos_lessons
+from etl.annotation.batch import Batch, Choice, Hit, Item, Lesson, Line, Panel, Question
+
+LABEL = "label"
+PROMPT = "Select the correct label for the above statement, taking into account the context of the whole dialog."
+INTRODUCTION = (
+    "You will read short dialogs, most of them from films. Say of the last statement, in bold, which emotion or "
+    "which intent it shows. Three labels are offered. If none of them fits, choose Other and pick one from the list.",
+    "Go by the whole dialog and your own feeling for the language; there is no need to think long. Some of the "
+    "statements are tests. What you have done is saved after each step.",
+)
+
+
+def batch_id_of(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """The id of a batch: a hash of its HITs' ids, which are hashes of what is in them."""
+    ids = sorted({str(task["hit_id"]) for task in tasks})
+    return "b" + hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
+
+
+def labelling_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) -> Batch:
+    """The batch that the page shows.
+
+    Args:
+        tasks: rows of ``edos.annotation_tasks`` or ``edos.audit_tasks``; neither quiz labels, models' labels nor
+            the dialogues' ids go into the page.
+        post_to: URL for the answers.
+
+    Raises:
+        InputError: the URL is none.
+    """
+    if post_to is not None and not re.match(r"^https?://[^\s'\";<>]+$", post_to):
+        raise InputError(f"edos.annotation.post_to: {post_to!r} is no http or https address")
+    question = Question(
+        id=LABEL, kind="choice", prompt=PROMPT, other=tuple(map(choice, edos_labels())), from_tutorial=True
+    )
+    lessons = tuple(
+        Lesson(value=label, name=label.capitalize(), about=about, example=example)
+        for label, (about, example) in edos_lessons().items()
+    )
+    return Batch(
+        batch_id=batch_id_of(tasks), title="Annotate dialog emotions", introduction=INTRODUCTION,
+        questions=(question,), tutorial=lessons, post_to=post_to,
+        hits=tuple(Hit(id=name, items=tuple(map(_item, rows))) for name, rows in hits_of(tasks)),
+    )  # fmt: skip
+
+
+def hits_of(tasks: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """(hit_id, its rows in order of position), by hit_id."""
+    hits: dict[str, list[Mapping[str, Any]]] = {}
+    for task in tasks:
+        hits.setdefault(str(task["hit_id"]), []).append(task)
+    return [(name, sorted(rows, key=lambda row: int(row["position"]))) for name, rows in sorted(hits.items())]
+
+
+def choice(label: str) -> Choice:
+    """A label as an option: stored as in the taxonomy, shown with a capital."""
+    return Choice(value=label, text=label.capitalize())
+
+
+def as_read(text: str) -> str:
+    """A turn of OPUS tokens as people write it: `Don 't go , Jim .` becomes `Don't go, Jim.`
+
+    So film lines and quiz items look alike, and nobody is slowed by the blanks.
+    """
+    text = re.sub(r"\s+(['’](?:s|m|d|t|re|ve|ll)\b)", r"\1", text, flags=re.IGNORECASE)
+    text = re.sub(r"\s+([,.!?;:…%)\]}]+)(?=\s|$|[\"'’”,.!?;:…)\]}])", r"\1", text)
+    text = re.sub(r"([(\[{$£€])\s+", r"\1", text)
+    return " ".join(text.split())
+
+
+def _item(task: Mapping[str, Any]) -> Item:
+    lines = tuple(Line(text=as_read(turn)) for turn in task["turns"])
+    return Item(
+        id=task["item_id"], panels=(Panel(lines=lines, ask_last=True),), options=tuple(map(choice, task["options"]))
+    )

@@ -1,0 +1,298 @@
+"""The annotation page in a real browser: used by keyboard, reloaded, sent, and looked at as people see it."""
+
+import functools
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from etl.annotation.labelling import labelling_batch
+from etl.annotation.page import page_of
+from tests.annotation.batches import many_kinds, task
+from udfs.answer_files import answers_in
+
+pytest.importorskip("axe_core_python", reason="axe-core-python is not installed (pip install '.[dev]')")
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed (pip install '.[dev]')")
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+
+class Site(ThreadingHTTPServer):
+    """Serves pages by path, and takes what they post."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, str] = {}
+        self.posted: list[dict[str, Any]] = []
+        self.refuse = 0
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Site
+
+    def _reply(self, status: int, content: str = "") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(content.encode())
+
+    def do_GET(self) -> None:
+        page = self.server.pages.get(self.path.partition("?")[0])
+        self._reply(200 if page else 404, page or "")
+
+    def do_POST(self) -> None:
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.server.refuse:
+            self.server.refuse -= 1
+            return self._reply(503)
+        self.server.posted.append(json.loads(content))
+        return self._reply(200)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("downloads")
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    server = Site()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def chromium(downloads: Path) -> Iterator[Any]:
+    binary, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("no chromium with chromedriver on the path (Debian: apt-get install chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en"):
+        options.add_argument(argument)
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture()
+def browser(chromium: Any) -> Iterator[Any]:
+    """The browser at a desktop's size; no script may have complained when the test is over."""
+    sized(chromium, 1280, 800)
+    yield chromium
+    severe = [entry["message"] for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"]
+    assert not [message for message in severe if "503" not in message and "favicon" not in message], severe
+
+
+def sized(browser: Any, width: int, height: int) -> None:
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def soon(condition: Callable[[], Any]) -> Any:
+    """What a condition gives once it gives something; fails after five seconds."""
+    deadline = time.monotonic() + 5
+    while not (found := condition()):
+        assert time.monotonic() < deadline, condition
+        time.sleep(0.05)
+    return found
+
+
+def press(browser: Any, *keys: str) -> None:
+    for key in keys:
+        browser.switch_to.active_element.send_keys(key)
+
+
+def title(browser: Any) -> str:
+    return str(browser.find_element(By.TAG_NAME, "h1").text)
+
+
+def chosen(browser: Any) -> list[str]:
+    return [one.get_attribute("value") for one in browser.find_elements(By.CSS_SELECTOR, "input:checked")]
+
+
+def click(browser: Any, text: str) -> None:
+    browser.find_element(By.XPATH, f"//button[normalize-space()='{text}']").click()
+
+
+def labelling_page() -> str:
+    return page_of(labelling_batch([task(hit, place) for hit in ("h1", "h2") for place in range(1, 5)]))
+
+
+def downloaded(folder: Path, name: str) -> bytes:
+    return bytes(soon(lambda: (folder / name).is_file() and (folder / name).read_bytes()))
+
+
+def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Site, downloads: Path) -> None:
+    site.pages["/keys"] = labelling_page()
+    browser.get(f"{site.url}/keys#hit=h2")
+    browser.find_element(By.ID, "worker").click()
+    press(browser, Keys.ENTER)
+    assert browser.find_element(By.ID, "error").text == "Enter your worker id first."
+    press(browser, "=w 7", Keys.ENTER)
+    assert title(browser) == "Dialog 1/4"
+    asked = browser.find_elements(By.CSS_SELECTOR, ".lines li")
+    assert [" ".join(line.text.split()) for line in asked] == [
+        "Where were you?", "The statement asked about: I'm so sorry, number 1.",
+    ]  # fmt: skip
+    press(browser, Keys.ENTER)  # no answer yet
+    assert browser.find_element(By.ID, "error").text == "Choose an answer first." and title(browser) == "Dialog 1/4"
+    press(browser, "1", Keys.ARROW_RIGHT, "3", Keys.ARROW_RIGHT)
+    assert title(browser) == "Dialog 3/4"
+    press(browser, "4", "Lon")  # Other, then the list by its first letters
+    assert browser.find_element(By.ID, "label-list").get_attribute("value") == "lonely"
+    browser.refresh()  # in the middle: no question, the same place, the same answers
+    assert title(browser) == "Dialog 3/4"
+    assert browser.find_element(By.ID, "label-list").get_attribute("value") == "lonely"
+    press(browser, Keys.ARROW_LEFT)
+    assert title(browser) == "Dialog 2/4" and chosen(browser) == ["ashamed"]
+    press(browser, "2", Keys.ENTER, Keys.ENTER, "1", Keys.ENTER)
+    assert title(browser) == "4 of 4 answered. Thank you."
+    click(browser, "Download answers")
+    click(browser, "Download as a table (CSV)")
+    content = downloaded(downloads, "answers-h2-_w_7.json")
+    rows = list(answers_in("a.json", content))
+    assert [(row["item_id"], row["value"], row["other"]) for row in rows] == [
+        ("ih21", "guilty", False), ("ih22", "sad", False), ("ih23", "lonely", True), ("ih24", "guilty", False),
+    ]  # fmt: skip
+    assert {(row["hit_id"], row["worker_id"]) for row in rows} == {("h2", "=w 7")}
+    assert sum(row["seconds"] for row in rows) > 0
+    table = downloaded(downloads, "answers-h2-_w_7.csv")
+    assert b'"\'=w 7"' in table
+    keys = ("item_id", "value", "other", "worker_id", "seconds")
+    from_table = list(answers_in("a.csv", table))
+    assert [[row[key] for key in keys] for row in from_table] == [[row[key] for key in keys] for row in rows]
+
+
+def test_two_workers_do_not_see_each_other_and_a_wrong_hit_is_named(browser: Any, site: Site) -> None:
+    site.pages["/two"] = labelling_page()
+    for worker in ("ann", "bob"):
+        browser.get(f"{site.url}/two?{worker}#hit=h1&worker={worker}")
+        assert browser.find_element(By.ID, "worker").get_attribute("value") == worker
+        press(browser, Keys.TAB)
+        click(browser, "Start")
+        assert chosen(browser) == [] and title(browser) == "Dialog 1/4"
+        press(browser, "2", Keys.ENTER)
+    browser.get(f"{site.url}/two?x#hit=h99")
+    assert browser.find_element(By.ID, "error").text == "There is no task h99 in this batch."
+
+
+def test_the_tutorial_opens_and_closes_by_keyboard(browser: Any, site: Site) -> None:
+    site.pages["/tutorial"] = labelling_page()
+    browser.get(f"{site.url}/tutorial#hit=h1&worker=w")
+    click(browser, "Start")
+    examples = browser.find_element(By.CSS_SELECTOR, ".examples")
+    assert [one.text for one in examples.find_elements(By.TAG_NAME, "dt")] == ["Guilty", "Sad", "Ashamed"]
+    press(browser, "t")
+    assert len(browser.find_elements(By.CSS_SELECTOR, "dialog[open] dt")) == 41
+    press(browser, "1")  # not for what lies behind
+    assert chosen(browser) == []
+    press(browser, Keys.ESCAPE)
+    assert not browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
+    press(browser, "1")
+    assert chosen(browser) == ["guilty"]
+
+
+def test_every_kind_of_question_and_sending(browser: Any, site: Site) -> None:
+    site.pages["/kinds"] = page_of(many_kinds(f"{site.url}/answers"))
+    browser.get(f"{site.url}/kinds#hit=h1&worker=w")
+    click(browser, "Start")
+    for item in (1, 2):
+        hidden = browser.find_element(By.CSS_SELECTOR, ".hidden-part")
+        assert not hidden.is_displayed()
+        if item == 1:
+            click(browser, "Show")
+            assert hidden.text == "The story of 1"
+        boxes = browser.find_elements(By.CSS_SELECTOR, "[name=fits]")
+        for box in boxes[:3]:
+            box.click()
+        assert chosen(browser) == ["joy", "fear"]  # two at most
+        if item == 2:
+            boxes[3].click()
+            assert chosen(browser) == ["none"]
+        browser.find_element(By.TAG_NAME, "h1").click()
+        press(browser, "4")  # the first that waits: the scale
+        browser.find_element(By.CSS_SELECTOR, "[name=better]").send_keys(Keys.SPACE)
+        press(browser, "3")
+        notes = browser.find_element(By.TAG_NAME, "textarea")
+        notes.send_keys("1 =2")
+        click(browser, "Next" if item == 1 else "Finish")
+    site.refuse = 1
+    click(browser, "Send answers")
+    soon(lambda: "Sending failed (the server said 503)" in browser.find_element(By.ID, "sent").text)
+    click(browser, "Send answers")
+    soon(lambda: "were sent" in browser.find_element(By.ID, "sent").text)
+    (done,) = site.posted
+    first, second = (item["answers"] for item in done["answers"])
+    assert first == {
+        "context": {"value": True}, "fits": {"values": ["joy", "fear"]}, "fluency": {"value": "3"},
+        "better": {"value": "tie"}, "notes": {"value": "1 =2"},
+    }  # fmt: skip
+    assert "context" not in second and second["fits"] == {"values": ["none"]}
+    assert [row["value"] for row in answers_in("a.json", json.dumps(done).encode())][:2] == ["True", "joy|fear"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_screens_are_accessible(browser: Any, site: Site, scheme: str, width: int) -> None:
+    site.pages["/look"] = labelling_page()
+    site.pages["/pairs"] = page_of(many_kinds())
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    sized(browser, width, 800)
+    browser.get(f"{site.url}/look?{scheme}{width}#hit=h1&worker={scheme}{width}")
+    looked_at(browser, width)
+    click(browser, "Start")
+    press(browser, "2")
+    looked_at(browser, width)
+    press(browser, "t")
+    looked_at(browser, width)
+    press(browser, Keys.ESCAPE)
+    for _ in range(4):
+        press(browser, "1", Keys.ENTER)
+    assert "Thank you" in title(browser)
+    looked_at(browser, width)
+    browser.get(f"{site.url}/pairs?{scheme}{width}#hit=h1&worker={scheme}{width}")
+    click(browser, "Start")
+    click(browser, "Show")
+    click(browser, "Next")
+    assert browser.find_element(By.ID, "error").text
+    looked_at(browser, width)
+
+
+def looked_at(browser: Any, width: int) -> None:
+    """No fault by axe-core, every control has a name, nothing runs out of the window."""
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    # What lies behind an open dialog is inert: it has no name then.
+    front = next(iter(browser.find_elements(By.CSS_SELECTOR, "dialog[open]")), browser)
+    for control in front.find_elements(By.CSS_SELECTOR, "button, input, select, textarea, progress"):
+        if control.is_displayed():
+            assert control.accessible_name, control.get_attribute("outerHTML")
+    browser.execute_script(axe_script())
+    found = browser.execute_async_script("axe.run(document).then(arguments[0])")
+    told = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]]
+    assert not told, told
+    assert len(found["passes"]) > 10
+
+
+@functools.cache
+def axe_script() -> str:
+    """Deque's axe-core, as the wheel of axe-core-python brings it."""
+    return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")

@@ -1,0 +1,89 @@
+"""Answer files from people we do not know: read where they can be, reported where not."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from udfs.answer_files import COLUMNS, MAX_BYTES, MAX_TEXT, SCHEMA, answers_in, read_batches
+
+
+def document(**more: object) -> dict:
+    item = {"item_id": "i1", "position": 1, "seconds": 3.2, "answers": {"label": {"value": "sad"}}}
+    return {
+        "format": "edos-lakehouse answers 1", "batch_id": "b1", "hit_id": "h1", "worker_id": "w1",
+        "submitted": "2024-05-01T10:00:00.000Z", "answers": [item],
+    } | more  # fmt: skip
+
+
+def read(content: str | bytes, name: str = "a.json") -> list[dict]:
+    return list(answers_in(name, content.encode() if isinstance(content, str) else content))
+
+
+def test_json_json_lines_and_csv_tell_the_same() -> None:
+    pretty = read(json.dumps(document(), indent=1))
+    lines = read(f"{json.dumps(document())}\n\n{json.dumps(document(hit_id='h2'))}\n", "a.jsonl")
+    table = read(f"{','.join(COLUMNS)}\r\nb1,h1,w1,i1,1,label,sad,false,3.2,2024-05-01T10:00:00.000Z\r\n", "a.CSV")
+    assert pretty == [
+        {
+            "place": "a.json#1", "batch_id": "b1", "hit_id": "h1", "worker_id": "w1", "item_id": "i1",
+            "question": "label", "value": "sad", "other": False, "seconds": 3.2,
+            "submitted": "2024-05-01T10:00:00.000Z",
+        }
+    ]  # fmt: skip
+    assert [row["hit_id"] for row in lines] == ["h1", "h2"]
+    assert [{**row, "place": ""} for row in table] == [{**row, "place": ""} for row in pretty]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "detail"),
+    [
+        ("{", "a.json", "no JSON: {"),
+        ("[" * 100_000, "a.json", "no JSON: [["),
+        ('{"a": 1}', "a.json", "not what the annotation page writes"),
+        ("[1, null]", "a.json", "not what the annotation page writes"),
+        (json.dumps(document(answers={})), "a.json", "answers is no list"),
+        (json.dumps(document(answers=[{}] * 1001)), "a.json", "answers is no list"),
+        (json.dumps(document(answers=["x"])), "a.json", "an item without answers"),
+        (json.dumps(document(answers=[{"answers": {"label": "sad"}}])), "a.json", "question label: no answer"),
+        ("hit_id,worker_id\nh1,w1\n", "a.csv", "no column batch_id, item_id"),
+        (b"\xff\xfe\x00", "a.json", "no JSON"),
+        ("", "a.csv", "no column"),
+    ],
+)
+def test_what_cannot_be_read_is_reported(content: str | bytes, name: str, detail: str) -> None:
+    rows = read(content, name)
+    assert rows and all(row["fault"] == "not_readable" and len(row["detail"]) <= MAX_TEXT for row in rows)
+    assert rows[0]["detail"].startswith(detail)
+
+
+def test_a_file_too_large_is_not_parsed() -> None:
+    assert read(b" " * (MAX_BYTES + 1))[0]["detail"] == "the file has more than 64 MiB"
+
+
+def test_values_are_bounded_and_plain() -> None:
+    item = {"item_id": ["i1"], "seconds": "NaN", "answers": {"label": {"value": "a\x00b\n" + "x" * 9999, "other": 1}}}
+    (row,) = read(json.dumps(document(worker_id="  w 1 ", submitted={"a": 1}, answers=[item])))
+    assert row["item_id"] is None and row["submitted"] is None and row["seconds"] is None
+    assert row["worker_id"] == "w 1" and row["other"] is False
+    assert row["value"].startswith("a b x") and len(row["value"]) <= MAX_TEXT
+    for seconds, kept in ((1e9, None), (-1, None), (float("inf"), None), (True, 1.0), ("7.5", 7.5)):
+        given = {"item_id": "i", "seconds": seconds, "answers": {"label": {"value": "sad"}}}
+        assert read(json.dumps(document(answers=[given])))[0]["seconds"] == kept
+
+
+def test_several_values_and_guarded_cells() -> None:
+    item = {"item_id": "i1", "answers": {"fits": {"values": ["joy", "fear"]}, "notes": {"value": "=1+1"}}}
+    assert [row["value"] for row in read(json.dumps(document(answers=[item])))] == ["joy|fear", "=1+1"]
+    line = "b1,h1,w1,i1,1,notes,'=1+1,false,1,x"
+    assert read(f"{','.join(COLUMNS)}\n{line}\n", "a.csv")[0]["value"] == "=1+1"
+    short = read(f"{','.join(COLUMNS)}\nb1,h1\n", "a.csv")[0]
+    assert (short["hit_id"], short["worker_id"], short["value"]) == ("h1", None, None)
+
+
+def test_rows_fit_the_schema() -> None:
+    contents = [json.dumps(document()).encode(), b"{"]
+    batch = pa.RecordBatch.from_pydict({"path": ["file:/x/y/a.json", "file:/x/z/a.json"], "content": contents})
+    found = [row for one in read_batches(iter([batch])) for row in one.to_pylist()]
+    assert [row["place"] for row in found] == ["y/a.json#1", "z/a.json#1"]
+    assert list(found[0]) == SCHEMA.names and found[1]["fault"] == "not_readable"

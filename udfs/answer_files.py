@@ -1,0 +1,151 @@
+"""Reading what the annotation page wrote: JSON, JSON Lines or CSV, from people we do not know."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+
+ANSWER_FORMAT: Final = "edos-lakehouse answers"
+COLUMNS: Final = (
+    "batch_id", "hit_id", "worker_id", "item_id", "position", "question", "value", "other", "seconds", "submitted",
+)  # fmt: skip
+MAX_BYTES: Final = 64 << 20
+MAX_TEXT: Final = 500
+MAX_ITEMS: Final = 1_000
+DAY: Final = 86_400.0
+
+Row = dict[str, Any]
+SCHEMA: Final = pa.schema(
+    [(name, pa.string()) for name in ("place", "batch_id", "hit_id", "worker_id", "item_id", "question", "value")]
+    + [("other", pa.bool_()), ("seconds", pa.float64())]
+    + [(name, pa.string()) for name in ("submitted", "fault", "detail")]
+)
+DDL: Final = (
+    "place string, batch_id string, hit_id string, worker_id string, item_id string, question string, value string, "
+    "other boolean, seconds double, submitted string, fault string, detail string"
+)
+
+
+def answers_in(name: str, content: bytes) -> Iterator[Row]:
+    """Rows of ``SCHEMA``, one for each answer; what cannot be read is a row with fault and detail.
+
+    Args:
+        name: of the file; its ending tells CSV from JSON.
+        content: the whole file.
+    """
+    rows = _rows(name.lower(), content)
+    for number, row in enumerate(rows, 1):
+        yield {"place": f"{name}#{number}", **row}
+
+
+def _rows(name: str, content: bytes) -> Iterator[Row]:
+    if len(content) > MAX_BYTES:
+        yield _fault(f"the file has more than {MAX_BYTES >> 20} MiB")
+        return
+    text = content.decode("utf-8", errors="replace").lstrip("\ufeff")
+    if name.endswith(".csv"):
+        yield from _of_csv(text)
+        return
+    whole = _parsed(text)
+    if whole is not None:
+        yield from _of_documents(whole)
+        return
+    for line in text.splitlines():
+        if line.strip():
+            document = _parsed(line)
+            yield from _of_documents(document) if document is not None else [_fault(f"no JSON: {line}")]
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_documents(parsed: Any) -> Iterator[Row]:
+    for document in parsed if isinstance(parsed, list) else [parsed]:
+        if not isinstance(document, dict) or not str(document.get("format", "")).startswith(ANSWER_FORMAT):
+            yield _fault("not what the annotation page writes")
+            continue
+        items = document.get("answers")
+        if not isinstance(items, list) or len(items) > MAX_ITEMS:
+            yield _fault("answers is no list of at most a thousand items")
+            continue
+        for item in items:
+            yield from _of_item(document, item)
+
+
+def _of_item(document: dict[str, Any], item: Any) -> Iterator[Row]:
+    given = item.get("answers") if isinstance(item, dict) else None
+    if not isinstance(given, dict):
+        yield _fault("an item without answers")
+        return
+    for question, answer in given.items():
+        if not isinstance(answer, dict):
+            yield _fault(f"question {question}: no answer")
+            continue
+        values = answer.get("values")
+        value = "|".join(_text(one) or "" for one in values[:MAX_ITEMS]) if isinstance(values, list) else None
+        yield {
+            "batch_id": _text(document.get("batch_id")),
+            "hit_id": _text(document.get("hit_id")),
+            "worker_id": _text(document.get("worker_id")),
+            "item_id": _text(item.get("item_id")),
+            "question": _text(question),
+            "value": value if value is not None else _text(answer.get("value")),
+            "other": answer.get("other") is True,
+            "seconds": _seconds(item.get("seconds")),
+            "submitted": _text(document.get("submitted")),
+        }
+
+
+def _of_csv(text: str) -> Iterator[Row]:
+    try:
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            yield _fault(f"no column {', '.join(missing)}")
+            return
+        for line in reader:
+            row = {name: _text(_without_guard(line[name])) for name in COLUMNS if name != "position"}
+            yield {**row, "other": (row["other"] or "").lower() == "true", "seconds": _seconds(row["seconds"])}
+    except csv.Error as error:
+        yield _fault(f"no CSV: {error}")
+
+
+def _without_guard(cell: str | None) -> str | None:
+    """A cell without the quote that the page puts before what looks like a formula."""
+    return cell[1:] if cell and cell[0] == "'" and cell[1:2] in tuple("=+-@\t\r") else cell
+
+
+def _fault(detail: str) -> Row:
+    return {"fault": "not_readable", "detail": detail[:MAX_TEXT]}
+
+
+def _text(value: Any) -> str | None:
+    """A text without outer blanks and control characters, cut; null for nothing."""
+    if value is None or isinstance(value, dict | list):
+        return None
+    plain = "".join(" " if ord(character) < 32 else character for character in str(value)[:MAX_TEXT]).strip()
+    return plain or None
+
+
+def _seconds(value: Any) -> float | None:
+    """Seconds within a day; null for anything else."""
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return seconds if 0 <= seconds <= DAY else None
+
+
+def read_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """For ``mapInArrow`` over Spark's binaryFile source: path and content in, rows of ``SCHEMA`` out."""
+    for batch in batches:
+        for path, content in zip(batch.column("path").to_pylist(), batch.column("content").to_pylist(), strict=True):
+            name = "/".join(path.rsplit("/", 2)[-2:])
+            yield pa.RecordBatch.from_pylist(list(answers_in(name, content)), schema=SCHEMA)
