@@ -1,4 +1,4 @@
-"""The EDOS path as SQL views: the paper's Tables 3, 4 and 9 beside ours, and what the ledgers say."""
+"""The EDOS path as SQL views: the paper's Tables 3 and 9 beside ours, and what the ledgers say."""
 
 import csv
 from importlib.resources import files
@@ -76,22 +76,6 @@ FROM counts
 ORDER BY place"""
 
 
-TABLE_4 = """
-WITH items AS (
-  SELECT count(*) AS items, count(label) AS agreed FROM edos.crowd_labels
-), named AS (
-  SELECT count(DISTINCT dialogue_id, turn) AS items FROM edos.annotations WHERE specified
-), ours AS (
-  SELECT stack(4,
-    1, 'Total no. of dialogues', CAST(items.items AS double), 10250D,
-    2, '# dialogues labeled with majority vote', CAST(items.agreed AS double), 8913D,
-    3, '% dialogues labeled with majority vote', round(100 * try_divide(items.agreed, items.items), 2), 86.96D,
-    4, '# dialogues in which the workers manually specified the label', CAST(named.items AS double), 425D
-  ) AS (place, criterion, value, paper)
-  FROM items CROSS JOIN named
-)
-SELECT place, criterion, value, paper FROM ours ORDER BY place"""
-
 DROPPED_BY_REASON = """
 SELECT stage, unit, reason, count(*) AS rows, sum(units) AS units
 FROM ops.dropped GROUP BY stage, unit, reason ORDER BY stage, unit, rows DESC, reason"""
@@ -110,7 +94,6 @@ def edos_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL); the SQL names tables as ``schema.table``."""
     return {
         "analysis.edos_table_3": ("EDOS Table 3: the size of the data set, the paper's beside ours.", table_3()),
-        "analysis.edos_table_4": ("EDOS Table 4: the crowd's agreement, the paper's beside ours.", TABLE_4),
         "analysis.edos_table_9": (
             "EDOS Table 9: dialogues by their first turn's label and turns by label, the paper's beside ours.",
             table_9(),

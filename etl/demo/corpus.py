@@ -17,7 +17,7 @@ from etl.demo.uploads import Upload, upload_of
 RELEASE = "OpenSubtitles/v2018"
 ZIP = f"{RELEASE}/en.zip"
 CUT_ZIP = f"{RELEASE}/en_cut_off.zip"
-_OWN = ("opus", "labels", "turns", "truth.json")
+_OWN = ("opus", "labels", "talks", "turns", "truth.json")
 
 
 def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
@@ -30,8 +30,8 @@ def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
 
     Returns:
         What was written, as also in ``folder/truth.json``. Below ``folder``: ``opus/`` (the OPUS layout),
-        ``labels/`` (classifier_train.txt.gz, classifier_valid.txt, crowd_votes.csv.gz), ``turns/meld`` and
-        ``turns/emorynlp`` (transcripts).
+        ``labels/`` (classifier_train.txt.gz, classifier_valid.txt, crowd_votes.csv.gz), ``talks/`` (in the form of
+        EmpatheticDialogues), ``turns/meld`` and ``turns/emorynlp`` (transcripts).
 
     Raises:
         InputError: fewer than 12 films.

@@ -3,16 +3,16 @@
 import csv
 import io
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from conf.taxonomy import edos_labels
+from conf.taxonomy import edos_kinds, edos_labels
 from etl.demo.screenplay import cast_of, play
 from etl.demo.store import Store
 from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes, statements
 from etl.subtitles.transcripts import opus_tokens
 
-TRAIN, VALID, SPOKEN, VOTES = 60, 14, 20, 23
-"""Rows of a class: statements to train, statements to validate, film lines to train, worker votes."""
+TRAIN, VALID, SPOKEN, VOTES, TALKS = 60, 14, 20, 23, 8
+"""Rows of a class: statements to train, statements to validate, film lines to train, worker votes, talks."""
 
 VOTE_HEADER = (
     "Count", "Index", "DialogID", "Dialog", "Agreed emotion (2/3 vote)",
@@ -20,22 +20,31 @@ VOTE_HEADER = (
 )  # fmt: skip
 
 
+TALK_HEADER = ("context", "Dialog_ID", "Type", "Actor", "Text", "Label")
+
+
 def write_labelled_sets(store: Store, seed: int) -> dict[str, int]:
-    """Write the two classifier files and the votes; rows by file."""
+    """Write the two classifier files, the votes and the talks; rows by file."""
     train, valid = classifier_sentences(seed)
-    votes = list(crowd_votes(seed))
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(VOTE_HEADER)
-    writer.writerows(votes)
+    votes, talks = list(crowd_votes(seed)), list(empathetic_talks(seed))
     store.write_packed("labels/classifier_train.txt.gz", _lines(train))
     store.write_packed("labels/classifier_valid.txt", _lines(valid))
-    store.write_packed("labels/crowd_votes.csv.gz", table.getvalue().encode())
+    store.write_packed("labels/crowd_votes.csv.gz", _table(VOTE_HEADER, votes))
+    store.write_packed("talks/ed_annotated_all.csv.gz", _table(TALK_HEADER, talks))
     return {
         "labels/classifier_train.txt.gz": len(train),
         "labels/classifier_valid.txt": len(valid),
         "labels/crowd_votes.csv.gz": len(votes),
+        "talks/ed_annotated_all.csv.gz": len(talks),
     }
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return table.getvalue().encode()
 
 
 def _lines(rows: list[tuple[int, str]]) -> bytes:
@@ -134,3 +143,25 @@ def crowd_votes(seed: int) -> Iterator[tuple[object, ...]]:
                 made += 1
                 item = f"{rng.choice(bands)}-{rng.randint(20, 999_999)}"
                 yield (count, item, number, text, agreed, *answers)
+
+
+def empathetic_talks(seed: int) -> Iterator[tuple[str, ...]]:
+    """Rows in the form of EmpatheticDialogues with classifier labels: a situation, then who says what.
+
+    Each talk is conditioned on one of the 32 emotions; its utterances come from a scene in which that is felt.
+    """
+    rng = random.Random(f"{seed}|talks")
+    places, taken = _places(), set[str]()
+    number = 0
+    for label, kind in edos_kinds().items():
+        if kind != "emotion":
+            continue
+        for text in _distinct(list(statements()[label]), TALKS, taken, rng):
+            number += 1
+            talk = f"hit:{number}_conv:{2 * number}"
+            yield (label, talk, "situation", "none", text, label)
+            scene, first = rng.choice(places[label])
+            cast = cast_of(rng)
+            for turn, said in enumerate(play(scene, rng, (cast[0], cast[1]))[first : first + 4]):
+                actor = ("speaker", "listener")[turn % 2]
+                yield (label, talk, "utterance", actor, said.text, said.label or "neutral")

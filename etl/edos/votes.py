@@ -105,6 +105,45 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
     return Outcome(rows=rows, dropped=dropped)
 
 
+def crowd_annotations(answers: DataFrame) -> DataFrame:
+    """The crowd's answers on the page to dialogues, quiz and audit aside, as rows of ``edos.annotations``."""
+    return answers.where((F.col("purpose") == "crowd") & F.col("quiz_label").isNull()).select(
+        "dialogue_id", "turn", "worker_id", "turns", "answer", "label", "specified", "band",
+        F.col("batch_id").alias("source"),
+    )  # fmt: skip
+
+
+def all_annotations(votes: DataFrame | None, answers: DataFrame, labels: Sequence[str]) -> Outcome:
+    """Released votes and the page's answers together.
+
+    Args:
+        votes: a file of votes, or none.
+        answers: ``edos.answers``.
+        labels: the taxonomy.
+
+    Returns:
+        Outcome of ``edos.annotations``; the unit is the vote. A turn that was released with votes keeps those: the
+        page's answers to it are left out.
+    """
+    page = crowd_annotations(answers)
+    if votes is None:
+        return Outcome(page, rows_in=page.count())
+    released = answers_from_votes(votes, labels, "released votes")
+    units = ["dialogue_id", "turn"]
+    twice = page.join(released.rows.select(*units).distinct(), units, "left_semi").select(
+        F.lit("vote").alias("unit"),
+        F.concat_ws("/", "source", "dialogue_id", F.col("turn").cast("string"), "worker_id").alias("id"),
+        F.lit("released_with_votes").alias("reason"),
+        F.col("answer").alias("detail"),
+        F.lit(1).cast("bigint").alias("units"),
+    )
+    rest = page.join(released.rows.select(*units).distinct(), units, "left_anti")
+    assert released.dropped is not None
+    return Outcome(
+        released.rows.unionByName(rest), released.dropped.unionByName(twice), rows_in=3 * votes.count() + page.count()
+    )
+
+
 def majority(votes: Column) -> Column:
     """The vote that more than half of at least two voters gave; null without one (EDOS 3.2: two of three)."""
     most = F.filter(
@@ -144,6 +183,25 @@ def agree(annotations: DataFrame, labels: Sequence[str]) -> Outcome:
     return Outcome(rows=rows, dropped=dropped)
 
 
+FLEISS_KAPPA = """
+WITH pairs AS (
+  SELECT dialogue_id, turn, vote, count(*) AS n
+  FROM (SELECT dialogue_id, turn, explode(votes) AS vote FROM {crowd_labels} WHERE size(votes) = {workers})
+  GROUP BY dialogue_id, turn, vote
+), agreement AS (
+  SELECT count(DISTINCT dialogue_id, turn) AS items, sum(n * n) AS squares FROM pairs
+), chance AS (
+  SELECT sum(CAST(n * n AS double)) AS squares_of_sums, sum(n) AS total
+  FROM (SELECT vote, sum(n) AS n FROM pairs GROUP BY vote)
+), both AS (
+  SELECT items, try_divide(squares - items * {workers}, items * {workers} * ({workers} - 1)) AS observed,
+         try_divide(squares_of_sums, CAST(total AS double) * total) AS expected
+  FROM agreement CROSS JOIN chance
+)
+SELECT items, observed, expected, try_divide(observed - expected, 1D - expected) AS kappa FROM both"""
+"""Fleiss' kappa in SQL, for ``fleiss_kappa`` and for the view of Table 4."""
+
+
 def fleiss_kappa(crowd_labels: DataFrame, workers: int = 3) -> DataFrame:
     """Fleiss' kappa over the turns with exactly so many votes (EDOS Table 4).
 
@@ -155,20 +213,5 @@ def fleiss_kappa(crowd_labels: DataFrame, workers: int = 3) -> DataFrame:
     Returns:
         One row: items, observed, expected, kappa (null for no items).
     """
-    items = crowd_labels.filter(F.size("votes") == workers)
-    vote = items.select("dialogue_id", "turn", F.explode("votes").alias("vote"))
-    pairs = vote.groupBy("dialogue_id", "turn", "vote").agg(F.count("*").alias("n"))
-    observed = pairs.agg(
-        F.countDistinct("dialogue_id", "turn").alias("items"), F.sum(F.col("n") * F.col("n")).alias("squares")
-    )
-    share = pairs.groupBy("vote").agg(F.sum("n").alias("n"))
-    expected = share.agg(
-        F.sum((F.col("n") * F.col("n")).cast("double")).alias("squares_of_sums"), F.sum("n").alias("total")
-    )
-    both = observed.crossJoin(expected).select(
-        "items",
-        F.try_divide(F.col("squares") - F.col("items") * workers, F.col("items") * (workers * (workers - 1)))
-        .alias("observed"),
-        F.try_divide("squares_of_sums", F.col("total").cast("double") * F.col("total")).alias("expected"),
-    )  # fmt: skip
-    return both.withColumn("kappa", F.try_divide(F.col("observed") - F.col("expected"), F.lit(1.0) - F.col("expected")))
+    sql = FLEISS_KAPPA.format(crowd_labels="{crowd_labels}", workers=workers)
+    return crowd_labels.sparkSession.sql(sql, crowd_labels=crowd_labels)

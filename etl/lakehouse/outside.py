@@ -42,3 +42,22 @@ def read_csv(spark: SparkSession, paths: Sequence[str], setting: str) -> DataFra
             raise InputError(f"{setting}: {path} is not there")
     found = [str(Path(path).resolve()) if "://" not in path else path for path in paths]
     return spark.read.csv(found, header=True, multiLine=True, quote='"', escape='"', mode="PERMISSIVE")
+
+
+def files_under(paths: Sequence[str], endings: Sequence[str], setting: str) -> list[str]:
+    """The files that a setting names: each path itself, or the files with such endings in the folder that it is.
+
+    Raises:
+        InputError: a path is not there, or is a folder without such files.
+    """
+    found: list[str] = []
+    for path in paths:
+        place = Path(path)
+        if place.is_file():
+            found.append(str(place.resolve()))
+            continue
+        inside = sorted(str(one.resolve()) for one in place.glob("*") if one.name.endswith(tuple(endings)))
+        if not inside:
+            raise InputError(f"{setting}: {path} is no file, and no folder with {', '.join(endings)} files")
+        found += inside
+    return found

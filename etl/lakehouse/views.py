@@ -1,8 +1,9 @@
 """Every view of the lakehouse, by name."""
 
+from etl.analysis.crowd_views import crowd_views
 from etl.analysis.edos_views import edos_views
 
 
 def all_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
-    return edos_views()
+    return {**edos_views(), **crowd_views()}

@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 
 from conf.errors import InputError
-from conf.taxonomy import edos_labels
+from conf.taxonomy import edos_kinds, edos_labels
 from etl.demo.__main__ import main
 from etl.demo.corpus import write_demo
 from etl.demo.facts import DemoFacts
@@ -242,6 +242,19 @@ def test_votes_have_the_released_columns_and_a_majority_where_told(demo: tuple[P
     first, second = (row["Dialog"] for row in rows if row["DialogID"] == twice[0])
     assert second.startswith(first + "\n")
     assert len({row["Dialog"] for row in rows}) == len(rows)
+
+
+def test_talks_have_the_form_of_empathetic_dialogues(demo: tuple[Path, DemoFacts]) -> None:
+    rows = _csv(gzip.decompress((demo[0] / "talks/ed_annotated_all.csv.gz").read_bytes()))
+    assert len(rows) == demo[1].rows["talks/ed_annotated_all.csv.gz"]
+    assert list(rows[0]) == ["context", "Dialog_ID", "Type", "Actor", "Text", "Label"]
+    situations = [row for row in rows if row["Type"] == "situation"]
+    emotions = {label for label, kind in edos_kinds().items() if kind == "emotion"}
+    assert set(Counter(row["context"] for row in situations)) == emotions and len(emotions) == 32
+    assert len({row["Text"] for row in situations}) == len(situations) == len({row["Dialog_ID"] for row in rows})
+    assert {row["Actor"] for row in rows} == {"none", "speaker", "listener"}
+    assert {row["Label"] for row in rows if row["Type"] == "utterance"} - emotions
+    assert all(row["Label"] in edos_labels() and row["Text"] for row in rows)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ TABLES = {
     "ops_stage_runs": "'s' AS stage, 'r' AS run_id, 'done' AS event, current_timestamp() AS started, 'turn' AS unit,"
     " 9L AS rows_in, 6L AS rows_out, 2L AS rows_dropped, 1L AS rows_quarantined",
     "subtitles_turn_scores": "'p' AS source_path, 'f' AS subtitle_id, array(-0.5f, 1.5f) AS scores",
-    "edos_crowd_labels": "'1' AS dialogue_id, 0 AS turn, 'sad' AS label",
-    "edos_annotations": "'1' AS dialogue_id, 0 AS turn, true AS specified",
 }
 
 
@@ -51,10 +49,9 @@ def test_table_9_counts_first_turns_and_turns_for_every_label(spark: SparkSessio
     assert (rows[-1]["paper_dialogues"], rows[-1]["paper_turns"]) == (1_000_000, 2_829_426)
 
 
-def test_table_3_and_4_and_the_ledgers(spark: SparkSession, views: dict[str, str]) -> None:
+def test_table_3_and_the_ledgers(spark: SparkSession, views: dict[str, str]) -> None:
     table_3 = [row["value"] for row in spark.sql(views["analysis.edos_table_3"]).collect()]
     assert table_3 == [1, 2, 7, 2, 7, 3.5]
-    assert [row["value"] for row in spark.sql(views["analysis.edos_table_4"]).collect()] == [1, 1, 100, 1]
     assert spark.sql(views["analysis.reconciliation"]).collect()[0]["unexplained"] == 0
     assert spark.sql(views["analysis.dropped_by_reason"]).collect()[0]["units"] == 2
     pairs = spark.sql(views["analysis.turn_score_pairs"]).collect()

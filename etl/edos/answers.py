@@ -1,0 +1,149 @@
+"""Answers from the annotation page: which of them count, and why the others do not (EDOS 3.2, 7)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from etl.edos.votes import normalised_answer
+from etl.lakehouse.outcome import Outcome
+from udfs.answer_files import DDL, read_batches
+
+KEY_DDL = (
+    "batch_id string, purpose string, hit_id string, item_id string, dialogue_id string, turn int, "
+    "turns array<string>, options array<string>, quiz_label string, label string, confidence float, band string, "
+    "stratum_turns bigint"
+)
+QUESTION = "label"
+
+
+def read_answers(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+    """One row for each answer in files of the page; see ``udfs.answer_files``."""
+    if not files:
+        return spark.createDataFrame([], DDL)
+    contents = spark.read.format("binaryFile").load(list(files)).select("path", "content")
+    return contents.mapInArrow(read_batches, DDL)  # type: ignore[arg-type]
+
+
+def read_keys(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+    """One row for each item of the batches that went out, from their key files; each item once."""
+    if not files:
+        return spark.createDataFrame([], KEY_DDL)
+    keys = spark.read.json(list(files), schema=KEY_DDL)
+    known = keys.where(
+        F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & F.col("purpose").isin("crowd", "audit")
+    )
+    # A HIT may be in two batches, the second made when films came in: the first by name stands.
+    first = Window.partitionBy("hit_id", "item_id").orderBy("purpose", "batch_id", "dialogue_id")
+    return known.withColumn("nth", F.row_number().over(first)).where(F.col("nth") == 1).drop("nth")
+
+
+def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str], annotation: Any) -> Outcome:
+    """The answers that count, each with what its item is; the others with the reason.
+
+    Rules, in this order; the paper has none of them but the unit:
+    ``not_readable``; ``no_worker``; ``unknown_worker``: not among those that the settings know, where they name any;
+    ``other_question``; ``unknown_item``: in none of the batches at hand; ``no_answer``; ``answered_again``: of one
+    worker's answers to the same turn with its history (or the same quiz item) the last one submitted counts;
+    ``half_done_hit``: the worker did not answer all items of the HIT. An answer outside the taxonomy stays, its label
+    null; the ledger reports it with units 0.
+
+    Args:
+        answers: rows of ``read_answers``.
+        keys: rows of ``read_keys``.
+        labels: the taxonomy, lower case.
+        annotation: ``edos.annotation``: known_workers, keep_half_done.
+
+    Returns:
+        Outcome of ``edos.answers``; the unit is the answer.
+    """
+    sizes = keys.groupBy("hit_id").agg(F.count("*").cast("int").alias("hit_items"))
+    # The key, not the answer's file, says which batch an item belongs to.
+    given = answers.drop("batch_id").join(F.broadcast(keys.join(sizes, "hit_id")), ["hit_id", "item_id"], "left")
+    known_workers = list(annotation.known_workers)
+    stranger = ~F.col("worker_id").isin(*known_workers) if known_workers else F.lit(False)
+    faults = (
+        F.when(F.col("fault").isNotNull(), F.col("fault"))
+        .when(F.col("worker_id").isNull(), "no_worker")
+        .when(stranger, "unknown_worker")
+        .when(F.coalesce("question", F.lit("")) != QUESTION, "other_question")
+        .when(F.col("dialogue_id").isNull(), "unknown_item")
+        .when(normalised_answer(F.col("value")).isNull(), "no_answer")
+    )
+    judged = given.withColumn("fault", faults)
+    # A situation may be asked in several HITs; a dialogue's turn is one unit of the crowd wherever it was asked.
+    asked_once = (F.col("purpose") == "crowd") & F.col("quiz_label").isNull()
+    unit = F.when(asked_once, F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))).otherwise(
+        F.concat_ws("/", "hit_id", "item_id")
+    )
+    latest = Window.partitionBy("worker_id", unit, F.col("fault").isNull()).orderBy(
+        F.col("submitted").desc_nulls_last(), F.col("place")
+    )
+    judged = judged.withColumn("nth", F.row_number().over(latest))
+    judged = judged.withColumn("fault", F.coalesce("fault", F.when(F.col("nth") > 1, F.lit("answered_again"))))
+    known = F.coalesce("fault", F.lit("answered_again")) == "answered_again"
+    done = F.size(F.collect_set("item_id").over(Window.partitionBy("worker_id", "hit_id", known)))
+    judged = judged.withColumn("whole_hit", done == F.col("hit_items"))
+    if not annotation.keep_half_done:
+        half = F.when(~F.col("whole_hit"), F.lit("half_done_hit"))
+        judged = judged.withColumn("fault", F.coalesce("fault", half))
+    name = normalised_answer(F.col("value"))
+    judged = judged.withColumns({
+        "named": F.when(name.isin(*labels), name),
+        "specified": F.coalesce("other", F.lit(False)) | ~F.array_contains("options", name),
+    })  # fmt: skip
+    rows = judged.where(F.col("fault").isNull()).select(
+        "hit_id", "item_id", "worker_id", "batch_id", "purpose", "dialogue_id", "turn",
+        "turns", F.col("value").alias("answer"), F.col("named").alias("label"), "specified", "quiz_label",
+        F.col("label").alias("model_label"), "confidence", "band", "stratum_turns", "whole_hit", "seconds", "submitted",
+    )  # fmt: skip
+    outside = F.col("fault").isNull() & F.col("named").isNull()
+    dropped = judged.where(F.col("fault").isNotNull() | outside).select(
+        F.lit("answer").alias("unit"),
+        F.col("place").alias("id"),
+        F.coalesce("fault", F.lit("outside_taxonomy")).alias("reason"),
+        F.coalesce(
+            "detail",
+            F.concat_ws(", ", "worker_id", "hit_id", "item_id", F.left("value", F.lit(100))),
+        ).alias("detail"),
+        F.when(outside, 0).otherwise(1).cast("bigint").alias("units"),
+    )
+    return Outcome(rows, dropped)
+
+
+def assignments(answers: DataFrame, *, pass_at: int, reward: float, bonus: float) -> DataFrame:
+    """Each HIT as one worker did it: quiz, time, what is owed (EDOS 7: $0.40, and $0.10 from 3 of 5 right).
+
+    A time is unusually long above the third quartile by 1.5 interquartile ranges (Tukey's fence; the paper leaves out
+    workers who took unusually long and does not say how it tells them).
+
+    Args:
+        answers: ``edos.answers``.
+        pass_at: right quiz answers that pass.
+        reward, bonus: dollars.
+
+    Returns:
+        Rows of ``edos.assignments``. Only whole HITs are paid.
+    """
+    quiz = F.col("quiz_label").isNotNull()
+    right = quiz & (F.col("label") == F.col("quiz_label"))
+    # Tenths of seconds, so that sums are exact in any order.
+    tenths = F.round(F.col("seconds") * 10).cast("bigint")
+    done = answers.groupBy("hit_id", "worker_id", "batch_id", "purpose").agg(
+        F.count("*").cast("int").alias("answers"), F.bool_and("whole_hit").alias("whole"),
+        F.count_if(quiz).cast("int").alias("quiz"), F.count_if(right).cast("int").alias("quiz_right"),
+        (F.sum(tenths) / 10).alias("seconds"),
+    )  # fmt: skip
+    quarters = done.groupBy("purpose").agg(
+        F.percentile("seconds", F.lit(0.25)).alias("low"), F.percentile("seconds", F.lit(0.75)).alias("high")
+    )
+    whole = F.col("whole")
+    passed = F.when(F.col("quiz") > 0, F.col("quiz_right") >= pass_at)
+    return done.join(F.broadcast(quarters), "purpose").select(
+        "hit_id", "worker_id", "batch_id", "purpose", "answers", "quiz", "quiz_right", passed.alias("passed"),
+        "seconds",
+        (F.col("seconds") > F.col("high") + 1.5 * (F.col("high") - F.col("low"))).alias("unusually_long"),
+        F.when(whole, reward).otherwise(0).cast("decimal(9,2)").alias("reward"),
+        F.when(whole & F.coalesce(passed, F.lit(False)), bonus).otherwise(0).cast("decimal(9,2)").alias("bonus"),
+    )  # fmt: skip

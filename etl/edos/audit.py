@@ -1,0 +1,56 @@
+"""The audit: finished turns drawn by label and confidence, for people to label again (ours)."""
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from etl.edos.quiz import content_order, shuffled
+from etl.edos.readability import band_of
+from etl.edos.tasks import in_position, into_hits, noted_by_class
+from etl.lakehouse.outcome import Outcome
+
+OPTIONS = 3
+
+
+def audit_tasks(
+    dialogues: DataFrame, weak_labels: DataFrame, *, bands: tuple[float, ...], per_stratum: int, per_hit: int, seed: int
+) -> Outcome:
+    """So many finished turns of each label and confidence band, by content hash, as HITs.
+
+    Whoever answers does not see which option is the classifier's: they are its label and the weak labeler's,
+    three in all, shuffled, and Other. A last HIT may be short.
+
+    Args:
+        dialogues: ``edos.dialogues``.
+        weak_labels: ``edos.weak_labels``, for the other options.
+        bands: lower edges of confidence bands; the lowest should be 0.
+        per_stratum: turns of each label and band.
+        per_hit: items of a HIT.
+        seed: of order and draw.
+
+    Returns:
+        Outcome of ``edos.audit_tasks``. The unit is the turn; those not drawn are noted by label and band.
+    """
+    turns = dialogues.select(
+        "dialogue_id", F.col("turns")["text"].alias("texts"), F.posexplode("turns").alias("turn", "one")
+    ).select(
+        "dialogue_id", "turn", "texts", F.col("one")["label"].alias("label"),
+        F.col("one")["confidence"].alias("confidence"),
+    )  # fmt: skip
+    banded = turns.withColumn("band", F.coalesce(band_of(F.col("confidence"), bands), F.lit("below")))
+    stratum = Window.partitionBy("label", "band")
+    order = stratum.orderBy(
+        content_order(F.col("dialogue_id"), F.col("turn").cast("string"), seed=seed, of="audit"), "dialogue_id", "turn"
+    )
+    drawn = banded.withColumns({"place": F.row_number().over(order), "stratum_turns": F.count("*").over(stratum)})
+    chosen = into_hits(drawn.where(F.col("place") <= per_stratum), per_hit, seed)
+    weak = weak_labels.select("dialogue_id", "turn", F.col("top3")["label"].alias("top"))
+    others = F.coalesce("top", F.array().cast("array<string>"))
+    offered = F.slice(F.array_distinct(F.concat(F.array("label"), others)), 1, OPTIONS)
+    tasks = chosen.join(weak, ["dialogue_id", "turn"], "left").select(
+        "hit_id", "dialogue_id", "turn", "label", "confidence", "band", "stratum_turns",
+        F.slice("texts", F.lit(1), F.col("turn") + 1).alias("turns"),
+        shuffled(offered, F.col("hit_id"), F.col("dialogue_id"), seed=seed, of="options").alias("options"),
+        F.lit(None).cast("string").alias("quiz_label"),
+    )  # fmt: skip
+    left = drawn.where(F.col("place") > per_stratum).withColumn("fault", F.lit("not_drawn"))
+    return Outcome(in_position(tasks, seed), noted_by_class(left, F.col("confidence"), "confidence"))

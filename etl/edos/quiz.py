@@ -1,0 +1,84 @@
+"""Quiz items: situations of EmpatheticDialogues whose emotion is known (EDOS 3.2)."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+
+COLUMNS = ("context", "Dialog_ID", "Type", "Text")
+"""What the file of EmpatheticDialogues must have."""
+
+
+def content_order(*keys: Column, seed: int, of: str) -> Column:
+    """A sort key that depends on the keys' content and the seed alone."""
+    return F.sha2(F.concat_ws("\u0001", F.lit(f"{seed} {of}"), *keys), 256)
+
+
+def shuffled(values: Column, *keys: Column, seed: int, of: str) -> Column:
+    """An array in an order that depends on the keys' content and the seed alone."""
+    keyed = F.transform(
+        values, lambda v: F.struct(content_order(*keys, v, seed=seed, of=of).alias("order"), v.alias("value"))
+    )
+    return F.transform(F.array_sort(keyed), lambda pair: pair["value"])
+
+
+def situations(dialogues: DataFrame, labels: Sequence[str], characters: tuple[int, int]) -> DataFrame:
+    """Situations fit for a quiz: (dialogue_id, text, quiz_label), each text once.
+
+    Args:
+        dialogues: the file of EmpatheticDialogues, all strings.
+        labels: the taxonomy; the emotion that a talk was conditioned on must be in it.
+        characters: the shortest and the longest text that is used.
+
+    Raises:
+        InputError: a column is not there.
+    """
+    missing = [name for name in COLUMNS if name not in dialogues.columns]
+    if missing:
+        raise InputError(
+            f"edos.empathetic_dialogues: no column {', '.join(missing)}; the file has {', '.join(COLUMNS)} and more"
+        )
+    text = F.trim(F.regexp_replace("Text", r"\s+", " "))
+    rows = dialogues.where(F.lower("Type") == "situation").select(
+        F.col("Dialog_ID").alias("dialogue_id"), text.alias("text"), F.lower(F.trim("context")).alias("quiz_label")
+    )
+    fit = rows.where(F.col("quiz_label").isin(*labels) & F.length("text").between(*characters))
+    first = F.row_number().over(Window.partitionBy(F.lower("text")).orderBy("dialogue_id", "quiz_label"))
+    return fit.withColumn("copy", first).where(F.col("copy") == 1).drop("copy")
+
+
+def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFrame:
+    """So many situations for each HIT, by content and seed; the pool starts again when it is used up.
+
+    The two other options are emotions of the pool, drawn by content: the paper does not say which were offered.
+
+    Args:
+        hits: hit (from 0), hit_id.
+        pool: what ``situations`` gives.
+        each: quiz items of a HIT; none repeats within it.
+
+    Returns:
+        hit_id, dialogue_id, turn (0), turns, options, quiz_label.
+
+    Raises:
+        InputError: the pool has fewer situations than one HIT needs.
+    """
+    size = pool.count()
+    if size < each:
+        raise InputError(f"edos.empathetic_dialogues: {size} situations are fit for a quiz, a HIT needs {each}")
+    known = [row[0] for row in pool.select("quiz_label").distinct().orderBy("quiz_label").collect()]
+    if len(known) < 3:
+        raise InputError("edos.empathetic_dialogues: a quiz needs situations of three emotions or more")
+    order = Window.orderBy(content_order(F.col("dialogue_id"), F.col("text"), seed=seed, of="quiz"))
+    numbered = pool.withColumn("number", F.row_number().over(order) - 1)
+    wanted = hits.select("hit_id", F.explode(F.sequence(F.col("hit") * each, (F.col("hit") + 1) * each - 1)).alias("n"))
+    items = wanted.withColumn("number", (F.col("n") % size).cast("int")).join(numbered, "number")
+    others = F.filter(F.array(*map(F.lit, known)), lambda label: label != F.col("quiz_label"))
+    drawn = F.slice(shuffled(others, F.col("hit_id"), F.col("text"), seed=seed, of="others"), 1, 2)
+    offered = F.concat(F.array("quiz_label"), drawn)
+    return items.select(
+        "hit_id", "dialogue_id", F.lit(0).alias("turn"), F.array("text").alias("turns"),
+        shuffled(offered, F.col("hit_id"), F.col("text"), seed=seed, of="options").alias("options"), "quiz_label",
+    )  # fmt: skip

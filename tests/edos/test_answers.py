@@ -1,0 +1,222 @@
+"""Which answers of the annotation page count, what a HIT's worker is owed, and the views over it (EDOS 3.2, 7)."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.settings import AnnotationSettings
+from conf.taxonomy import edos_labels
+from etl.analysis.crowd_views import crowd_views
+from etl.edos.answers import KEY_DDL, accepted_answers, assignments
+from etl.edos.votes import all_annotations
+from etl.lakehouse.tables.edos import ANNOTATIONS, ANSWERS, ASSIGNMENTS
+from udfs.answer_files import DDL
+
+
+def key(spark: SparkSession, hit: str = "h1", purpose: str = "crowd") -> DataFrame:
+    """A HIT of two dialogues and a quiz item."""
+    known = (["sad", "proud", "angry"],)
+    rows = [
+        ("b1", purpose, hit, f"{hit}i1", "7-1", 1, ["Hi .", "Bye ."], *known, None, "sad", 0.9, "0.9", 40),
+        ("b1", purpose, hit, f"{hit}i2", "7-9", 0, ["So ."], *known, None, "angry", 0.8, "0.8", 10),
+        ("b1", purpose, hit, f"{hit}i3", "hit:1", 0, ["I won ."], *known, "proud", None, None, None, None),
+    ]
+    return spark.createDataFrame(rows, KEY_DDL)
+
+
+def given(worker: str | None, item: str | None, value: str | None, **more: object) -> tuple:
+    row = {
+        "place": f"f#{worker}{item}{value}", "batch_id": "made up", "hit_id": (item or "h1i")[:2], "worker_id": worker,
+        "item_id": item, "question": "label", "value": value, "other": False, "seconds": 10.0,
+        "submitted": "2024-05-01", "fault": None, "detail": None,
+    }  # fmt: skip
+    return tuple((row | more).values())
+
+
+def whole(worker: str, *values: str, hit: str = "h1", **more: object) -> list[tuple]:
+    return [given(worker, f"{hit}i{n}", value, **more) for n, value in enumerate(values, 1)]
+
+
+ROWS = [
+    *whole("w1", "sad", "Annoyed ", "proud"),
+    *whole("w2", "sad", "dancing", "sad"),
+    *whole("w3", "sad", "angry"),  # half done
+    given("w1", "h1i1", "proud", submitted="2024-04-01", place="old"),  # she changed her mind, then downloaded again
+    given("w1", "h1i9", "sad"),
+    given("w1", "h2i1", "sad"),
+    given(None, "h1i1", "sad"),
+    given("w4", "h1i1", " (Other)"),
+    given("w1", "h1i1", "so so", question="notes"),
+    given(None, None, None, fault="not_readable", detail="no JSON: {", place="bad"),
+]
+
+
+def accepted(spark: SparkSession, rows: list[tuple], **settings: object) -> tuple[dict, dict]:
+    outcome = accepted_answers(
+        spark.createDataFrame(rows, DDL).repartition(3), key(spark), edos_labels(), AnnotationSettings(**settings)
+    )
+    kept = outcome.rows.select(*ANSWERS.columns).collect()
+    assert outcome.dropped is not None
+    left = outcome.dropped.collect()
+    assert len(kept) + sum(row["units"] for row in left) == len(rows)
+    return (
+        {(row["worker_id"], row["item_id"]): row for row in kept},
+        {row["id"]: (row["reason"], row["detail"]) for row in left},
+    )
+
+
+def test_each_rule_has_its_reason(spark: SparkSession) -> None:
+    kept, left = accepted(spark, ROWS)
+    assert set(kept) == {(worker, f"h1i{n}") for worker in ("w1", "w2") for n in (1, 2, 3)}
+    annoyed = kept[("w1", "h1i2")]
+    assert (annoyed["answer"], annoyed["label"], annoyed["specified"]) == ("Annoyed ", "annoyed", True)
+    assert (annoyed["dialogue_id"], annoyed["turn"], annoyed["batch_id"], annoyed["model_label"]) == (
+        "7-9",
+        0,
+        "b1",
+        "angry",
+    )
+    assert kept[("w1", "h1i1")]["label"] == "sad" and kept[("w2", "h1i2")]["label"] is None
+    by_reason = {reason: sorted(name for name in left if left[name][0] == reason) for reason, _ in left.values()}
+    assert by_reason == {
+        "half_done_hit": ["f#w3h1i1sad", "f#w3h1i2angry"],
+        "answered_again": ["old"],
+        "unknown_item": ["f#w1h1i9sad", "f#w1h2i1sad"],
+        "no_worker": ["f#Noneh1i1sad"],
+        "no_answer": ["f#w4h1i1 (Other)"],
+        "other_question": ["f#w1h1i1so so"],
+        "not_readable": ["bad"],
+        "outside_taxonomy": ["f#w2h1i2dancing"],
+    }
+
+
+def test_strangers_and_half_done_hits_by_setting(spark: SparkSession) -> None:
+    kept, left = accepted(spark, ROWS, known_workers=("w2", "w3"), keep_half_done=True)
+    assert {worker for worker, _ in kept} == {"w2", "w3"} and len(kept) == 5
+    assert left["f#w1h1i1sad"][0] == "unknown_worker" and left["bad"] == ("not_readable", "no JSON: {")
+
+
+def test_only_the_crowds_dialogues_become_annotations(spark: SparkSession) -> None:
+    outcome = accepted_answers(spark.createDataFrame(ROWS, DDL), key(spark), edos_labels(), AnnotationSettings())
+    answers = outcome.rows.cache()
+    own = all_annotations(None, answers, edos_labels())
+    rows = own.rows.select(*ANNOTATIONS.columns).collect()
+    assert sorted((row["dialogue_id"], row["turn"], row["worker_id"]) for row in rows) == [
+        ("7-1", 1, "w1"), ("7-1", 1, "w2"), ("7-9", 0, "w1"), ("7-9", 0, "w2"),
+    ]  # fmt: skip
+    assert own.rows_in == 4 and {row["source"] for row in rows} == {"b1"}
+    audit = accepted_answers(
+        spark.createDataFrame(ROWS, DDL), key(spark, purpose="audit"), edos_labels(), AnnotationSettings()
+    )
+    assert all_annotations(None, audit.rows, edos_labels()).rows.count() == 0
+    released = [("1", "0.9-1", "7-9", "So .", "-", "Sad", "Sad", "Proud")]
+    names = ("Count", "Index", "DialogID", "Dialog", "Agreed", *(f"Worker {n} answer" for n in (1, 2, 3)))
+    votes = spark.createDataFrame(released, ", ".join(f"`{name}` string" for name in names))
+    both = all_annotations(votes, answers, edos_labels())
+    assert both.rows.count() == 5 and both.rows_in == 7 and both.dropped is not None
+    left = [(row["id"], row["reason"], row["units"]) for row in both.dropped.orderBy("id").collect()]
+    assert left == [(f"b1/7-9/0/{w}", "released_with_votes", 1) for w in ("w1", "w2")]
+
+
+def test_quiz_bonus_time_and_outliers(spark: SparkSession) -> None:
+    rows = [
+        row
+        for n in range(8)
+        for row in whole(f"w{n}", "sad", "sad", "proud" if n else "angry", seconds=4000.0 if n == 7 else 60.0 + n)
+    ] + whole("half", "sad", "sad")  # fmt: skip
+    kept = accepted_answers(
+        spark.createDataFrame(rows, DDL), key(spark), edos_labels(), AnnotationSettings(keep_half_done=True)
+    ).rows
+    done = assignments(kept, pass_at=1, reward=0.40, bonus=0.10).select(*ASSIGNMENTS.columns).collect()
+    assert len(done) == 9
+    by = {row["worker_id"]: row for row in done}
+    assert (by["w0"]["quiz"], by["w0"]["quiz_right"], by["w0"]["passed"]) == (1, 0, False)
+    assert (by["w0"]["reward"], by["w0"]["bonus"]) == (Decimal("0.40"), Decimal("0.00"))
+    assert (by["w1"]["passed"], by["w1"]["bonus"], by["w1"]["seconds"]) == (True, Decimal("0.10"), 183.0)
+    assert [row["worker_id"] for row in done if row["unusually_long"]] == ["w7"]
+    assert (by["half"]["answers"], by["half"]["passed"], by["half"]["reward"]) == (2, None, Decimal("0.00"))
+
+
+@pytest.fixture()
+def view(spark: SparkSession) -> Iterator[object]:
+    """Runs a view's SQL over stand-ins for its tables."""
+    made: set[str] = set()
+
+    def shown(name: str, **tables: DataFrame) -> list:
+        sql = crowd_views()[f"analysis.{name}"][1]
+        for table, frame in tables.items():
+            frame.createOrReplaceTempView(f"stand_in_{table}")
+            made.add(f"stand_in_{table}")
+            sql = sql.replace(f"edos.{table}", f"stand_in_{table}")
+        return spark.sql(sql).collect()
+
+    yield shown
+    for name in made:
+        spark.catalog.dropTempView(name)
+
+
+def test_the_audit_weighs_strata_by_their_size(spark: SparkSession, view) -> None:
+    rows = [("b", f"d{n}", 0, "w", "sad", band, turns, label, label) for n, (band, turns, label) in enumerate(
+        [("0.9", 900, "sad")] * 9 + [("0.9", 900, "proud")] + [("0.5", 100, "sad")] + [("0.5", 100, "angry")] * 3)
+    ]  # fmt: skip
+    rows += [("b", "split", 0, w, "sad", "0.5", 100, label, label) for w, label in (("w", "sad"), ("x", "proud"))]
+    answers = spark.createDataFrame(
+        rows, "batch_id string, dialogue_id string, turn int, worker_id string, model_label string, band string, "
+        "stratum_turns bigint, label string, answer string",
+    ).selectExpr("*", "'audit' AS purpose")  # fmt: skip
+    found = {(row["grouped_by"], row["name"]): row for row in view("edos_audit", answers=answers)}
+    high, low, every = found[("band", "0.9")], found[("band", "0.5")], found[("all", "all")]
+    assert (high["audited"], high["right_ones"], high["precision"]) == (10, 9, 0.9)
+    # Wilson's interval for 9 of 10 and 1 of 4, as printed in tables
+    assert (high["low"], high["high"]) == (pytest.approx(0.5958, abs=2e-4), pytest.approx(0.9821, abs=2e-4))
+    assert (low["audited"], low["undecided"], low["precision"]) == (5, 1, 0.25)
+    assert (low["low"], low["high"]) == (pytest.approx(0.0456, abs=2e-4), pytest.approx(0.6994, abs=2e-4))
+    assert every["precision"] == pytest.approx(0.9 * 0.9 + 0.1 * 0.25, abs=1e-4)
+    assert found[("class", "sad")]["precision"] == every["precision"]
+    assert every["low"] < every["precision"] < every["high"]
+
+
+def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
+    kept = accepted_answers(
+        spark.createDataFrame(ROWS, DDL), key(spark), edos_labels(), AnnotationSettings()
+    ).rows.cache()
+    done = assignments(kept, pass_at=1, reward=0.40, bonus=0.10)
+    labels = spark.createDataFrame(
+        [("7-1", 1, "sad", ["sad", "sad", "sad"]), ("7-9", 0, None, ["a", "b", "b"])],
+        "dialogue_id string, turn int, label string, votes array<string>",
+    )
+    own = all_annotations(None, kept, edos_labels()).rows
+    table = view("edos_table_4", crowd_labels=labels, assignments=done, annotations=own)
+    # observed (1 + 1/3) / 2, expected (9 + 1 + 4) / 36
+    kappa = (2 / 3 - 14 / 36) / (1 - 14 / 36)
+    assert [row["value"] for row in table] == [2, 1, 50, pytest.approx(kappa, abs=1e-4), 50, 1]
+    assert [row["paper"] for row in table] == [10250, 8913, 86.96, 0.46, 77.75, 425]
+    workers = {
+        row["worker_id"]: row for row in view("edos_workers", crowd_labels=labels, assignments=done, answers=kept)
+    }
+    assert (workers["w1"]["quiz_percent"], workers["w2"]["quiz_percent"]) == (100, 0)
+    assert workers["w1"]["percent_with_majority"] == 100 and workers["w1"]["specified"] == 1
+    cost = {row["criterion"]: row["value"] for row in view("edos_crowd_cost", assignments=done)}
+    assert cost["Rewards in dollars"] == pytest.approx(0.8) and cost["Bonuses in dollars"] == pytest.approx(0.1)
+    assert cost["Mean minutes a HIT, unusually long ones aside"] == 0.5
+    assert cost["Dollars an hour by the reward alone"] == 48
+    nothing = spark.createDataFrame([], done.schema)
+    assert view("edos_crowd_cost", assignments=nothing)[0]["value"] == 0
+
+
+def test_the_released_votes_give_the_released_figures(spark: SparkSession, view, shared_data: Path) -> None:
+    from etl.edos.votes import VOTE_FILE_OPTIONS, agree
+
+    path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
+    nobody = spark.createDataFrame([], ANSWERS.schema)
+    annotations = all_annotations(spark.read.options(**VOTE_FILE_OPTIONS).csv(str(path)), nobody, edos_labels())
+    rows = annotations.rows.cache()
+    labels = agree(rows, edos_labels()).rows.cache()
+    done = assignments(nobody, pass_at=3, reward=0.4, bonus=0.1)
+    table = [row["value"] for row in view("edos_table_4", crowd_labels=labels, assignments=done, annotations=rows)]
+    assert annotations.rows_in == 3 * 8187 == rows.count()
+    assert table[:3] == [8187, 7100, 86.72] and table[4] is None
+    assert table[3] == pytest.approx(0.45, abs=0.01)

@@ -1,0 +1,153 @@
+"""HITs for the crowd and for the audit: who is chosen, what is offered, what is left out (EDOS 3.2)."""
+
+from collections import Counter
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.taxonomy import edos_labels
+from etl.edos.audit import audit_tasks
+from etl.edos.quiz import situations
+from etl.edos.tasks import annotation_tasks, most_readable
+from etl.lakehouse.tables.edos import ANNOTATION_TASKS, AUDIT_TASKS
+
+READABLE = (
+    "dialogue_id string, turn int, label string, confidence float, band string, history_hash string, readability double"
+)
+ED = "context string, Dialog_ID string, Type string, Actor string, Text string, Label string"
+
+
+def readable(spark: SparkSession) -> DataFrame:
+    """22 sad turns, 12 of them in the first band, one of those a copy; 4 proud ones in the second."""
+    rows = [(f"d{n:02}", 1, "sad", 0.95 if n < 12 else 0.85, "0.9" if n < 12 else "0.8", f"s{n}", n / 100)
+            for n in range(22)]  # fmt: skip
+    rows += [(f"p{n}", 0, "proud", 0.81, "0.8", f"p{n}", 0.5) for n in range(4)]
+    rows += [("copy", 3, "sad", 0.95, "0.9", "s11", 0.11)]
+    return spark.createDataFrame(rows, READABLE)
+
+
+def sources(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
+    keys = [(row["dialogue_id"], row["turn"], row["label"]) for row in readable(spark).collect()]
+    weak = [(key, turn, [(label, 0.9), ("content", 0.05), ("caring", 0.01)]) for key, turn, label in keys]
+    texts = [(key, [(f"{key} says {turn}",) for turn in range(5)]) for key, _, _ in keys]
+    return (
+        spark.createDataFrame(
+            weak, "dialogue_id string, turn int, top3 array<struct<label: string, confidence: float>>"
+        ),
+        spark.createDataFrame(texts, "dialogue_id string, turns array<struct<text: string>>"),
+    )
+
+
+def talks(spark: SparkSession) -> DataFrame:
+    rows = [
+        (label, f"hit:{n}_conv:{n}", "situation", "none", f"This happened to me, number {n}.", "x")
+        for n, label in enumerate(["afraid", "proud", "sad", "Joyful "])
+    ]
+    rows += [
+        ("sad", "hit:9", "situation", "none", "Too short.", "sad"),
+        ("sad", "hit:9", "situation", "none", "x" * 200, "sad"),
+        ("bored", "hit:10", "situation", "none", "An emotion that we do not know.", "sad"),
+        ("sad", "hit:11", "utterance", "speaker", "Something that somebody says then.", "sad"),
+        ("angry", "hit:12", "situation", "none", "THIS happened to me,  number 0.", "sad"),  # a copy
+        (None, None, "situation", None, None, None),
+    ]
+    return spark.createDataFrame(rows, ED)
+
+
+def test_a_class_steps_down_by_bands_and_nobody_is_asked_twice(spark: SparkSession) -> None:
+    ranked = most_readable(readable(spark).repartition(4), 14)
+    chosen = {row["dialogue_id"]: row["rank"] for row in ranked.where("fault IS NULL AND label = 'sad'").collect()}
+    # The copy comes first by id and stands for d11; the first band is used up before the second.
+    assert sorted(chosen, key=lambda key: chosen[key]) == [
+        "copy",
+        *(f"d{n:02}" for n in range(10, -1, -1)),
+        "d21",
+        "d20",
+    ]
+    faults = Counter(row["fault"] for row in ranked.where("fault IS NOT NULL").collect())
+    assert faults == {"same_text_again": 1, "beyond_top_n": 8}
+
+
+def test_hits_of_dialogues_and_quiz_items(spark: SparkSession) -> None:
+    weak, dialogues = sources(spark)
+    pool = situations(talks(spark), edos_labels(), (20, 160))
+    assert sorted((row["quiz_label"], row["dialogue_id"]) for row in pool.collect()) == [
+        ("afraid", "hit:0_conv:0"), ("joyful", "hit:3_conv:3"), ("proud", "hit:1_conv:1"), ("sad", "hit:2_conv:2"),
+    ]  # fmt: skip
+    given = {"per_class": 14, "per_hit": 5, "quiz_per_hit": 2, "seed": 13}
+    outcome = annotation_tasks(readable(spark), weak, dialogues, pool, **given)
+    rows = outcome.rows.select(*ANNOTATION_TASKS.columns).collect()
+    assert len(rows) == 3 * 7  # 18 turns: three full HITs, three turns left over
+    hits: dict[str, list] = {}
+    for row in rows:
+        hits.setdefault(row["hit_id"], []).append(row)
+    for items in hits.values():
+        assert sorted(row["position"] for row in items) == list(range(1, 8))
+        quiz = [row for row in items if row["quiz_label"]]
+        assert len({row["dialogue_id"] for row in quiz}) == 2
+        for row in quiz:
+            assert row["quiz_label"] in row["options"] and len(set(row["options"])) == 3 and row["label"] is None
+    asked = [row for row in rows if row["quiz_label"] is None]
+    for row in asked:
+        assert sorted(row["options"]) == sorted([row["label"], "content", "caring"])
+        assert row["turns"] == [f"{row['dialogue_id']} says {turn}" for turn in range(row["turn"] + 1)]
+    assert len({row["options"].index(row["label"]) for row in asked}) > 1  # the place tells nothing
+    assert len({row["item_id"] for row in rows}) == len(rows)
+    assert {len(row["item_id"]) for row in rows} == {13}
+    assert outcome.dropped is not None
+    dropped = outcome.dropped.groupBy("reason").agg(F.sum("units").alias("units")).collect()
+    left = {row["reason"]: row["units"] for row in dropped}
+    assert left == {"same_text_again": 1, "beyond_top_n": 8, "last_hit_not_full": 3}
+    assert len(asked) + sum(left.values()) == readable(spark).count()
+    again = annotation_tasks(
+        readable(spark).repartition(5), weak.repartition(2), dialogues, pool.repartition(3), **given
+    )
+    assert sorted(again.rows.select(*ANNOTATION_TASKS.columns).collect()) == sorted(rows)
+    other = annotation_tasks(readable(spark), weak, dialogues, pool, **(given | {"seed": 14})).rows
+    assert not {row["hit_id"] for row in other.select("hit_id").distinct().collect()} & set(hits)
+
+
+def test_without_situations_there_is_no_quiz(spark: SparkSession) -> None:
+    weak, dialogues = sources(spark)
+    rows = annotation_tasks(
+        readable(spark), weak, dialogues, None, per_class=2, per_hit=2, quiz_per_hit=5, seed=1
+    ).rows.collect()
+    assert len(rows) == 4 and not [row for row in rows if row["quiz_label"]]
+
+
+def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession) -> None:
+    weak, dialogues = sources(spark)
+    pool = situations(talks(spark), edos_labels(), (20, 160))
+    with pytest.raises(InputError, match="4 situations are fit for a quiz, a HIT needs 5"):
+        annotation_tasks(readable(spark), weak, dialogues, pool, per_class=2, per_hit=2, quiz_per_hit=5, seed=1)
+    with pytest.raises(InputError, match="no column Dialog_ID, Type"):
+        situations(talks(spark).drop("Dialog_ID", "Type"), edos_labels(), (20, 160))
+
+
+def test_the_audit_draws_alike_from_each_label_and_band(spark: SparkSession) -> None:
+    turns = [[("a", "sad", 0.95)] * 3, [("b", "sad", 0.2)], [("c", "proud", 0.95), ("d", "sad", 0.97)]]
+    finished = spark.createDataFrame(
+        [(f"f{n}", lines) for n, lines in enumerate(turns)],
+        "dialogue_id string, turns array<struct<text: string, label: string, confidence: float>>",
+    )
+    weak = spark.createDataFrame(
+        [("f0", n, [("sad", 0.5), ("angry", 0.2), ("guilty", 0.1)]) for n in range(3)]
+        + [("f2", 0, [("angry", 0.5), ("furious", 0.2), ("guilty", 0.1)])],
+        "dialogue_id string, turn int, top3 array<struct<label: string, confidence: float>>",
+    )
+    outcome = audit_tasks(finished, weak, bands=(0.9, 0.5), per_stratum=2, per_hit=3, seed=13)
+    rows = outcome.rows.select(*AUDIT_TASKS.columns).collect()
+    drawn = Counter((row["label"], row["band"], row["stratum_turns"]) for row in rows)
+    assert drawn == {("sad", "0.9", 4): 2, ("sad", "below", 1): 1, ("proud", "0.9", 1): 1}
+    assert sorted(Counter(row["hit_id"] for row in rows).values()) == [1, 3]
+    for row in rows:
+        assert row["label"] in row["options"] and len(row["turns"]) == row["turn"] + 1
+    proud = next(row for row in rows if row["label"] == "proud")
+    assert sorted(proud["options"]) == ["angry", "furious", "proud"]
+    assert next(row for row in rows if row["band"] == "below")["options"] == ["sad"]
+    assert outcome.dropped is not None
+    assert [(row["id"], row["reason"], row["units"]) for row in outcome.dropped.collect()] == [
+        ("sad/0.9/not_drawn", "not_drawn", 2)
+    ]
