@@ -35,6 +35,13 @@ class TinyRun:
             "subtitles.lemmatizer": "simplemma",
             "edos.weak_label_examples": labels,
             "edos.crowd_votes": f"[{labels}/crowd_votes.csv.gz]",
+            "edos.empathetic_dialogues": f"{corpus}/talks",
+            # Untrained encoders are sure of nothing.
+            "edos.annotation.bands": "[0.9, 0.0]",
+            "edos.annotation.per_class": 3,
+            "edos.annotation.dialogues_per_hit": 3,
+            "edos.annotation.quiz_per_hit": 2,
+            "edos.audit.per_stratum": 1,
             "edos.top_n": 100,
             "models.weak_encoder": f"file:{self.encoder}",
             "models.encoder": f"file:{self.encoder}",
