@@ -1,4 +1,4 @@
-"""Reading what the annotation page wrote: JSON, JSON Lines or CSV, from people we do not know."""
+"""Reading what the annotation page wrote (JSON, JSON Lines, CSV) or Mechanical Turk, from people we do not know."""
 
 import csv
 import io
@@ -106,6 +106,10 @@ def _of_item(document: dict[str, Any], item: Any) -> Iterator[Row]:
 def _of_csv(text: str) -> Iterator[Row]:
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""))
+        if {"WorkerId", "Input.hit_id"} <= set(reader.fieldnames or ()):
+            for line in reader:
+                yield from _of_assignment(line)
+            return
         missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
         if missing:
             yield _fault(f"no column {', '.join(missing)}")
@@ -115,6 +119,32 @@ def _of_csv(text: str) -> Iterator[Row]:
             yield {**row, "other": (row["other"] or "").lower() == "true", "seconds": _seconds(row["seconds"])}
     except csv.Error as error:
         yield _fault(f"no CSV: {error}")
+
+
+def _of_assignment(line: dict[str, Any]) -> Iterator[Row]:
+    """Answers in a row of Mechanical Turk's results to the exported template."""
+    places = [name.removeprefix("Input.item_") for name in line if name and name.startswith("Input.item_")]
+    items = {place: _text(line[f"Input.item_{place}"]) for place in places}
+    asked = sum(item is not None for item in items.values())
+    spent = _seconds(line.get("WorkTimeInSeconds"))
+    rejected = {"fault": "rejected", "detail": "the requester refused the assignment"}
+    for place, item in items.items():
+        value = _text(line.get(f"Answer.label_{place}"))
+        if item is None:
+            continue
+        other = (value or "").lower() == "other"
+        yield {
+            "batch_id": _text(line.get("Input.batch_id")),
+            "hit_id": _text(line["Input.hit_id"]),
+            "worker_id": _text(line["WorkerId"]),
+            "item_id": item,
+            "question": "label",
+            "value": _text(line.get(f"Answer.other_{place}")) if other else value,
+            "other": other,
+            "seconds": None if spent is None else spent / asked,
+            "submitted": _text(line.get("SubmitTime")),
+            **(rejected if line.get("AssignmentStatus") == "Rejected" else {}),
+        }
 
 
 def _without_guard(cell: str | None) -> str | None:

@@ -43,11 +43,11 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
     """The answers that count, each with what its item is; the others with the reason.
 
     Rules, in this order; the paper has none of them but the unit:
-    ``not_readable``; ``no_worker``; ``unknown_worker``: not among those that the settings know, where they name any;
-    ``other_question``; ``unknown_item``: in none of the batches at hand; ``no_answer``; ``answered_again``: of one
-    worker's answers to the same turn with its history (or the same quiz item) the last one submitted counts;
-    ``half_done_hit``: the worker did not answer all items of the HIT. An answer outside the taxonomy stays, its label
-    null; the ledger reports it with units 0.
+    ``not_readable``; ``rejected`` by the requester on the platform; ``no_worker``; ``unknown_worker``: not among those
+    that the settings know, where they name any; ``other_question``; ``unknown_item``: in none of the batches at hand;
+    ``no_answer``; ``answered_again``: of one worker's answers to the same turn with its history (or the same quiz item)
+    the last one submitted counts; ``half_done_hit``: the worker did not answer all items of the HIT. An answer outside
+    the taxonomy stays, its label null; the ledger reports it with units 0.
 
     Args:
         answers: rows of ``read_answers``.

@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import re
 
 from conf.settings import AnnotationSettings
-from etl.annotation.exports import batch_files, hits_csv, safe_cell
+from etl.annotation.crowd_platform import hits_csv, safe_cell, template
+from etl.annotation.exports import batch_files
 from tests.annotation.batches import task
 
 
@@ -32,10 +34,18 @@ def test_cells_that_look_like_formulas_are_quoted() -> None:
     ]  # fmt: skip
 
 
+def test_the_template_uses_the_tables_columns_and_no_others() -> None:
+    tasks = [task("h1", 1), task("h1", 2), task("h2", 1)]
+    rows = list(csv.DictReader(io.StringIO(hits_csv(tasks))))
+    used = set(re.findall(r"\$\{(\w+)\}", template(tasks)))
+    assert used == {name for name in rows[0] if name.startswith(("dialog_", "option_"))}
+    assert set(re.findall(r'name="(\w+)"', template(tasks))) == {"label_1", "other_1", "label_2", "other_2"}
+
+
 def test_only_the_key_knows_the_answers() -> None:
     tasks = [task("h1", 1), task("h1", 2, quiz_label="proud", label=None, confidence=None, stratum_turns=None)]
     batch_id, files = batch_files(tasks, "crowd", AnnotationSettings(), 3)
-    assert set(files) == {"annotate.html", "hits.csv", "hit_type.json", "key.jsonl"}
+    assert set(files) == {"annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl"}
     assert batch_files(list(reversed(tasks)), "crowd", AnnotationSettings(), 3) == (batch_id, files)
     assert batch_files([task("h9", 1)], "crowd", AnnotationSettings(), 3)[0] != batch_id
     key = [json.loads(line) for line in files["key.jsonl"].splitlines()]

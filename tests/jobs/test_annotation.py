@@ -73,7 +73,7 @@ def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
     batch_id, hits = hits_of_page(batch_folder(finished, "crowd"))
     assert {hit["id"]: len(hit["items"]) for hit in hits} == sizes
     files = {row["name"]: row for row in table(finished, "edos/annotation_files")}
-    assert set(files) == {"annotate.html", "hits.csv", "hit_type.json", "key.jsonl"}
+    assert set(files) == {"annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl"}
     assert {row["batch_id"] for row in files.values()} == {batch_id}
 
 

@@ -81,6 +81,18 @@ def test_several_values_and_guarded_cells() -> None:
     assert (short["hit_id"], short["worker_id"], short["value"]) == ("h1", None, None)
 
 
+def test_a_platforms_results_are_read() -> None:
+    head = "HITId,WorkerId,AssignmentStatus,WorkTimeInSeconds,SubmitTime,Input.hit_id,Input.batch_id,Input.item_1,"
+    head += "Input.item_2,Input.item_3,Answer.label_1,Answer.label_2,Answer.other_1,Answer.other_2"
+    lines = ["3X,W1,Approved,120,now,h1,b1,i1,i2,,Sad,Other,,Lonely", "3X,W2,Rejected,9,now,h1,b1,i1,i2,,Sad,,,"]
+    rows = read("\n".join([head, *lines]), "Batch_1_results.csv")
+    assert [(row["worker_id"], row["item_id"], row["value"], row["other"], row["seconds"]) for row in rows] == [
+        ("W1", "i1", "Sad", False, 60.0), ("W1", "i2", "Lonely", True, 60.0),
+        ("W2", "i1", "Sad", False, 4.5), ("W2", "i2", None, False, 4.5),
+    ]  # fmt: skip
+    assert [row.get("fault") for row in rows] == [None, None, "rejected", "rejected"]
+
+
 def test_rows_fit_the_schema() -> None:
     contents = [json.dumps(document()).encode(), b"{"]
     batch = pa.RecordBatch.from_pydict({"path": ["file:/x/y/a.json", "file:/x/z/a.json"], "content": contents})

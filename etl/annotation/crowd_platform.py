@@ -1,0 +1,99 @@
+"""What a crowd platform such as Mechanical Turk takes: a table of HITs, a template for them, a HIT type."""
+
+import csv
+import html
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from conf.taxonomy import edos_labels, edos_lessons
+from etl.annotation.labelling import INTRODUCTION, PROMPT, as_read, batch_id_of, hits_of
+
+LOCALE = "00000000000000000071"
+"""Mechanical Turk's own id of the qualification by country."""
+
+
+def hits_csv(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """One row a HIT; the columns are a crowd platform's template variables: ``${dialog_1}``, ``${option_1_2}``.
+
+    Platforms put variables into a template as they are: texts are HTML with everything escaped, turns parted by
+    ``<br>``. Each starts with an arrow as in Figure 4, and ids with a letter: no spreadsheet sees a formula.
+    """
+    hits, (items, offered) = hits_of(tasks), _sizes(tasks)
+    options = [f"option_{place}_{number}" for place in range(1, items + 1) for number in range(1, offered + 1)]
+    head = ["hit_id", "batch_id", *(f"item_{n + 1}" for n in range(items)), *(f"dialog_{n + 1}" for n in range(items))]
+    batch_id = batch_id_of(tasks)
+    table = io.StringIO()
+    writer = csv.DictWriter(table, [*head, *options], restval="", lineterminator="\r\n")
+    writer.writeheader()
+    for hit_id, rows in hits:
+        row: dict[str, str] = {"hit_id": hit_id, "batch_id": batch_id}
+        for place, task in enumerate(rows, 1):
+            row[f"item_{place}"] = task["item_id"]
+            row[f"dialog_{place}"] = "<br>".join(f"→ {html.escape(as_read(turn))}" for turn in task["turns"])
+            row |= {f"option_{place}_{n}": label.capitalize() for n, label in enumerate(task["options"], 1)}
+        writer.writerow({name: safe_cell(value) for name, value in row.items()})
+    return table.getvalue()
+
+
+def safe_cell(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def hit_type(title: str, annotation: Any, workers: int) -> str:
+    """What Mechanical Turk's ``CreateHITType`` is told: reward, time, and that workers live where English is
+    the first language of most (EDOS 7)."""
+    countries = [{"Country": country} for country in annotation.countries]
+    return json.dumps(
+        {
+            "Title": title,
+            "Description": "Read short dialogs and say which emotion or intent the last statement shows.",
+            "Keywords": "dialog, emotion, text, label",
+            "Reward": f"{annotation.reward:.2f}",
+            "AssignmentDurationInSeconds": 3600,
+            "MaxAssignments": workers,
+            "QualificationRequirements": [
+                {"QualificationTypeId": LOCALE, "Comparator": "In", "LocaleValues": countries}
+            ],
+        },
+        indent=2,
+    )  # fmt: skip
+
+
+def template(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """A HIT as plain HTML with the variables of ``hits_csv``, for the platform's editor, which adds form and button.
+
+    The answers come back as ``Answer.label_1`` and, where that is Other, ``Answer.other_1``:
+    ``udfs.answer_files`` reads them.
+    """
+    items, offered = _sizes(tasks)
+    names = [label.capitalize() for label in edos_labels()]
+    rest = "".join(f"<option>{name}</option>" for name in names)
+    lessons = "".join(
+        f"<dt>{label.capitalize()}</dt><dd>{html.escape(about)} <i>{html.escape(example)}</i></dd>"
+        for label, (about, example) in edos_lessons().items()
+    )
+    parts = [f"<p>{html.escape(text)}</p>" for text in INTRODUCTION[:1]]
+    parts.append(f"<details><summary>Tutorial</summary><dl>{lessons}</dl></details>")
+    for place in range(1, items + 1):
+        values = [f"${{option_{place}_{number}}}" for number in range(1, offered + 1)] + ["Other"]
+        choices = "".join(
+            f'<label style="margin-right:1em"><input type="radio" name="label_{place}" value="{value}" required> '
+            f"{value}</label>"
+            for value in values
+        )
+        parts.append(
+            f"<fieldset><legend>Dialog {place}/{items}</legend><p>${{dialog_{place}}}</p><p>{html.escape(PROMPT)}</p>"
+            f'{choices}<select name="other_{place}" aria-label="Which other one?"><option value="">Choose</option>'
+            f"{rest}</select></fieldset>"
+        )
+    return "\n".join(parts) + "\n"
+
+
+def _sizes(tasks: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """(items of the largest HIT, options of the item that offers most)."""
+    hits = hits_of(tasks)
+    items = max((len(rows) for _, rows in hits), default=0)
+    return items, max((len(row["options"]) for _, rows in hits for row in rows), default=0)
