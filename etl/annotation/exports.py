@@ -46,6 +46,10 @@ def key_lines(tasks: Sequence[Mapping[str, Any]], purpose: str) -> str:
     lines = []
     for _, rows in hits_of(tasks):
         for task in rows:
-            known = {name: task[name] for name in KEY_COLUMNS if name in task and task[name] is not None}
+            known = {name: _plain(task[name]) for name in KEY_COLUMNS if task.get(name) is not None}
             lines.append(json.dumps({"batch_id": batch_id, "purpose": purpose, **known}, ensure_ascii=False))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _plain(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value

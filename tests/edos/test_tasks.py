@@ -1,6 +1,7 @@
 """HITs for the crowd and for the audit: who is chosen, what is offered, what is left out (EDOS 3.2)."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -11,6 +12,7 @@ from conf.taxonomy import edos_labels
 from etl.edos.audit import audit_tasks
 from etl.edos.quiz import situations
 from etl.edos.tasks import annotation_tasks, most_readable
+from etl.lakehouse.outside import files_under, read_csv
 from etl.lakehouse.tables.edos import ANNOTATION_TASKS, AUDIT_TASKS
 
 READABLE = (
@@ -149,3 +151,11 @@ def test_the_audit_draws_alike_from_each_label_and_band(spark: SparkSession) -> 
     assert [(row["id"], row["reason"], row["units"]) for row in outcome.dropped.collect()] == [
         ("sad/0.9/not_drawn", "not_drawn", 2)
     ]
+
+
+def test_real_situations_serve_for_683_hits(spark: SparkSession, shared_data: Path) -> None:
+    files = files_under([str(shared_data / "empathetic_dialogues")], (".csv", ".csv.gz"), "edos.empathetic_dialogues")
+    pool = situations(read_csv(spark, files, "edos.empathetic_dialogues"), edos_labels(), (20, 160))
+    counts = {row["quiz_label"]: row["count"] for row in pool.groupBy("quiz_label").count().collect()}
+    assert len(counts) == 32 and min(counts.values()) > 300
+    assert sum(counts.values()) > 5 * 683
