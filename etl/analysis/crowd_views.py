@@ -36,6 +36,13 @@ WITH items AS (
 SELECT place, criterion, value, paper FROM ours ORDER BY place"""
 
 
+BANDS = """
+SELECT tasks.band, count(*) AS turns, count(DISTINCT tasks.label) AS classes, max(released.turns) AS released_turns
+FROM edos.annotation_tasks AS tasks
+LEFT JOIN VALUES ('0.9', 6899), ('0.8', 944), ('0.7', 314), ('0.6', 30) AS released(band, turns)
+  ON released.band = tasks.band
+WHERE tasks.quiz_label IS NULL GROUP BY tasks.band ORDER BY tasks.band DESC"""
+
 WORKERS = """
 WITH votes AS (
   SELECT answers.worker_id, count(*) AS dialogues, count_if(answers.specified) AS specified,
@@ -147,6 +154,9 @@ def crowd_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL); the SQL names tables as ``schema.table``."""
     return {
         "analysis.edos_table_4": ("EDOS Table 4: the crowd's agreement and quiz, the paper's beside ours.", table_4()),
+        "analysis.edos_annotation_bands": (
+            "How far classes stepped down for the crowd's turns, 8,187 released ones beside ours (EDOS 3.2).", BANDS,
+        ),
         "analysis.edos_workers": ("One row for each worker: HITs, quiz, pay, time, share with the majority.", WORKERS),
         "analysis.edos_crowd_cost": ("What the crowd's work cost and how long it took (EDOS 7).", COST),
         "analysis.edos_readability": (

@@ -203,6 +203,12 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
     assert cost["Rewards in dollars"] == pytest.approx(0.8) and cost["Bonuses in dollars"] == pytest.approx(0.1)
     assert cost["Mean minutes a HIT, unusually long ones aside"] == 0.5
     assert cost["Dollars an hour by the reward alone"] == 48
+    tasks = spark.createDataFrame(
+        [("0.9", "sad", None), ("0.9", "sad", None), ("0.6", "proud", None), (None, None, "sad")],
+        "band string, label string, quiz_label string",
+    )
+    bands = [tuple(row) for row in view("edos_annotation_bands", annotation_tasks=tasks)]
+    assert bands == [("0.9", 2, 1, 6899), ("0.6", 1, 1, 30)]
     nothing = spark.createDataFrame([], done.schema)
     assert view("edos_crowd_cost", assignments=nothing)[0]["value"] == 0
 
