@@ -1,7 +1,11 @@
 """Files from outside the lakehouse that a stage reads whole: labelled sets, votes, transcripts."""
 
+import csv
+import gzip
 import hashlib
-from collections.abc import Sequence
+import io
+import zlib
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -61,3 +65,32 @@ def files_under(paths: Sequence[str], endings: Sequence[str], setting: str) -> l
             raise InputError(f"{setting}: {path} is no file, and no folder with {', '.join(endings)} files")
         found += inside
     return found
+
+
+def csv_rows(path: str, columns: Collection[str], setting: str) -> Iterator[dict[str, str]]:
+    """The rows of a CSV file (.gz too), or of every CSV file in a folder that has the columns, in order of name.
+
+    Args:
+        path: file or folder, read on the driver: for labelled sets, whose size is known.
+        columns: that a file must have; in a folder, files without them are passed over.
+        setting: names the path, for messages.
+
+    Raises:
+        InputError: nothing is there, no file has the columns, or one is not UTF-8 CSV.
+    """
+    place = Path(path)
+    if not place.exists():
+        raise InputError(f"{setting}: {path} is not there")
+    files = [place] if place.is_file() else sorted(p for p in place.iterdir() if p.name.endswith((".csv", ".csv.gz")))
+    fitting = 0
+    for file in files:
+        try:
+            with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as content:
+                reader = csv.DictReader(io.TextIOWrapper(content, encoding="utf-8", newline=""))
+                if set(columns) <= set(reader.fieldnames or ()):
+                    fitting += 1
+                    yield from ({name: row[name] or "" for name in columns} for row in reader)
+        except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
+            raise InputError(f"{setting}: {file.name} is not UTF-8 CSV: {error}") from None
+    if not fitting:
+        raise InputError(f"{setting}: no CSV file in {path} has the columns {', '.join(columns)}")

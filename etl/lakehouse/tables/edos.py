@@ -169,3 +169,13 @@ DIALOGUES = Table(
     """,
     ("dialogue_id",),
 )
+
+EMPATHETIC_TURNS = Table(
+    "edos.empathetic_turns",
+    "One utterance of EmpatheticDialogues with its label, the set that EDOS is compared with (EDOS 4).",
+    """
+    dialogue_id string, turn int COMMENT 'from 0', speaker string COMMENT 'speaker or listener',
+    label string COMMENT 'a 41-way classifier\\'s, no human\\'s'
+    """,
+    ("dialogue_id", "turn"),
+)

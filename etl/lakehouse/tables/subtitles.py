@@ -105,3 +105,15 @@ CLEAN_DIALOGUES = Table(
     _DIALOGUE + ", profane boolean COMMENT 'some turn has a word of the profanity list'",
     ("dialogue_id",),
 )
+
+GAPS = Table(
+    "subtitles.gaps",
+    "One class of silences between neighbouring sentences of the chosen uploads, and how many there are (EDOS C).",
+    """
+    kind string COMMENT 'gap; overlap: starts before the last one ends; same_block; no_time',
+    from_ms int COMMENT 'lower edge of the bin, of a gap; null otherwise',
+    to_ms int COMMENT 'upper edge, not included; null for the last bin', pairs bigint
+    """,
+    ("kind", "from_ms"),
+    {"pairs_not_negative": "pairs >= 0"},
+)
