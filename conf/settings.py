@@ -126,6 +126,14 @@ class AuditSettings(Section):
     workers: int = Field(1, ge=1, description="answers to each HIT")
 
 
+class ReportSettings(Section):
+    """The report on the finished data set (EDOS 4)."""
+
+    folder: str | None = Field(None, description="where edos.html goes; null: <lakehouse.root>/reports")
+    examples: int = Field(2, ge=0, le=5, description="dialogues shown for each quarter of the confidence scale")
+    flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
+
+
 class EdosSettings(Section):
     weak_label_examples: str | None = Field(
         None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
@@ -142,6 +150,7 @@ class EdosSettings(Section):
     )
     test_share: float = Field(0.2, gt=0, lt=1, description="EDOS 3.3: balanced over the classes")
     validation_share: float = Field(0.1, gt=0, lt=1, description="of all crowd labels")
+    report: ReportSettings = ReportSettings()
 
 
 class TrainingSettings(Section):
@@ -214,6 +223,21 @@ class TrainSections(Section):
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
 
 
+class PublishingSettings(Section):
+    """The data set as files, for others with the films' text or without."""
+
+    name: str = Field("edos", pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", description="the data set's name and folder")
+    folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>")
+    text: Literal["included", "references"] = Field(
+        "included", description="references: sentence numbers of OPUS in place of the films' text"
+    )
+    formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
+    test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")
+    validation_share: float = Field(0.1, gt=0, lt=0.5, description="of films")
+    dialogues_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of dialogue_id")
+    references: str | None = Field(None, description="an export without text, for restore-text")
+
+
 class MlflowSettings(Section):
     tracking_uri: str | None = Field(None, description="null: a sqlite store beside the tables")
     registry_uri: str | None = Field(None, description="null: the store itself; databricks-uc on Unity Catalog")
@@ -244,6 +268,7 @@ class Settings(Section):
     augesc: AugescSettings = AugescSettings()
     models: ModelSettings = ModelSettings()
     training: TrainSections = TrainSections()
+    publishing: PublishingSettings = PublishingSettings()
     mlflow: MlflowSettings = MlflowSettings()
 
 

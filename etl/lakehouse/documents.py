@@ -180,7 +180,7 @@ def _reads(stage: Stage) -> str:
 
 def _writes(stage: Stage) -> str:
     if stage.writes is None:
-        return "the screen"
+        return stage.shows
     return f"model {stage.writes.name}" if isinstance(stage.writes, Model) else f"`{stage.writes.name}`"
 
 

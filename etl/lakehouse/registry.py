@@ -1,5 +1,6 @@
 """Where MLflow keeps runs and models, from the settings."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,28 @@ def model_store(settings: Settings) -> "Store":
         root.mkdir(parents=True, exist_ok=True)
     artifacts = str(root / "_mlflow") if own and root is not None else None
     return Store(tracking_uri(settings), settings.mlflow.experiment, artifacts, settings.mlflow.registry_uri)
+
+
+def held_out_figures(settings: Settings, identity: str) -> dict[str, float]:
+    """A registered model's figures on held-out rows, as ``macro_f1``; none where it is not in the registry.
+
+    Args:
+        identity: of a resolved model: ``models:/NAME/VERSION#...``.
+    """
+    named = re.match(r"models:/([^/]+)/(\d+)(?:#|$)", identity)
+    if named is None:
+        return {}
+    from mlflow.exceptions import MlflowException
+
+    from udfs.models.tracking import client_of
+
+    client = client_of(tracking_uri(settings), settings.mlflow.registry_uri)
+    try:
+        metrics = client.get_run(client.get_model_version(named[1], named[2]).run_id or "").data.metrics
+    except MlflowException:
+        return {}
+    prefix = "held_out_"
+    return {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
 
 
 def _local_root(settings: Settings) -> Path | None:

@@ -92,6 +92,7 @@ class Stage:
     sliced: Sliced | None
     units: Units
     fingerprint: Callable[[Settings], Any] | None = None
+    shows: str = "the screen"
     about: str = field(default="", compare=False)
 
     def settings_hash(self, settings: Settings) -> str:
@@ -139,6 +140,7 @@ def stage(
     sliced: Sliced | None = None,
     units: Units | None = None,
     fingerprint: Callable[[Settings], Any] | None = None,
+    shows: str = "the screen",
 ) -> Callable[[Callable[..., Outcome | DataFrame | Any]], Stage]:
     """Declare a stage. Its function takes the inputs in order and a ``StageRun``.
 
@@ -152,6 +154,7 @@ def stage(
         sliced: for stages that take only what they have not seen.
         units: what it accounts in.
         fingerprint: identity of an outside source too large to hash.
+        shows: where a stage that writes no table puts what it makes, for the README.
     """
 
     def declare(function: Callable[..., Any]) -> Stage:
@@ -164,7 +167,7 @@ def stage(
             raise ValueError(f"stage {name} is declared in {known.file} and again in {file}")
         REGISTRY[name] = Stage(
             name, function, file, reads, writes, asks, settings, inputs, version, sliced,
-            units or Units(), fingerprint, inspect.getdoc(inspect.getmodule(function)) or "",
+            units or Units(), fingerprint, shows, inspect.getdoc(inspect.getmodule(function)) or "",
         )  # fmt: skip
         return REGISTRY[name]
 

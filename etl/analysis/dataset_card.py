@@ -1,0 +1,180 @@
+"""The dataset card of an export: ``README.md`` with the front matter that dataset loaders read."""
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import yaml
+
+from etl.analysis.findings import Findings
+from etl.analysis.pages import percent, shown
+
+SPLITS = ("train", "validation", "test")
+INCLUDED = (
+    ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
+    ("movie_id", "the film's IMDb number"),
+    ("turns", "list of `text`, `label`, `confidence` (0 to 1, 4 decimals)"),
+)
+REFERRED = (
+    *INCLUDED[:2],
+    ("release, language, subtitle_id", "the subtitle file in OPUS's OpenSubtitles"),
+    ("source_path", "where it lay when it was read"),
+    (
+        "turns",
+        "list of `sentence_first` and `sentence_last` (numbers of the file's sentences, from 0, both inclusive), "
+        "`text_check` (first 12 digits of the text's sha256), `label`, `confidence`",
+    ),
+)
+
+
+def card(
+    findings: Findings,
+    *,
+    name: str,
+    references: bool,
+    rows: Mapping[str, int],
+    formats: Sequence[str],
+    languages: Sequence[str],
+) -> str:
+    """The card as Markdown.
+
+    Args:
+        findings: what was counted.
+        name: of the data set.
+        references: the texts are not there.
+        rows: dialogues by split.
+        formats: parquet, jsonl; the first is what a loader reads when nothing is named.
+        languages: codes.
+    """
+    template = Template(files("conf").joinpath("publishing", "card.md").read_text("utf-8"))
+    text = template.substitute(
+        name=_cell(name),
+        dialogues=shown(sum(rows.values())),
+        films=shown(findings.films),
+        turns=shown(findings.turns),
+        text_note=_TEXT_NOTE[references],
+        columns=_table(("column", "holds"), REFERRED if references else INCLUDED),
+        splits=_rows((split, rows[split]) for split in SPLITS if split in rows),
+        restoring=_RESTORING if references else "",
+        labels=_rows(
+            (row["label"], row["kind"], row["turns"], percent(row["share"]), percent(row["paper_share"]))
+            for row in findings.rows("edos_label_distribution")
+        ),
+        trust=_trust(findings),
+        audit=_audit(findings),
+        confidence=_rows(
+            (f"{row['from_confidence']:.1f} to {row['to_confidence']:.1f}", row["turns"], percent(row["share"]))
+            for row in findings.rows("edos_confidence")
+        ),
+        silence=f"{findings.silence_seconds:g}",
+        made=_rows(findings.made_with.items()),
+        sharing=_SHARING[references],
+    )
+    return f"---\n{front_matter(rows, formats, languages, name)}---\n\n{text}"
+
+
+def front_matter(rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str], name: str) -> str:
+    """The card's YAML: licence, size, and which files are which split, by format."""
+    endings = {"parquet": "parquet", "jsonl": "jsonl.gz"}
+    configs = [
+        {
+            "config_name": "default" if place == 0 else kind,
+            "data_files": [
+                {"split": split, "path": f"{kind}/{split}-*.{endings[kind]}"} for split in SPLITS if split in rows
+            ],
+        }
+        for place, kind in enumerate(formats)
+    ]
+    content: dict[str, Any] = {
+        "pretty_name": name,
+        "language": list(languages),
+        "license": "other",
+        "task_categories": ["text-classification", "text-generation"],
+        "tags": ["emotion", "empathy", "dialogue", "subtitles"],
+        "size_categories": [size_category(sum(rows.values()))],
+        "configs": configs,
+    }
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str]) -> str:
+    """The card of an export whose texts were put back, from that of the export with references."""
+    body = before.split("\n---\n", 1)[-1].strip()
+    head = front_matter(rows, formats, languages, "edos")
+    return (
+        f"---\n{head}---\n\n> In this copy the texts were put back; the rest is said of the copy without.\n\n{body}\n"
+    )
+
+
+def size_category(rows: int) -> str:
+    """The hub's name for a number of rows."""
+    steps = ((1_000, "1K"), (10_000, "10K"), (100_000, "100K"), (1_000_000, "1M"), (10_000_000, "10M"))
+    below = ""
+    for limit, text in steps:
+        if rows < limit:
+            return f"{below}<n<{text}" if below else f"n<{text}"
+        below = text
+    return "n>10M"
+
+
+_TEXT_NOTE = {
+    False: "The texts of the films are in this copy.",
+    True: "The texts of the films are not in this copy: each turn refers to the sentences of a subtitle file in OPUS.",
+}
+_SHARING = {
+    False: "This copy holds the texts; an export with `publishing.text=references` does not.",
+    True: "This copy holds labels and references only.",
+}
+_RESTORING = """
+## Putting the texts back
+
+Get the same OPUS release of OpenSubtitles in XML, for instance `en.zip`; it need not be unpacked. Read it with
+edos-lakehouse, then put the texts in their places:
+
+```console
+python -m jobs run --to ingest_subtitles --set lakehouse.root=mine 'subtitles.sources=[en.zip]'
+python -m jobs restore-text --set lakehouse.root=mine publishing.references=path/to/this/folder
+```
+
+A dialogue comes back when all its turns have the text that was labelled, by `text_check`; the others are counted.
+
+"""
+
+
+def _trust(findings: Findings) -> str:
+    known = findings.classifier
+    unsure = findings.unsure_share
+    measured = (
+        f"On turns that people labelled and it never saw, the classifier's accuracy is "
+        f"{100 * known.get('accuracy', 0):.2f} and its macro-F1 {100 * known['macro_f1']:.2f} of 100 "
+        "(the paper's classifier: 65.00 and 63.86 on a fifth of its own crowd labels)."
+        if "macro_f1" in known
+        else "The classifier's figures on held-out turns are not at hand."
+    )
+    return measured + ("" if unsure is None else f" {percent(unsure)} of the turns have a confidence under 0.5.")
+
+
+def _audit(findings: Findings) -> str:
+    rows = [row for row in findings.rows("edos_audit") if row.get("grouped_by") != "class and band"]
+    if not rows:
+        return "No sample of the finished labels has been checked by people yet."
+    names = [name for name in rows[0] if name not in ("place", "batch_id")]
+    head = [name.replace("_", " ") for name in names]
+    return "A sample of finished turns, checked by people:\n\n" + _table(
+        head, [[row[name] for name in names] for row in rows]
+    )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    return f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n{_rows(rows)}"
+
+
+def _rows(rows: Any) -> str:
+    return "\n".join("| " + " | ".join(_cell(shown(value)) for value in row) + " |" for row in rows)
+
+
+def _cell(text: str) -> str:
+    """A text that stays in its cell, and is text."""
+    plain = " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
+    return plain.replace("<", "&lt;") if "`" not in plain else plain

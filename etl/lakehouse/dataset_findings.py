@@ -1,0 +1,68 @@
+"""Gathering what the report and the dataset card say: rows of views, the classifier's figures, versions."""
+
+from collections.abc import Iterable
+
+from pyspark.sql import SparkSession
+
+from conf.settings import Settings
+from etl.analysis.findings import Findings, Rows
+from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.lineage import package_version
+from etl.lakehouse.registry import held_out_figures
+from etl.lakehouse.tables.edos import DIALOGUES, TRAINING_DIALOGUES
+from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
+from etl.lakehouse.views import all_views
+
+CARD_VIEWS = ("edos_table_3", "edos_label_distribution", "edos_funnel", "edos_confidence", "edos_audit", "edos_table_5")
+REPORT_VIEWS = (
+    *CARD_VIEWS, "edos_table_2", "edos_table_4", "edos_kl_divergence", "edos_flow", "edos_examples", "edos_gaps",
+    "edos_origins", "dropped_by_reason",
+)  # fmt: skip
+
+
+def gather(spark: SparkSession, settings: Settings, views: Iterable[str] = REPORT_VIEWS) -> Findings:
+    """Read the views that are there, all of them small, and the facts of the run.
+
+    Args:
+        settings: say where the tables are, and what they were made with.
+        views: names without ``analysis.``; a view that is not there has no rows.
+    """
+    lakehouse = Lakehouse(spark, settings.lakehouse)
+    lakehouse.register(all_views())
+    models = [str(row.model) for row in lakehouse.read(DIALOGUES).select("model").distinct().orderBy("model").collect()]
+    cleaning, edos = settings.subtitles.cleaning, settings.edos
+    rules = cleaning.model_dump(mode="json", exclude={"near_duplicate_jaccard"})
+    made_with = {
+        "pipeline": f"edos-lakehouse {package_version()}",
+        "labelled by": ", ".join(models),
+        **{
+            f"version of {table.name}": lakehouse.identity(table) or "not there"
+            for table in (CLEAN_DIALOGUES, TRAINING_DIALOGUES, DIALOGUES)
+        },
+        "languages": ", ".join(settings.subtitles.languages),
+        "uploads of a film": str(settings.subtitles.uploads_per_film or "all"),
+        "share of films": f"{settings.subtitles.sample:g}",
+        "silence between dialogues": f"{settings.subtitles.silence_seconds:g} s",
+        "cleaning": ", ".join(f"{name} {_plain(value)}" for name, value in rules.items()),
+        "chosen": f"top {edos.top_n:,} by {edos.dialogue_confidence} weak confidence",
+    }
+    return Findings(
+        views={name: _rows(spark, name) for name in views},
+        classifier=held_out_figures(settings, models[0]) if len(models) == 1 else {},
+        made_with=made_with,
+        silence_seconds=settings.subtitles.silence_seconds,
+    )
+
+
+def _rows(spark: SparkSession, view: str) -> Rows:
+    name = f"analysis.{view}"
+    return [row.asDict() for row in spark.table(name).collect()] if spark.catalog.tableExists(name) else []
+
+
+def _plain(value: object) -> str:
+    """A setting's value in words."""
+    if isinstance(value, list):
+        return "/".join(map(str, value)) or "none"
+    if value is None or isinstance(value, bool):
+        return {True: "yes", False: "no", None: "off"}[value]
+    return f"{value:g}" if isinstance(value, float) else str(value)

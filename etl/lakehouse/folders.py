@@ -1,0 +1,105 @@
+"""Files beside the tables, reports and exports: on any file system that Spark knows, each put in place whole."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file or folder in a folder."""
+
+    name: str
+    path: str
+    size: int
+    is_folder: bool
+
+
+class Folders:
+    """Reading and writing small files, and moving large ones, through Hadoop's file systems.
+
+    Args:
+        spark: its Hadoop configuration says how ``s3://``, ``dbfs:/``, ``/Volumes`` or plain paths are reached.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm: Any = spark._jvm
+        self._configuration: Any = spark._jsc.hadoopConfiguration()
+
+    def exists(self, path: str) -> bool:
+        system, place = self._at(path)
+        return bool(system.exists(place))
+
+    def entries(self, path: str) -> list[Entry]:
+        """What a folder holds, in order of name; nothing where there is none."""
+        system, place = self._at(path)
+        if not system.exists(place):
+            return []
+        found = [
+            Entry(
+                one.getPath().getName(),
+                f"{path.rstrip('/')}/{one.getPath().getName()}",
+                one.getLen(),
+                one.isDirectory(),
+            )
+            for one in system.listStatus(place)
+        ]
+        return sorted(found, key=lambda one: one.name)
+
+    def read_text(self, path: str) -> str | None:
+        """A file's text; None where there is none."""
+        system, place = self._at(path)
+        if not system.exists(place):
+            return None
+        stream = system.open(place)
+        try:
+            content = self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)
+        finally:
+            stream.close()
+        return bytes(content).decode("utf-8")
+
+    def write_text(self, path: str, text: str) -> bool:
+        """Put a text in place whole; whether it was another before. An equal one is not touched."""
+        if self.read_text(path) == text:
+            return False
+        system, place = self._at(f"{path}.new")
+        stream = system.create(place, True)
+        try:
+            stream.write(bytearray(text.encode("utf-8")))
+        finally:
+            stream.close()
+        self.move(f"{path}.new", path)
+        return True
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file or folder; what is at the target goes first.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        system, place = self._at(source)
+        _, goal = self._at(target)
+        system.mkdirs(goal.getParent())
+        if system.exists(goal):
+            system.delete(goal, True)
+        if not system.rename(place, goal):
+            raise OSError(f"{source} cannot be moved to {target}: look at the folder's permissions")
+
+    def delete(self, path: str) -> None:
+        """Remove a file, or a folder with all in it; nothing happens where there is none."""
+        system, place = self._at(path)
+        system.delete(place, True)
+
+    def _at(self, path: str) -> tuple[Any, Any]:
+        place = self._jvm.org.apache.hadoop.fs.Path(located(path))
+        system = place.getFileSystem(self._configuration)
+        # The local one would leave a hidden checksum beside each file.
+        raw = system.getRawFileSystem() if str(system.getScheme()) == "file" else system
+        return raw, place
+
+
+def located(path: str) -> str:
+    """A path as Spark takes it: a URI as it is, a local path absolute."""
+    return path if ":" in path or path.startswith("/") else str(Path(path).resolve())

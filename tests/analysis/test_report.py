@@ -1,0 +1,150 @@
+"""The report's page: what it says of numbers, of missing ones, and of hostile texts."""
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from lxml import etree, html
+
+from etl.analysis import pages
+from etl.analysis.edos_report import report
+from etl.analysis.findings import Findings
+from etl.analysis.quality_views import PAPER_TABLE_2
+
+HOSTILE = "<img src=x onerror=alert(1)> & </style><script>"
+
+
+def table_3(dialogues: float, turns: float) -> list[dict[str, Any]]:
+    return [
+        {"place": 1, "criterion": "Total no. of dialogues", "value": dialogues, "paper": 1e6},
+        {"place": 2, "criterion": "Total no. of turns", "value": turns, "paper": 2829426.0},
+    ]
+
+
+def label(name: str, kind: str, share: float, ed: float | None = None) -> dict[str, Any]:
+    return {
+        "place": 1, "label": name, "kind": kind, "turns": int(share * 1000), "share": share, "paper_turns": 10,
+        "paper_share": 0.1, "empathetic_turns": int(1000 * (ed or 0)), "empathetic_share": ed,
+    }  # fmt: skip
+
+
+def example(place: int, turn: int, text: str, confidence: float = 0.3) -> dict[str, Any]:
+    return {"lowest_confidence_from": 0.25, "place": place, "dialogue_id": f"d{place}", "movie_id": "1", "turn": turn,
+            "text": text, "label": "sad", "confidence": confidence}  # fmt: skip
+
+
+def gap(kind: str, start: float | None, end: float | None, pairs: int, so_far: float | None) -> dict[str, Any]:
+    return {"kind": kind, "from_seconds": start, "to_seconds": end, "pairs": pairs, "share_of_gaps": None,
+            "share_up_to_here": so_far}  # fmt: skip
+
+
+FULL: dict[str, list[dict[str, Any]]] = {
+    "edos_table_3": table_3(400.0, 1000.0),
+    "edos_table_2": [
+        {"place": 1, "dataset": name, "labels": n, "dialogues": d, "utterances": u, "publicly_available": o}
+        for name, n, d, u, o in PAPER_TABLE_2
+    ],
+    "edos_label_distribution": [
+        label("questioning", "intent", 0.5, 0.2), label("sad", "emotion", 0.3, 0.0),
+        label("neutral", "neutral", 0.2, 0.1),
+    ],
+    "edos_kl_divergence": [
+        {"place": 1, "distribution": "EDOS, ours", "reference": "EmpatheticDialogues", "nats": 0.3456, "paper": 0.2447}
+    ],
+    "edos_flow": [
+        {"corpus": "EDOS", "position": 1, "label": "sad", "to_label": "questioning", "dialogues": 30},
+        {"corpus": "EDOS", "position": 1, "label": "sad", "to_label": "sad", "dialogues": 10},
+        {"corpus": "EDOS", "position": 1, "label": "neutral", "to_label": None, "dialogues": 60},
+    ],
+    "edos_confidence": [
+        {"from_confidence": 0.2, "to_confidence": 0.3, "turns": 250, "share": 0.25},
+        {"from_confidence": 0.9, "to_confidence": 1.0, "turns": 750, "share": 0.75},
+    ],
+    "edos_examples": [example(1, 1, HOSTILE), example(1, 2, "Fine ."), example(3, 1, "never shown")],
+    "edos_gaps": [gap("gap", 0, 0.25, 900, 0.9), gap("gap", 4.75, 5.0, 50, 0.95), gap("gap", 10, None, 50, 1.0),
+                  gap("no_time", None, None, 77, None)],
+    "edos_funnel": [
+        {"place": 1, "step": "subtitle files found", "unit": "files", "units": 10, "paper": 3_700_000},
+        {"place": 5, "step": "after cleaning", "unit": "dialogues", "units": 400, "paper": 4_000_000},
+        {"place": 6, "step": "most emotional by weak label", "unit": "dialogues", "units": 399, "paper": 1_000_000},
+        {"place": 8, "step": "films they come from", "unit": "films", "units": 9, "paper": None},
+    ],
+    "edos_table_4": [{"place": 1, "criterion": "Total no. of dialogues", "value": 12.0, "paper": 10250.0}],
+    "edos_audit": [{"place": 1, "band": HOSTILE, "precision": 0.75}],
+    "dropped_by_reason": [
+        {"stage": "clean_dialogues", "unit": "turn", "reason": "too_long", "rows": 1234, "units": 1234},
+        {"stage": "select_emotional", "unit": "dialogue", "reason": "below_top_n", "rows": 1, "units": 1},
+    ],
+}  # fmt: skip
+
+
+def page_of(**changes: Any) -> tuple[str, Any]:
+    text = report(Findings({**FULL, **changes}, {"macro_f1": 0.5886, "accuracy": 0.6124}, {"rule": HOSTILE}, 5.0))
+    return text, html.fromstring(text)
+
+
+def words(element: Any) -> str:
+    return " ".join(" ".join(element.itertext()).split())
+
+
+def test_the_page_needs_nothing_from_outside_and_runs_nothing() -> None:
+    text, page = page_of()
+    assert not re.findall(r"(?:src|href)=\"(?!#)", text) and "@import" not in text and "url(" not in text
+    assert "default-src 'none'" in text and not page.xpath("//script | //img | //@onerror")
+    assert page.xpath("count(//style)") == 1 and text.count("&lt;img src=x") == 3
+    for svg in re.findall(r"<svg.*?</svg>(?!<text)", text):
+        assert "<script" not in svg
+
+
+def test_every_picture_is_well_formed() -> None:
+    text, page = page_of()
+    for picture in page.xpath("//svg[@role='img']"):
+        assert picture.get("aria-label")
+    assert len(page.xpath("//svg[@role='img']")) == 3  # flow, confidence, silences
+    body = text.partition("<body>")[2].partition("</body>")[0]
+    etree.fromstring(f"<body>{body}</body>")  # every tag is closed
+
+
+def test_it_says_the_numbers() -> None:
+    _, page = page_of()
+    said = words(page)
+    for fact in (
+        "400 short dialogues from 9 films", "1,000 turns", "macro-F1 is 58.9", "accuracy 61.2 of 100",
+        "25.0% of the turns have a confidence under 50%", "most frequent label is questioning with 50.0%",
+        "eight intents together have 50.0%", "0.3456", "40.0% of the dialogues open with an emotion",
+        "75.0% of those are answered with an intent", "90.0% of the silences are shorter than 3 s",
+        "5.0% are 5 s or longer", "77 without a time", "−1,234 turns: too long", "−1 dialogue: below top n",
+    ):  # fmt: skip
+        assert fact in said, fact
+    assert "never shown" not in said and "checked by people yet" not in said
+
+
+def test_links_lead_to_sections_and_headings_are_in_order() -> None:
+    _, page = page_of()
+    targets = {target.lstrip("#") for target in page.xpath("//nav//@href")}
+    assert targets == set(page.xpath("//section/@id")) and len(targets) >= 10
+    levels = [int(heading.tag[1]) for heading in page.xpath("//h1 | //h2 | //h3")]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
+
+
+@pytest.mark.parametrize("missing", [*FULL, "all"])
+def test_what_is_not_there_is_left_out(missing: str) -> None:
+    gone: dict[str, list[Any]] = {name: [] for name in FULL if missing in (name, "all")}
+    text, page = page_of(**gone)
+    assert page.xpath("//section[@id='limits']") and "None" not in words(page) and "nan" not in text
+
+
+def test_an_empty_set_is_reported_too() -> None:
+    text = report(Findings({"edos_table_3": table_3(0.0, 0.0)}))
+    assert "0 short dialogues from 0 films" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (True, "yes"), (1234567, "1,234,567"), (1e6, "1,000,000"), (0.46, "0.46"), (2.8299999, "2.83"),
+     ("a_b", "a_b"), (0.00001, "0")],
+)  # fmt: skip
+def test_cells_are_readable(value: object, text: str) -> None:
+    assert pages.shown(value) == text
