@@ -11,6 +11,7 @@ from etl.analysis.findings import Findings
 from etl.analysis.pages import percent, shown
 
 SPLITS = ("train", "validation", "test")
+ENDINGS = {"parquet": "parquet", "jsonl": "jsonl.gz"}
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
     ("movie_id", "the film's IMDb number"),
@@ -56,6 +57,7 @@ def card(
         text_note=_TEXT_NOTE[references],
         columns=_table(("column", "holds"), REFERRED if references else INCLUDED),
         splits=_rows((split, rows[split]) for split in SPLITS if split in rows),
+        lines=_LINES if "jsonl" in formats[1:] else "",
         restoring=_RESTORING if references else "",
         labels=_rows(
             (row["label"], row["kind"], row["turns"], percent(row["share"]), percent(row["paper_share"]))
@@ -75,17 +77,12 @@ def card(
 
 
 def front_matter(rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str], name: str) -> str:
-    """The card's YAML: licence, size, and which files are which split, by format."""
-    endings = {"parquet": "parquet", "jsonl": "jsonl.gz"}
-    configs = [
-        {
-            "config_name": "default" if place == 0 else kind,
-            "data_files": [
-                {"split": split, "path": f"{kind}/{split}-*.{endings[kind]}"} for split in SPLITS if split in rows
-            ],
-        }
-        for place, kind in enumerate(formats)
-    ]
+    """The card's YAML: licence, size, and which files of the first format are which split.
+
+    A loader takes one format for a whole folder; the others are there to be named.
+    """
+    kind = formats[0]
+    files_of = [{"split": split, "path": f"{kind}/{split}-*.{ENDINGS[kind]}"} for split in SPLITS if split in rows]
     content: dict[str, Any] = {
         "pretty_name": name,
         "language": list(languages),
@@ -93,7 +90,7 @@ def front_matter(rows: Mapping[str, int], formats: Sequence[str], languages: Seq
         "task_categories": ["text-classification", "text-generation"],
         "tags": ["emotion", "empathy", "dialogue", "subtitles"],
         "size_categories": [size_category(sum(rows.values()))],
-        "configs": configs,
+        "configs": [{"config_name": "default", "data_files": files_of}],
     }
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
@@ -126,6 +123,9 @@ _SHARING = {
     False: "This copy holds the texts; an export with `publishing.text=references` does not.",
     True: "This copy holds labels and references only.",
 }
+_LINES = """
+The same rows as JSON Lines: `load_dataset("json", data_files={"train": "path/to/this/folder/jsonl/train-*"})`.
+"""
 _RESTORING = """
 ## Putting the texts back
 

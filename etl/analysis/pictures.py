@@ -87,11 +87,11 @@ def histogram(
             f"<title>{escape(column.title)}</title></rect>"
         )
     parts.append(f'<line class="axis" x1="0" x2="100%" y1="{top + inner}" y2="{top + inner}"/>')
-    for place, text in ticks:
-        anchor = "start" if place < 0.04 else "end" if place > 0.96 else "middle"
-        parts.append(f'<text x="{number(100 * place)}%" y="{height - 7}" text-anchor="{anchor}">{escape(text)}</text>')
-    for place, text in marks:
-        x = f"{number(100 * place)}%"
+    for at, text in ticks:
+        anchor = "start" if at < 0.04 else "end" if at > 0.96 else "middle"
+        parts.append(f'<text x="{number(100 * at)}%" y="{height - 7}" text-anchor="{anchor}">{escape(text)}</text>')
+    for at, text in marks:
+        x = f"{number(100 * at)}%"
         parts.append(f'<line class="mark" x1="{x}" x2="{x}" y1="{top - 8}" y2="{top + inner}"/>')
         parts.append(f'<text class="mark" x="{x}" dx="5" y="{top - 8}" dy="4">{escape(text)}</text>')
     return "".join([*parts, "</svg>"])

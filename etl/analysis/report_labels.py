@@ -32,7 +32,7 @@ def labels(findings: Findings) -> str:
         ("neutral", "neutral, here"),
         ("paper", "paper's Table 9"),
     ]
-    parts.append(pages.key([*key, ("empathetic", "EmpatheticDialogues")] if compared else key))
+    parts.append(pages.key([*key, ("empathetic", "EmpatheticDialogues (ED)")] if compared else key))
     parts += [
         f"<h3>{escape(title)}</h3>" + _label_chart([row for row in rows if row["kind"] in kinds], compared)
         for title, kinds in (
@@ -75,7 +75,7 @@ def _divergence(findings: Findings) -> str:
         "and Pu gave it. The paper says 0.2447 for its own set; its Table 9 gives 0.2675 by this formula."
     )
     return "<h3>How far the label shares are apart</h3>" + pages.table(
-        ("labels of", "against", "KL, nats", "the paper says"),
+        ("labels of", "against", "nats", "paper"),
         [(row["distribution"], row["reference"], row["nats"], row["paper"]) for row in rows],
     ) + pages.paragraph(how, "quiet")  # fmt: skip
 

@@ -128,6 +128,7 @@ def sizes(findings: Findings) -> str:
     )
     return (
         pages.table(("size", "here", "paper"), own)
+        + ("<h3>Beside other sets</h3>" if named else "")
         + (pages.table(("data set", "labels", "dialogues", "utterances", "open"), named) if named else "")
         + pages.paragraph(note, "quiet")
     )

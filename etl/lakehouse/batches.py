@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 
 from etl.annotation.exports import batch_files
-from etl.lakehouse.exports import export_folder, write_files
+from etl.lakehouse.text_files import export_folder, write_files
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.edos import ANNOTATION_FILES
 

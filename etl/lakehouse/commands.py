@@ -16,6 +16,7 @@ COMMANDS = {
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
     "demo": "make the demo corpus and run the whole pipeline on it",
+    "restore-text": "put the texts back into an export that has references to OPUS",
     "fetch-jars": "fetch the jars of local sessions (make install does)",
 }
 
@@ -62,6 +63,10 @@ def _main(arguments: list[str]) -> int:
         from etl.lakehouse.shell import open_sql
 
         return open_sql(settings, options.execute)
+    if options.command == "restore-text":
+        from etl.lakehouse.publish import restore_text
+
+        return restore_text(settings)
     stages = chosen(stages, to=options.to, start=options.start, only=options.only)
     if options.command == "run":
         return _run(settings, stages, options.again)
@@ -100,11 +105,11 @@ def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    names = "\n".join(f"  {name:12s}{text}" for name, text in COMMANDS.items())
+    names = "\n".join(f"  {name:14s}{text}" for name, text in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="edos-lakehouse",
         description="Spark jobs from subtitle files to emotion-labelled dialogues.",
-        epilog=f"commands:\n{names}\n  STAGE       run one stage (plan lists them)",
+        epilog=f"commands:\n{names}\n  STAGE         run one stage (plan lists them)",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", metavar="COMMAND", help="a command below, or the name of a stage")

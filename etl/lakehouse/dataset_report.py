@@ -34,13 +34,13 @@ def write_report(run: StageRun) -> str:
 def _log(run: StageRun, findings: Findings, html: str) -> None:
     from udfs.models.tracking import tracked_run
 
-    figures = {"dialogues": findings.dialogues, "turns": findings.turns, "films": findings.films}
+    figures: dict[str, float] = {"dialogues": findings.dialogues, "turns": findings.turns, "films": findings.films}
     if findings.divergence is not None:
         figures["kl_to_empathetic_dialogues"] = findings.divergence
     tags = {name: value[:500] for name, value in findings.made_with.items() if name.startswith("version")}
     tags = {name.replace(" ", "_"): value for name, value in tags.items()}
     with tracked_run(model_store(run.all_settings), "edos-report", {}, tags) as tracked:
-        tracked.log_metrics({name: float(value) for name, value in figures.items()})
+        tracked.log_metrics(figures)
         tracked.client.log_text(tracked.run_id, html, FILE)
         for view, rows in findings.views.items():
             if rows:
