@@ -2,26 +2,30 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
+from torch import nn
 
 from udfs.devices import is_out_of_memory, set_threads, task_device
 from udfs.models.classifier import SequenceClassifier
 from udfs.models.dialogue_classifier import DialogueClassifier
 from udfs.models.loader import load_once
+from udfs.models.sentence_encoder import SentenceEncoder
 from udfs.models.weak_labeler import WeakLabeler
 
 WEAK_SCHEMA = "text_hash string, model string, top3 array<struct<label: string, confidence: float>>, error string"
 DIALOGUE_SCHEMA = "history_hash string, model string, label string, confidence float, error string"
+EMBEDDING_SCHEMA = "text_hash string, model string, embedding array<float>, error string"
 DECIMALS = 4
 # Rows sorted by length together, whatever size of Arrow batch the session uses.
 GATHERED_ROWS = 8192
 
 Probabilities = NDArray[np.float32]
+Network = TypeVar("Network", bound=nn.Module)
 
 
 def score_texts(
@@ -100,6 +104,36 @@ def score_histories(
     return spread.mapInPandas(score, DIALOGUE_SCHEMA)
 
 
+def embed_texts(
+    texts: DataFrame,
+    model_path: str,
+    identity: str,
+    *,
+    batch_size: int = 64,
+    threads: int = 1,
+    partitions: int = 0,
+) -> DataFrame:
+    """The sentence encoder's embeddings, in fp32 (EDOS 3.3): a threshold of 0.92 leaves no room for less.
+
+    Args:
+        texts: (text_hash, text), each text once.
+        model_path, identity, batch_size, threads, partitions: as for `score_texts`.
+
+    Returns:
+        (text_hash, model, embedding, error): a row that fails has its error and no embedding.
+    """
+
+    def embed(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        model = worker_model(model_path, load_sentence_encoder, threads)
+        for frame in gathered(frames, GATHERED_ROWS):
+            vectors, errors = answers_or_errors(lambda some: model.embed(some, batch_size), list(frame["text"]))
+            yield pd.DataFrame(
+                {"text_hash": frame["text_hash"], "model": identity, "embedding": vectors, "error": errors}
+            )
+
+    return _spread(texts.select("text_hash", "text"), "text_hash", partitions).mapInPandas(embed, EMBEDDING_SCHEMA)
+
+
 def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) -> list[tuple[str, float]]:
     """The `top` most confident labels with confidences rounded to 4 decimals; equal ones by label id."""
     rounded = np.round(probabilities.astype(np.float64), DECIMALS)
@@ -110,13 +144,20 @@ def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) ->
 def scores_or_errors(
     model: SequenceClassifier[Any], items: Sequence[Any], batch_size: int
 ) -> tuple[list[Probabilities | None], list[str | None]]:
-    """Each item's probabilities, or its error: what fails together is tried again in halves, down to one."""
-    scores: list[Probabilities | None] = [None] * len(items)
+    """Each item's probabilities, or its error."""
+    return answers_or_errors(lambda some: model.probabilities(some, batch_size).numpy(), items)
+
+
+def answers_or_errors(
+    ask: Callable[[Sequence[Any]], NDArray[np.float32]], items: Sequence[Any]
+) -> tuple[list[NDArray[np.float32] | None], list[str | None]]:
+    """Each item's row of a model's answer, or its error: what fails together is tried again in halves, down to one."""
+    scores: list[NDArray[np.float32] | None] = [None] * len(items)
     errors: list[str | None] = [_missing(item) for item in items]
 
     def attempt(indices: Sequence[int]) -> None:
         try:
-            answers = model.probabilities([items[index] for index in indices], batch_size).numpy()
+            answers = ask([items[index] for index in indices])
         except Exception as error:
             if len(indices) == 1:
                 errors[indices[0]] = _reason(error)
@@ -146,7 +187,7 @@ def gathered(frames: Iterable[pd.DataFrame], rows: int) -> Iterator[pd.DataFrame
         yield pd.concat(waiting, ignore_index=True)
 
 
-def worker_model(path: str, loader: Callable[[str], SequenceClassifier[Any]], threads: int) -> SequenceClassifier[Any]:
+def worker_model(path: str, loader: Callable[[str], Network], threads: int) -> Network:
     """The worker's one copy of the model at `path`, on the task's device."""
     set_threads(threads)
     # The tokenizer's own threads would come on top of those.
@@ -162,6 +203,11 @@ def load_weak_labeler(path: str) -> SequenceClassifier[Any]:
 def load_dialogue_classifier(path: str) -> SequenceClassifier[Any]:
     """`DialogueClassifier.load`, as a function that a cache can name."""
     return DialogueClassifier.load(path)
+
+
+def load_sentence_encoder(path: str) -> SentenceEncoder:
+    """`SentenceEncoder.load`, as a function that a cache can name."""
+    return SentenceEncoder.load(path)
 
 
 def _reason(error: Exception) -> str:

@@ -40,6 +40,7 @@ class SequenceClassifier(nn.Module, Generic[Item]):
         self.tokenizer = tokenizer
         self.labels = tuple(labels)
         self.max_tokens = max_tokens
+        self.temperature = 1.0  # divides logits when it answers; set by calibration, never in training
 
     @abstractmethod
     def encode(self, items: Sequence[Item]) -> list[Encoded]:
@@ -64,7 +65,7 @@ class SequenceClassifier(nn.Module, Generic[Item]):
     def save(self, folder: Path) -> Path:
         """Write the model to `folder` and return it."""
         folder.mkdir(parents=True, exist_ok=True)
-        with _quiet():
+        with quiet():
             self.encoder.save_pretrained(folder / ENCODER)  # type: ignore[operator]
         self.tokenizer.save_pretrained(folder / ENCODER)
         save_file(self.head_state(), folder / HEAD_WEIGHTS)
@@ -72,6 +73,7 @@ class SequenceClassifier(nn.Module, Generic[Item]):
             "kind": self.kind,
             "labels": self.labels,
             "max_tokens": self.max_tokens,
+            **({"temperature": self.temperature} if self.temperature != 1 else {}),
             **self.head_options(),
         }
         (folder / HEAD_CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -92,8 +94,10 @@ class SequenceClassifier(nn.Module, Generic[Item]):
         if config.pop("kind", None) != cls.kind:
             raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
         encoder, tokenizer = load_encoder(folder / ENCODER)
+        temperature = config.pop("temperature", 1.0)
         try:
             model = cls(encoder, tokenizer, **config)
+            model.temperature = float(temperature)
             model.load_state_dict({**model.state_dict(), **load_file(folder / HEAD_WEIGHTS)})
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({_one_line(error)})") from None
@@ -118,7 +122,7 @@ class SequenceClassifier(nn.Module, Generic[Item]):
 
     def _softmax(self, batch: Batch) -> Tensor:
         device = next(self.parameters()).device
-        return torch.softmax(self(batch.to(device)).float(), dim=-1).cpu()
+        return torch.softmax(self(batch.to(device)).float() / self.temperature, dim=-1).cpu()
 
 
 def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.Module, Any]:
@@ -136,7 +140,7 @@ def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.M
         if dropout is not None:
             config.hidden_dropout_prob = dropout
             config.attention_probs_dropout_prob = dropout
-        with _quiet():
+        with quiet():
             encoder = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, **options)
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
     except (OSError, ValueError, KeyError) as error:
@@ -145,7 +149,7 @@ def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.M
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Without transformers' progress bars and its notes on weights that a classifier does not use."""
     bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
