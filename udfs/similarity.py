@@ -1,0 +1,217 @@
+"""Exact cosine search: rows stream by, the seeds stay, in blocked matrix products (EDOS 3.3)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from udfs.devices import set_threads, task_device
+
+SCHEMA = "history_hash string, matched_hash string, score double"
+DECIMALS = 4
+MOST_SEEDS = 200_000
+"""Seeds that fit beside a Python worker: 300 MB at 384 dimensions."""
+
+ROWS, COLUMNS = 2048, 4096
+SLACK = 1e-4
+"""Far above the error of a float32 product: what it finds is computed again in float64, and that decides."""
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is searched for: distinct unit vectors in the order of their hashes, and how many of them a row keeps."""
+
+    hashes: tuple[str, ...]
+    vectors: Vectors
+    best: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """Pairs: row, target, and their cosine, rounded to 4 decimals; by row, the best first, equal ones by target."""
+
+    rows: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+def best_pairs(
+    rows: Vectors, targets: Targets, floor: float, device: torch.device | None = None, block: int = COLUMNS
+) -> Found:
+    """For each row its most similar targets of at least ``floor``.
+
+    The float32 product of a block only nominates; a nominated pair's cosine is computed in float64, so it depends
+    neither on blocks nor on batches nor on the machine.
+
+    Args:
+        rows: (n, size) unit vectors.
+        targets: any number.
+        floor: least cosine.
+        device: of the product.
+        block: targets multiplied at once.
+    """
+    place = device or torch.device("cpu")
+    left = torch.from_numpy(rows).to(place)
+    nominated: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    for start in range(0, len(targets.vectors), block):
+        right = torch.from_numpy(targets.vectors[start : start + block]).to(place)
+        product = left @ right.T
+        near = torch.nonzero(product.amax(dim=1) >= floor - SLACK).flatten()
+        if len(near) == 0:
+            continue
+        part = product[near]
+        least = torch.full((len(near), 1), floor - SLACK, device=place)
+        if part.shape[1] > targets.best:
+            least = torch.maximum(least, part.topk(targets.best, dim=1).values[:, -1:] - SLACK)
+        row, column = torch.nonzero(part >= least, as_tuple=True)
+        nominated.append((near[row].cpu().numpy(), column.cpu().numpy() + start))
+    if not nominated:
+        nothing = np.empty(0, dtype=np.int64)
+        return Found(nothing, nothing, np.empty(0))
+    row_of = np.concatenate([found for found, _ in nominated])
+    target_of = np.concatenate([found for _, found in nominated])
+    exact = _cosines(rows, targets.vectors, row_of, target_of)
+    kept = exact >= floor
+    row_of, target_of, exact = row_of[kept], target_of[kept], exact[kept]
+    order = np.lexsort((target_of, -exact, row_of))
+    row_of, target_of, exact = row_of[order], target_of[order], exact[order]
+    first = np.searchsorted(row_of, row_of, side="left")
+    kept = np.arange(len(row_of)) - first < targets.best
+    return Found(row_of[kept], target_of[kept], exact[kept])
+
+
+def _cosines(
+    rows: Vectors, targets: Vectors, row_of: NDArray[np.int64], target_of: NDArray[np.int64], part: int = 1 << 15
+) -> NDArray[np.float64]:
+    scores = np.empty(len(row_of))
+    for start in range(0, len(row_of), part):
+        piece = slice(start, start + part)
+        left, right = rows[row_of[piece]].astype(np.float64), targets[target_of[piece]].astype(np.float64)
+        scores[piece] = (left * right).sum(axis=1)
+    return np.round(scores, DECIMALS)
+
+
+def collect_targets(embedded: DataFrame, best: int) -> Targets:
+    """The targets' vectors on the driver: as many as people labelled, or as a classifier was sure of.
+
+    Args:
+        embedded: history_hash, embedding array<float> of length 1; each once.
+        best: matches a row keeps.
+
+    Raises:
+        InputError: too many for one worker's memory.
+    """
+    packed = embedded.select("history_hash", "embedding").mapInArrow(_pack, "history_hash string, vector binary")
+    found = sorted((row["history_hash"], bytes(row["vector"])) for row in packed.limit(MOST_SEEDS + 1).collect())
+    if len(found) > MOST_SEEDS:
+        raise InputError(
+            f"more than {MOST_SEEDS:,} dialogues to search for: raise edos.self_labels.confidence or set "
+            "edos.self_labels.per_class"
+        )
+    vectors = np.stack([np.frombuffer(vector, dtype=np.float32) for _, vector in found]) if found else np.empty((0, 0))
+    return Targets(tuple(name for name, _ in found), vectors.astype(np.float32), best)
+
+
+def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads: int = 1) -> DataFrame:
+    """Every row against every target: one pass over the rows, no shuffle, no pairs but those found.
+
+    Args:
+        embedded: history_hash, embedding array<float> of length 1.
+        groups: targets, each group with its own number of matches kept.
+        floor: least cosine.
+        threads: CPU threads of one worker.
+
+    Returns:
+        (history_hash, matched_hash, score): cosines rounded to 4 decimals.
+    """
+    wanted = [group for group in groups if group.hashes]
+    spark = embedded.sparkSession
+    if not wanted:
+        return spark.createDataFrame([], SCHEMA)
+    shared = spark.sparkContext.broadcast(wanted)
+
+    def match(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        set_threads(threads)
+        device = task_device()
+        for hashes, vectors in _gathered(batches):
+            for group in shared.value:
+                found = best_pairs(vectors, group, floor, device)
+                yield pa.RecordBatch.from_arrays(
+                    [
+                        hashes.take(pa.array(found.rows)),
+                        pa.array([group.hashes[target] for target in found.targets], pa.string()),
+                        pa.array(found.scores, pa.float64()),
+                    ],
+                    names=["history_hash", "matched_hash", "score"],
+                )
+
+    return embedded.select("history_hash", "embedding").mapInArrow(match, SCHEMA)
+
+
+def find_similar(
+    embeddings: DataFrame, targets: DataFrame, floor: float, best: int, *, model: str, threads: int = 1
+) -> DataFrame:
+    """Every embedded dialogue's most similar targets.
+
+    Args:
+        embeddings: ``edos.dialogue_embeddings``; only this model's rows count.
+        targets: history_hash, label; those without a label are a group of their own, so that a dialogue keeps
+            ``best`` of each.
+        floor: least cosine.
+        best: matches kept.
+        model: identity of the sentence encoder.
+        threads: CPU threads of one worker.
+
+    Returns:
+        (history_hash, matched_hash, score).
+    """
+    known = embeddings.where((F.col("model") == model) & F.col("embedding").isNotNull())
+    groups = [
+        collect_targets(known.join(targets.where(kind).select("history_hash"), "history_hash", "left_semi"), best)
+        for kind in ("label IS NOT NULL", "label IS NULL")
+    ]
+    return search(known, groups, floor, threads)
+
+
+def _pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        vectors = [row.tobytes() for row in _matrix(batch.column("embedding"))]
+        yield pa.RecordBatch.from_arrays(
+            [batch.column("history_hash"), pa.array(vectors, pa.binary())], names=["history_hash", "vector"]
+        )
+
+
+def _matrix(lists: pa.ListArray) -> Vectors:
+    values = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+    return values.reshape(len(lists), -1) if len(lists) else np.empty((0, 0), dtype=np.float32)
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.Array, Vectors]]:
+    """Hashes and vectors in blocks of some ``ROWS`` rows, whatever size of Arrow batch the session uses."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= ROWS:
+            yield _joined(waiting)
+            waiting = []
+    if any(map(len, waiting)):
+        yield _joined(waiting)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> tuple[pa.Array, Vectors]:
+    table = pa.Table.from_batches(batches).combine_chunks()
+    hashes = table.column("history_hash").combine_chunks()
+    vectors = table.column("embedding").combine_chunks()
+    return _one(hashes), np.array(_matrix(_one(vectors)))
+
+
+def _one(chunks: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return chunks.chunk(0) if isinstance(chunks, pa.ChunkedArray) else chunks
