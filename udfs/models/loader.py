@@ -19,6 +19,8 @@ from udfs.models.parts import part_names, unpack_parts
 
 SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR or models:/NAME@ALIAS"
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model"]
+NO_MODEL = "none"
+"""Identity of a model that the settings leave out (null): nothing is trained, nothing is asked."""
 # Never read, so never part of a copy: weights that are, or may be, pickles.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
 

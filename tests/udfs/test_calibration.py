@@ -1,0 +1,63 @@
+"""Temperature scaling: found on rows, kept with the model, and no label changed by it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.calibration import calibration, fitted_temperature, set_temperature, with_temperature
+from udfs.models.classifier import load_encoder
+from udfs.models.dialogue_classifier import DialogueClassifier
+
+LABELS = ("sad", "glad", "neutral")
+
+
+def drawn(temperature: float, rows: int = 6000, seed: int = 4) -> tuple[np.ndarray, list[int]]:
+    """Answers of a model whose logits are ``temperature`` times too large, and the truth they were drawn from."""
+    random = np.random.default_rng(seed)
+    logits = random.normal(scale=1.5, size=(rows, 5))
+    honest = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    truth = [int(random.choice(5, p=row)) for row in honest]
+    said = np.exp(logits * temperature)
+    return said / said.sum(axis=1, keepdims=True), truth
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.5])
+def test_the_temperature_that_was_put_in_is_found(temperature: float) -> None:
+    probabilities, truth = drawn(temperature)
+    assert fitted_temperature(probabilities, truth) == pytest.approx(temperature, rel=0.08)
+
+
+def test_calibration_lowers_the_error_and_keeps_labels() -> None:
+    probabilities, truth = drawn(3.0)
+    figures = calibration(probabilities, truth)
+    assert figures["calibration_error_before"] > 0.15
+    assert figures["calibration_error_after"] < 0.03
+    warmed = with_temperature(probabilities, figures["temperature"])
+    assert np.array_equal(warmed.argmax(axis=1), probabilities.argmax(axis=1))
+    assert warmed.sum(axis=1) == pytest.approx(1)
+
+
+def test_certain_answers_and_no_rows() -> None:
+    assert 0.05 <= fitted_temperature(np.eye(3), [0, 1, 2]) < 1
+    assert with_temperature(np.array([[1.0, 0.0]]), 2.0)[0] == pytest.approx([1, 0], abs=1e-6)
+    with pytest.raises(ValueError, match="no rows"):
+        fitted_temperature(np.empty((0, 3)), [])
+
+
+def test_a_saved_model_answers_by_its_temperature(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    encoder = tiny_encoder(tmp_path / "encoder")
+    folder = DialogueClassifier(*load_encoder(encoder), LABELS).save(tmp_path / "model")
+    assert "temperature" not in json.loads((folder / "head.json").read_text())
+    items = [["i was sad", "yes"], ["so glad"]]
+    before = DialogueClassifier.load(folder).probabilities(items, 8).numpy()
+    set_temperature(folder, 0.25)
+    model = DialogueClassifier.load(folder)
+    assert model.temperature == 0.25
+    assert model.probabilities(items, 8).numpy() == pytest.approx(with_temperature(before, 0.25), abs=1e-5)
+    again = DialogueClassifier.load(model.save(tmp_path / "again"))
+    assert again.temperature == 0.25
