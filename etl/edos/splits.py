@@ -10,6 +10,9 @@ from etl.columns import computed_once
 from etl.subtitles.cleaning_rules import normalised
 from etl.subtitles.duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shingles, text_key
 
+RELEASED_NEAR = NearDuplicates(jaccard=0.6, bands=20, rows=3)
+"""What counts as nearly the same among labelled dialogues, so that none straddles a split."""
+
 MAX_LINKS = 2_000_000
 """Links between near-duplicates that the driver takes at most; some 200 bytes each."""
 
@@ -55,6 +58,31 @@ def connected(links: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {member: find(member) for member in root}
 
 
+def linking_keys(items: DataFrame, last_turn_words: int) -> DataFrame:
+    """(id, key): rows with a key in common are one dialogue, one text, or end in the same turn.
+
+    Args:
+        items: id, dialogue_id, turns.
+        last_turn_words: a shorter last turn ("thank you") links nothing.
+    """
+    last = normalised(F.element_at("turns", -1))
+    keys = F.array(
+        F.concat(F.lit("dialogue "), "dialogue_id"),
+        F.concat(F.lit("text "), F.hex(text_key(F.col("turns")))),
+        F.when(F.size(F.split(last, " ")) >= last_turn_words, F.concat(F.lit("last "), F.sha2(last, 256))),
+    )
+    return items.select("id", F.explode(F.array_compact(keys)).alias("key"))
+
+
+def shingled_items(items: DataFrame, near: NearDuplicates) -> DataFrame:
+    """(block, id, shingles) of the items' words, all in one block."""
+    words = computed_once(items.select("id", "turns"), words=dialogue_words(F.col("turns")))
+    return computed_once(
+        words.select(F.lit("all").alias("block"), "id", "words"),
+        shingles=shingles(F.col("words"), near.shingle_words),
+    ).drop("words")
+
+
 def near_duplicate_groups(
     items: DataFrame, near: NearDuplicates, last_turn_words: int = 3, max_links: int = MAX_LINKS
 ) -> DataFrame:
@@ -72,30 +100,10 @@ def near_duplicate_groups(
     Raises:
         InputError: more links than that.
     """
-    keyed = computed_once(items.select("id", "dialogue_id", "turns"), words=dialogue_words(F.col("turns")))
-    last = normalised(F.element_at("turns", -1))
-    keys = keyed.select(
-        "id",
-        F.explode(
-            F.array_compact(
-                F.array(
-                    F.concat(F.lit("dialogue "), "dialogue_id"),
-                    F.concat(F.lit("text "), F.hex(text_key(F.col("turns")))),
-                    F.when(
-                        F.size(F.split(last, " ")) >= last_turn_words,
-                        F.concat(F.lit("last "), F.sha2(last, 256)),
-                    ),
-                )
-            )
-        ).alias("key"),
-    )
+    keys = linking_keys(items, last_turn_words)
     smallest = F.min("id").over(Window.partitionBy("key"))
     same = keys.select("id", smallest.alias("first")).filter(F.col("id") != F.col("first")).distinct()
-    shingled = computed_once(
-        keyed.select(F.lit("all").alias("block"), "id", "words"),
-        shingles=shingles(F.col("words"), near.shingle_words),
-    ).drop("words")
-    alike = near_duplicate_pairs(shingled, near).select("later", "earlier")
+    alike = near_duplicate_pairs(shingled_items(items, near), near).select("later", "earlier")
     links = same.unionByName(alike.toDF("id", "first")).limit(max_links + 1).collect()
     if len(links) > max_links:
         raise InputError(
@@ -130,7 +138,7 @@ def split_released(
     Returns:
         crowd_labels with split.
     """
-    near = near or NearDuplicates(jaccard=0.6, bands=20, rows=3)
+    near = near or RELEASED_NEAR
     item = F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))
     labelled = crowd_labels.filter(F.col("label").isNotNull()).select(
         item.alias("id"), "dialogue_id", "turn", "turns", "label"

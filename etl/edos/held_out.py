@@ -1,0 +1,99 @@
+"""Nothing that is trained on may be near a held-out row (EDOS 3.3: the test fifth leaves before any expansion)."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from etl.edos.labelled_rows import fault, unit_id
+from etl.edos.splits import RELEASED_NEAR, linking_keys, shingled_items
+from etl.subtitles.duplicates import NearDuplicates
+
+HELD_OUT = ("validation", "test")
+LAST_TURN_WORDS = 3
+
+
+def held_out(seeds: DataFrame) -> DataFrame:
+    """The seeds that no training row may be near: those of validation and test."""
+    return seeds.where(F.col("split").isin(*HELD_OUT))
+
+
+def near_held_out(
+    candidates: DataFrame,
+    seeds: DataFrame,
+    matches: DataFrame,
+    clean_dialogues: DataFrame,
+    threshold: float,
+    near: NearDuplicates = RELEASED_NEAR,
+) -> DataFrame:
+    """The candidates that must not be trained on, each once with the strongest evidence.
+
+    Near is: matched to a held-out row when it was labelled; a cosine to one from the threshold on; the same
+    dialogue, the same text, the same last turn (of three words or more) or like shingles, which is how the split
+    itself made its groups; or from the film of a held-out row.
+
+    Args:
+        candidates: dialogue_id, turn, turns, matched_id.
+        seeds: ``edos.seeds``.
+        matches: ``edos.similar_matches``.
+        clean_dialogues: ``subtitles.clean_dialogues``, which knows the films.
+        threshold: cosine.
+        near: which shingles are alike.
+
+    Returns:
+        dialogue_id, turn, near struct<reason, detail>.
+    """
+    held = held_out(seeds).select(unit_id().alias("held_id"), "dialogue_id", "turns", "split")
+    rows = candidates.select("dialogue_id", "turn", "turns", "matched_id", unit_id().alias("id"))
+    by_match = rows.join(F.broadcast(held.select("held_id", "split")), F.col("matched_id") == F.col("held_id")).select(
+        "id", F.lit(0).alias("weight"), fault("held_out_match", "labelled by ", F.col("held_id")).alias("near")
+    )
+    close = matches.where(F.col("seed_split").isin(*HELD_OUT) & (F.col("score") >= threshold))
+    by_cosine = close.select(
+        unit_id().alias("id"),
+        F.lit(1).alias("weight"),
+        fault("near_held_out", "cosine ", F.format_number("score", 4), " to ", F.col("seed_id")).alias("near"),
+    )
+    found = by_match.unionByName(by_cosine).unionByName(_like_texts(rows, held, near)).unionByName(
+        _same_films(rows, held, clean_dialogues)
+    )  # fmt: skip
+    best = found.groupBy("id").agg(F.min(F.struct("weight", "near"))["near"].alias("near"))
+    return rows.select("id", "dialogue_id", "turn").join(best, "id").drop("id").dropDuplicates(["dialogue_id", "turn"])
+
+
+def _like_texts(rows: DataFrame, held: DataFrame, near: NearDuplicates) -> DataFrame:
+    """(id, weight, near) of rows that the split would have put into a held-out row's group.
+
+    Held-out rows are few, so each shingle is looked up among theirs: exact, where the split's own search is banded.
+    """
+    theirs = held.select(F.col("held_id").alias("id"), "dialogue_id", "turns")
+    keys = linking_keys(theirs, LAST_TURN_WORDS).withColumnRenamed("id", "held_id")
+    kind = F.split("key", " ")[0]
+    same = linking_keys(rows, LAST_TURN_WORDS).join(F.broadcast(keys), "key").select(
+        "id", "held_id", F.when(kind == "last", "same last turn").otherwise(F.concat(F.lit("same "), kind)).alias("how")
+    )  # fmt: skip
+    wanted = _exploded(theirs, near).toDF("held_id", "shingle", "theirs")
+    common = _exploded(rows, near).toDF("id", "shingle", "ours").join(F.broadcast(wanted), "shingle")
+    pairs = common.groupBy("id", "held_id", "ours", "theirs").agg(F.count("*").alias("common"))
+    share = F.round(F.col("common") / (F.col("ours") + F.col("theirs") - F.col("common")), 4)
+    alike = pairs.withColumn("share", share).where(F.col("share") >= near.jaccard).select(
+        "id", "held_id", F.concat(F.lit("shingles "), F.format_number("share", 2)).alias("how")
+    )  # fmt: skip
+    evidence = fault("held_out_duplicate", F.col("how"), " as ", F.col("held_id"))
+    return same.unionByName(alike).select("id", F.lit(2).alias("weight"), evidence.alias("near"))
+
+
+def _exploded(items: DataFrame, near: NearDuplicates) -> DataFrame:
+    """(id, shingle, how many the item has)."""
+    return shingled_items(items, near).select("id", F.explode("shingles").alias("shingle"), F.size("shingles"))
+
+
+def _same_films(rows: DataFrame, held: DataFrame, clean_dialogues: DataFrame) -> DataFrame:
+    """(id, weight, near) of rows from films that a held-out row is from; released rows carry no film."""
+    films = clean_dialogues.select("dialogue_id", "movie_id")
+    held_films = films.join(F.broadcast(held.select("dialogue_id", "held_id")), "dialogue_id")
+    held_films = held_films.groupBy("movie_id").agg(F.min("held_id").alias("held_id"))
+    found = films.join(F.broadcast(held_films), "movie_id").join(rows.select("dialogue_id", "id"), "dialogue_id")
+    return found.select(
+        "id",
+        F.lit(3).alias("weight"),
+        fault("held_out_film", "film ", F.col("movie_id"), " has ", F.col("held_id")).alias("near"),
+    )
