@@ -157,11 +157,15 @@ class TrainingSettings(Section):
     epochs: int = Field(5, ge=1)
     learning_rate: float = Field(2e-5, gt=0)
     head_learning_rate: float | None = Field(None, description="of the new layers; null: the same")
+    layer_decay: float = Field(1.0, gt=0, le=1, description="ours: an encoder layer's rate over that of the next above")
     batch_size: int = Field(32, ge=1, description="rows a step on one device")
     effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
     max_tokens: int = Field(100, ge=8)
     warmup_share: float = Field(0.1, ge=0, le=1)
     label_smoothing: float = Field(0.0, ge=0, lt=1)
+    average_decay: float = Field(
+        0.0, ge=0, lt=1, description="ours: keep a running average of the weights with this memory; 0: the weights"
+    )
     dropout: float = Field(0.1, ge=0, lt=1)
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
         "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
@@ -202,6 +206,14 @@ class EmotionClassifierSettings(TrainingSettings):
     )
 
 
+class ComparisonSettings(Section):
+    seeds: tuple[int, ...] = Field((13, 14, 15), min_length=1, description="one training each, of every arm")
+    weightings: tuple[bool, ...] = Field((True, False), min_length=1, description="EDOS C: with weights and without")
+    origins: tuple[Literal["crowd", "similar", "self", "similar_self"], ...] = Field(
+        ("crowd", "similar", "self", "similar_self"), min_length=1, description="added one after the other (EDOS 3.3)"
+    )
+
+
 class ModelSettings(Section):
     weak_encoder: str = Field("hf:bert-base-uncased", description="what the weak labeler starts from")
     encoder: str = Field("hf:roberta-base", description="what the dialogue classifier starts from")
@@ -221,6 +233,10 @@ class TrainSections(Section):
     turn_pairs: TurnPairSettings = TurnPairSettings()
     weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
+    comparison: ComparisonSettings = ComparisonSettings()
+    processes: int = Field(
+        1, ge=1, description="of an emotion classifier's training, each on a GPU or CPU of its own; 1: the driver alone"
+    )
 
 
 class PublishingSettings(Section):

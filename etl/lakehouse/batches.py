@@ -3,9 +3,9 @@
 from pyspark.sql import DataFrame
 
 from etl.annotation.exports import batch_files
-from etl.lakehouse.text_files import export_folder, write_files
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.edos import ANNOTATION_FILES
+from etl.lakehouse.text_files import export_folder, write_files
 
 
 def write_batch(tasks: DataFrame, purpose: str, workers: int, run: StageRun) -> DataFrame:

@@ -53,7 +53,7 @@ def databricks_job(stages: Sequence[Stage]) -> dict[str, Any]:
     """A Databricks job with one wheel task a stage, each after the stages whose tables and models it takes.
 
     Args:
-        stages: in order.
+        stages: in order; those that run only when named are no part of it.
 
     Returns:
         The job as a bundle's resource: name, job_clusters, tasks.
@@ -63,7 +63,11 @@ def databricks_job(stages: Sequence[Stage]) -> dict[str, Any]:
         "name": PACKAGE,
         "max_concurrent_runs": 1,
         "job_clusters": [{"job_cluster_key": _CLUSTER, "new_cluster": _cluster()}],
-        "tasks": [_task(stage, [first.name for first in stages if feeds(first, stage)], libraries) for stage in stages],
+        "tasks": [
+            _task(stage, [first.name for first in stages if feeds(first, stage)], libraries)
+            for stage in stages
+            if not stage.on_request
+        ],
     }
 
 

@@ -71,7 +71,7 @@ def _name(resource: Any) -> str:
 def chosen(
     stages: list[Stage], *, to: str | None = None, start: str | None = None, only: str | None = None
 ) -> list[Stage]:
-    """The stages that ``--to``, ``--from`` and ``--only`` select, in order.
+    """The stages that ``--to``, ``--from`` and ``--only`` select, in order; those on request only when named.
 
     Raises:
         InputError: a stage that is not known.
@@ -82,7 +82,7 @@ def chosen(
             raise InputError(f"stage {name!r} is not known: `python -m jobs plan` lists them")
     if only is not None:
         return [by_name[only]]
-    wanted = {stage.name for stage in stages}
+    wanted = {stage.name for stage in stages if not stage.on_request or stage.name in (to, start)}
     if to is not None:
         wanted &= _reach(by_name[to], stages, forward=False)
     if start is not None:
@@ -186,6 +186,7 @@ class Workplace:
         settings_hash = stage.settings_hash(self.settings)
         last = self.log.last(stage.name, "done")
         run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, self.log.runs(stage.name))
+        planned = stage.sliced is not None and stage.sliced.plans
         why, rebuild = None, False
         if stage.writes is None:
             why = "shows what is there"
@@ -196,11 +197,11 @@ class Workplace:
         elif last.stage_version != stage.version:
             why, rebuild = "its rules changed", True
         elif last.settings_hash != settings_hash:
-            why, rebuild = "its settings changed", True
+            why, rebuild = "its settings changed", not planned
         elif last.models != identities:
             changed = sorted(name for name in identities if last.models.get(name) != identities[name])
             why = f"model {', '.join(changed)} changed"
-            rebuild = not (stage.sliced is not None and stage.sliced.cache)
+            rebuild = not (planned or (stage.sliced is not None and stage.sliced.cache))
         elif last.input_versions != inputs and self._counts_growth(stage):
             changed = sorted(name for name in inputs if last.input_versions.get(name) != inputs[name])
             why = f"{', '.join(changed)} changed"
@@ -210,7 +211,7 @@ class Workplace:
         if unfinished is not None and unfinished.run_id != run_id:
             # Rows of a run under other settings must not be mixed with this one's.
             then = (unfinished.settings_hash, unfinished.stage_version, unfinished.models)
-            rebuild = rebuild or then != (settings_hash, stage.version, identities)
+            rebuild = rebuild or (then != (settings_hash, stage.version, identities) and not planned)
             why = why or "an earlier run was stopped"
         return Need(why, run_id, inputs, settings_hash, models, rebuild)
 

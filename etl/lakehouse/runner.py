@@ -41,6 +41,7 @@ def run_stage(place: Workplace, stage: Stage, need: Need, progress: Progress) ->
         place.model_folder,
         place.settings,
         progress.say,
+        need.inputs,
     )
     frames = [place.lakehouse.read(table) for table in stage.reads]
     try:
@@ -134,7 +135,7 @@ def _one_slice(
     pending: DataFrame, plan: SlicePlan, number: int, run: StageRun, event: StageEvent,
 ) -> None:  # fmt: skip
     piece = pending.where(plan.number_of(sliced.key) == number)
-    outcome = _outcome(stage.function(piece, *frames[1:], run))
+    outcome = _outcome(stage.function(piece, *(frames if sliced.plans else frames[1:]), run))
     once = f"{stage.name}/{event.run_id}/{number}of{plan.slices}"
     place.ledger.add(event, number, once, outcome.dropped, outcome.quarantined)
     place.lakehouse.append(table, outcome.rows, event.lineage(number), once)

@@ -34,6 +34,9 @@ class Sliced:
             first input's place; the first input as it is when None.
         cache: answers of a model, kept for good under (key, model); otherwise units that are gone from
             the input leave the table too, and a changed setting rebuilds it.
+        plans: ``prepare`` makes the units itself, each under a key of all that its rows depend on. Then the
+            function gets a slice's units before the inputs, not in the first one's place, and other settings
+            or models mean other units: nothing is rebuilt.
     """
 
     key: str
@@ -41,6 +44,7 @@ class Sliced:
     cost_per_minute: float = 100_000
     prepare: Callable[..., DataFrame] | None = None
     cache: bool = False
+    plans: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class StageRun:
         spark: the session.
         folder: a folder for models, local or shared by driver and executors.
         all_settings: the whole settings, for tracking and model registries only.
+        inputs: the versions of the tables it reads, by name.
     """
 
     settings: Any
@@ -76,6 +81,7 @@ class StageRun:
     folder: str
     all_settings: Settings
     say: Callable[[str], None] = print
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,7 @@ class Stage:
     units: Units
     fingerprint: Callable[[Settings], Any] | None = None
     shows: str = "the screen"
+    on_request: bool = False
     about: str = field(default="", compare=False)
 
     def settings_hash(self, settings: Settings) -> str:
@@ -141,6 +148,7 @@ def stage(
     units: Units | None = None,
     fingerprint: Callable[[Settings], Any] | None = None,
     shows: str = "the screen",
+    on_request: bool = False,
 ) -> Callable[[Callable[..., Outcome | DataFrame | Any]], Stage]:
     """Declare a stage. Its function takes the inputs in order and a ``StageRun``.
 
@@ -155,6 +163,7 @@ def stage(
         units: what it accounts in.
         fingerprint: identity of an outside source too large to hash.
         shows: where a stage that writes no table puts what it makes, for the README.
+        on_request: for hours of work that nothing else needs: it runs only when named.
     """
 
     def declare(function: Callable[..., Any]) -> Stage:
@@ -167,7 +176,7 @@ def stage(
             raise ValueError(f"stage {name} is declared in {known.file} and again in {file}")
         REGISTRY[name] = Stage(
             name, function, file, reads, writes, asks, settings, inputs, version, sliced,
-            units or Units(), fingerprint, shows, inspect.getdoc(inspect.getmodule(function)) or "",
+            units or Units(), fingerprint, shows, on_request, inspect.getdoc(inspect.getmodule(function)) or "",
         )  # fmt: skip
         return REGISTRY[name]
 

@@ -11,7 +11,7 @@ from etl.lakehouse.tables.edos import TRAINING_DIALOGUES
     reads=(TRAINING_DIALOGUES,),
     writes=Model("emotion_classifier"),
     asks=(Model("weak_labeler"),),
-    settings=("training.emotion_classifier", "models.encoder", "models.training_threads"),
+    settings=("training.emotion_classifier", "training.processes", "models.encoder", "models.training_threads"),
     units=Units("turns"),
 )
 def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:

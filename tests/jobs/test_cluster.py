@@ -1,6 +1,7 @@
 """spark-submit on a real standalone cluster: one master, two workers, on this machine."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -64,22 +65,48 @@ def master(tmp_path: Path) -> Iterator[str]:
             one.wait(timeout=30)
 
 
+def submit(job: str, master: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """``spark-submit jobs/<job>.py`` to the cluster."""
+    return subprocess.run(
+        [
+            str(BIN / "spark-submit"), "--master", master, "--driver-class-path", class_path(),
+            "--driver-memory", "1g", "--executor-memory", "900m", str(REPOSITORY / "jobs" / f"{job}.py"), *arguments,
+        ],
+        cwd=folder, capture_output=True, text=True, timeout=300,
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
+    )  # fmt: skip
+
+
 @pytest.mark.slow
 def test_stages_run_by_spark_submit(tiny: TinyRun, master: str, tmp_path: Path) -> None:
     root = tmp_path / "lakehouse"
     for stage in ("find_subtitles", "ingest_subtitles"):
-        done = subprocess.run(
-            [
-                str(BIN / "spark-submit"), "--master", master, "--driver-class-path", class_path(),
-                "--driver-memory", "1g", "--executor-memory", "900m",
-                str(REPOSITORY / "jobs" / "subtitles" / f"{stage}.py"),
-                *tiny.arguments(root, "spark.master=null", "spark.driver_memory=null"),
-            ],
-            cwd=tmp_path, capture_output=True, text=True, timeout=300,
-            env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
-        )  # fmt: skip
+        arguments = tiny.arguments(root, "spark.master=null", "spark.driver_memory=null")
+        done = submit(f"subtitles/{stage}", master, tmp_path, *arguments)
         assert done.returncode == 0, done.stderr[-3000:]
     files = DeltaTable(str(root / "subtitles" / "files")).to_pyarrow_table()
     assert set(files["subtitle_id"].to_pylist()) >= {one.subtitle_id for one in tiny.facts.files.values()}
     worked = {log.relative_to(tmp_path).parts[0] for log in tmp_path.glob("work?/app-*/*/stderr")}
     assert worked == {"work1", "work2"}
+
+
+@pytest.mark.slow
+def test_a_classifier_trains_in_one_process_a_worker(
+    tiny: TinyRun, finished: Path, master: str, tmp_path: Path
+) -> None:
+    root = tmp_path / "lakehouse"
+    shutil.copytree(finished, root)
+
+    def train(processes: int) -> subprocess.CompletedProcess[str]:
+        own = ("spark.master=null", "spark.driver_memory=null", f"training.processes={processes}")
+        return submit("edos/train_emotion_classifier", master, tmp_path, *tiny.arguments(root, *own))
+
+    done = train(2)
+    assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    assert "training in 2 processes" in done.stdout
+    assert "held out: accuracy" in done.stdout
+    worked = {log.relative_to(tmp_path).parts[0] for log in tmp_path.glob("work?/app-*/*/stderr")}
+    assert worked == {"work1", "work2"}
+    refused = train(3)
+    assert refused.returncode == 2
+    assert refused.stderr.strip().splitlines()[-1].endswith("ask for more executors, or fewer processes")

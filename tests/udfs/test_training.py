@@ -15,7 +15,8 @@ from udfs.models.metrics import (
     expected_calibration_error,
     per_class_metrics,
 )
-from udfs.models.training import TrainingOptions, _schedule, _Step, adam, learning_rate_factor
+from udfs.models.optimization import Update, adam, encoder_layers, learning_rate, learning_rate_factor, schedule
+from udfs.models.training import TrainingOptions
 
 LABELS = ("sad", "glad", "neutral", "afraid")
 TRAIN = [
@@ -111,8 +112,8 @@ def gradients_of(encoder, batch_size):
     optimizer.register_step_pre_hook(
         lambda *_: kept.update({n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None})
     )
-    step = _Step(model, optimizer, _schedule(optimizer, options, 1), options, torch.device("cpu"))
-    step(model.encode([turns for turns, _ in TRAIN]), torch.tensor([label for _, label in TRAIN]))
+    update = Update(model, optimizer, schedule(optimizer, options, 1), options, torch.device("cpu"))
+    update(model.encode([turns for turns, _ in TRAIN]), torch.tensor([label for _, label in TRAIN]))
     return kept
 
 
@@ -125,10 +126,37 @@ def test_bfloat16_trains_too(training_encoder, tmp_path):
 def test_adam_is_the_papers_with_a_rate_for_the_head(training_encoder):
     model = DialogueClassifier(*load_encoder(training_encoder), LABELS)
     optimizer = adam(model, TrainingOptions(learning_rate=2e-5, head_learning_rate=1e-3))
-    assert [group["lr"] for group in optimizer.param_groups] == [2e-5, 1e-3]
+    assert sorted(group["lr"] for group in optimizer.param_groups) == [2e-5, 1e-3]
     assert {(group["betas"], group["eps"]) for group in optimizer.param_groups} == {((0.9, 0.98), 1e-6)}
     trained = {id(value) for group in optimizer.param_groups for value in group["params"]}
     assert trained == {id(value) for value in model.parameters()}
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "mpnet"])
+def test_lower_layers_learn_more_slowly(tmp_path, family):
+    model = DialogueClassifier(*load_encoder(tiny_encoder(tmp_path, family)), LABELS)
+    options = TrainingOptions(learning_rate=1e-3, head_learning_rate=1e-2, layer_decay=0.5)
+    layers = encoder_layers(model)
+    assert layers == 2
+    rates = {name: learning_rate(name, layers, options) for name, _ in model.named_parameters()}
+    assert rates["output.weight"] == rates["attention.bias"] == 1e-2
+    assert {rate for name, rate in rates.items() if ".layer.1." in name} == {1e-3}
+    assert {rate for name, rate in rates.items() if ".layer.0." in name} == {5e-4}
+    assert {rate for name, rate in rates.items() if ".embeddings." in name} == {2.5e-4}
+    grouped = {id(value): group["lr"] for group in adam(model, options).param_groups for value in group["params"]}
+    assert grouped == {id(value): rates[name] for name, value in model.named_parameters()}
+
+
+def test_averaged_weights_are_the_ones_judged_and_kept(training_encoder, tmp_path):
+    options = TrainingOptions(**{**OPTIONS.__dict__, "average_decay": 0.5, "epochs": 2})
+    result = train(training_encoder, tmp_path / "averaged", options)
+    plain = train(training_encoder, tmp_path / "plain", TrainingOptions(**{**OPTIONS.__dict__, "epochs": 2}))
+    assert result.history[0].train_loss == plain.history[0].train_loss  # the training itself is the same
+    saved = DialogueClassifier.load(result.path)
+    probabilities = saved.probabilities([turns for turns, _ in VALID], 4).numpy()
+    again = classification_metrics(probabilities, [label for _, label in VALID])
+    assert again["cross_entropy"] == pytest.approx(result.metrics["cross_entropy"], abs=1e-6)
+    assert again["cross_entropy"] != pytest.approx(plain.metrics["cross_entropy"], abs=1e-4)
 
 
 @pytest.mark.parametrize(

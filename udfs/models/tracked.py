@@ -9,8 +9,8 @@ from typing import Any
 from udfs.models.classifier import SequenceClassifier
 from udfs.models.loader import ResolvedModel, resolve
 from udfs.models.metrics import classification_metrics, confusion_counts, per_class_metrics
-from udfs.models.tracking import CHAMPION, Promotion, Store, promote_if_better, rows_digest, tracked_run
-from udfs.models.training import EpochMetrics, TrainResult
+from udfs.models.tracking import CHAMPION, Promotion, Store, TrackedRun, promote_if_better, rows_digest, tracked_run
+from udfs.models.training import EpochMetrics, TrainResult, evaluate
 
 Rows = Sequence[tuple[Any, int]]
 
@@ -49,24 +49,36 @@ def train_tracked(
         metric: of ``classification_metrics``; higher is better.
         folder: where resolved models go.
     """
-    items, truth = [item for item, _ in held_out], [label for _, label in held_out]
 
     def score(path: Path) -> float:
-        probabilities = load(path).probabilities(items, batch_size).numpy()
-        return classification_metrics(probabilities, truth)[metric]
+        return evaluate(load(path), held_out, batch_size)[metric]
 
     with tempfile.TemporaryDirectory() as scratch, tracked_run(store, name, params, tags) as run:
         result = train(Path(scratch) / "model", run.on_epoch)
         model = load(result.path)
-        probabilities = model.probabilities(items, batch_size).numpy()
-        figures = classification_metrics(probabilities, truth)
-        run.log_history(result)
-        run.log_metrics(figures, "held_out_")
-        run.log_classes(per_class_metrics(probabilities, truth, model.labels), "held_out_")
-        run.log_confusion(confusion_counts(probabilities, truth), model.labels, "held_out_")
+        figures, _ = log_measured(run, result, model, held_out, batch_size)
         source = run.log_model(result.path, model.kind)
         version = run.register(name, source, {"kind": model.kind})
     digest = rows_digest(held_out)
     promotion = promote_if_better(store, name, version, figures[metric], score, metric, digest, folder)
     champion = resolve(f"models:/{name}@{CHAMPION}", folder, store.tracking_uri, registry_uri=store.registry_uri)
     return TrackedTraining(champion, figures, promotion)
+
+
+def log_measured(
+    run: TrackedRun, result: TrainResult, model: SequenceClassifier[Any], held_out: Rows, batch_size: int = 64
+) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Measure a trained model on held-out rows and log it: epochs, figures, classes, confusion matrix.
+
+    Returns:
+        ``classification_metrics`` and ``per_class_metrics``.
+    """
+    truth = [label for _, label in held_out]
+    probabilities = model.probabilities([item for item, _ in held_out], batch_size).numpy()
+    figures = classification_metrics(probabilities, truth)
+    classes = per_class_metrics(probabilities, truth, model.labels)
+    run.log_history(result)
+    run.log_metrics(figures, "held_out_")
+    run.log_classes(classes, "held_out_")
+    run.log_confusion(confusion_counts(probabilities, truth), model.labels, "held_out_")
+    return figures, classes

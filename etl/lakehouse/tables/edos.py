@@ -150,6 +150,24 @@ TRAINING_DIALOGUES = Table(
     {"split_is_known": "split IN ('train', 'validation', 'test')"},
 )
 
+CLASSIFIER_TRIALS = Table(
+    "edos.classifier_trials",
+    "One training of the comparison of classifiers, measured on the test fifth (EDOS 3.3.1, C).",
+    """
+    trial string COMMENT 'hash of all that the training depends on',
+    weighted boolean COMMENT 'newer turns weigh more',
+    origins array<string> COMMENT 'of the rows trained on', seed int,
+    encoder string COMMENT 'identity of what it started from',
+    train_rows bigint, validation_rows bigint, test_rows bigint,
+    best_epoch int COMMENT 'of the lowest validation loss', epochs int, seconds double,
+    macro_precision double, macro_recall double, macro_f1 double, accuracy double,
+    cross_entropy double, calibration_error double,
+    classes array<struct<label: string, precision: double, recall: double, f1: double, support: bigint>>,
+    run_id string COMMENT 'of MLflow'
+    """,
+    ("trial",),
+)
+
 DIALOGUE_SCORES = Table(
     "edos.dialogue_scores",
     "The dialogue classifier's answer to one distinct turn with its history, once per model.",

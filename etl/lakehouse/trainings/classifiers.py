@@ -1,7 +1,7 @@
 """The two trainings of the EDOS path, from labelled rows to the registry's champion."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,18 @@ from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
+from udfs.models.classifier import ENCODER
 from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
-from udfs.models.loader import resolve
+from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.shared_training import SharedTraining
 from udfs.models.tracked import TrackedTraining, train_tracked
-from udfs.models.training import TrainingOptions
+from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult
 from udfs.models.weak_labeler import WeakLabeler, train_weak_labeler
 
 HELD_BACK_SHARE = 0.1
+SPLITS = ("train", "validation", "test")
+Rows = list[tuple[tuple[str, ...], int]]
+LeftOut = tuple[str, str, str, str, int]
 
 
 def tracked_weak_labeler(run: StageRun) -> Trained:
@@ -48,7 +53,7 @@ def tracked_weak_labeler(run: StageRun) -> Trained:
         model_store(settings),
         settings.training.weak_labeler.name,
         params=_params(settings.training.weak_labeler, encoder.identity),
-        tags={"stage": "train_weak_labeler", "examples": str(settings.edos.weak_label_examples)},
+        tags={"stage": "train_weak_labeler", "examples": str(settings.edos.weak_label_examples), **data_tags(run)},
         train=lambda folder, on_epoch: train_weak_labeler(encoder.path, train, back, labels, options, folder, on_epoch),
         load=WeakLabeler.load,
         held_out=held_out,
@@ -78,33 +83,85 @@ def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> 
     settings, labels = run.all_settings, edos_labels()
     own = settings.training.emotion_classifier
     options = options_of(own, settings.models.training_threads)
-    ids = {label: number for number, label in enumerate(labels)}
-    ordered = training_dialogues.orderBy(F.xxhash64("dialogue_id", "turn"), "dialogue_id", "turn")
-    splits: dict[str, list[tuple[tuple[str, ...], int]]] = {"train": [], "validation": [], "test": []}
-    for row in ordered.select("turns", "label", "split").toLocalIterator():
-        splits[row.split].append((tuple(row.turns), ids[row.label]))
-    for split, rows in splits.items():
-        if not rows:
-            raise InputError(f"edos.training_dialogues has no {split} rows: more crowd votes are needed")
-    encoder = resolve(settings.models.encoder, Path(run.folder))
-    start = encoder.path
-    if own.start_from_weak_labeler:
-        start = run.models["weak_labeler"].path / "encoder"
-    run.say(", ".join(f"{len(rows):,} {split} rows" for split, rows in splits.items()))
+    rows, left_out = rows_by_split(training_dialogues, labels)
+    start = starting_encoder(run)
+    run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
     tracked = train_tracked(
         model_store(settings),
         own.name,
-        params=_params(own, run.models["weak_labeler"].identity if own.start_from_weak_labeler else encoder.identity),
-        tags={"stage": "train_emotion_classifier"},
-        train=lambda folder, on_epoch: train_dialogue_classifier(
-            start, splits["train"], splits["validation"], labels, options, folder, on_epoch, own.weighted
-        ),
+        params=_params(own, start.identity),
+        tags={"stage": "train_emotion_classifier", **data_tags(run)},
+        train=lambda folder, on_epoch: train_emotion_model(run, start, rows, options, folder, on_epoch, own.weighted),
         load=DialogueClassifier.load,
-        held_out=splits["test"],
+        held_out=rows["test"],
         metric="macro_f1",
         folder=Path(run.folder),
     )
-    return _trained(run, tracked, sum(map(len, splits.values())), [])
+    return _trained(run, tracked, sum(map(len, rows.values())), left_out)
+
+
+def train_emotion_model(
+    run: StageRun,
+    start: ResolvedModel,
+    rows: Mapping[str, Rows],
+    options: TrainingOptions,
+    folder: Path,
+    on_epoch: Callable[[EpochMetrics], None],
+    weighted: bool,
+) -> TrainResult:
+    """Train a dialogue classifier on the driver, or in ``training.processes`` processes; it goes to ``folder``."""
+    labels = edos_labels()
+    if run.all_settings.training.processes == 1:
+        return train_dialogue_classifier(
+            start.path, rows["train"], rows["validation"], labels, options, folder, on_epoch, weighted
+        )
+    from etl.lakehouse.trainings.processes import train_in_processes
+
+    job = SharedTraining(str(start.path.resolve()), tuple(labels), options, weighted)
+    return train_in_processes(run, job, rows["train"], rows["validation"], folder, on_epoch)
+
+
+def rows_by_split(training_dialogues: DataFrame, labels: Sequence[str]) -> tuple[dict[str, Rows], list[LeftOut]]:
+    """(turns, label id) rows of each split, in an order of their content.
+
+    What is held out is never trained on: a history that is there in both senses leaves the training rows.
+
+    Returns:
+        The rows by split, and those left out for the ledger.
+
+    Raises:
+        InputError: a split has no rows.
+    """
+    ids = {label: number for number, label in enumerate(labels)}
+    ordered = training_dialogues.orderBy(F.xxhash64("dialogue_id", "turn"), "dialogue_id", "turn")
+    read = list(ordered.select("dialogue_id", "turn", "turns", "label", "split").toLocalIterator())
+    held_out = {tuple(row.turns) for row in read if row.split == "test"}
+    rows: dict[str, Rows] = {split: [] for split in SPLITS}
+    left_out: list[LeftOut] = []
+    for row in read:
+        turns = tuple(row.turns)
+        if row.split != "test" and turns in held_out:
+            left_out.append(("turn", f"{row.dialogue_id}/{row.turn}", "history_is_held_out", " / ".join(turns), 1))
+        else:
+            rows[row.split].append((turns, ids[row.label]))
+    for split, found in rows.items():
+        if not found:
+            raise InputError(f"edos.training_dialogues has no {split} rows: more crowd votes are needed")
+    return rows, left_out
+
+
+def starting_encoder(run: StageRun) -> ResolvedModel:
+    """What the classifier starts from: ``models.encoder``, or the weak labeler's encoder."""
+    settings = run.all_settings
+    if not settings.training.emotion_classifier.start_from_weak_labeler:
+        return resolve(settings.models.encoder, Path(run.folder), share=settings.models.share)
+    labeler = run.models["weak_labeler"]
+    return ResolvedModel(labeler.path / ENCODER, labeler.identity)
+
+
+def data_tags(run: StageRun) -> dict[str, str]:
+    """The Delta versions of the tables that a training reads, as tags of its run."""
+    return {f"data.{table}": version for table, version in run.inputs.items()}
 
 
 def options_of(settings: TrainingSettings, threads: int) -> TrainingOptions:
@@ -112,8 +169,9 @@ def options_of(settings: TrainingSettings, threads: int) -> TrainingOptions:
     return TrainingOptions(
         epochs=settings.epochs, batch_size=settings.batch_size, effective_batch=settings.effective_batch,
         learning_rate=settings.learning_rate, head_learning_rate=settings.head_learning_rate,
-        warmup_share=settings.warmup_share, dropout=settings.dropout,
-        label_smoothing=settings.label_smoothing, max_tokens=settings.max_tokens, seed=settings.seed,
+        layer_decay=settings.layer_decay, warmup_share=settings.warmup_share, dropout=settings.dropout,
+        label_smoothing=settings.label_smoothing, average_decay=settings.average_decay,
+        max_tokens=settings.max_tokens, seed=settings.seed,
         precision=settings.precision, device=settings.device, threads=threads,
     )  # fmt: skip
 
@@ -137,9 +195,7 @@ def _params(settings: TrainingSettings, start: str) -> dict[str, Any]:
     return {**settings.model_dump(exclude={"name"}), "starts_from": start}
 
 
-def _trained(
-    run: StageRun, tracked: TrackedTraining, rows_out: int, left_out: list[tuple[str, str, str, str, int]]
-) -> Trained:
+def _trained(run: StageRun, tracked: TrackedTraining, rows_out: int, left_out: list[LeftOut]) -> Trained:
     figures = {name: round(value, 4) for name, value in tracked.figures.items()}
     run.say(
         f"held out: accuracy {figures['accuracy']:.4f}, macro-F1 {figures['macro_f1']:.4f}; "

@@ -1,0 +1,140 @@
+"""A training in several processes by Spark's TorchDistributor: a submission of its own, one process a task."""
+
+import re
+import shutil
+import uuid
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from conf.errors import InputError
+from etl.lakehouse.stage import StageRun
+from udfs.models.dialogue_classifier import Turns
+from udfs.models.shared_training import SharedTraining, failure, read_result, write_shards
+from udfs.models.training import EpochMetrics, TrainResult
+
+PACKAGES = ("conf", "udfs")
+GPUS_OF_TASK = "spark.task.resource.gpu.amount"
+
+
+def train_in_processes(
+    run: StageRun,
+    job: SharedTraining,
+    train: Sequence[tuple[Turns, int]],
+    valid: Sequence[tuple[Turns, int]],
+    out_dir: Path,
+    on_epoch: Callable[[EpochMetrics], None],
+) -> TrainResult:
+    """Train a dialogue classifier in ``training.processes`` processes: on the driver of a local session, else in tasks.
+
+    Rows, job and model pass through a folder under ``run.folder``, which all machines see; no process asks Spark
+    or MLflow. The epochs are told when all are done.
+
+    Raises:
+        InputError: the cluster cannot run it, or a process was given bad rows.
+        RuntimeError: a process failed.
+    """
+    from pyspark.ml.torch.distributor import TorchDistributor
+
+    context, processes = run.spark.sparkContext, run.all_settings.training.processes
+    local = re.fullmatch(r"local(\[.*\])?", str(context.master)) is not None
+    if not local:
+        refuse_unfit_cluster(run.spark.conf.get, processes, job.options.device, context.defaultParallelism)
+    # On one machine the processes share out its GPUs themselves.
+    use_gpu = not local and job.options.device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
+    with _shared_folder(Path(run.folder).resolve()) as folder:
+        write_shards(train, folder / "train")
+        write_shards(valid, folder / "validation")
+        job.save(folder)
+        packages = write_packages(folder / "packages.zip")
+        run.say(f"training in {processes} processes")
+        try:
+            TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(
+                _each_process(str(packages), str(folder))
+            )
+        except Exception as error:
+            raise failure(folder) from error
+        result = read_result(folder, job.options)
+        shutil.copytree(result.path, out_dir, dirs_exist_ok=True)
+    for epoch in result.history:
+        on_epoch(epoch)
+    return TrainResult(out_dir, result.metrics, result.history, result.best_epoch, result.seconds, job.options)
+
+
+def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int, device: str, slots: int) -> None:
+    """Say in one line why TorchDistributor would fail here, or wait forever.
+
+    Args:
+        conf: Spark's configuration, by key and default.
+        processes: ``training.processes``.
+        device: the training's, ``auto``, ``cpu`` or ``cuda``.
+        slots: tasks that run at once.
+
+    Raises:
+        InputError: dynamic allocation, another number of GPUs a task than one, or too few executors.
+    """
+    asked = f"training.processes={processes}"
+    if str(conf("spark.dynamicAllocation.enabled", "false")).lower() == "true":
+        raise InputError(
+            f"{asked} needs all executors at once: submit this stage alone, with spark.dynamicAllocation.enabled=false"
+        )
+    gpus = gpus_of_task(conf)
+    if device != "cpu" and gpus not in (0, 1):
+        raise InputError(
+            f"{asked} needs one whole GPU a task: submit this stage alone, with {GPUS_OF_TASK}=1, not {gpus:g}"
+        )
+    if device.startswith("cuda") and gpus == 0:
+        raise InputError(f"{asked} on {device}: Spark gives its tasks no GPU: set {GPUS_OF_TASK}=1")
+    if processes > slots:
+        raise InputError(f"{asked}: Spark runs {slots} tasks at once here: ask for more executors, or fewer processes")
+
+
+def gpus_of_task(conf: Callable[[str, str], str | None]) -> float:
+    """GPUs that Spark gives a task; 0 where none are set."""
+    return float(conf(GPUS_OF_TASK, "0") or 0)
+
+
+def write_packages(archive: Path) -> Path:
+    """What a process needs of our code as a zip that Python imports from, wherever the code itself came from."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+        for package in PACKAGES:
+            for name, member in _members(package, files(package)):
+                out.writestr(name, member.read_bytes())
+    return archive
+
+
+def _members(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+    for member in folder.iterdir():
+        inner = f"{name}/{member.name}"
+        if member.is_file():
+            yield inner, member
+        elif member.name != "__pycache__":
+            yield from _members(inner, member)
+
+
+def _each_process(packages: str, folder: str) -> Callable[[], None]:
+    """What each process does. A local function travels by value, so our packages need not be there yet."""
+
+    def train() -> None:
+        import sys
+        from pathlib import Path
+
+        sys.path.insert(0, packages)
+        from udfs.models.shared_training import train_shared
+
+        train_shared(Path(folder))
+
+    return train
+
+
+@contextmanager
+def _shared_folder(root: Path) -> Iterator[Path]:
+    folder = root / "trainings" / uuid.uuid4().hex
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,76 @@
+"""Table 5 and the ablation over trials of the test's own."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from etl.analysis.edos_classifier_views import classifier_views
+
+ALL = ("crowd", "similar", "self", "similar_self")
+TRIALS = [
+    # weighted, origins, seed, macro-F1, accuracy
+    (True, ("crowd",), 1, 0.58, 0.60),
+    (True, ("crowd",), 2, 0.60, 0.62),
+    (False, ("crowd",), 1, 0.59, 0.61),
+    (True, ALL, 1, 0.64, 0.65),
+    (False, ALL, 1, 0.62, 0.66),
+]
+
+
+@pytest.fixture()
+def trials(spark: SparkSession):
+    rows = [
+        (f"t{place}", weighted, list(origins), seed, f1, accuracy, f1 + 0.01, f1 + 0.02,
+         [("sad", 0.5, 0.25, f1, 3), ("proud", 1.0, 1.0, 1.0, 2)])
+        for place, (weighted, origins, seed, f1, accuracy) in enumerate(TRIALS)
+    ]  # fmt: skip
+    schema = (
+        "trial string, weighted boolean, origins array<string>, seed int, macro_f1 double, accuracy double, "
+        "macro_precision double, macro_recall double, "
+        "classes array<struct<label: string, precision: double, recall: double, f1: double, support: bigint>>"
+    )
+    spark.createDataFrame(rows, schema).createOrReplaceTempView("stand_in_trials")
+    yield lambda name, trials="stand_in_trials": spark.sql(
+        classifier_views()[f"analysis.{name}"][1].replace("edos.classifier_trials", trials)
+    ).collect()
+    spark.catalog.dropTempView("stand_in_trials")
+
+
+def test_table_5_has_means_over_seeds_beside_the_papers_row(trials) -> None:
+    rows = trials("edos_table_5")
+    others, ours = rows[:7], rows[7:]
+    assert [row.paper_accuracy for row in others] == [62.5, 62.48, 56.56, 58.3, 64.7, 63.4, 65.25]
+    assert all(row.macro_f1 is None and row.seeds == 0 for row in others)
+    shown = [
+        (row.classifier, row.trained_on, row.seeds, row.macro_f1, row.macro_f1_sd, row.accuracy, row.paper_macro_f1)
+        for row in ours
+    ]
+    everything = " + ".join(ALL)
+    assert shown == [
+        ("EDOS, unweighted", "crowd", 1, 59.0, None, 61.0, None),
+        ("EDOS, weighted", "crowd", 2, 59.0, 1.41, 61.0, None),
+        ("EDOS, unweighted", everything, 1, 62.0, None, 66.0, None),
+        ("EDOS, weighted", everything, 1, 64.0, None, 65.0, 63.86),
+    ]
+    assert (ours[1].macro_precision, ours[1].macro_recall) == (60.0, 61.0)
+
+
+def test_table_5_shows_the_papers_row_without_trials(spark: SparkSession, trials) -> None:
+    spark.sql("SELECT * FROM stand_in_trials WHERE false").createOrReplaceTempView("stand_in_no_trials")
+    last = trials("edos_table_5", "stand_in_no_trials")[-1]
+    assert (last.classifier, last.seeds, last.macro_f1) == ("EDOS, weighted", 0, None)
+    assert (last.paper_macro_f1, last.paper_accuracy) == (63.86, 65.0)
+
+
+def test_weighting_is_judged_by_pairs_of_equal_seed(trials) -> None:
+    crowd, everything = trials("edos_weighting")
+    assert (crowd.seeds, crowd.weighted_f1, crowd.unweighted_f1, crowd.gain) == (1, 58.0, 59.0, -1.0)
+    assert (crowd.seeds_it_helps, crowd.paper_gain) == (0, None)
+    assert (everything.gain, everything.seeds_it_helps, everything.paper_gain) == (2.0, 1, 1.42)
+
+
+def test_classes_by_arm(trials) -> None:
+    rows = [row for row in trials("edos_classifier_classes") if row.trained_on == "crowd" and row.weighted]
+    assert [(row.label, row.seeds, row.f1, row.support) for row in rows] == [
+        ("proud", 2, 100.0, 2),
+        ("sad", 2, 59.0, 3),
+    ]

@@ -1,0 +1,88 @@
+"""A training in two processes by TorchDistributor, and what is said where that cannot work."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.errors import InputError
+from conf.settings import load_settings
+from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.processes import refuse_unfit_cluster, train_in_processes, write_packages
+from tests.udfs.test_training import LABELS, TRAIN, VALID
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.shared_training import SharedTraining
+from udfs.models.training import TrainingOptions, evaluate
+
+# Updates of 5 and of 1 row: the second process has no row of the last one.
+ROWS = [*TRAIN, (["rain , rain ."], 0)]
+OPTIONS = TrainingOptions(
+    epochs=3, batch_size=2, effective_batch=5, learning_rate=5e-3, dropout=0.0, threads=1, device="cpu"
+)
+
+
+def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Path) -> None:
+    encoder = tiny_encoder(tmp_path / "encoder", "roberta")
+    settings = load_settings("local", [], {"training.processes": 2})
+    said: list[str] = []
+    run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, said.append)
+    job = SharedTraining(str(encoder), LABELS, OPTIONS)
+    told_epochs: list[int] = []
+    two = train_in_processes(run, job, ROWS, VALID, tmp_path / "two", lambda epoch: told_epochs.append(epoch.epoch))
+    one = train_dialogue_classifier(encoder, ROWS, VALID, LABELS, OPTIONS, tmp_path / "one")
+
+    assert told_epochs == [1, 2, 3] and two.best_epoch == one.best_epoch
+    assert two.options == OPTIONS and two.path == tmp_path / "two"
+    for theirs, ours in zip(two.history, one.history, strict=True):
+        assert theirs.train_loss == pytest.approx(ours.train_loss, abs=1e-4)
+        assert theirs.validation_loss == pytest.approx(ours.validation_loss, abs=1e-4)
+    assert two.history[-1].train_loss < two.history[0].train_loss
+    saved = evaluate(DialogueClassifier.load(two.path), VALID, 2)
+    assert saved == pytest.approx(one.metrics, abs=1e-3)
+    assert list((tmp_path / "models" / "trainings").iterdir()) == []
+    assert said == ["training in 2 processes"]
+
+
+CONF = {"spark.task.resource.gpu.amount": "1"}
+
+
+@pytest.mark.parametrize(
+    ("conf", "processes", "device", "line"),
+    [
+        ({"spark.dynamicAllocation.enabled": "true"}, 2, "cpu", "with spark.dynamicAllocation.enabled=false"),
+        ({"spark.task.resource.gpu.amount": "0.25"}, 2, "auto", "one whole GPU a task: .* not 0.25"),
+        ({"spark.task.resource.gpu.amount": "2"}, 2, "cuda", "one whole GPU a task: .* not 2"),
+        ({}, 2, "cuda", "gives its tasks no GPU"),
+        (CONF, 9, "auto", "runs 8 tasks at once here"),
+    ],
+)
+def test_a_cluster_that_does_not_fit_is_refused_in_one_line(conf, processes, device, line) -> None:
+    with pytest.raises(InputError, match=line) as error:
+        refuse_unfit_cluster(conf.get, processes, device, slots=8)
+    assert str(error.value).startswith(f"training.processes={processes}")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("conf", "device"),
+    [({}, "cpu"), ({}, "auto"), (CONF, "auto"), (CONF, "cuda"), ({"spark.task.resource.gpu.amount": "0.25"}, "cpu")],
+)
+def test_a_cluster_that_fits_is_not_refused(conf, device) -> None:
+    refuse_unfit_cluster(conf.get, 8, device, slots=8)
+
+
+def test_a_process_that_fails_is_told_by_its_own_reason(spark: SparkSession, tmp_path: Path) -> None:
+    run = StageRun(None, {}, spark, str(tmp_path), load_settings("local", [], {"training.processes": 2}), print)
+    job = SharedTraining(str(tmp_path / "no encoder"), LABELS, OPTIONS)
+    with pytest.raises(InputError, match=r"no encoder: no \.safetensors weights"):
+        train_in_processes(run, job, ROWS, VALID, tmp_path / "out", lambda epoch: None)
+    assert list((tmp_path / "trainings").iterdir()) == []
+
+
+def test_the_packages_travel_as_a_zip_that_python_imports_from(tmp_path: Path) -> None:
+    with zipfile.ZipFile(write_packages(tmp_path / "packages.zip")) as archive:
+        names = set(archive.namelist())
+    assert {"udfs/models/shared_training.py", "conf/errors.py", "conf/taxonomies/edos.csv"} <= names
+    assert not {name for name in names if "__pycache__" in name or name.startswith(("jobs/", "tests/"))}

@@ -1,0 +1,182 @@
+"""The comparison of classifiers: which trials there are, and that each is done once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.errors import InputError
+from conf.settings import ComparisonSettings, Settings, load_settings
+from etl.lakehouse.pipeline import Workplace
+from etl.lakehouse.progress import Progress
+from etl.lakehouse.registry import tracking_uri
+from etl.lakehouse.runner import run_stage
+from etl.lakehouse.tables.edos import CLASSIFIER_TRIALS, TRAINING_DIALOGUES
+from etl.lakehouse.trainings import trials
+from etl.lakehouse.trainings.classifiers import rows_by_split
+from etl.lakehouse.trainings.trials import Arm, arms_of
+from jobs.edos.compare_classifiers import compare_classifiers
+from tests.udfs.tiny_models import tiny_encoder
+
+LINES = {"sad": "i lost my dog .", "joyful": "so happy !", "questioning": "why did he do that ?"}
+
+
+def labelled(spark: SparkSession, origins: dict[str, int]) -> DataFrame:
+    """Rows of each origin, so many of each label; the crowd's have all three splits."""
+    rows = []
+    for origin, count in origins.items():
+        for number in range(count):
+            split = ("train", "validation", "test")[number % 3] if origin == "crowd" else "train"
+            rows += [
+                (f"{origin}-{number}", place, [f"{origin} {number}", line], label, origin, None, None, split)
+                for place, (label, line) in enumerate(LINES.items())
+            ]
+    return spark.createDataFrame(rows, TRAINING_DIALOGUES.schema)
+
+
+@pytest.fixture(scope="module")
+def compared_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoder(tmp_path_factory.mktemp("compared"))
+
+
+@pytest.fixture
+def compared(tmp_path: Path, compared_encoder: Path) -> Iterator[Settings]:
+    values = {
+        "lakehouse.root": str(tmp_path / "lakehouse"), "models.encoder": f"file:{compared_encoder}",
+        "models.weak_labeler": f"file:{compared_encoder}", "training.emotion_classifier.epochs": 1,
+        "training.emotion_classifier.start_from_weak_labeler": False, "training.emotion_classifier.max_tokens": 16,
+        "training.comparison.seeds": [1, 2], "training.comparison.weightings": [True],
+    }  # fmt: skip
+    yield load_settings("local", [], values)
+
+
+def changed(settings: Settings, **values: object) -> Settings:
+    training = settings.training
+    comparison = training.comparison.model_copy(update=values)
+    return settings.model_copy(update={"training": training.model_copy(update={"comparison": comparison})})
+
+
+def compare(spark: SparkSession, settings: Settings) -> Workplace:
+    place = Workplace(spark, settings)
+    need = place.need(compare_classifiers)
+    if need.why is not None:
+        run_stage(place, compare_classifiers, need, Progress(spark, 1))
+    return place
+
+
+def done(place: Workplace) -> list[tuple]:
+    rows = place.lakehouse.read(CLASSIFIER_TRIALS).collect()
+    return sorted((row.weighted, tuple(row.origins), row.seed) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("present", "values", "arms"),
+    [
+        ({"crowd"}, {}, [(True, ("crowd",)), (False, ("crowd",))]),
+        (
+            {"self", "crowd", "similar"},
+            {"weightings": (True,)},
+            [(True, ("crowd",)), (True, ("crowd", "similar")), (True, ("crowd", "similar", "self"))],
+        ),
+        (
+            {"similar_self", "crowd"},
+            {"weightings": (False,)},
+            [(False, ("crowd",)), (False, ("crowd", "similar_self"))],
+        ),
+        ({"crowd", "self"}, {"origins": ("self", "self"), "weightings": (True, True)}, [(True, ("self",))]),
+    ],
+)
+def test_origins_are_added_in_turn(present: set, values: dict, arms: list) -> None:
+    assert arms_of(present, ComparisonSettings(**values)) == [Arm(*arm) for arm in arms]
+
+
+def test_without_rows_of_an_origin_there_is_nothing_to_compare() -> None:
+    with pytest.raises(InputError, match=r"training\.comparison\.origins: .* no rows of self"):
+        arms_of({"crowd"}, ComparisonSettings(origins=("self",)))
+
+
+def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
+    spark: SparkSession, compared: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Workplace(spark, compared)
+    place.lakehouse.replace(TRAINING_DIALOGUES, labelled(spark, {"crowd": 6, "similar": 2}), {})
+    trained, real = [], trials.train_emotion_model
+
+    def counted(*arguments: object):
+        if len(trained) == 1:
+            trained.append("stopped")
+            raise KeyboardInterrupt
+        trained.append(arguments[-1])
+        return real(*arguments)
+
+    monkeypatch.setattr(trials, "train_emotion_model", counted)
+    with pytest.raises(KeyboardInterrupt):
+        compare(spark, compared)
+    assert len(done(place)) == 1
+    both = [
+        (True, ("crowd",), 1),
+        (True, ("crowd",), 2),
+        (True, ("crowd", "similar"), 1),
+        (True, ("crowd", "similar"), 2),
+    ]
+    assert done(compare(spark, compared)) == both
+    assert len(trained) == 5  # one before the stop, the stop, and the three others
+    assert Workplace(spark, compared).need(compare_classifiers).why is None
+
+    more = changed(compared, seeds=(1, 2, 3), weightings=(True,))
+    assert done(compare(spark, more)) == sorted([*both, (True, ("crowd",), 3), (True, ("crowd", "similar"), 3)])
+    assert len(trained) == 7
+
+    # Another row by similarity is no matter of the arm without such rows; a trial nobody asks for leaves.
+    place.lakehouse.replace(TRAINING_DIALOGUES, labelled(spark, {"crowd": 6, "similar": 3}), {})
+    less = changed(compared, seeds=(1,), weightings=(True,))
+    assert done(compare(spark, less)) == [both[0], both[2]]
+    assert len(trained) == 8
+
+    rows = {tuple(row.origins): row for row in place.lakehouse.read(CLASSIFIER_TRIALS).collect()}
+    assert [rows[origins].train_rows for origins in (("crowd",), ("crowd", "similar"))] == [6, 15]
+    assert {(row.validation_rows, row.test_rows) for row in rows.values()} == {(6, 6)}
+    row = rows[("crowd",)]
+    assert len(row.classes) == 41 and sum(one.support for one in row.classes) == 6
+    _check_tracked(place, row)
+
+
+def _check_tracked(place: Workplace, row) -> None:
+    client = MlflowClient(tracking_uri(place.settings))
+    run = client.get_run(row.run_id)
+    assert run.info.status == "FINISHED"
+    assert run.data.params["origins"] == "crowd" and run.data.params["seed"] == "1"
+    assert round(run.data.metrics["held_out_macro_f1"], 4) == row.macro_f1
+    assert run.data.tags["data.edos.training_dialogues"].rpartition(":")[2].isdigit()
+    names = {item.path for item in client.list_artifacts(row.run_id)}
+    assert {"loss.png", "held_out_confusion.png", "held_out_per_class.csv", "history.json"} <= names
+    assert "model" not in names
+    heading = client.get_run(run.data.tags["mlflow.parentRunId"])
+    assert "macro_f1/weighted/crowd" in heading.data.metrics
+    family = client.search_runs([run.info.experiment_id], f"tags.mlflow.parentRunId = '{heading.info.run_id}'")
+    assert sorted(one.info.status for one in family) == ["FAILED", *["FINISHED"] * 7]
+
+
+def test_what_is_held_out_is_never_trained_on(spark: SparkSession) -> None:
+    turns = ["i cry .", "why ?"]
+    rows = [
+        ("a", 1, turns, "sad", "crowd", None, None, "test"),
+        ("b", 1, turns, "sad", "similar", None, None, "train"),
+        ("c", 1, turns, "sad", "crowd", None, None, "validation"),
+        ("d", 1, ["no ."], "sad", "crowd", None, None, "train"),
+        ("e", 1, ["yes ."], "sad", "crowd", None, None, "validation"),
+    ]
+    found, left_out = rows_by_split(spark.createDataFrame(rows, TRAINING_DIALOGUES.schema), ("sad",))
+    assert found == {"train": [(("no .",), 0)], "validation": [(("yes .",), 0)], "test": [(tuple(turns), 0)]}
+    assert sorted(left_out) == [
+        ("turn", "b/1", "history_is_held_out", "i cry . / why ?", 1),
+        ("turn", "c/1", "history_is_held_out", "i cry . / why ?", 1),
+    ]
+
+
+def test_a_split_without_rows_is_named(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([("a", 1, ["no ."], "sad", "crowd", None, None, "test")], TRAINING_DIALOGUES.schema)
+    with pytest.raises(InputError, match="has no train rows"):
+        rows_by_split(rows, ("sad",))

@@ -1,0 +1,88 @@
+"""What the processes of a training share out and pass to each other."""
+
+import json
+
+import pytest
+import torch
+
+from conf.errors import InputError
+from udfs.models.shared_training import SharedTraining, failure, read_result, read_shards, write_shards
+from udfs.models.team import ALONE, Team, team_of_processes
+from udfs.models.training import TrainingOptions
+
+ROWS = [
+    (("i cry .", "why ?"), 0),
+    (("",), 40),
+    (("two\nlines", 'and "quotes" \\ , ;', "é 漢字 🙂"), 3),
+    (("a",) * 30, 7),
+    (("last .",), 1),
+]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 256, 257])
+@pytest.mark.parametrize("size", [1, 2, 3, 8])
+def test_a_team_shares_out_every_row_once(rows: int, size: int) -> None:
+    parts = [list(Team(rank, size).part(rows)) for rank in range(size)]
+    assert sorted(place for part in parts for place in part) == list(range(rows))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_alone_nothing_travels() -> None:
+    model = torch.nn.Linear(2, 2)
+    assert ALONE.wrapped(model) is model
+    assert ALONE.total(1.5, torch.device("cpu")) == 1.5
+    assert ALONE.leads and not Team(1, 2).leads
+
+
+@pytest.mark.parametrize("shard_rows", [1, 2, 5, 100])
+def test_shards_keep_rows_and_their_order(tmp_path, shard_rows: int) -> None:
+    write_shards(ROWS, tmp_path / "train", shard_rows)
+    assert len(list((tmp_path / "train").iterdir())) == -(-len(ROWS) // shard_rows)
+    assert read_shards(tmp_path / "train") == ROWS
+
+
+def test_a_job_comes_back_as_it_was(tmp_path) -> None:
+    job = SharedTraining("/models/start", ("sad", "glad"), TrainingOptions(seed=7, precision="bf16"), weighted=False)
+    job.save(tmp_path)
+    assert SharedTraining.load(tmp_path) == job
+    assert json.loads((tmp_path / "job.json").read_text())["options"]["seed"] == 7
+
+
+def test_a_folder_that_is_not_shared_is_named(tmp_path) -> None:
+    with pytest.raises(InputError, match="to a shared folder"):
+        SharedTraining.load(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=r"no result\.json in .*: set models.folder"):
+        read_result(tmp_path, TrainingOptions())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_more_processes_than_gpus_are_refused() -> None:
+    with pytest.raises(InputError, match="this machine has 0"), team_of_processes("cuda"):
+        raise AssertionError("no team without a GPU")
+
+
+@pytest.mark.parametrize(
+    ("notes", "kind", "text"),
+    [
+        (
+            {"failure-0": "RuntimeError: Connection closed by peer", "input-1": "label id 4 is outside the taxonomy"},
+            InputError,
+            "label id 4 is outside the taxonomy",
+        ),
+        (
+            {"failure-1": "RuntimeError: peer", "failure-0": "ArithmeticError: the loss is nan\nand more"},
+            RuntimeError,
+            "a training process failed: ArithmeticError: the loss is nan",
+        ),
+        ({"failure-0": ""}, RuntimeError, "a training process failed: no reason given"),
+    ],
+)
+def test_a_failed_process_tells_why_in_one_line(tmp_path, notes, kind, text) -> None:
+    for name, note in notes.items():
+        (tmp_path / f"failed-{name}.txt").write_text(note)
+    error = failure(tmp_path)
+    assert (type(error), str(error)) == (kind, text)
+
+
+def test_processes_that_leave_no_word_are_told_too(tmp_path) -> None:
+    assert "left no word" in str(failure(tmp_path))

@@ -1,0 +1,83 @@
+"""The processes that train one model together: each takes its part of every batch, all make the same update."""
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import torch
+from torch import distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from conf.errors import InputError
+
+TIMEOUT = timedelta(minutes=30)
+
+
+@dataclass(frozen=True)
+class Team:
+    """One process's place among those of a training; alone unless `team_of_processes` says otherwise."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process writes and speaks for all."""
+        return self.rank == 0
+
+    def part(self, rows: int) -> range:
+        """The places of `rows` rows that are this process's own; no two processes share one."""
+        return range(self.rank, rows, self.size)
+
+    def wrapped(self, model: nn.Module) -> nn.Module:
+        """The network whose gradients are averaged over the team; `model` itself when alone."""
+        if self.size == 1:
+            return model
+        # An encoder's own pooler, which no classifier here uses, never gets a gradient.
+        return DistributedDataParallel(model, find_unused_parameters=True)
+
+    def waiting(self, network: nn.Module, last: bool) -> AbstractContextManager[Any]:
+        """Around a micro-batch: gradients travel with the `last` one of an update only."""
+        if self.size == 1 or last:
+            return nullcontext()
+        assert isinstance(network, DistributedDataParallel)
+        return network.no_sync()
+
+    def total(self, value: float, device: torch.device) -> float:
+        """The sum of the processes' values."""
+        if self.size == 1:
+            return value
+        sums = torch.tensor(value, dtype=torch.float64, device=device)
+        distributed.all_reduce(sums)
+        return float(sums)
+
+
+ALONE = Team()
+
+
+@contextmanager
+def team_of_processes(device: str) -> Iterator[tuple[Team, str]]:
+    """This process's team and device, from the environment that torchrun sets: NCCL on GPUs, else gloo.
+
+    Args:
+        device: `auto`, `cpu` or `cuda`; each process of a machine takes the GPU of its local rank.
+
+    Raises:
+        InputError: fewer GPUs than processes on this machine.
+    """
+    on_gpu = device.startswith("cuda") or (device == "auto" and torch.cuda.is_available())
+    own = "cpu"
+    if on_gpu:
+        local, gpus = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+        if local >= gpus:
+            raise InputError(f"training.processes needs a GPU for each process, this machine has {gpus}: use fewer")
+        own = f"cuda:{local}"
+        torch.cuda.set_device(local)
+    distributed.init_process_group("nccl" if on_gpu else "gloo", timeout=TIMEOUT)
+    try:
+        yield Team(distributed.get_rank(), distributed.get_world_size()), own
+    finally:
+        distributed.destroy_process_group()
