@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KEY=VALUE",
         help="section.key=value, in YAML",
     )
-    parser.add_argument("--to", metavar="STAGE", help="only this stage and those it needs")
+    parser.add_argument("--to", metavar="STAGE[,STAGE]", help="only these stages and those they need")
     parser.add_argument("--from", dest="start", metavar="STAGE", help="only this stage and those after it")
     parser.add_argument("--only", metavar="STAGE", help="only this stage")
     parser.add_argument("--again", action="store_true", help="do the chosen stages again from their inputs")

@@ -71,20 +71,29 @@ def _name(resource: Any) -> str:
 def chosen(
     stages: list[Stage], *, to: str | None = None, start: str | None = None, only: str | None = None
 ) -> list[Stage]:
-    """The stages that ``--to``, ``--from`` and ``--only`` select, in order; those on request only when named.
+    """The stages that ``--to``, ``--from`` and ``--only`` select, in order.
+
+    Those on request are left out unless they are named, or a stage named in ``--to`` needs them.
+
+    Args:
+        stages: all, in order.
+        to: one name or several, with commas between: these stages and all that they need.
+        start: this stage and all that follows from it.
+        only: this stage alone.
 
     Raises:
         InputError: a stage that is not known.
     """
     by_name = {stage.name: stage for stage in stages}
-    for name in (to, start, only):
+    ends = [name.strip() for name in to.split(",")] if to is not None else []
+    for name in (*ends, start, only):
         if name is not None and name not in by_name:
             raise InputError(f"stage {name!r} is not known: `python -m jobs plan` lists them")
     if only is not None:
         return [by_name[only]]
-    wanted = {stage.name for stage in stages if not stage.on_request or stage.name in (to, start)}
-    if to is not None:
-        wanted &= _reach(by_name[to], stages, forward=False)
+    wanted = {stage.name for stage in stages if not stage.on_request or stage.name == start}
+    if ends:
+        wanted = set().union(*(_reach(by_name[name], stages, forward=False) for name in ends))
     if start is not None:
         wanted &= _reach(by_name[start], stages, forward=True)
     return [stage for stage in stages if stage.name in wanted]

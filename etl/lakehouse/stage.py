@@ -163,7 +163,8 @@ def stage(
         units: what it accounts in.
         fingerprint: identity of an outside source too large to hash.
         shows: where a stage that writes no table puts what it makes, for the README.
-        on_request: for hours of work that nothing else needs: it runs only when named.
+        on_request: for what people ask for (an export, a comparison that takes hours): it runs only when it
+            is named, or a named stage needs it.
     """
 
     def declare(function: Callable[..., Any]) -> Stage:

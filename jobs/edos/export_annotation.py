@@ -15,6 +15,7 @@ from etl.lakehouse.tables.edos import ANNOTATION_FILES, ANNOTATION_TASKS
         "edos.annotation.countries",
     ),
     units=Units("items", rows_out="coalesce(max(items), 0)"),
+    on_request=True,
 )  # fmt: skip
 def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
     return write_batch(tasks, "crowd", run.settings.edos.annotation.workers, run)

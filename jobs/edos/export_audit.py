@@ -15,6 +15,7 @@ from etl.lakehouse.tables.edos import AUDIT_FILES, AUDIT_TASKS
         "edos.audit.workers",
     ),
     units=Units("items", rows_out="coalesce(max(items), 0)"),
+    on_request=True,
 )  # fmt: skip
 def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
     return write_batch(tasks, "audit", run.settings.edos.audit.workers, run)

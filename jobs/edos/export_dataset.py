@@ -12,6 +12,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
     writes=None,
     settings=("publishing",),
     shows="files under `publishing.folder`",
+    on_request=True,
 )
 def export_dataset(dialogues: DataFrame, clean: DataFrame, run: StageRun) -> None:
     from etl.lakehouse.publish import publish

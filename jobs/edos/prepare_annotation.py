@@ -22,6 +22,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
     ),
     inputs=("edos.empathetic_dialogues",),
     units=Units("turns", rows_out="count_if(quiz_label IS NULL)"),
+    on_request=True,
 )  # fmt: skip
 def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues: DataFrame, run: StageRun) -> Outcome:
     annotation, source = run.settings.edos.annotation, run.settings.edos.empathetic_dialogues

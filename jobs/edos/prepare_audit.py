@@ -13,6 +13,7 @@ from etl.lakehouse.tables.edos import AUDIT_TASKS, DIALOGUES, WEAK_LABELS
     writes=AUDIT_TASKS,
     settings=("edos.audit.bands", "edos.audit.per_stratum", "edos.audit.items_per_hit", "edos.annotation.seed"),
     units=Units("turns", "sum(size(turns))"),
+    on_request=True,
 )
 def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -> Outcome:
     audit, seed = run.settings.edos.audit, run.settings.edos.annotation.seed

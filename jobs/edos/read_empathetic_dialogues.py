@@ -8,7 +8,7 @@ from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import EMPATHETIC_TURNS
 
 
-@stage(writes=EMPATHETIC_TURNS, inputs=("edos.empathetic_dialogues",), units=Units("utterances"))
+@stage(writes=EMPATHETIC_TURNS, inputs=("edos.empathetic_dialogues",), units=Units("utterances"), on_request=True)
 def read_empathetic_dialogues(run: StageRun) -> Outcome:
     path = run.settings.edos.empathetic_dialogues
     rows = csv_rows(path, COLUMNS, "edos.empathetic_dialogues") if path else ()

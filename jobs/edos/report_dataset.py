@@ -12,6 +12,7 @@ from etl.lakehouse.tables.subtitles import GAPS
     writes=None,
     settings=("edos.report",),
     shows="`edos.html` under `edos.report.folder`",
+    on_request=True,
 )
 def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame, run: StageRun) -> None:
     from etl.lakehouse.dataset_report import write_report

@@ -17,6 +17,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
         "edos.annotation.frequencies", "edos.annotation.distinct",
     ),
     units=Units("turns"),
+    on_request=True,
 )  # fmt: skip
 def score_readability(weak_labels: DataFrame, dialogues: DataFrame, run: StageRun) -> Outcome:
     annotation = run.settings.edos.annotation

@@ -8,7 +8,7 @@ from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, GAPS
 from etl.subtitles.gaps import count_pairs, gap_histogram
 
 
-@stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=Units("pairs", rows_out="sum(pairs)"))
+@stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=Units("pairs", rows_out="sum(pairs)"), on_request=True)
 def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
     own = files.join(chosen.select("source_path"), "source_path", "left_semi")
     return Outcome(gap_histogram(own), rows_in=count_pairs(own))

@@ -12,8 +12,7 @@ TABLES = (
     "subtitles/manifest", "subtitles/files", "subtitles/quarantine", "subtitles/chosen_uploads", "subtitles/lemmas",
     "subtitles/turn_scores", "subtitles/dialogues", "subtitles/clean_dialogues", "ops/dropped", "edos/weak_labels",
     "edos/initial", "edos/annotations", "edos/crowd_labels", "edos/training_dialogues", "edos/dialogues",
-    "edos/readability", "edos/annotation_tasks", "edos/audit_tasks", "edos/answers", "edos/assignments",
-    "subtitles/gaps", "edos/empathetic_turns",
+    "edos/answers", "edos/assignments",
 )  # fmt: skip
 
 

@@ -215,6 +215,10 @@ def test_order_and_choice() -> None:
     assert "asked" not in {stage.name for stage in chosen(with_asked, start="shout")}
     assert [stage.name for stage in chosen(with_asked, only="asked")] == ["asked"]
     assert [stage.name for stage in chosen(with_asked, to="asked")] == ["shout", "asked"]
+    after = make_stage("after", lambda counted, run: None, (COUNTED,), None, on_request=True)
+    needed = in_order([SHOUT, asked, after])
+    assert [stage.name for stage in chosen(needed, to="after")] == ["shout", "asked", "after"]
+    assert [stage.name for stage in chosen(needed, to="shout, asked")] == ["shout", "asked"]
     with pytest.raises(InputError, match="stage 'whisper' is not known"):
         chosen(ordered, only="whisper")
 
