@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from conf.errors import InputError
 
@@ -134,6 +134,29 @@ class ReportSettings(Section):
     flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
 
 
+class ExpansionSettings(Section):
+    """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
+
+    enabled: bool = Field(True, description="false: nothing is taken from the clean dialogues, released rows stay")
+    pool_share: float = Field(1.0, gt=0, le=1, description="share of the clean dialogues, by content hash, nested")
+    threshold: float = Field(0.92, gt=0, le=1, description="EDOS 3.3, C: similar to a dialogue of the crowd")
+    again_threshold: float = Field(0.90, gt=0, le=1, description="similar to a self-labelled one (released rows)")
+    held_out_threshold: float = Field(0.92, gt=0, le=1, description="from here on near a held-out row: left out")
+    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
+    matches: int = Field(5, ge=1, description="ours: the best so many matches of a dialogue are stored")
+
+    @model_validator(mode="after")
+    def floor_is_lowest(self) -> "ExpansionSettings":
+        if self.floor > min(self.threshold, self.again_threshold, self.held_out_threshold):
+            raise ValueError("floor is above a threshold: matches below it are not stored")
+        return self
+
+
+class SelfLabelSettings(Section):
+    confidence: float | None = Field(0.9, ge=0, le=1, description="EDOS 3.3: from here on; null: any")
+    per_class: int | None = Field(None, ge=1, description="the most confident of each class (released rows: 100)")
+
+
 class EdosSettings(Section):
     weak_label_examples: str | None = Field(
         None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
@@ -144,6 +167,9 @@ class EdosSettings(Section):
     )
     annotation: AnnotationSettings = AnnotationSettings()
     audit: AuditSettings = AuditSettings()
+    released_labels: tuple[str, ...] = Field(
+        (), description="released files of similar, self-labelled and similar self-labelled dialogues"
+    )
     top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
     dialogue_confidence: Literal["max", "mean", "first", "last"] = Field(
         "max", description="how turns' weak confidences make a dialogue's; the paper does not say"
@@ -151,6 +177,8 @@ class EdosSettings(Section):
     test_share: float = Field(0.2, gt=0, lt=1, description="EDOS 3.3: balanced over the classes")
     validation_share: float = Field(0.1, gt=0, lt=1, description="of all crowd labels")
     report: ReportSettings = ReportSettings()
+    expansion: ExpansionSettings = ExpansionSettings()
+    self_labels: SelfLabelSettings = SelfLabelSettings()
 
 
 class TrainingSettings(Section):
@@ -214,12 +242,22 @@ class ComparisonSettings(Section):
     )
 
 
+class SelfLabelerSettings(EmotionClassifierSettings):
+    name: str = "edos-self-labeler"
+
+
 class ModelSettings(Section):
     weak_encoder: str = Field("hf:bert-base-uncased", description="what the weak labeler starts from")
     encoder: str = Field("hf:roberta-base", description="what the dialogue classifier starts from")
     turn_encoder: str = Field("hf:roberta-base", description="what the segmenter of kind encoder starts from")
+    sentence_encoder: str = Field(
+        "hf:sentence-transformers/roberta-base-nli-stsb-mean-tokens", description="EDOS 3.3: embeds turns"
+    )
     turn_segmenter: str = "models:/edos-turn-segmenter@champion"
     weak_labeler: str = "models:/edos-weak-labeler@champion"
+    self_labeler: str | None = Field(
+        "models:/edos-self-labeler@champion", description="null: no model labels dialogues for its successor"
+    )
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
@@ -232,6 +270,7 @@ class TrainSections(Section):
     turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
     turn_pairs: TurnPairSettings = TurnPairSettings()
     weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
+    self_labeler: SelfLabelerSettings = SelfLabelerSettings()
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
     comparison: ComparisonSettings = ComparisonSettings()
     processes: int = Field(
@@ -286,6 +325,15 @@ class Settings(Section):
     training: TrainSections = TrainSections()
     publishing: PublishingSettings = PublishingSettings()
     mlflow: MlflowSettings = MlflowSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def no_self_labeler_without_expansion(cls, given: Any) -> Any:
+        """One switch turns the whole chain off, the training of its model too."""
+        expansion = ((given or {}).get("edos") or {}).get("expansion") or {}
+        if isinstance(expansion, dict) and expansion.get("enabled") is False:
+            return {**given, "models": {**(given.get("models") or {}), "self_labeler": None}}
+        return given
 
 
 def load_settings(

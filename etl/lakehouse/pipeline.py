@@ -17,7 +17,7 @@ from etl.lakehouse.lineage import StageEvent, StageLog, run_id_of
 from etl.lakehouse.stage import REGISTRY, Model, Stage, setting
 from etl.lakehouse.tables import Table
 from etl.lakehouse.tables.subtitles import QUARANTINE
-from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.loader import NO_MODEL, ResolvedModel, resolve
 
 GROUPS = ("subtitles", "edos", "emo_pillars", "augesc")
 
@@ -162,8 +162,11 @@ class Workplace:
         from etl.lakehouse.registry import tracking_uri
 
         settings = self.settings
+        uri = setting(settings, f"models.{model.name}")
+        if uri is None:
+            return ResolvedModel(Path(), NO_MODEL)
         return resolve(
-            setting(settings, f"models.{model.name}"),
+            uri,
             Path(self.model_folder),
             tracking_uri(settings),
             share=settings.models.share,
@@ -171,12 +174,12 @@ class Workplace:
         )
 
     def is_given(self, stage: Stage) -> str | None:
-        """The URI of a model that the settings bring from elsewhere, so that nothing is trained."""
+        """The URI of a model that the settings bring from elsewhere, or none at all, so that nothing is trained."""
         if not isinstance(stage.writes, Model):
             return None
-        uri = str(setting(self.settings, f"models.{stage.writes.name}"))
+        uri = setting(self.settings, f"models.{stage.writes.name}") or NO_MODEL
         name = setting(self.settings, f"training.{stage.writes.name}.name")
-        return None if uri == f"models:/{name}@champion" else uri
+        return None if uri == f"models:/{name}@champion" else str(uri)
 
     def need(self, stage: Stage, again: bool = False) -> Need:
         """Compare the stage's last finished run with what it would run on now.

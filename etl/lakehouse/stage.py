@@ -83,6 +83,23 @@ class StageRun:
     say: Callable[[str], None] = print
     inputs: Mapping[str, str] = field(default_factory=dict)
 
+    def asks(self, name: str) -> bool:
+        """Whether there is such a model: ``models.<name>: null`` leaves it out."""
+        from udfs.models.loader import NO_MODEL
+
+        return bool(self.models[name].identity != NO_MODEL)
+
+    def asking(self, name: str) -> dict[str, Any]:
+        """How executors ask a model: the keyword arguments that the functions of ``udfs.predict`` take."""
+        model, models = self.models[name], self.all_settings.models
+        return {
+            "model_path": str(model.path),
+            "identity": model.identity,
+            "batch_size": models.batch_size,
+            "threads": models.threads,
+            "partitions": self.spark.sparkContext.defaultParallelism,
+        }
+
 
 @dataclass(frozen=True)
 class Stage:

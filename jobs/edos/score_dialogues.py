@@ -21,11 +21,7 @@ def pending_histories(initial: DataFrame, run: StageRun) -> DataFrame:
 def score_dialogues(histories: DataFrame, run: StageRun) -> DataFrame:
     from udfs.predict import score_histories
 
-    model, models = run.models["emotion_classifier"], run.all_settings.models
-    return score_histories(
-        histories, str(model.path), model.identity, batch_size=models.batch_size, threads=models.threads,
-        partitions=run.spark.sparkContext.defaultParallelism,
-    )  # fmt: skip
+    return score_histories(histories, **run.asking("emotion_classifier"))
 
 
 if __name__ == "__main__":

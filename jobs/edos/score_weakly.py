@@ -22,12 +22,7 @@ def pending_texts(dialogues: DataFrame, run: StageRun) -> DataFrame:
 def score_weakly(texts: DataFrame, run: StageRun) -> DataFrame:
     from udfs.predict import score_texts
 
-    model, models = run.models["weak_labeler"], run.all_settings.models
-    answers = score_texts(
-        texts, str(model.path), model.identity, batch_size=models.batch_size, threads=models.threads,
-        partitions=run.spark.sparkContext.defaultParallelism,
-    )  # fmt: skip
-    return answers
+    return score_texts(texts, **run.asking("weak_labeler"))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ UNCOMPARED = {"run_id", "slice", "model", "source"}
 TABLES = (
     "subtitles/manifest", "subtitles/files", "subtitles/quarantine", "subtitles/chosen_uploads", "subtitles/lemmas",
     "subtitles/turn_scores", "subtitles/dialogues", "subtitles/clean_dialogues", "ops/dropped", "edos/weak_labels",
-    "edos/initial", "edos/annotations", "edos/crowd_labels", "edos/training_dialogues", "edos/dialogues",
-    "edos/answers", "edos/assignments",
+    "edos/initial", "edos/answers", "edos/assignments", "edos/annotations", "edos/crowd_labels", "edos/seeds",
+    "edos/similar_matches", "edos/similar_dialogues", "edos/self_labelled", "edos/similar_self_dialogues",
+    "edos/training_dialogues", "edos/dialogues",
 )  # fmt: skip
 
 

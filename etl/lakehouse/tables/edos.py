@@ -137,13 +137,119 @@ CROWD_LABELS = Table(
     ("dialogue_id", "turn"),
 )
 
+SEEDS = Table(
+    "edos.seeds",
+    "One turn labelled by the crowd, with its split: what expansion starts from, the test fifth out first (EDOS 3.3).",
+    """
+    dialogue_id string, turn int, turns array<string>, label string,
+    split string COMMENT 'train, validation or test; only train is expanded from'
+    """,
+    ("dialogue_id", "turn"),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)
+
+RELEASED_DIALOGUES = Table(
+    "edos.released_dialogues",
+    "One dialogue of the released files that a machine labelled: similar, self or similar_self.",
+    """
+    origin string, dialogue_id string, turn int, turns array<string>, label string,
+    score double COMMENT 'cosine under the encoder of the authors, or confidence',
+    matched_id string COMMENT 'the unit that the label came from, <dialogue_id>/<turn>; null for self',
+    matched_turns array<string>
+    """,
+    ("origin", "dialogue_id", "turn"),
+    {"origin_is_known": "origin IN ('similar', 'self', 'similar_self')"},
+)
+
+TURN_EMBEDDINGS = Table(
+    "edos.turn_embeddings",
+    "The sentence encoder's embedding of one distinct turn text, computed once per model (EDOS 3.3).",
+    """
+    text_hash string COMMENT 'sha256 of the text',
+    model string COMMENT 'identity of the sentence encoder',
+    embedding array<float> COMMENT 'as the model gives it; null with an error',
+    error string COMMENT 'why the model gave no answer; null when it did'
+    """,
+    ("text_hash", "model"),
+)
+
+DIALOGUE_EMBEDDINGS = Table(
+    "edos.dialogue_embeddings",
+    "The embedding of one distinct dialogue: its turns' by half decay, once per model (EDOS 3.3).",
+    """
+    history_hash string COMMENT 'sha256 of the turns',
+    model string COMMENT 'identity of the sentence encoder',
+    embedding array<float> COMMENT 'of length 1, so that a product is a cosine; null with an error',
+    error string
+    """,
+    ("history_hash", "model"),
+)
+
+_MATCHES = """
+    dialogue_id string, turn int COMMENT 'the unlabelled turn', seed_id string COMMENT '<dialogue_id>/<turn>',
+    seed_split string, label string COMMENT 'of the seed; null for a held-out one, which only keeps dialogues out',
+    score double COMMENT 'cosine, 4 decimals', rank int COMMENT 'from 1 among the labelled, or the held-out'
+    """
+
+SIMILAR_MATCHES = Table(
+    "edos.similar_matches",
+    "One pair of an unlabelled dialogue and a crowd-labelled one, from a floor below the threshold on.",
+    _MATCHES,
+    ("dialogue_id", "turn", "seed_id"),
+)
+
+SIMILAR_SELF_MATCHES = Table(
+    "edos.similar_self_matches",
+    "One pair of an unlabelled dialogue and a self-labelled one, from the floor on.",
+    _MATCHES,
+    ("dialogue_id", "turn", "seed_id"),
+)
+
+_LABELLED = """
+    dialogue_id string, turn int, turns array<string>, label string, origin string,
+    score double COMMENT 'cosine or confidence', matched_id string COMMENT '<dialogue_id>/<turn> of the seed',
+    source string COMMENT 'pool: found here; released: from the files of the authors'
+    """
+
+SIMILAR_DIALOGUES = Table(
+    "edos.similar_dialogues",
+    "One dialogue that took the label of a similar crowd-labelled one (EDOS 3.3).",
+    _LABELLED,
+    ("dialogue_id", "turn"),
+)
+
+SELF_LABEL_SCORES = Table(
+    "edos.self_label_scores",
+    "The self-labeler's answer to one distinct dialogue, once per model; confidences are calibrated.",
+    """
+    history_hash string COMMENT 'sha256 of the turns',
+    model string, label string, confidence float, error string
+    """,
+    ("history_hash", "model"),
+)
+
+SELF_LABELLED = Table(
+    "edos.self_labelled",
+    "One dialogue that the first classifier was confident of (EDOS 3.3).",
+    _LABELLED,
+    ("dialogue_id", "turn"),
+)
+
+SIMILAR_SELF_DIALOGUES = Table(
+    "edos.similar_self_dialogues",
+    "One dialogue that took the label of a similar self-labelled one (EDOS 3.3).",
+    _LABELLED,
+    ("dialogue_id", "turn"),
+)
+
 TRAINING_DIALOGUES = Table(
     "edos.training_dialogues",
     "One labelled turn with its history, for training or held out.",
     """
     dialogue_id string, turn int, turns array<string>, label string,
     origin string COMMENT 'crowd, similar, self or similar_self',
-    score float COMMENT 'cosine or confidence; null for crowd', matched_id string,
+    score float COMMENT 'cosine or confidence; null for crowd',
+    matched_id string COMMENT '<dialogue_id>/<turn> of the dialogue that the label came from',
     split string COMMENT 'train, validation or test'
     """,
     ("dialogue_id", "turn"),

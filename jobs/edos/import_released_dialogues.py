@@ -1,0 +1,23 @@
+"""Import the released dialogues that a machine labelled: similar, self-labelled, similar to those (EDOS 3.3)."""
+
+from functools import reduce
+
+from pyspark.sql import DataFrame
+
+from conf.taxonomy import edos_labels
+from etl.edos.released import no_released_rows, released_dialogues, released_rows
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.outside import read_csv
+from etl.lakehouse.stage import StageRun, Units, stage
+from etl.lakehouse.tables.edos import RELEASED_DIALOGUES
+
+
+@stage(writes=RELEASED_DIALOGUES, inputs=("edos.released_labels",), units=Units("dialogues"))
+def import_released_dialogues(run: StageRun) -> Outcome:
+    names = run.settings.edos.released_labels
+    files = [released_rows(read_csv(run.spark, [name], "edos.released_labels"), name) for name in names]
+    return released_dialogues(reduce(DataFrame.unionByName, files, no_released_rows(run.spark)), edos_labels())
+
+
+if __name__ == "__main__":
+    import_released_dialogues.main()

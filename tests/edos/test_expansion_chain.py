@@ -1,0 +1,142 @@
+"""The stages of expansion one after the other, on hand-made dialogues and untrained models of two layers."""
+
+import csv
+import gzip
+
+import pytest
+import torch
+from pyspark.sql import SparkSession
+
+from conf.settings import Settings, load_settings
+from conf.taxonomy import edos_labels
+from etl.lakehouse.pipeline import Workplace, all_stages
+from etl.lakehouse.progress import Progress
+from etl.lakehouse.runner import run_stage
+from etl.lakehouse.tables import TABLES
+from tests.udfs.tiny_models import WORDS, tiny_encoder
+from udfs.models.classifier import load_encoder
+from udfs.models.weak_labeler import WeakLabeler
+
+CHAIN = (
+    "hold_out_labels", "import_released_dialogues", "embed_turns", "embed_dialogues", "search_similar",
+    "expand_labels", "train_self_labeler", "score_for_self_labels", "self_label", "search_similar_again",
+    "expand_again", "gather_training_dialogues",
+)  # fmt: skip
+LABELS = ("sad", "joyful", "angry")
+
+
+def sentence(*numbers: int) -> str:
+    """Words of the tiny tokenizer, so that texts differ for the untrained encoder, too."""
+    return " ".join(WORDS[number % 66] for number in numbers)
+
+
+def crowd_text(number: int) -> list[str]:
+    own = [sentence(number * 7 + place * (number % 5 + 1)) for place in range(6)]
+    return [sentence(number, number * 3 + 1), f"{' '.join(own)} number {number}"]
+
+
+def write_tables(place: Workplace) -> None:
+    crowd = [(f"c{number}", 1, crowd_text(number), LABELS[number % 3], ["x"], "test") for number in range(60)]
+    films = {}
+    for number in range(30):  # nearly what the crowd saw, under other words at the start
+        films[f"p{number}-0"] = [sentence(number, number * 3 + 2), f"{crowd_text(number * 2)[1]} again"]
+    for number in range(30, 50):
+        films[f"p{number}-0"] = [sentence(number * 11), sentence(number * 13, number, number * 5), "thanks"]
+    clean = [
+        {"dialogue_id": name, "movie_id": f"film {name[:2]}", "turns": [{"text": text} for text in turns]}
+        for name, turns in films.items()
+    ]
+    spark = place.spark
+    rows = spark.createDataFrame(
+        [(one["dialogue_id"], one["movie_id"], [(turn["text"],) for turn in one["turns"]]) for one in clean],
+        "dialogue_id string, movie_id string, turns array<struct<text: string>>",
+    )
+    for name, frame in (
+        ("edos.crowd_labels", spark.createDataFrame(crowd, TABLES["edos.crowd_labels"].schema)),
+        ("subtitles.clean_dialogues", rows),
+    ):
+        path = place.lakehouse.path(TABLES[name])
+        frame.write.format("delta").save(path)
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("chain")
+    encoder = tiny_encoder(folder / "encoder")
+    torch.manual_seed(3)
+    weak = WeakLabeler(*load_encoder(encoder), edos_labels(), max_tokens=32).save(folder / "weak")
+    released = folder / "self.csv.gz"
+    with gzip.open(released, "wt", encoding="utf-8", newline="") as text:
+        csv.writer(text).writerows(
+            [["os_dialog_id", "emotion", "confidence", "os_dialog"], ["900", "sad", "0.7", "- we went home\n- so sad"]]
+        )
+    return load_settings("local", [], {
+        "lakehouse.root": str(folder / "lakehouse"), "models.sentence_encoder": f"file:{encoder}",
+        "models.encoder": f"file:{encoder}", "models.weak_labeler": f"file:{weak}",
+        "training.self_labeler.epochs": 1, "training.self_labeler.precision": "fp32",
+        "edos.released_labels": [str(released)], "edos.expansion.floor": 0.9, "edos.expansion.threshold": 0.95,
+        "edos.expansion.again_threshold": 0.95, "edos.expansion.held_out_threshold": 0.9999,
+        "edos.self_labels.confidence": None, "edos.self_labels.per_class": 3, "spark.shuffle_partitions": 2,
+    })  # fmt: skip
+
+
+def work(place: Workplace) -> list[str]:
+    """Run what of the chain has work; the names of the stages that ran."""
+    stages = {stage.name: stage for stage in all_stages()}
+    ran = []
+    for name in CHAIN:
+        if place.is_given(stages[name]) is not None:
+            continue
+        need = place.need(stages[name])
+        if need.why is not None:
+            run_stage(place, stages[name], need, Progress(place.spark, len(CHAIN)))
+            ran.append(name)
+    return ran
+
+
+def counts(place: Workplace, name: str) -> dict[tuple[str, str], int]:
+    rows = place.lakehouse.read(TABLES[name]).groupBy("origin", "split").count().collect()
+    return {(row["origin"], row["split"]): row["count"] for row in rows}
+
+
+def test_the_chain_adds_up_and_goes_on_from_where_it_is(spark: SparkSession, settings: Settings) -> None:
+    place = Workplace(spark, settings)
+    write_tables(place)
+    assert work(place) == list(CHAIN)
+    found = counts(place, "edos.training_dialogues")
+    assert sum(number for (origin, _), number in found.items() if origin == "crowd") == 60
+    assert {origin for origin, split in found if split == "train"} >= {"crowd", "similar", "self"}
+    assert {split for origin, split in found if origin != "crowd"} == {"train"}
+    seeds = {(row.dialogue_id, row.turn): row for row in place.lakehouse.read(TABLES["edos.seeds"]).collect()}
+    similar = place.lakehouse.read(TABLES["edos.similar_dialogues"]).collect()
+    for row in similar:
+        dialogue_id, turn = row.matched_id.split("/")
+        seed = seeds[dialogue_id, int(turn)]
+        assert (seed.split, seed.label) == ("train", row.label)
+    own = place.lakehouse.read(TABLES["edos.self_labelled"]).where("source = 'released'").collect()
+    assert [(row.dialogue_id, row.turn, row.label) for row in own] == [("900", 1, "sad")]
+    matches = place.lakehouse.read(TABLES["edos.similar_matches"])
+    assert matches.where("seed_split != 'train' AND label IS NOT NULL").count() == 0
+    run = place.log.last("train_self_labeler", "done")
+    assert run is not None and run.rows_in == 60 + len(similar)
+    assert work(Workplace(spark, settings)) == []
+
+
+def test_another_threshold_needs_no_search_and_the_switch_leaves_the_released(
+    spark: SparkSession, settings: Settings
+) -> None:
+    def changed(**values: object) -> Settings:
+        edos = settings.edos.model_dump()
+        edos["expansion"] |= values
+        return Settings.model_validate({**settings.model_dump(), "edos": edos})
+
+    stricter = Workplace(spark, changed(threshold=0.9999))
+    stages = {stage.name: stage for stage in all_stages()}
+    assert stricter.need(stages["search_similar"]).why is None
+    assert stricter.need(stages["expand_labels"]).why == "its settings changed"
+    off = Workplace(spark, changed(enabled=False))
+    ran = work(off)
+    assert "train_self_labeler" not in ran and "gather_training_dialogues" in ran
+    found = counts(off, "edos.training_dialogues")
+    assert found.pop(("self", "train")) == 1
+    assert {origin for origin, _ in found} == {"crowd"}

@@ -1,0 +1,86 @@
+"""The training of the self-labeler: the first dialogue classifier, calibrated before its confidence decides."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.taxonomy import edos_labels
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.registry import model_store
+from etl.lakehouse.stage import StageRun
+from udfs.models.calibration import calibration, set_temperature
+from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.edos_trainings import _params, _trained, options_of
+from udfs.models.loader import resolve
+from udfs.models.tracked import train_tracked
+from udfs.models.training import TrainResult
+
+Rows = Sequence[tuple[tuple[str, ...], int]]
+
+
+def tracked_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:
+    """Train the self-labeler on the crowd's training rows and what is similar to them (EDOS 3.3), and calibrate it.
+
+    Validation rows choose the epoch and the temperature; the test fifth is only measured on. The run in MLflow has
+    the temperature and the expected calibration error on validation before and after it; ``held_out_...`` figures
+    are after it.
+
+    Raises:
+        InputError: a split has no rows.
+    """
+    settings, labels = run.all_settings, edos_labels()
+    own = settings.training.self_labeler
+    ids = {label: number for number, label in enumerate(labels)}
+    rows = seeds.select("dialogue_id", "turn", "turns", "label", "split").unionByName(
+        similar.select("dialogue_id", "turn", "turns", "label", F.lit("train").alias("split"))
+    )
+    ordered = rows.orderBy(F.xxhash64("dialogue_id", "turn"), "dialogue_id", "turn")
+    splits: dict[str, list[tuple[tuple[str, ...], int]]] = {"train": [], "validation": [], "test": []}
+    for row in ordered.select("turns", "label", "split").toLocalIterator():
+        splits[row.split].append((tuple(row.turns), ids[row.label]))
+    for split, found in splits.items():
+        if not found:
+            raise InputError(f"edos.seeds has no {split} rows: more crowd votes are needed")
+    encoder = resolve(settings.models.encoder, Path(run.folder))
+    start, started_from = encoder.path, encoder.identity
+    if own.start_from_weak_labeler:
+        start, started_from = run.models["weak_labeler"].path / "encoder", run.models["weak_labeler"].identity
+    options = options_of(own, settings.models.training_threads)
+    run.say(", ".join(f"{len(found):,} {split} rows" for split, found in splits.items()))
+
+    def train(folder: Path, on_epoch: Any) -> TrainResult:
+        result = train_dialogue_classifier(
+            start, splits["train"], splits["validation"], labels, options, folder, on_epoch, own.weighted
+        )
+        return calibrated(result, splits["validation"], run)
+
+    tracked = train_tracked(
+        model_store(settings),
+        own.name,
+        params=_params(own, started_from),
+        tags={"stage": "train_self_labeler"},
+        train=train,
+        load=DialogueClassifier.load,
+        held_out=splits["test"],
+        metric="macro_f1",
+        folder=Path(run.folder),
+    )
+    return _trained(run, tracked, sum(map(len, splits.values())), [])
+
+
+def calibrated(result: TrainResult, validation: Rows, run: StageRun) -> TrainResult:
+    """The same training with its model's temperature set on the validation rows, and the figures of that."""
+    items, truth = [turns for turns, _ in validation], [label for _, label in validation]
+    probabilities = DialogueClassifier.load(result.path).probabilities(items, 64).numpy()
+    figures = calibration(probabilities, truth)
+    set_temperature(result.path, figures["temperature"])
+    run.say(
+        f"temperature {figures['temperature']:.3f}: expected calibration error on validation "
+        f"{figures['calibration_error_before']:.4f} before, {figures['calibration_error_after']:.4f} after"
+    )
+    return replace(result, metrics={**result.metrics, **figures})
