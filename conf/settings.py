@@ -180,6 +180,11 @@ class EdosSettings(Section):
     expansion: ExpansionSettings = ExpansionSettings()
     self_labels: SelfLabelSettings = SelfLabelSettings()
 
+    @property
+    def expands(self) -> bool:
+        """Whether there is anything to train on beyond the crowd's labels."""
+        return self.expansion.enabled or bool(self.released_labels)
+
 
 class TrainingSettings(Section):
     epochs: int = Field(5, ge=1)

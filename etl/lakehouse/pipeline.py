@@ -190,6 +190,8 @@ class Workplace:
         inputs = {}
         for table in stage.reads:
             identity = self.lakehouse.identity(table)
+            if identity is None and self._is_off(table):
+                identity = "off"
             if identity is None:
                 raise InputError(f"{stage.name} reads {table.name}, which is not there: run the stages before it")
             inputs[table.name] = identity
@@ -205,7 +207,7 @@ class Workplace:
         elif again:
             why, rebuild = "asked for again", True
         elif last is None:
-            why = "never ran"
+            why = None if self.is_off(stage) else "never ran"
         elif last.stage_version != stage.version:
             why, rebuild = "its rules changed", True
         elif last.settings_hash != settings_hash:
@@ -226,6 +228,13 @@ class Workplace:
             rebuild = rebuild or (then != (settings_hash, stage.version, identities) and not planned)
             why = why or "an earlier run was stopped"
         return Need(why, run_id, inputs, settings_hash, models, rebuild)
+
+    def is_off(self, stage: Stage) -> bool:
+        """Whether the setting that the stage waits for is false."""
+        return stage.when is not None and not setting(self.settings, stage.when)
+
+    def _is_off(self, table: Table) -> bool:
+        return any(stage.writes == table and self.is_off(stage) for stage in REGISTRY.values())
 
     def _counts_growth(self, stage: Stage) -> bool:
         return not isinstance(stage.writes, Model) or self.settings.pipeline.retrain_on_growth

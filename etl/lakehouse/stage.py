@@ -117,6 +117,7 @@ class Stage:
     fingerprint: Callable[[Settings], Any] | None = None
     shows: str = "the screen"
     on_request: bool = False
+    when: str | None = None
     about: str = field(default="", compare=False)
 
     def settings_hash(self, settings: Settings) -> str:
@@ -166,6 +167,7 @@ def stage(
     fingerprint: Callable[[Settings], Any] | None = None,
     shows: str = "the screen",
     on_request: bool = False,
+    when: str | None = None,
 ) -> Callable[[Callable[..., Outcome | DataFrame | Any]], Stage]:
     """Declare a stage. Its function takes the inputs in order and a ``StageRun``.
 
@@ -182,6 +184,7 @@ def stage(
         shows: where a stage that writes no table puts what it makes, for the README.
         on_request: for what people ask for (an export, a comparison that takes hours): it runs only when it
             is named, or a named stage needs it.
+        when: a setting; while it is false and the stage never ran, it does not run and its table reads as empty.
     """
 
     def declare(function: Callable[..., Any]) -> Stage:
@@ -194,7 +197,7 @@ def stage(
             raise ValueError(f"stage {name} is declared in {known.file} and again in {file}")
         REGISTRY[name] = Stage(
             name, function, file, reads, writes, asks, settings, inputs, version, sliced,
-            units or Units(), fingerprint, shows, on_request, inspect.getdoc(inspect.getmodule(function)) or "",
+            units or Units(), fingerprint, shows, on_request, when, inspect.getdoc(inspect.getmodule(function)) or "",
         )  # fmt: skip
         return REGISTRY[name]
 

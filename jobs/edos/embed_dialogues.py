@@ -21,6 +21,7 @@ def pending(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: Data
     settings=("edos.expansion.enabled", "edos.expansion.pool_share"),
     sliced=Sliced("history_hash", cost_per_minute=400_000, prepare=pending, cache=True),
     units=Units("dialogues"),
+    when="edos.expands",
 )
 def embed_dialogues(
     histories: DataFrame, seeds: DataFrame, released: DataFrame, turn_embeddings: DataFrame, run: StageRun

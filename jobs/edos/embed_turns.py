@@ -21,6 +21,7 @@ def pending_texts(clean: DataFrame, seeds: DataFrame, released: DataFrame, run: 
     settings=("edos.expansion.enabled", "edos.expansion.pool_share"),
     sliced=Sliced("text_hash", cost_per_minute=20_000, prepare=pending_texts, cache=True),
     units=Units("texts"),
+    when="edos.expands",
 )
 def embed_turns(texts: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun) -> DataFrame:
     from udfs.predict import embed_texts

@@ -23,6 +23,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
     writes=SIMILAR_SELF_DIALOGUES,
     settings=("edos.expansion.enabled", "edos.expansion.pool_share", "edos.expansion.again_threshold"),
     units=Units("dialogues"),
+    when="edos.expands",
 )
 def expand_again(
     matches: DataFrame, clean: DataFrame, seeds: DataFrame, similar: DataFrame, self_labelled: DataFrame,

@@ -18,6 +18,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
         "edos.expansion.threshold", "edos.expansion.held_out_threshold",
     ),
     units=Units("dialogues"),
+    when="edos.expands",
 )  # fmt: skip
 def expand_labels(
     matches: DataFrame, clean: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun

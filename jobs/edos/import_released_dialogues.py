@@ -12,7 +12,7 @@ from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import RELEASED_DIALOGUES
 
 
-@stage(writes=RELEASED_DIALOGUES, inputs=("edos.released_labels",), units=Units("dialogues"))
+@stage(writes=RELEASED_DIALOGUES, inputs=("edos.released_labels",), units=Units("dialogues"), when="edos.expands")
 def import_released_dialogues(run: StageRun) -> Outcome:
     names = run.settings.edos.released_labels
     files = [released_rows(read_csv(run.spark, [name], "edos.released_labels"), name) for name in names]

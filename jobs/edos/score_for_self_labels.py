@@ -21,6 +21,7 @@ def pending_dialogues(clean: DataFrame, run: StageRun) -> DataFrame:
     settings=("edos.expansion.enabled", "edos.expansion.pool_share"),
     sliced=Sliced("history_hash", cost_per_minute=6_000, prepare=pending_dialogues, cache=True),
     units=Units("dialogues"),
+    when="edos.expands",
 )
 def score_for_self_labels(histories: DataFrame, run: StageRun) -> DataFrame:
     from udfs.predict import score_histories

@@ -18,6 +18,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
         "edos.expansion.enabled", "edos.expansion.pool_share", "edos.expansion.floor", "edos.expansion.matches",
     ),
     units=Units("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
+    when="edos.expands",
 )  # fmt: skip
 def search_similar_again(clean: DataFrame, self_labelled: DataFrame, embeddings: DataFrame, run: StageRun) -> Outcome:
     from udfs.similarity import find_similar

@@ -22,6 +22,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
     asks=(Model("self_labeler"),),
     settings=("edos.expansion.enabled", "edos.expansion.pool_share", "edos.self_labels"),
     units=Units("dialogues"),
+    when="edos.expands",
 )
 def self_label(
     clean: DataFrame, scores: DataFrame, seeds: DataFrame, similar: DataFrame, released: DataFrame, run: StageRun

@@ -13,6 +13,7 @@ from etl.lakehouse.tables.edos import SEEDS, SIMILAR_DIALOGUES
     asks=(Model("weak_labeler"),),
     settings=("training.self_labeler", "models.encoder", "models.training_threads"),
     units=Units("turns"),
+    when="edos.expands",
 )
 def train_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:
     from udfs.models.self_training import tracked_self_labeler

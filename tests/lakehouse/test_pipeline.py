@@ -14,7 +14,7 @@ from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.pipeline import Workplace, chosen, in_order
 from etl.lakehouse.progress import Progress
 from etl.lakehouse.runner import StageError, run_stage
-from etl.lakehouse.stage import Sliced, Stage, StageRun, Units
+from etl.lakehouse.stage import REGISTRY, Sliced, Stage, StageRun, Units
 from etl.lakehouse.tables.model import Table
 from etl.lakehouse.tables.ops import DROPPED, STAGE_RUNS
 
@@ -221,6 +221,19 @@ def test_order_and_choice() -> None:
     assert [stage.name for stage in chosen(needed, to="shout, asked")] == ["shout", "asked"]
     with pytest.raises(InputError, match="stage 'whisper' is not known"):
         chosen(ordered, only="whisper")
+
+
+def test_a_stage_that_is_off_is_passed_over(spark: SparkSession, settings: Settings, monkeypatch) -> None:
+    off = make_stage("shout", loud_letters, (LETTERS,), LOUD, when="edos.expansion.enabled")
+    monkeypatch.setitem(REGISTRY, "shout", off)
+    edos = settings.edos.model_copy(update={"expansion": settings.edos.expansion.model_copy(update={"enabled": False})})
+    quiet = Workplace(spark, settings.model_copy(update={"edos": edos}))
+    put(quiet, "abc")
+    assert work(quiet, off, COUNT) == ["count"]
+    assert column(quiet, COUNTED, "n") == [0]
+    loud = Workplace(spark, settings)
+    assert work(loud, off, COUNT) == ["shout", "count"]
+    assert column(loud, COUNTED, "n") == [2]
 
 
 def echoing(piece: DataFrame, run: StageRun) -> Outcome:
