@@ -13,6 +13,7 @@ from etl.lakehouse.pipeline import Workplace
 from etl.lakehouse.progress import Progress
 from etl.lakehouse.registry import tracking_uri
 from etl.lakehouse.runner import run_stage
+from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.edos import CLASSIFIER_TRIALS, TRAINING_DIALOGUES
 from etl.lakehouse.trainings import trials
 from etl.lakehouse.trainings.classifiers import rows_by_split
@@ -47,7 +48,7 @@ def compared(tmp_path: Path, compared_encoder: Path) -> Iterator[Settings]:
         "lakehouse.root": str(tmp_path / "lakehouse"), "models.encoder": f"file:{compared_encoder}",
         "models.weak_labeler": f"file:{compared_encoder}", "training.emotion_classifier.epochs": 1,
         "training.emotion_classifier.start_from_weak_labeler": False, "training.emotion_classifier.max_tokens": 16,
-        "training.comparison.seeds": [1, 2], "training.comparison.weightings": [True],
+        "training.comparison.seeds": [1], "training.comparison.weightings": [True],
     }  # fmt: skip
     yield load_settings("local", [], values)
 
@@ -115,32 +116,36 @@ def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
     with pytest.raises(KeyboardInterrupt):
         compare(spark, compared)
     assert len(done(place)) == 1
-    both = [
-        (True, ("crowd",), 1),
-        (True, ("crowd",), 2),
-        (True, ("crowd", "similar"), 1),
-        (True, ("crowd", "similar"), 2),
-    ]
-    assert done(compare(spark, compared)) == both
-    assert len(trained) == 5  # one before the stop, the stop, and the three others
+    crowd, similar = (True, ("crowd",), 1), (True, ("crowd", "similar"), 1)
+    assert done(compare(spark, compared)) == [crowd, similar]
+    assert len(trained) == 3  # one before the stop, the stop, and the other
     assert Workplace(spark, compared).need(compare_classifiers).why is None
 
-    more = changed(compared, seeds=(1, 2, 3), weightings=(True,))
-    assert done(compare(spark, more)) == sorted([*both, (True, ("crowd",), 3), (True, ("crowd", "similar"), 3)])
-    assert len(trained) == 7
+    # Another seed adds its trials; those that nobody asks for any more leave.
+    more = changed(compared, seeds=(1, 2), origins=("crowd",))
+    assert done(compare(spark, more)) == [crowd, (True, ("crowd",), 2)]
+    assert len(trained) == 4
 
-    # Another row by similarity is no matter of the arm without such rows; a trial nobody asks for leaves.
-    place.lakehouse.replace(TRAINING_DIALOGUES, labelled(spark, {"crowd": 6, "similar": 3}), {})
-    less = changed(compared, seeds=(1,), weightings=(True,))
-    assert done(compare(spark, less)) == [both[0], both[2]]
-    assert len(trained) == 8
-
-    rows = {tuple(row.origins): row for row in place.lakehouse.read(CLASSIFIER_TRIALS).collect()}
-    assert [rows[origins].train_rows for origins in (("crowd",), ("crowd", "similar"))] == [6, 15]
-    assert {(row.validation_rows, row.test_rows) for row in rows.values()} == {(6, 6)}
-    row = rows[("crowd",)]
+    row = place.lakehouse.read(CLASSIFIER_TRIALS).where("seed = 1").collect()[0]
+    assert (row.train_rows, row.validation_rows, row.test_rows) == (6, 6, 6)
     assert len(row.classes) == 41 and sum(one.support for one in row.classes) == 6
     _check_tracked(place, row)
+
+
+def test_a_trial_is_known_by_all_that_it_depends_on(spark: SparkSession, compared: Settings) -> None:
+    def planned(settings: Settings, similar: int) -> dict[tuple, str]:
+        run = StageRun(None, {}, spark, "unused", settings)
+        rows = trials.planned_trials(labelled(spark, {"crowd": 3, "similar": similar}), run).collect()
+        return {(row.weighted, tuple(row.origins), row.seed): row.trial for row in rows}
+
+    crowd, similar = (True, ("crowd",), 1), (True, ("crowd", "similar"), 1)
+    before, other_rows = planned(compared, 2), planned(compared, 3)
+    assert set(before) == {crowd, similar} and before == planned(compared, 2)
+    assert other_rows[crowd] == before[crowd] and other_rows[similar] != before[similar]
+    smoother = compared.training.emotion_classifier.model_copy(update={"label_smoothing": 0.3})
+    training = compared.training.model_copy(update={"emotion_classifier": smoother})
+    other_settings = planned(compared.model_copy(update={"training": training}), 2)
+    assert not set(other_settings.values()) & set(before.values())
 
 
 def _check_tracked(place: Workplace, row) -> None:
@@ -156,7 +161,7 @@ def _check_tracked(place: Workplace, row) -> None:
     heading = client.get_run(run.data.tags["mlflow.parentRunId"])
     assert "macro_f1/weighted/crowd" in heading.data.metrics
     family = client.search_runs([run.info.experiment_id], f"tags.mlflow.parentRunId = '{heading.info.run_id}'")
-    assert sorted(one.info.status for one in family) == ["FAILED", *["FINISHED"] * 7]
+    assert sorted(one.info.status for one in family) == ["FAILED", *["FINISHED"] * 3]
 
 
 def test_what_is_held_out_is_never_trained_on(spark: SparkSession) -> None:
