@@ -11,7 +11,7 @@ from etl.lakehouse.tables.subtitles import GAPS
     reads=(DIALOGUES, EMPATHETIC_TURNS, GAPS),
     writes=None,
     settings=("edos.report",),
-    shows="`edos.html` under `edos.report.folder`",
+    shows="a page under `edos.report.folder`",
     on_request=True,
 )
 def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame, run: StageRun) -> None:

@@ -131,7 +131,7 @@ def test_commands_are_understood() -> None:
     for arguments in found:
         options = _parser().parse_args(arguments if arguments[0] != "__main__" else arguments[1:])
         assert options.command in known
-        assert {options.to, options.start, options.only} <= {None, *known}
+        assert {*(options.to or "").split(","), options.start, options.only} - {""} <= {None, *known}
         load_settings(options.profile, [], [pair for group in options.set for pair in group])
 
 
