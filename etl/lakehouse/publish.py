@@ -1,7 +1,8 @@
 """The data set as an export, and texts put back into one that has references."""
 
 from conf.errors import InputError
-from conf.settings import CleaningSettings, Settings
+from conf.settings import Settings
+from conf.subtitle_settings import CleaningSettings
 from etl.analysis.dataset_card import card, restored_card
 from etl.edos.publishing import published_rows, restored
 from etl.lakehouse.dataset_findings import CARD_VIEWS, gather

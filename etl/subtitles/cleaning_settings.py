@@ -1,6 +1,6 @@
 """The cleaning rules that the settings ask for."""
 
-from conf.settings import CleaningSettings
+from conf.subtitle_settings import CleaningSettings
 from conf.wordlists import words
 from etl.subtitles.cleaning import CleaningRules
 from etl.subtitles.duplicates import NearDuplicates

@@ -5,7 +5,7 @@ import io
 import json
 import re
 
-from conf.settings import AnnotationSettings
+from conf.edos_settings import AnnotationSettings
 from etl.annotation.crowd_platform import hits_csv, safe_cell, template
 from etl.annotation.exports import batch_files
 from tests.annotation.batches import task

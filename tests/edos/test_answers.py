@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from conf.settings import AnnotationSettings
+from conf.edos_settings import AnnotationSettings
 from conf.taxonomy import edos_labels
 from etl.analysis.crowd_views import crowd_views
 from etl.edos.answers import KEY_DDL, accepted_answers, assignments

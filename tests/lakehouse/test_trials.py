@@ -8,7 +8,8 @@ from mlflow import MlflowClient
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
-from conf.settings import ComparisonSettings, Settings, load_settings
+from conf.settings import Settings, load_settings
+from conf.training_settings import ComparisonSettings
 from etl.lakehouse.pipeline import Workplace
 from etl.lakehouse.progress import Progress
 from etl.lakehouse.registry import tracking_uri

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.settings import TrainingSettings
 from conf.taxonomy import edos_labels
+from conf.training_settings import TrainingSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store

@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.settings import ComparisonSettings
 from conf.taxonomy import edos_labels
+from conf.training_settings import ComparisonSettings
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.edos import CLASSIFIER_TRIALS

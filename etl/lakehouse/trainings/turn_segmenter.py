@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.settings import Settings, TurnSegmenterSettings
+from conf.settings import Settings
+from conf.training_settings import TurnSegmenterSettings
 from etl.edos.splits import content_share
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store

@@ -1,0 +1,117 @@
+"""Settings of the EDOS data set: crowd, audit, growth of labels, report, publishing (EDOS 3.2 to 4)."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from conf.section import Section
+
+
+class AnnotationSettings(Section):
+    bands: tuple[float, ...] = Field(
+        (0.9, 0.8, 0.7, 0.6), description="EDOS 3.2: from 0.9; a class that falls short steps down as the released one"
+    )
+    per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
+    dialogues_per_hit: int = Field(15, ge=1, description="EDOS 3.2")
+    quiz_per_hit: int = Field(5, ge=0, description="EDOS 3.2")
+    quiz_to_pass: int = Field(3, ge=0, description="EDOS 7: right answers that earn the bonus")
+    quiz_characters: tuple[int, int] = Field((20, 160), description="ours: shorter and longer situations are no quiz")
+    readability_alpha: float = Field(87, gt=0, description="EDOS A")
+    distinct_weight: float = Field(0.04, ge=0, description="EDOS A")
+    frequencies: Literal["relative", "counts"] = Field("relative", description="reading of EDOS A's frequencies")
+    distinct: Literal["share", "percent"] = Field("share", description="reading of EDOS A's percentage of words")
+    seed: int = Field(13, description="of the order of items, and of what the quiz offers")
+    workers: int = Field(3, ge=1, description="EDOS 3.2: answers to each HIT")
+    reward: float = Field(0.40, ge=0, description="EDOS 7: dollars a HIT")
+    bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
+    countries: tuple[str, ...] = Field(("US", "GB", "CA", "AU", "NZ"), description="EDOS 7: where workers are")
+    folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
+    post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
+    batches: tuple[str, ...] = Field((), description="key files of the batches that went out, or folders of them")
+    answers: tuple[str, ...] = Field(
+        (), description="the page's answer files (.json, .jsonl, .csv), or folders of them"
+    )
+    known_workers: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
+    keep_half_done: bool = Field(False, description="answers of HITs that were not done to their end count, too")
+
+
+class AuditSettings(Section):
+    bands: tuple[float, ...] = Field((0.9, 0.7, 0.5, 0.3, 0.0), description="of the classifier's confidence")
+    per_stratum: int = Field(5, ge=1, description="turns of each label and band that are looked at")
+    items_per_hit: int = Field(20, ge=1)
+    workers: int = Field(1, ge=1, description="answers to each HIT")
+
+
+class ReportSettings(Section):
+    """The report on the finished data set (EDOS 4)."""
+
+    folder: str | None = Field(None, description="where edos.html goes; null: <lakehouse.root>/reports")
+    examples: int = Field(2, ge=0, le=5, description="dialogues shown for each quarter of the confidence scale")
+    flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
+
+
+class ExpansionSettings(Section):
+    """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
+
+    enabled: bool = Field(True, description="false: nothing is taken from the clean dialogues, released rows stay")
+    pool_share: float = Field(1.0, gt=0, le=1, description="share of the clean dialogues, by content hash, nested")
+    threshold: float = Field(0.92, gt=0, le=1, description="EDOS 3.3, C: similar to a dialogue of the crowd")
+    again_threshold: float = Field(0.90, gt=0, le=1, description="similar to a self-labelled one (released rows)")
+    held_out_threshold: float = Field(0.92, gt=0, le=1, description="from here on near a held-out row: left out")
+    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
+    matches: int = Field(5, ge=1, description="ours: the best so many matches of a dialogue are stored")
+
+    @model_validator(mode="after")
+    def floor_is_lowest(self) -> "ExpansionSettings":
+        if self.floor > min(self.threshold, self.again_threshold, self.held_out_threshold):
+            raise ValueError("floor is above a threshold: matches below it are not stored")
+        return self
+
+
+class SelfLabelSettings(Section):
+    confidence: float | None = Field(0.9, ge=0, le=1, description="EDOS 3.3: from here on; null: any")
+    per_class: int | None = Field(None, ge=1, description="the most confident of each class (released rows: 100)")
+
+
+class EdosSettings(Section):
+    weak_label_examples: str | None = Field(
+        None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
+    )
+    crowd_votes: tuple[str, ...] = Field((), description="files of worker answers (released CSV format)")
+    empathetic_dialogues: str | None = Field(
+        None, description="CSV of EmpatheticDialogues with columns context, Dialog_ID, Type, Text; or its folder"
+    )
+    annotation: AnnotationSettings = AnnotationSettings()
+    audit: AuditSettings = AuditSettings()
+    released_labels: tuple[str, ...] = Field(
+        (), description="released files of similar, self-labelled and similar self-labelled dialogues"
+    )
+    top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
+    dialogue_confidence: Literal["max", "mean", "first", "last"] = Field(
+        "max", description="how turns' weak confidences make a dialogue's; the paper does not say"
+    )
+    test_share: float = Field(0.2, gt=0, lt=1, description="EDOS 3.3: balanced over the classes")
+    validation_share: float = Field(0.1, gt=0, lt=1, description="of all crowd labels")
+    report: ReportSettings = ReportSettings()
+    expansion: ExpansionSettings = ExpansionSettings()
+    self_labels: SelfLabelSettings = SelfLabelSettings()
+
+    @property
+    def expands(self) -> bool:
+        """Whether there is anything to train on beyond the crowd's labels."""
+        return self.expansion.enabled or bool(self.released_labels)
+
+
+class PublishingSettings(Section):
+    """The data set as files, for others with the films' text or without."""
+
+    name: str = Field("edos", pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", description="the data set's name and folder")
+    folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>")
+    text: Literal["included", "references"] = Field(
+        "included", description="references: sentence numbers of OPUS in place of the films' text"
+    )
+    formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
+    test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")
+    validation_share: float = Field(0.1, gt=0, lt=0.5, description="of films")
+    dialogues_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of dialogue_id")
+    references: str | None = Field(None, description="an export without text, for restore-text")

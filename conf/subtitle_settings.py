@@ -1,0 +1,53 @@
+"""Settings of the way from subtitle files to clean dialogues (EDOS 3.1)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from conf.section import Section
+
+
+class CleaningSettings(Section):
+    strip_names: bool = Field(True, description="EDOS 3.1: character names leave the turn, the turn stays")
+    strip_brackets: bool = Field(True, description="ours: bracketed sounds and manners leave the turn")
+    repeated_turns: Literal["previous", "dialogue", "off"] = Field(
+        "previous", description="a turn that says again what the previous (or any earlier) turn said"
+    )
+    previously_on: bool = Field(True, description="EDOS 3.1: turns that start with previous(ly) on go")
+    min_characters: int | None = Field(2, description="EDOS 3.1")
+    max_characters: int | None = Field(100, description="EDOS 3.1")
+    length_in: Literal["characters", "tokens"] = Field("characters", description="EDOS 3.1 says characters")
+    min_alphabetic_share: float | None = Field(0.6, ge=0, le=1, description="EDOS 3.1")
+    repetitive_min_tokens: int = Field(5, ge=1, description="ours: shorter turns may repeat a word")
+    repetitive_share: float | None = Field(0.5, description="ours: one word above this share is a lot")
+    cues_end_dialogue: bool = Field(False, description="ours: a bare name or sound goes alone when false")
+    drop_songs: bool = Field(True, description="ours: sung turns go")
+    min_turns: int = Field(2, ge=1, description="EDOS 3.1: dialogues left with one turn go")
+    excluded_genres: tuple[str, ...] = Field(("Documentary",), description="EDOS 3.1")
+    exact_duplicates: bool = Field(True, description="EDOS 3.1: the first copy across films stays")
+    near_duplicates: bool = Field(True, description="between uploads of one film")
+    near_duplicate_jaccard: float = Field(0.8, ge=0, le=1, description="ours: on word shingles")
+    drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
+
+
+class SubtitleSettings(Section):
+    sources: tuple[str, ...] = Field((), description="folders of .xml/.xml.gz, OPUS zips; paths or URIs")
+    languages: tuple[str, ...] = ("en",)
+    release: str = Field("v2018", description="for sources whose path names no OPUS release")
+    sample: float = Field(1.0, gt=0, le=1, description="share of films, by content hash, nested")
+    uploads_per_film: int = Field(1, ge=0, description="0 keeps all")
+    truecase: bool = Field(True, description="OPUS's truecased form of shouted words as text")
+    max_file_megabytes: int = Field(64, ge=1, description="a file that unpacks to more is quarantined")
+    max_ratio: int = Field(200, ge=2, description="a file that unpacks to more times its size is, too")
+    task_megabytes: int = Field(64, ge=1, description="stored bytes read by one task")
+    lemma_language: str = Field("en", description="of the lemma dictionary; codes as simplemma's")
+    lemmatizer: Literal["spark-nlp", "simplemma"] = "spark-nlp"
+    turn_examples: tuple[str, ...] = Field(
+        (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
+    )
+    explicit_marks: bool = Field(True, description="a dash or speaker label decides, the SVM the rest")
+    silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
+    silence_ends_turn: bool = Field(
+        True, description="ours: nobody's turn goes on over such a silence (the paper is silent)"
+    )
+    cleaning: CleaningSettings = CleaningSettings()

@@ -1,0 +1,104 @@
+"""Settings of models and their trainings."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from conf.section import Section
+
+
+class TrainingSettings(Section):
+    epochs: int = Field(5, ge=1)
+    learning_rate: float = Field(2e-5, gt=0)
+    head_learning_rate: float | None = Field(None, description="of the new layers; null: the same")
+    layer_decay: float = Field(1.0, gt=0, le=1, description="ours: an encoder layer's rate over that of the next above")
+    batch_size: int = Field(32, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
+    max_tokens: int = Field(100, ge=8)
+    warmup_share: float = Field(0.1, ge=0, le=1)
+    label_smoothing: float = Field(0.0, ge=0, lt=1)
+    average_decay: float = Field(
+        0.0, ge=0, lt=1, description="ours: keep a running average of the weights with this memory; 0: the weights"
+    )
+    dropout: float = Field(0.1, ge=0, lt=1)
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
+    )
+    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
+    seed: int = 13
+
+
+class TurnSegmenterSettings(Section):
+    name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
+    kind: Literal["svm", "encoder"] = Field("svm", description="EDOS 3.1: svm. Ours: an encoder that reads both")
+    regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
+    features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
+    lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
+    max_iterations: int = Field(60, ge=1)
+    partitions: int = Field(1, ge=1, description="of the training; one gives the same sums everywhere")
+    subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
+    films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
+
+
+class TurnPairSettings(TrainingSettings):
+    """The training of the segmenter's other kind, the encoder."""
+
+    epochs: int = Field(2, ge=1)
+    max_tokens: int = Field(64, ge=8)
+
+
+class WeakLabelerSettings(TrainingSettings):
+    name: str = "edos-weak-labeler"
+
+
+class EmotionClassifierSettings(TrainingSettings):
+    name: str = "edos-emotion-classifier"
+    effective_batch: int = Field(256, description="EDOS C")
+    weighted: bool = Field(True, description="decreasing weights on token embeddings (EDOS 3.3.1)")
+    start_from_weak_labeler: bool = Field(
+        False, description="ours: start from the weak labeler's encoder, not from the plain one"
+    )
+
+
+class ComparisonSettings(Section):
+    seeds: tuple[int, ...] = Field((13, 14, 15), min_length=1, description="one training each, of every arm")
+    weightings: tuple[bool, ...] = Field((True, False), min_length=1, description="EDOS C: with weights and without")
+    origins: tuple[Literal["crowd", "similar", "self", "similar_self"], ...] = Field(
+        ("crowd", "similar", "self", "similar_self"), min_length=1, description="added one after the other (EDOS 3.3)"
+    )
+
+
+class SelfLabelerSettings(EmotionClassifierSettings):
+    name: str = "edos-self-labeler"
+
+
+class ModelSettings(Section):
+    weak_encoder: str = Field("hf:bert-base-uncased", description="what the weak labeler starts from")
+    encoder: str = Field("hf:roberta-base", description="what the dialogue classifier starts from")
+    turn_encoder: str = Field("hf:roberta-base", description="what the segmenter of kind encoder starts from")
+    sentence_encoder: str = Field(
+        "hf:sentence-transformers/roberta-base-nli-stsb-mean-tokens", description="EDOS 3.3: embeds turns"
+    )
+    turn_segmenter: str = "models:/edos-turn-segmenter@champion"
+    weak_labeler: str = "models:/edos-weak-labeler@champion"
+    self_labeler: str | None = Field(
+        "models:/edos-self-labeler@champion", description="null: no model labels dialogues for its successor"
+    )
+    emotion_classifier: str = "models:/edos-emotion-classifier@champion"
+    batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
+    threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
+    folder: str | None = Field(None, description="shared by all workers; null: beside the tables")
+    share: bool = Field(False, description="copy pkg: and file: models to the shared folder, for other machines")
+    training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
+
+
+class TrainSections(Section):
+    turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
+    turn_pairs: TurnPairSettings = TurnPairSettings()
+    weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
+    self_labeler: SelfLabelerSettings = SelfLabelerSettings()
+    emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
+    comparison: ComparisonSettings = ComparisonSettings()
+    processes: int = Field(
+        1, ge=1, description="of an emotion classifier's training, each on a GPU or CPU of its own; 1: the driver alone"
+    )
