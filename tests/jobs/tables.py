@@ -12,9 +12,14 @@ TABLES = (
     "subtitles/manifest", "subtitles/files", "subtitles/quarantine", "subtitles/chosen_uploads", "subtitles/lemmas",
     "subtitles/turn_scores", "subtitles/dialogues", "subtitles/clean_dialogues", "ops/dropped", "edos/weak_labels",
     "edos/initial", "edos/answers", "edos/assignments", "edos/annotations", "edos/crowd_labels", "edos/seeds",
-    "edos/similar_matches", "edos/similar_dialogues", "edos/self_labelled", "edos/similar_self_dialogues",
     "edos/training_dialogues", "edos/dialogues",
 )  # fmt: skip
+
+
+def table(root: Path, name: str) -> list[dict[str, Any]]:
+    """The table's rows as they are."""
+    rows: list[dict[str, Any]] = DeltaTable(str(root / name)).to_pyarrow_table().to_pylist()
+    return rows
 
 
 def rows_of(root: Path, table: str) -> list[dict[str, Any]]:

@@ -9,14 +9,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from deltalake import DeltaTable
-
 from tests.jobs.conftest import TinyRun
+from tests.jobs.tables import table
 from udfs.answer_files import COLUMNS
-
-
-def table(root: Path, name: str) -> list[dict]:
-    return DeltaTable(str(root / name)).to_pyarrow_table().to_pylist()
 
 
 def batch_folder(root: Path, purpose: str) -> Path:

@@ -8,11 +8,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 
 from tests.jobs.conftest import TinyRun
-from tests.jobs.tables import TABLES, rows_of, versions
-
-
-def table(root: Path, name: str) -> list[dict]:
-    return DeltaTable(str(root / name)).to_pyarrow_table().to_pylist()
+from tests.jobs.tables import TABLES, rows_of, table, versions
 
 
 def test_every_good_file_is_read_with_its_counts(tiny: TinyRun, finished: Path) -> None:
@@ -109,7 +105,7 @@ def test_trainings_are_tracked_without_pickles(finished: Path) -> None:
 
     client = MlflowClient(f"sqlite:///{finished}/mlflow.db")
     names = {model.name for model in client.search_registered_models()}
-    assert names == {"edos-turn-segmenter", "edos-weak-labeler", "edos-self-labeler", "edos-emotion-classifier"}
+    assert names == {"edos-turn-segmenter", "edos-weak-labeler", "edos-emotion-classifier"}
     for name in names:
         assert str(client.get_model_version_by_alias(name, "champion").version) == "1"
     stored = [path for path in (finished / "_mlflow").rglob("*") if path.is_file()]
@@ -128,25 +124,3 @@ def test_commits_tell_their_provenance(finished: Path) -> None:
     history = DeltaTable(str(finished / "subtitles/dialogues")).history()
     lineage = [json.loads(entry["userMetadata"]) for entry in history if entry.get("userMetadata")]
     assert lineage and all(one["stage"] == "segment_dialogues" and one["inputs"] for one in lineage)
-
-
-def test_expansion_adds_every_origin_and_nothing_near_the_held_out(finished: Path) -> None:
-    rows = table(finished, "edos/training_dialogues")
-    by_origin: dict[str, set[str]] = {}
-    for row in rows:
-        by_origin.setdefault(row["origin"], set()).add(row["split"])
-    assert by_origin == {
-        "crowd": {"train", "validation", "test"},
-        "similar": {"train"},
-        "self": {"train"},
-        "similar_self": {"train"},
-    }
-    held_out = {tuple(row["turns"]) for row in rows if row["split"] != "train"}
-    assert not [row for row in rows if row["origin"] != "crowd" and tuple(row["turns"]) in held_out]
-    assert len({(row["dialogue_id"], row["turn"]) for row in rows}) == len(rows)
-    matched = {row["matched_id"]: row["label"] for row in rows if row["origin"] == "similar"}
-    seeds = {f"{row['dialogue_id']}/{row['turn']}": row for row in table(finished, "edos/seeds")}
-    assert {seeds[seed]["split"] for seed in matched} == {"train"}
-    assert all(seeds[seed]["label"] == label for seed, label in matched.items())
-    held_back = [row for row in table(finished, "edos/similar_matches") if row["seed_split"] != "train"]
-    assert held_back and {row["label"] for row in held_back} == {None}
