@@ -44,7 +44,7 @@ const memory = {
 function workOn(batch, hit, worker) {
   const fresh = { hit: hit.id, worker, at: 0, started: new Date().toISOString(), items: {}, sent: false };
   const kept = memory.read(memory.key(batch.batch_id, hit.id, worker));
-  if (!kept || kept.hit !== hit.id || kept.worker !== worker || typeof kept.items !== 'object') return fresh;
+  if (!kept || kept.hit !== hit.id || kept.worker !== worker || !kept.items || typeof kept.items !== 'object') return fresh;
   const at = Number.isInteger(kept.at) ? Math.min(Math.max(kept.at, 0), hit.items.length) : 0;
   return { ...fresh, ...kept, at };
 }
