@@ -16,7 +16,9 @@ from etl.lakehouse.tables.edos import RELEASED_DIALOGUES
 def import_released_dialogues(run: StageRun) -> Outcome:
     names = run.settings.edos.released_labels
     files = [released_rows(read_csv(run.spark, [name], "edos.released_labels"), name) for name in names]
-    return released_dialogues(reduce(DataFrame.unionByName, files, no_released_rows(run.spark)), edos_labels())
+    rows = reduce(DataFrame.unionByName, files, no_released_rows(run.spark))
+    outcome = released_dialogues(rows, edos_labels())
+    return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())
 
 
 if __name__ == "__main__":

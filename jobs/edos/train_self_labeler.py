@@ -16,7 +16,7 @@ from etl.lakehouse.tables.edos import SEEDS, SIMILAR_DIALOGUES
     when="edos.expands",
 )
 def train_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:
-    from udfs.models.self_training import tracked_self_labeler
+    from etl.lakehouse.trainings.self_labeler import tracked_self_labeler
 
     return tracked_self_labeler(seeds, similar, run)
 

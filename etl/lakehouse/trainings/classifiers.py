@@ -52,7 +52,7 @@ def tracked_weak_labeler(run: StageRun) -> Trained:
     tracked = train_tracked(
         model_store(settings),
         settings.training.weak_labeler.name,
-        params=_params(settings.training.weak_labeler, encoder.identity),
+        params=params_of(settings.training.weak_labeler, encoder.identity),
         tags={"stage": "train_weak_labeler", "examples": str(settings.edos.weak_label_examples), **data_tags(run)},
         train=lambda folder, on_epoch: train_weak_labeler(encoder.path, train, back, labels, options, folder, on_epoch),
         load=WeakLabeler.load,
@@ -69,7 +69,7 @@ def tracked_weak_labeler(run: StageRun) -> Trained:
     if seen:
         left_out.append(("sentence", "classifier_train", "also in the validation file", f"{seen} sentences", seen))
     rows_out = len(train) + len(back) + len(held_out)
-    return _trained(run, tracked, rows_out, left_out)
+    return trained_of(run, tracked, rows_out, left_out)
 
 
 def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
@@ -89,7 +89,7 @@ def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> 
     tracked = train_tracked(
         model_store(settings),
         own.name,
-        params=_params(own, start.identity),
+        params=params_of(own, start.identity),
         tags={"stage": "train_emotion_classifier", **data_tags(run)},
         train=lambda folder, on_epoch: train_emotion_model(run, start, rows, options, folder, on_epoch, own.weighted),
         load=DialogueClassifier.load,
@@ -97,7 +97,7 @@ def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> 
         metric="macro_f1",
         folder=Path(run.folder),
     )
-    return _trained(run, tracked, sum(map(len, rows.values())), left_out)
+    return trained_of(run, tracked, sum(map(len, rows.values())), left_out)
 
 
 def train_emotion_model(
@@ -191,11 +191,11 @@ def _share(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
 
 
-def _params(settings: TrainingSettings, start: str) -> dict[str, Any]:
+def params_of(settings: TrainingSettings, start: str) -> dict[str, Any]:
     return {**settings.model_dump(exclude={"name"}), "starts_from": start}
 
 
-def _trained(run: StageRun, tracked: TrackedTraining, rows_out: int, left_out: list[LeftOut]) -> Trained:
+def trained_of(run: StageRun, tracked: TrackedTraining, rows_out: int, left_out: list[LeftOut]) -> Trained:
     figures = {name: round(value, 4) for name, value in tracked.figures.items()}
     run.say(
         f"held out: accuracy {figures['accuracy']:.4f}, macro-F1 {figures['macro_f1']:.4f}; "

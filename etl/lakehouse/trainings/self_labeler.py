@@ -13,9 +13,9 @@ from conf.taxonomy import edos_labels
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.classifiers import options_of, params_of, trained_of
 from udfs.models.calibration import calibration, set_temperature
 from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
-from udfs.models.edos_trainings import _params, _trained, options_of
 from udfs.models.loader import resolve
 from udfs.models.tracked import train_tracked
 from udfs.models.training import TrainResult
@@ -62,7 +62,7 @@ def tracked_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) ->
     tracked = train_tracked(
         model_store(settings),
         own.name,
-        params=_params(own, started_from),
+        params=params_of(own, started_from),
         tags={"stage": "train_self_labeler"},
         train=train,
         load=DialogueClassifier.load,
@@ -70,7 +70,7 @@ def tracked_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) ->
         metric="macro_f1",
         folder=Path(run.folder),
     )
-    return _trained(run, tracked, sum(map(len, splits.values())), [])
+    return trained_of(run, tracked, sum(map(len, splits.values())), [])
 
 
 def calibrated(result: TrainResult, validation: Rows, run: StageRun) -> TrainResult:
