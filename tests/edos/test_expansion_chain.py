@@ -122,6 +122,7 @@ def test_the_chain_adds_up_and_goes_on_from_where_it_is(spark: SparkSession, set
     assert work(Workplace(spark, settings)) == []
 
 
+@pytest.mark.slow
 def test_another_threshold_needs_no_search_and_the_switch_leaves_the_released(
     spark: SparkSession, settings: Settings
 ) -> None:
