@@ -1,6 +1,6 @@
 """Turn segmentation over all films: each is held out once, in one of several folds.
 
-    python -m tests.benchmarks.bench_turns [--folds N] [--profile NAME] [--config FILE]... [--set key=value]...
+    python -m tests.benchmarks.bench_turns [--folds N] [--profile NAME] [--config FILE]... [--set KEY=VALUE...]
 
 Reads ``subtitles.files`` of a finished lakehouse and trains once a fold, with the run's own settings. The held-out
 pairs of all folds are counted together, so that a source with few films is not judged on one of them. Exit status 1
@@ -40,7 +40,7 @@ def main() -> int:
     arguments.add_argument("--folds", type=int, default=5)
     arguments.add_argument("--profile", default="local")
     arguments.add_argument("--config", action="append", default=[])
-    arguments.add_argument("--set", action="append", default=[], dest="overrides")
+    arguments.add_argument("--set", nargs="+", action="extend", default=[], dest="overrides", metavar="KEY=VALUE")
     given = arguments.parse_args()
     settings = load_settings(given.profile, given.config, given.overrides)
     spark = spark_session(settings, "bench_turns")
