@@ -95,7 +95,8 @@ def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
                 with progress.stage(f"{stage.name} (model given: {given})", None):
                     continue
             need = place.need(stage, again)
-            with progress.stage(stage.name, need.why):
+            off = f" ({stage.when} is false)" if need.why is None and place.is_off(stage) else ""
+            with progress.stage(stage.name + off, need.why):
                 event = run_stage(place, stage, need, progress) if need.why is not None else None
             if event is not None:
                 progress.done(event)

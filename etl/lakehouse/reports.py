@@ -18,6 +18,8 @@ def plan(settings: Settings, stages: list[Stage]) -> int:
             given = place.is_given(stage)
             if given is not None:
                 text = f"skip  model given: {given}"
+            elif place.is_off(stage) and place.log.last(stage.name, "done") is None:
+                text = f"off   {stage.when} is false"
             elif before:
                 text, running = f"run   after {', '.join(before)}", [*running, stage]
             else:
