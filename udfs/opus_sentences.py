@@ -100,9 +100,6 @@ def _close(
     if not tags:
         start = end = None
         first = last = still_open = open_block
-    elif len(tags) == 2 and words and tags[0][:2] == (0, True) and tags[1][:2] == (len(words), False):
-        (_, _, first, start), (_, _, _, end) = tags
-        last, still_open = first, None
     else:
         start, end = _start_and_end(tags, len(words))
         first, last, still_open = _blocks(tags, len(words), open_block)

@@ -17,21 +17,15 @@ def _whole_seconds(clock: str) -> int | None:
     return ((int(match[1]) * 60 + int(match[2])) * 60 + int(match[3])) * 1000 if match else None
 
 
-def clock_ms(value: str) -> int | None:
-    """Milliseconds of the usual form ``01:02:03,456``; None for another."""
-    seconds, fraction = _whole_seconds(value[:8]), _FRACTIONS.get(value[8:])
-    return None if seconds is None or fraction is None else seconds + fraction
-
-
 def time_ms(value: str, quirks: Counter[str]) -> int | None:
     """Milliseconds of a time value.
 
     ``00:57:1,901`` is 1.901 s past 57 min: a second's leading zero got lost; ``00:00:2,00`` is 2 s: what
     follows the comma is a decimal fraction. Negative and other forms give None. Each is counted.
     """
-    usual = clock_ms(value)
-    if usual is not None:
-        return usual
+    seconds, fraction = _whole_seconds(value[:8]), _FRACTIONS.get(value[8:])
+    if seconds is not None and fraction is not None:
+        return seconds + fraction
     if value.lstrip()[:1] == "-":
         quirks["time_negative"] += 1
         return None

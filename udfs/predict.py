@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -54,14 +55,13 @@ def score_texts(
         no top3.
     """
 
-    def score(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        model = worker_model(model_path, load_weak_labeler, threads)
-        for frame in gathered(frames, GATHERED_ROWS):
-            scores, errors = scores_or_errors(model, list(frame["text"]), batch_size)
-            kept = [None if row is None else top_labels(row, model.labels, top) for row in scores]
-            yield pd.DataFrame({"text_hash": frame["text_hash"], "model": identity, "top3": kept, "error": errors})
+    def top3(model: SequenceClassifier[Any], frame: pd.DataFrame) -> dict[str, Any]:
+        scores, errors = scores_or_errors(model, list(frame["text"]), batch_size)
+        kept = [None if row is None else top_labels(row, model.labels, top) for row in scores]
+        return {"model": identity, "top3": kept, "error": errors}
 
-    return _spread(texts.select("text_hash", "text"), "text_hash", partitions).mapInPandas(score, WEAK_SCHEMA)
+    model = partial(worker_model, model_path, load_weak_labeler, threads)
+    return _answered(texts.select("text_hash", "text"), partitions, model, top3, WEAK_SCHEMA)
 
 
 def score_histories(
@@ -84,24 +84,19 @@ def score_histories(
         decimals.
     """
 
-    def score(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        model = worker_model(model_path, load_dialogue_classifier, threads)
-        for frame in gathered(frames, GATHERED_ROWS):
-            turns = [None if row is None else list(row) for row in frame["turns"]]
-            scores, errors = scores_or_errors(model, turns, batch_size)
-            best = [("", None) if row is None else top_labels(row, model.labels, 1)[0] for row in scores]
-            yield pd.DataFrame(
-                {
-                    "history_hash": frame["history_hash"],
-                    "model": identity,
-                    "label": [label or None for label, _ in best],
-                    "confidence": pd.Series([confidence for _, confidence in best], dtype="float32"),
-                    "error": errors,
-                }
-            )
+    def best(model: SequenceClassifier[Any], frame: pd.DataFrame) -> dict[str, Any]:
+        turns = [None if row is None else list(row) for row in frame["turns"]]
+        scores, errors = scores_or_errors(model, turns, batch_size)
+        best = [("", None) if row is None else top_labels(row, model.labels, 1)[0] for row in scores]
+        return {
+            "model": identity,
+            "label": [label or None for label, _ in best],
+            "confidence": pd.Series([confidence for _, confidence in best], dtype="float32"),
+            "error": errors,
+        }
 
-    spread = _spread(histories.select("history_hash", "turns"), "history_hash", partitions)
-    return spread.mapInPandas(score, DIALOGUE_SCHEMA)
+    model = partial(worker_model, model_path, load_dialogue_classifier, threads)
+    return _answered(histories.select("history_hash", "turns"), partitions, model, best, DIALOGUE_SCHEMA)
 
 
 def embed_texts(
@@ -123,15 +118,12 @@ def embed_texts(
         (text_hash, model, embedding, error): a row that fails has its error and no embedding.
     """
 
-    def embed(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        model = worker_model(model_path, load_sentence_encoder, threads)
-        for frame in gathered(frames, GATHERED_ROWS):
-            vectors, errors = answers_or_errors(lambda some: model.embed(some, batch_size), list(frame["text"]))
-            yield pd.DataFrame(
-                {"text_hash": frame["text_hash"], "model": identity, "embedding": vectors, "error": errors}
-            )
+    def embeddings(model: SentenceEncoder, frame: pd.DataFrame) -> dict[str, Any]:
+        vectors, errors = answers_or_errors(lambda some: model.embed(some, batch_size), list(frame["text"]))
+        return {"model": identity, "embedding": vectors, "error": errors}
 
-    return _spread(texts.select("text_hash", "text"), "text_hash", partitions).mapInPandas(embed, EMBEDDING_SCHEMA)
+    model = partial(worker_model, model_path, load_sentence_encoder, threads)
+    return _answered(texts.select("text_hash", "text"), partitions, model, embeddings, EMBEDDING_SCHEMA)
 
 
 def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) -> list[tuple[str, float]]:
@@ -227,5 +219,20 @@ def _missing(item: Any) -> str | None:
     return None
 
 
-def _spread(rows: DataFrame, key: str, partitions: int) -> DataFrame:
-    return rows.repartition(partitions, key) if partitions > 0 else rows
+def _answered(
+    rows: DataFrame,
+    partitions: int,
+    load: Callable[[], Network],
+    answer: Callable[[Network, pd.DataFrame], dict[str, Any]],
+    schema: str,
+) -> DataFrame:
+    """A model's answer to each row beside the row's key, which is its first column."""
+    key = rows.columns[0]
+
+    def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        model = load()
+        for frame in gathered(frames, GATHERED_ROWS):
+            yield pd.DataFrame({key: frame[key], **answer(model, frame)})
+
+    spread = rows.repartition(partitions, key) if partitions > 0 else rows
+    return spread.mapInPandas(ask, schema)

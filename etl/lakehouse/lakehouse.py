@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import LakehouseSettings
+from etl.lakehouse.folders import located
 from etl.lakehouse.tables import TABLES, Table
 
 # Readable by any Delta reader, and history kept long enough for resume to find the last data change.
@@ -46,14 +46,14 @@ class Lakehouse:
         """The table's name in SQL."""
         if self.settings.catalog:
             return f"`{self.settings.catalog}`.{table.name}"
-        return f"delta.`{self._uri(self.path(table))}`"
+        return f"delta.`{located(self.path(table))}`"
 
     def exists(self, table: Table) -> bool:
         from delta.tables import DeltaTable
 
         if self.settings.catalog:
             return bool(self.spark.catalog.tableExists(f"{self.settings.catalog}.{table.name}"))
-        return DeltaTable.isDeltaTable(self.spark, self._uri(self.path(table)))
+        return DeltaTable.isDeltaTable(self.spark, located(self.path(table)))
 
     def ensure(self, table: Table) -> None:
         """Create the table with its comments, CHECKs and properties unless it is there."""
@@ -120,7 +120,7 @@ class Lakehouse:
         target = (
             DeltaTable.forName(self.spark, f"{self.settings.catalog}.{table.name}")
             if self.settings.catalog
-            else DeltaTable.forPath(self.spark, self._uri(self.path(table)))
+            else DeltaTable.forPath(self.spark, located(self.path(table)))
         )
         gone = keys.toDF("gone_key").alias("gone")
         with self._metadata(lineage):
@@ -182,7 +182,7 @@ class Lakehouse:
         statements = [f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas]
         if not self.settings.catalog:
             statements += [
-                f"CREATE TABLE IF NOT EXISTS {table.name} USING delta LOCATION {_text(self._uri(self.path(table)))}"
+                f"CREATE TABLE IF NOT EXISTS {table.name} USING delta LOCATION {_text(located(self.path(table)))}"
                 for table in present
             ]
         absent = {table.name for table in TABLES.values()} - {table.name for table in present}
@@ -199,12 +199,8 @@ class Lakehouse:
         if self.settings.catalog:
             writer.saveAsTable(f"{self.settings.catalog}.{table.name}")
         else:
-            writer.save(self._uri(self.path(table)))
+            writer.save(located(self.path(table)))
         self._identities.pop(table.name, None)
-
-    @staticmethod
-    def _uri(path: str) -> str:
-        return path if ":" in path or path.startswith("/") else str(Path(path).resolve())
 
 
 def _text(value: str) -> str:

@@ -1,8 +1,10 @@
+import os
 from dataclasses import replace
 
+import mlflow
 import pytest
 import torch
-from mlflow.artifacts import download_artifacts
+from mlflow import MlflowClient
 
 from conf.errors import InputError
 from tests.udfs.tiny_models import tiny_encoder
@@ -12,7 +14,6 @@ from udfs.models.metrics import confusion_counts, per_class_metrics
 from udfs.models.tracking import (
     Store,
     champion_version,
-    mlflow_uris,
     promote_if_better,
     rows_digest,
     tracked_run,
@@ -81,9 +82,17 @@ def test_the_registered_model_comes_back_whole_and_without_pickles(mlflow_store,
     assert not {path.suffix for path in model.path.rglob("*")} & {".pkl", ".bin", ".pt"}
     here, there = WeakLabeler.load(folder), WeakLabeler.load(model.path)
     assert torch.equal(here.probabilities(["so sad"], 1), there.probabilities(["so sad"], 1))
-    with mlflow_uris(mlflow_store.tracking_uri):
-        path = download_artifacts(artifact_uri=f"models:/{NAME}@tried", dst_path=str(tmp_path))
-    assert (tmp_path / "head.safetensors").is_file(), path
+
+
+def test_a_registered_model_is_read_without_a_trace_in_the_process(mlflow_store, tracked_model, tmp_path, monkeypatch):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.delenv("MLFLOW_REGISTRY_URI", raising=False)
+    resolve(f"models:/{NAME}/{tracked_model[1]}", tmp_path, mlflow_store.tracking_uri)
+    assert not {"MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"} & set(os.environ)
+    assert not mlflow.is_tracking_uri_set()
+    # An address once set would be the registry of every later client that was given another.
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    assert MlflowClient(other)._registry_uri == other
 
 
 @pytest.mark.parametrize("uri", ["models:/nobody@champion", f"models:/{NAME}@nobody", f"models:/{NAME}/99"])

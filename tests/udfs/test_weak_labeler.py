@@ -37,11 +37,11 @@ def test_a_batch_that_does_not_fit_the_gpu_is_scored_in_smaller_ones(weak_encode
     whole = model.probabilities(SENTENCES, batch_size=8)
     softmax, sizes = model._softmax, []
 
-    def fits_two(batch):
-        sizes.append(len(batch.ids))
-        if len(batch.ids) > 2:
+    def fits_two(rows, width):
+        sizes.append(len(rows))
+        if len(rows) > 2:
             raise torch.cuda.OutOfMemoryError("full")
-        return softmax(batch)
+        return softmax(rows, width)
 
     monkeypatch.setattr(model, "_softmax", fits_two)
     torch.testing.assert_close(model.probabilities(SENTENCES, batch_size=8), whole)

@@ -1,11 +1,13 @@
 """Token sequences in batches: what both networks read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from udfs.devices import with_back_off
 
 WIDTH_STEP = 8
 ROW_STEP = 8
@@ -63,6 +65,37 @@ def batches_of_equal_width(
         indices = by_width[width]
         for start in range(0, len(indices), batch_size):
             yield width, indices[start : start + batch_size]
+
+
+def mean_pooled(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean of a row's states (rows, width, size), padding left out."""
+    kept = mask.unsqueeze(-1).to(states.dtype)
+    return (states * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
+
+
+def answers_alike(
+    rows: Sequence[Encoded], batch_size: int, max_tokens: int, answer: Callable[[Sequence[Encoded], int], list[Tensor]]
+) -> list[Tensor]:
+    """A network's answer to each row, in order; it does not depend on how many neighbours a row has.
+
+    Matrix products of very few rows take another path and differ in the last bit: batches are filled up.
+
+    Args:
+        rows: any number.
+        batch_size: rows the network sees at once; fewer when they do not fit into memory.
+        max_tokens: the widest row.
+        answer: from rows and their width to one tensor a row, on the CPU.
+    """
+    answers: dict[int, Tensor] = {}
+    for width, indices in batches_of_equal_width(rows, batch_size, max_tokens):
+
+        def at_width(part: Sequence[Encoded], width: int = width) -> list[Tensor]:
+            return answer(part, width)
+
+        filler = [rows[indices[-1]]] * (-len(indices) % ROW_STEP)
+        found = with_back_off(at_width, [*(rows[index] for index in indices), *filler])
+        answers.update(zip(indices, found, strict=False))
+    return [answers[index] for index in range(len(rows))]
 
 
 def shuffled_batches(

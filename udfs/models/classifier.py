@@ -14,8 +14,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from conf.errors import InputError
-from udfs.devices import with_back_off
-from udfs.models.batches import ROW_STEP, Batch, Encoded, batches_of_equal_width, collate
+from udfs.models.batches import Batch, Encoded, answers_alike, collate
 
 ENCODER = "encoder"
 HEAD_WEIGHTS = "head.safetensors"
@@ -107,22 +106,12 @@ class SequenceClassifier(nn.Module, Generic[Item]):
     def probabilities(self, items: Sequence[Item], batch_size: int) -> Tensor:
         """Class probabilities (items, labels) on the CPU, in the items' order."""
         rows = self.encode(items)
-        answer = torch.empty((len(rows), len(self.labels)))
-        for width, indices in batches_of_equal_width(rows, batch_size, self.max_tokens):
+        found = answers_alike(rows, batch_size, self.max_tokens, self._softmax)
+        return torch.stack(found) if found else torch.empty((0, len(self.labels)))
 
-            def score(part: Sequence[Encoded], width: int = width) -> list[Tensor]:
-                return list(self._softmax(collate(part, self.pad_id, width)))
-
-            # Matrix products of very few rows take another path and differ in the last bit: filled up, a row's
-            # scores do not depend on how many neighbours it has.
-            filler = [rows[indices[-1]]] * (-len(indices) % ROW_STEP)
-            scored = with_back_off(score, [*(rows[index] for index in indices), *filler])
-            answer[indices] = torch.stack(scored[: len(indices)])
-        return answer
-
-    def _softmax(self, batch: Batch) -> Tensor:
-        device = next(self.parameters()).device
-        return torch.softmax(self(batch.to(device)).float() / self.temperature, dim=-1).cpu()
+    def _softmax(self, rows: Sequence[Encoded], width: int) -> list[Tensor]:
+        batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
+        return list(torch.softmax(self(batch).float() / self.temperature, dim=-1).cpu())
 
 
 def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.Module, Any]:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from conf.errors import InputError
-from udfs.devices import with_back_off
-from udfs.models.batches import ROW_STEP, Encoded, batches_of_equal_width, collate
+from udfs.models.batches import Encoded, answers_alike, collate
 
 Vectors = NDArray[np.float32]
 
@@ -65,21 +64,10 @@ class SentenceEncoder(nn.Module):
             return np.empty((0, 0), dtype=np.float32)
         ids = self.network.tokenizer(list(texts), truncation=True, max_length=self.max_tokens)["input_ids"]
         rows = [Encoded(tuple(row), (1.0,) * len(row)) for row in ids]
-        vectors: list[Tensor | None] = [None] * len(rows)
-        for width, indices in batches_of_equal_width(rows, batch_size, self.max_tokens):
+        return torch.stack(answers_alike(rows, batch_size, self.max_tokens, self._vectors)).numpy()
 
-            def answer(part: Sequence[Encoded], width: int = width) -> list[Tensor]:
-                return list(self._vectors(part, width))
-
-            # As for the classifiers: very few rows take another path through the matrix product.
-            filler = [rows[indices[-1]]] * (-len(indices) % ROW_STEP)
-            found = with_back_off(answer, [*(rows[index] for index in indices), *filler])
-            for index, vector in zip(indices, found, strict=False):
-                vectors[index] = vector
-        return torch.stack([vector for vector in vectors if vector is not None]).numpy()
-
-    def _vectors(self, rows: Sequence[Encoded], width: int) -> Tensor:
+    def _vectors(self, rows: Sequence[Encoded], width: int) -> list[Tensor]:
         device = next(self.network.parameters()).device
         batch = collate(rows, int(self.network.tokenizer.pad_token_id), width).to(device)
         answer = self.network({"input_ids": batch.ids, "attention_mask": batch.mask})
-        return answer["sentence_embedding"].float().cpu()
+        return list(answer["sentence_embedding"].float().cpu())

@@ -16,6 +16,7 @@ import mlflow
 from matplotlib.figure import Figure
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
+from mlflow.environment_variables import MLFLOW_REGISTRY_URI
 from mlflow.exceptions import MlflowException, RestException
 from mlflow.models import Model
 from mlflow.models.signature import ModelSignature
@@ -89,18 +90,22 @@ def _registry_of(tracking_uri: str | None) -> str | None:
 
 @contextmanager
 def mlflow_uris(tracking_uri: str | None, registry_uri: str | None = None) -> Iterator[None]:
-    """MLflow's process-wide addresses inside; as before outside. For calls that take no client."""
-    before = (mlflow.get_tracking_uri(), mlflow.get_registry_uri())
-    registry = registry_uri or _registry_of(tracking_uri)
+    """MLflow's process-wide addresses inside; as before outside. For calls that lose what a client was given."""
+    tracking = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
+    # MLflow writes what is set to the environment, which child processes inherit.
+    registry = MLFLOW_REGISTRY_URI.get()
+    inside = registry_uri or _registry_of(tracking_uri)
     if tracking_uri is not None:
         mlflow.set_tracking_uri(tracking_uri)
-    if registry is not None:
-        mlflow.set_registry_uri(registry)
+    if inside is not None:
+        mlflow.set_registry_uri(inside)
     try:
         yield
     finally:
-        mlflow.set_tracking_uri(before[0])
-        mlflow.set_registry_uri(before[1])
+        mlflow.set_tracking_uri(tracking)  # type: ignore[arg-type]  # None: not set
+        mlflow.set_registry_uri(registry)
+        if registry is None:
+            MLFLOW_REGISTRY_URI.unset()
 
 
 class TrackedRun:

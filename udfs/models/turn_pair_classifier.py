@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from udfs.models.batches import Batch, Encoded
+from udfs.models.batches import Batch, Encoded, mean_pooled
 from udfs.models.classifier import SequenceClassifier, load_encoder
 from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
 
@@ -59,8 +59,7 @@ class TurnPairClassifier(SequenceClassifier[SentencePair]):
 
     def forward(self, batch: Batch) -> Tensor:
         states = self.encoder(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
-        kept = batch.mask.unsqueeze(-1).to(states.dtype)
-        return self.output(self.dropout((states * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)))
+        return self.output(self.dropout(mean_pooled(states, batch.mask)))
 
     def head_options(self) -> dict[str, Any]:
         return {"dropout": self.dropout.p}

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from udfs.models.batches import Batch, Encoded
+from udfs.models.batches import Batch, Encoded, mean_pooled
 from udfs.models.classifier import SequenceClassifier, load_encoder
 from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
 
@@ -47,8 +47,7 @@ class WeakLabeler(SequenceClassifier[str]):
     def _pooled(self, states: Tensor, mask: Tensor) -> Tensor:
         if self.pooling == "cls":
             return states[:, 0]
-        kept = mask.unsqueeze(-1).to(states.dtype)
-        return (states * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
+        return mean_pooled(states, mask)
 
     def head_options(self) -> dict[str, Any]:
         return {"pooling": self.pooling, "dropout": self.dropout.p}
