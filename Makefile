@@ -2,6 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Two test processes: small Spark jobs keep one core busy each, whatever there is.
+TOGETHER := -n 2 --dist loadgroup --no-loadscope-reorder
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
@@ -23,7 +25,7 @@ demo: $(READY)  ## make a small corpus, run everything on it, show the tables
 	$(BIN)/python -m jobs demo
 
 test: $(READY)  ## what CI runs
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow' $(TOGETHER)
 
 test-all: $(READY)  ## with the slow tests
 	$(BIN)/python -m pytest

@@ -11,6 +11,17 @@ from pyspark.sql import SparkSession
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of several test processes one has all tests on the finished run and begins with them; files stay whole."""
+
+    def on_finished_run(item: pytest.Item) -> bool:
+        return "finished" in getattr(item, "fixturenames", ())
+
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group("finished run" if on_finished_run(item) else str(item.path)))
+    items.sort(key=lambda item: not on_finished_run(item))
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local session on two cores, with Delta, as the local profile makes it."""

@@ -16,6 +16,7 @@ from tests.udfs.tiny_models import tiny_encoder
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Compiled once by C1: a short test never earns back what C2 costs.
 QUICK_JVM = "spark.conf.spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+SAID = "said.txt"  # beside the finished lakehouse: what its runs printed
 ON_REQUEST = "export_annotation,export_audit,report_dataset,export_dataset"
 
 
@@ -60,7 +61,7 @@ class TinyRun:
         return jobs(*command, *self.arguments(root, *more))
 
 
-def jobs(*arguments: str, timeout: float = 800) -> subprocess.CompletedProcess[str]:
+def jobs(*arguments: str, timeout: float = 1500) -> subprocess.CompletedProcess[str]:
     """``python -m jobs ...`` from the repository."""
     return subprocess.run(
         [sys.executable, "-m", "jobs", *arguments],
@@ -81,4 +82,6 @@ def finished(tiny: TinyRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for command in (("run",), ("run", "--to", ON_REQUEST)):
         done = tiny.run(root, command=command)
         assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+        with (root.parent / SAID).open("a", encoding="utf-8") as log:
+            log.write(done.stdout)
     return root

@@ -249,7 +249,7 @@ ECHO = make_stage("echo", echoing, (LETTERS,), LOUD, sliced=Sliced("letter"),
                   units=Units("sounds", "2 * count(*)"))  # fmt: skip
 
 
-@pytest.mark.parametrize("lost", ["some rows", "the table"])
+@pytest.mark.parametrize("lost", ["some rows", pytest.param("the table", marks=pytest.mark.slow)])
 def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
     spark: SparkSession, settings: Settings, lost: str
 ) -> None:
