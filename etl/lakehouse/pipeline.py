@@ -190,7 +190,7 @@ class Workplace:
         inputs = {}
         for table in stage.reads:
             identity = self.lakehouse.identity(table)
-            if identity is None and self._is_off(table):
+            if identity is None and self._nothing_writes(table):
                 identity = "off"
             if identity is None:
                 raise InputError(f"{stage.name} reads {table.name}, which is not there: run the stages before it")
@@ -233,7 +233,7 @@ class Workplace:
         """Whether the setting that the stage waits for is false."""
         return stage.when is not None and not setting(self.settings, stage.when)
 
-    def _is_off(self, table: Table) -> bool:
+    def _nothing_writes(self, table: Table) -> bool:
         return any(stage.writes == table and self.is_off(stage) for stage in REGISTRY.values())
 
     def _counts_growth(self, stage: Stage) -> bool:
