@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.errors import InputError
+from conf.llm_settings import LlmSettings
 from conf.section import Section
 from conf.subtitle_settings import SubtitleSettings
 from conf.training_settings import ModelSettings, TrainSections
@@ -74,6 +75,7 @@ class Settings(Section):
     emo_pillars: EmoPillarsSettings = EmoPillarsSettings()
     augesc: AugescSettings = AugescSettings()
     models: ModelSettings = ModelSettings()
+    llm: LlmSettings = LlmSettings()
     training: TrainSections = TrainSections()
     publishing: PublishingSettings = PublishingSettings()
     mlflow: MlflowSettings = MlflowSettings()

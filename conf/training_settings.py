@@ -85,6 +85,10 @@ class ModelSettings(Section):
         "models:/edos-self-labeler@champion", description="null: no model labels dialogues for its successor"
     )
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
+    generator: str = Field(
+        "hf:mistralai/Mistral-7B-Instruct-v0.2",
+        description="Emo Pillars 4: the language model; openai:NAME on a server",
+    )
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
     folder: str | None = Field(None, description="shared by all workers; null: beside the tables")

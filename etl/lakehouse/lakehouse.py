@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.settings import LakehouseSettings
 from etl.lakehouse.folders import located
 from etl.lakehouse.tables import TABLES, Table
+from etl.lakehouse.tables.model import AND_ALSO
 
 # Readable by any Delta reader, and history kept long enough for resume to find the last data change.
 PROPERTIES = {
@@ -187,8 +188,11 @@ class Lakehouse:
             ]
         absent = {table.name for table in TABLES.values()} - {table.name for table in present}
         for name, (comment, sql) in views.items():
-            if not any(missing in sql for missing in absent):
-                statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {_text(comment)} AS {sql}")
+            parts = [part for part in sql.split(AND_ALSO) if not any(missing in part for missing in absent)]
+            if parts:
+                statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {_text(comment)} AS {AND_ALSO.join(parts)}")
+            else:
+                absent.add(name)
         return statements
 
     def _writer(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> Any:

@@ -4,9 +4,10 @@ from etl.analysis.crowd_views import crowd_views
 from etl.analysis.edos_classifier_views import classifier_views
 from etl.analysis.edos_views import edos_views
 from etl.analysis.expansion_views import expansion_views
+from etl.analysis.llm_views import llm_views
 from etl.analysis.quality_views import quality_views
 
 
 def all_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
-    return edos_views() | crowd_views() | expansion_views() | classifier_views() | quality_views()
+    return edos_views() | crowd_views() | expansion_views() | classifier_views() | quality_views() | llm_views()

@@ -1,4 +1,4 @@
-"""A tiny encoder of each family with a tokenizer made here, saved as a folder; nothing is downloaded."""
+"""A tiny encoder of each family, and a tiny language model: random weights, tokenizers made here, saved as folders."""
 
 from pathlib import Path
 
@@ -7,6 +7,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import (
     BertConfig,
     BertModel,
+    LlamaConfig,
+    LlamaForCausalLM,
     MPNetConfig,
     MPNetModel,
     PreTrainedTokenizerFast,
@@ -132,4 +134,34 @@ def tiny_encoder(folder: Path, family: str = "bert", seed: int = 1) -> Path:
         else:
             encoder = MPNetModel(MPNetConfig(**options))
     encoder.save_pretrained(folder)
+    return folder
+
+
+CHAT = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }} {{ message['content'] }}<|im_end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant {% endif %}"
+)
+
+
+def tiny_language_model(folder: Path, seed: int = 1, positions: int = 512) -> Path:
+    """A two-layer decoder with random weights and a chat template, which pads with the token that ends an answer."""
+    special = ["<unk>", "<|im_start|>", "<|im_end|>"]
+    vocabulary = {token: index for index, token in enumerate([*special, "user", "assistant", *WORDS])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<|im_start|>", eos_token="<|im_end|>",
+        pad_token="<|im_end|>",
+    )  # fmt: skip
+    fast.chat_template = CHAT
+    fast.save_pretrained(folder)
+    size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        config = LlamaConfig(
+            vocab_size=len(vocabulary), bos_token_id=1, eos_token_id=2, pad_token_id=2,
+            max_position_embeddings=positions, initializer_range=0.5, **size,
+        )  # fmt: skip
+        LlamaForCausalLM(config).save_pretrained(folder)
     return folder

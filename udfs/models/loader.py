@@ -17,10 +17,13 @@ from conf.errors import InputError
 from udfs.models.folders import filling
 from udfs.models.parts import part_names, unpack_parts
 
-SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR or models:/NAME@ALIAS"
+SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS or openai:NAME"
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model"]
 NO_MODEL = "none"
 """Identity of a model that the settings leave out (null): nothing is trained, nothing is asked."""
+SERVED = "openai:"
+"""Begins the URI, and the identity, of a language model that an OpenAI-compatible server has."""
+WEIGHTS = ("*.safetensors", "*.gguf")
 # Never read, so never part of a copy: weights that are, or may be, pickles.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
 
@@ -32,7 +35,7 @@ class ResolvedModel:
     """A model as executors see it.
 
     Attributes:
-        path: folder with its safetensors; readable from every worker.
+        path: folder with its safetensors or its one GGUF file; readable from every worker.
         identity: what it is, whatever its place: scheme, name, immutable version, digest.
     """
 
@@ -51,18 +54,20 @@ def resolve(
 
     Args:
         uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `pkg:PART_001..005` (a zip in numbered packages), `file:DIR`,
-            `models:/NAME@ALIAS` or `models:/NAME/VERSION`.
+            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, or `openai:NAME` for what a server has under that name.
         cache_dir: where downloads go, in folders named by content; on a cluster a shared path.
         tracking_uri: MLflow's store, for `models:/`.
         registry_uri: MLflow's registry, where it is not the store.
         share: copy `pkg:` and `file:` folders to `cache_dir` too, for executors on other machines.
 
     Raises:
-        InputError: the model is not there, holds no safetensors, or its weights differ from the pinned ones.
+        InputError: the model is not there, holds no safetensors or GGUF, or its weights differ from the pinned ones.
     """
     scheme, separator, name = uri.partition(":")
     if not separator or not name:
         raise InputError(f"model {uri!r}: not a model URI: use {SCHEMES}")
+    if uri.startswith(SERVED):
+        return ResolvedModel(Path(), uri)
     if scheme == "pkg":
         parts = part_names(name)
         model = _from_package(uri, name) if parts is None else _from_parts(uri, parts, cache_dir)
@@ -105,16 +110,23 @@ def _model_files(folder: Path) -> list[Path]:
     return sorted(path for path in kept if not any(path.match(pattern) for pattern in PICKLES))
 
 
-def _require_safetensors(uri: str, folder: Path) -> None:
+def _require_weights(uri: str, folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"model {uri}: no folder {folder}: check the path")
-    if not any(folder.rglob("*.safetensors")):
-        raise InputError(f"model {uri}: no .safetensors weights in {folder}: only safetensors are read")
+    if not _weights(folder):
+        raise InputError(
+            f"model {uri}: no .safetensors or .gguf weights in {folder}: only safetensors are read, and GGUF"
+        )
+
+
+def _weights(folder: Path) -> list[Path]:
+    """The weights under `folder`, in order of name."""
+    return sorted(path for pattern in WEIGHTS for path in folder.rglob(pattern))
 
 
 def _from_folder(uri: str, folder: Path) -> ResolvedModel:
     folder = folder.resolve()
-    _require_safetensors(uri, folder)
+    _require_weights(uri, folder)
     return ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
 
 
@@ -127,9 +139,11 @@ def _from_package(uri: str, name: str) -> ResolvedModel:
     if spec is None or not spec.submodule_search_locations:
         raise _not_installed(uri, name)
     root = Path(next(iter(spec.submodule_search_locations)))
-    _require_safetensors(uri, root)
-    weights = sorted(root.rglob("*.safetensors"))
-    folders = sorted({path.parent for path in weights if (path.parent / "config.json").is_file()})
+    _require_weights(uri, root)
+    weights = _weights(root)
+    # A GGUF file holds its configuration and its tokenizer itself.
+    told = [path for path in weights if path.suffix == ".gguf" or (path.parent / "config.json").is_file()]
+    folders = sorted({path.parent for path in told})
     if not folders:
         raise InputError(f"model {uri}: no config.json beside the weights in {root}")
     version = _package_version(module)
@@ -220,7 +234,7 @@ def _from_registry(
         if not folder.is_dir():
             with filling(folder) as scratch, mlflow_uris(tracking_uri, registry_uri):
                 got = download_artifacts(artifact_uri=f"models:/{model}/{version.version}", dst_path=str(scratch))
-                _require_safetensors(uri, Path(got))
+                _require_weights(uri, Path(got))
     except MlflowException as error:
         reason = str(error).splitlines()[0][:200]
         raise InputError(f"model {uri}: not in the MLflow registry ({reason}): train it first") from None
@@ -241,7 +255,7 @@ def _from_hub(uri: str, name: str, cache_dir: Path) -> ResolvedModel:
             with filling(folder) as scratch:
                 snapshot_download(repository, revision=revision, allow_patterns=HUB_FILES, local_dir=str(scratch))
                 shutil.rmtree(scratch / ".cache", ignore_errors=True)
-                _require_safetensors(uri, scratch)
+                _require_weights(uri, scratch)
     except InputError:
         raise
     except Exception as error:  # the hub's client raises httpx, requests, OSError and its own kinds

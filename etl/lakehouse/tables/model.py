@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from pyspark.sql.types import StructType, _parse_datatype_string
 
+AND_ALSO = "\nUNION ALL /* where it is there */\n"
+"""Between the parts of a view that shows one kind of row from several tables: it has those that are there."""
+
 
 @dataclass(frozen=True)
 class Table:

@@ -1,0 +1,49 @@
+"""Settings of asking a large language model: how a step's answers are decoded, and where the model is."""
+
+import json
+from typing import Literal
+
+from pydantic import Field
+
+from conf.section import Section
+
+
+class DecodingSettings(Section):
+    """How answers are decoded. These and nothing else are an answer's parameters: others give another answer."""
+
+    max_new_tokens: int = Field(300, ge=1, le=100_000)
+    max_total_tokens: int | None = Field(None, ge=2, description="prompt and answer together, at most; null: no bound")
+    temperature: float = Field(0.0, ge=0, le=5, description="0 is greedy")
+    top_p: float = Field(1.0, gt=0, le=1)
+    repetition_penalty: float = Field(1.0, ge=1, le=5)
+    chat: bool = Field(True, description="in the model's chat template, where it has one; false: the bare prompt")
+    stop: tuple[str, ...] = Field((), description="texts that end an answer, left out of it")
+
+    def text(self) -> str:
+        """All of them as JSON, always in one order: what ``parameters_hash`` is of."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+
+
+class ServerSettings(Section):
+    """An OpenAI-compatible server, for a generator ``openai:NAME``; its key only from the environment."""
+
+    url: str = Field("http://localhost:8000/v1", pattern=r"https?://.+", description="seen by driver and workers")
+    dialect: Literal["vllm", "llama.cpp", "openai"] = Field(
+        "vllm",
+        description="what the server knows beyond OpenAI's fields: a repetition penalty, an answer that it continues",
+    )
+    key_variable: str = Field("OPENAI_API_KEY", description="environment variable of the driver with the key")
+    concurrency: int = Field(16, ge=1, description="requests of one worker under way at once")
+    requests_per_minute: float | None = Field(None, gt=0, description="of all workers together; null: no limit")
+    retries: int = Field(5, ge=0, description="after a lost connection, 408, 409, 429 or 5xx, ever longer apart")
+    timeout_seconds: float = Field(300, gt=0)
+
+
+class LlmSettings(Section):
+    """How ``models.generator`` is asked; none of these changes what is asked."""
+
+    batch_size: int = Field(8, ge=1, description="prompts that a local model answers at once")
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        "auto", description="of a local model; auto: bf16 on a GPU, fp32 on a CPU"
+    )
+    server: ServerSettings = ServerSettings()

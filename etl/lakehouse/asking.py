@@ -1,0 +1,34 @@
+"""How stages ask the language model: prompts of a step, each once, their answers kept for good."""
+
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.stage import Sliced, StageRun
+from etl.llm.requests import distinct_requests
+
+PROMPTS_PER_MINUTE = 10
+"""Of one core with the smallest model; a GPU does more, its slices are then shorter."""
+
+
+def asks_for(asked: Callable[..., DataFrame]) -> Sliced:
+    """Work prompt by prompt. Other settings mean other prompts, so that no answer is ever thrown away for them.
+
+    Args:
+        asked: from the stage's inputs and its ``StageRun`` to the rows of ``etl.llm.requests.with_requests``.
+    """
+
+    def pending(*inputs: object) -> DataFrame:
+        return distinct_requests(asked(*inputs))
+
+    return Sliced("request_id", cost_per_minute=PROMPTS_PER_MINUTE, prepare=pending, cache=True, plans=True)
+
+
+def answered(requests: DataFrame, run: StageRun) -> DataFrame:
+    """The generator's raw answers to requests, for the step's table of generations."""
+    from udfs.generate import generate_answers, source_of
+
+    model, workers = run.models["generator"], run.spark.sparkContext.defaultParallelism
+    settings = run.all_settings
+    source = source_of(str(model.path), model.identity, settings.llm, settings.models.threads, workers)
+    return generate_answers(requests, source, workers)

@@ -1,0 +1,105 @@
+"""Requests by content, answers in executors, and the view over all steps' answers."""
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
+from conf.settings import LakehouseSettings
+from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.tables.llm import generations
+from etl.lakehouse.tables.model import AND_ALSO
+from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
+from tests.llm_servers import RecordedServer, prompt_of
+from udfs.generate import SCHEMA, Source, generate_answers, source_of
+from udfs.models.loader import resolve
+
+GREEDY = DecodingSettings(max_new_tokens=20, repetition_penalty=1.03)
+
+
+def test_requests_are_keyed_by_all_that_the_model_reads(spark: SparkSession) -> None:
+    units = spark.createDataFrame(
+        [("a", "p", ""), ("b", "p", ""), ("c", "p", "1"), ("d", "p1", "")], "u string, p string, s string"
+    )
+    asked = with_requests(units, F.col("p"), GREEDY, F.col("s"), samples=2)
+    assert asked.count() == 8
+    ids = {(row.u, row.sample): row.request_id for row in asked.collect()}
+    assert ids["a", 0] == ids["b", 0]
+    assert len(set(ids.values())) == 6
+    warmer = with_requests(units, F.col("p"), DecodingSettings(temperature=0.5), F.col("s"), samples=2)
+    assert not {row.request_id for row in warmer.collect()} & set(ids.values())
+    assert distinct_requests(asked).count() == 6
+
+
+def test_parameters_are_hashed_in_one_order() -> None:
+    assert parameters_hash(DecodingSettings(top_p=0.9, temperature=1)) == parameters_hash(
+        DecodingSettings(temperature=1.0, top_p=0.9)
+    )
+    assert parameters_hash(GREEDY) != parameters_hash(DecodingSettings(max_new_tokens=21, repetition_penalty=1.03))
+
+
+def test_answers_come_back_to_their_units(spark: SparkSession) -> None:
+    def reply(body: dict) -> str | tuple[int, str]:
+        return (400, "too long") if prompt_of(body) == "bad" else f"{prompt_of(body)} {body['max_tokens']}"
+
+    units = spark.createDataFrame([("a", "p"), ("b", "p"), ("c", "bad"), ("d", "q")], "u string, p string")
+    with RecordedServer(reply).running() as server:
+        settings = LlmSettings(server=ServerSettings(url=server.url))
+        source = source_of("", "openai:recorded", settings)
+        asked = with_requests(units, F.col("p"), GREEDY, F.lit("1."))
+        other = with_requests(units.where("u = 'd'"), F.col("p"), DecodingSettings(max_new_tokens=9), F.lit("1."))
+        said = generate_answers(distinct_requests(asked.unionByName(other)), source, 2).persist()
+        rows = said.collect()
+        assert len(rows) == len(server.asked) == 4
+    assert said.columns == [column.split()[0] for column in SCHEMA.split(",")]
+    assert {row.model for row in rows} == {"openai:recorded"}
+    found = {row.u: (row.answer, row.error) for row in with_answers(asked, said, "openai:recorded").collect()}
+    assert found["a"] == found["b"] == ("1.p 20", None)
+    assert found["d"] == ("1.q 20", None)
+    assert found["c"][0] is None and "too long" in found["c"][1]
+    others = with_answers(asked, said, "openai:another").collect()
+    assert {(row.answer, row.error) for row in others} == {(None, "never asked")}
+    said.unpersist()
+
+
+def test_the_key_is_the_environments_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_LLM_KEY", "s3cret")
+    with RecordedServer(lambda body: "x").running() as server:
+        settings = LlmSettings(server=ServerSettings(url=server.url, key_variable="TEST_LLM_KEY"))
+        source = source_of("", "openai:recorded", settings)
+        source.generator().answers([], GREEDY)
+        assert source.key == "s3cret" and "s3cret" not in repr(source)
+
+
+def test_a_server_that_is_away_stops_the_stage_before_its_work() -> None:
+    settings = LlmSettings(server=ServerSettings(url="http://127.0.0.1:9/v1"))
+    with pytest.raises(InputError, match="no language model at"):
+        source_of("", "openai:m", settings)
+
+
+def test_a_served_model_is_its_name(tmp_path) -> None:
+    resolved = resolve("openai:org/model-7b", tmp_path)
+    assert resolved.identity == "openai:org/model-7b"
+    assert Source("", resolved.identity).served and not Source("", "pkg:x==1#sha256:0").served
+    with pytest.raises(InputError, match="not a model URI"):
+        resolve("openai:", tmp_path)
+
+
+def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) -> None:
+    here, away = generations("here", "x"), generations("away", "x")
+    lakehouse = Lakehouse(spark, LakehouseSettings(root=str(tmp_path)))
+    lakehouse.ensure(here)
+    parts = ["SELECT 'here' AS step, text FROM llm.here"]
+    views = {
+        "llm.every": ("Every answer.", parts[0]),
+        "llm.both": (
+            "Both.",
+            AND_ALSO.join([parts[0], "SELECT 'files' AS step, release AS text FROM subtitles.files"]),
+        ),
+        "llm.none": ("None.", "SELECT release FROM subtitles.files"),
+        "llm.on_none": ("On none.", "SELECT * FROM llm.none"),
+    }
+    statements = [text for text in lakehouse.catalog_statements(views, [here, away]) if "VIEW" in text]
+    assert len(statements) == 2
+    assert "subtitles.files" not in "".join(statements) and "UNION" not in "".join(statements)

@@ -1,0 +1,170 @@
+"""The language model behind a server: what is sent, what fails one row and what fails all."""
+
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conf.errors import InputError
+from conf.llm_settings import DecodingSettings, ServerSettings
+from tests.llm_servers import RecordedServer, prompt_of
+from tests.udfs.tiny_models import tiny_language_model
+from udfs.llm_requests import Request
+from udfs.llm_server import Pace, ServerGenerator, extra_fields, most_tokens
+
+GREEDY = DecodingSettings(max_new_tokens=20)
+
+
+def asked(server: RecordedServer, **settings: object) -> ServerGenerator:
+    return ServerGenerator("recorded", ServerSettings(url=server.url, **{"retries": 2, **settings}), "a key")
+
+
+def test_answers_come_in_the_order_of_the_requests_and_many_are_under_way() -> None:
+    def slowly(body: dict) -> str:
+        time.sleep(0.05)
+        return prompt_of(body)[::-1]
+
+    with RecordedServer(slowly).running() as server:
+        requests = [Request(f"prompt {n}", prompt_hash=str(n)) for n in range(24)]
+        found = asked(server, concurrency=6).answers(requests, GREEDY)
+        assert [answer.text for answer in found] == [f"prompt {n}"[::-1] for n in range(24)]
+        assert 2 <= server.most_at_once <= 6
+        assert server.keys == {"Bearer a key"}
+        assert all(answer.finish_reason == "stop" and answer.seconds > 0 for answer in found)
+        assert {body["max_tokens"] for body in server.asked} == {20}
+
+
+def test_what_the_request_does_wrong_is_its_rows_error_and_the_rest_go_on() -> None:
+    def reply(body: dict) -> str | tuple[int, str]:
+        return (400, "the prompt is longer than the context") if "long" in prompt_of(body) else "fine"
+
+    with RecordedServer(reply).running() as server:
+        first, second = asked(server).answers([Request("long"), Request("short")], GREEDY)
+    assert first.text is None and "longer than the context" in (first.error or "")
+    assert (second.text, second.error) == ("fine", None)
+
+
+def test_a_busy_server_is_asked_again() -> None:
+    times: dict[str, int] = {}
+
+    def reply(body: dict) -> str | tuple[int, str]:
+        prompt = prompt_of(body)
+        times[prompt] = times.get(prompt, 0) + 1
+        return (503, "busy") if times[prompt] < 3 else "at last"
+
+    with RecordedServer(reply).running() as server:
+        assert asked(server).answers([Request("p")], GREEDY)[0].text == "at last"
+        times.clear()
+        with pytest.raises(RuntimeError, match="answers 503") as error:
+            asked(server, retries=1).answers([Request("p")], GREEDY)
+        assert "\n" not in str(error.value)
+
+
+def test_a_server_that_is_away_says_so_in_one_line() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    away = ServerGenerator("m", ServerSettings(url=f"http://127.0.0.1:{port}/v1", retries=0))
+    with pytest.raises(InputError, match=f"no language model at http://127.0.0.1:{port}/v1") as error:
+        away.check()
+    assert "\n" not in str(error.value)
+    with pytest.raises(RuntimeError, match=r"is away .* run again to go on") as later:
+        away.answers([Request("p")], GREEDY)
+    assert "\n" not in str(later.value)
+
+
+def test_a_model_that_the_server_does_not_have_and_a_bad_key_are_told() -> None:
+    other = RecordedServer(lambda body: "x", model="other")
+    with other.running() as server, pytest.raises(InputError, match="has no model 'recorded', only other"):
+        asked(server).check()
+    with RecordedServer(lambda body: (401, "no such key")).running() as server:
+        asked(server).check()
+        with pytest.raises(RuntimeError, match="answers 401"):
+            asked(server).answers([Request("p")], GREEDY)
+
+
+def test_the_answers_start_is_the_last_message_and_the_answer_goes_on_from_it() -> None:
+    def reply(body: dict) -> str:
+        return "1. joy: 0.9" if body["messages"][0]["content"] == "repeats" else ": 0.9"
+
+    with RecordedServer(reply).running() as server:
+        requests = [Request("repeats", "1. joy"), Request("goes on", "1. joy")]
+        assert [one.text for one in asked(server).answers(requests, GREEDY)] == [": 0.9", ": 0.9"]
+        for body in server.asked:
+            assert body["messages"][1] == {"role": "assistant", "content": "1. joy"}
+            assert body["continue_final_message"] is True and body["add_generation_prompt"] is False
+        server.asked.clear()
+        asked(server, dialect="openai").answers([Request("goes on", "1. joy")], GREEDY)
+        assert len(server.asked[0]["messages"]) == 1 and "continue_final_message" not in server.asked[0]
+
+
+def test_a_bare_prompt_goes_to_completions() -> None:
+    with RecordedServer(lambda body: "b").running() as server:
+        bare = DecodingSettings(chat=False, temperature=0.9, top_p=0.9, stop=("\nHuman:",))
+        requests = [Request("a", "x", "h", sample) for sample in (0, 1)]
+        assert [answer.text for answer in asked(server).answers(requests, bare)] == ["b", "b"]
+        assert {body["prompt"] for body in server.asked} == {"ax"}
+        assert len({body["seed"] for body in server.asked}) == 2
+        assert all(body["stop"] == ["\nHuman:"] and body["temperature"] == 0.9 for body in server.asked)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expected"),
+    [
+        ("vllm", {"repetition_penalty": 1.03, "continue_final_message": True, "add_generation_prompt": False}),
+        ("llama.cpp", {"repeat_penalty": 1.03}),
+        ("openai", {}),
+    ],
+)
+def test_servers_get_no_fields_that_they_do_not_know(dialect: str, expected: dict) -> None:
+    assert extra_fields(Request("p", "1."), DecodingSettings(repetition_penalty=1.03), dialect) == expected
+    assert extra_fields(Request("p"), DecodingSettings(), dialect) == {}
+
+
+def test_the_total_counts_the_prompts_words() -> None:
+    request = Request("one two three")
+    assert most_tokens(request, DecodingSettings(max_new_tokens=9)) == 9
+    assert most_tokens(request, DecodingSettings(max_new_tokens=9, max_total_tokens=10)) == 7
+    assert most_tokens(request, DecodingSettings(max_new_tokens=9, max_total_tokens=2)) == 1
+
+
+def test_the_pace_is_kept() -> None:
+    pace, began = Pace(0.02), time.monotonic()
+    for _ in range(6):
+        pace.wait()
+    assert time.monotonic() - began >= 0.1
+
+
+def test_a_real_server_answers(tmp_path: Path) -> None:
+    """`transformers serve` with a tiny model of random weights."""
+    folder = tiny_language_model(tmp_path / "model")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    serve = "import sys; from transformers.cli.transformers import main; sys.argv[0] = 'transformers'; main()"
+    options = ["serve", str(folder), "--port", str(port), "--device", "cpu"]
+    process = subprocess.Popen([sys.executable, "-c", serve, *options], stderr=subprocess.PIPE, text=True)
+    try:
+        url = f"http://localhost:{port}/v1"
+        server = ServerSettings(url=url, dialect="openai", timeout_seconds=60, retries=0)
+        generator = ServerGenerator(str(folder), server)
+        for _ in range(120):
+            try:
+                generator.check()
+                break
+            except InputError as error:
+                assert process.poll() is None, (process.stderr and process.stderr.read(), str(error))
+                time.sleep(1)
+        requests = [Request(f"what did the {animal} do ?") for animal in ("dog", "cat", "ghost")]
+        found = generator.answers(requests, DecodingSettings(max_new_tokens=5))
+        assert [answer.error for answer in found] == [None] * 3
+        assert all(answer.text and answer.finish_reason in ("stop", "length") for answer in found)
+        assert [one.text for one in generator.answers(requests, DecodingSettings(max_new_tokens=5))] == [
+            one.text for one in found
+        ]
+    finally:
+        process.terminate()
+        process.wait(30)

@@ -1,0 +1,206 @@
+"""A language model of the transformers library that answers prompts in batches: safetensors or GGUF."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from conf.errors import InputError
+from conf.llm_settings import DecodingSettings
+from udfs.devices import task_device, with_back_off
+from udfs.llm_requests import Answer, Request, answered_in_halves, seed_of
+from udfs.models.batches import ROW_STEP
+from udfs.models.row_sampling import RowPenalty, RowSampling, RowStops
+
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+WIDTH_STEP = 64
+"""Prompts are padded to a multiple of it, whatever their neighbours are."""
+
+# What separates the parts of a chat: <s>, <|im_end|>, [/INST] and the like.
+_MARK = re.compile(r"<\|?[^\s<>]{1,40}>|\[/?[A-Z_]{1,20}\]")
+
+
+class LocalGenerator(nn.Module):
+    """A causal language model with its tokenizer.
+
+    A row's answer depends on its prompt, parameters and sample, not on its neighbours: rows are computed at a
+    width of their own, in numbers of eight, and sampled from a stream of their own. In fp32 on one kind of machine
+    that holds to the token. In bf16 or fp16, or on a machine with other kernels, two tokens that are nearly equal
+    may change places; the stored answer is then the one that counts, for it is never asked for again.
+    """
+
+    def __init__(self, network: Any, tokenizer: Any, batch_size: int = 8) -> None:
+        super().__init__()
+        self.network, self.tokenizer, self.batch_size = network, tokenizer, batch_size
+        tokenizer.padding_side = "left"
+        self._ends = _ends(network, tokenizer)
+        self._pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else self._ends[0]
+        self._marks = _marks(tokenizer)
+        positions = getattr(network.config, "max_position_embeddings", None)
+        self.window = int(positions) if positions else 1 << 30
+
+    @classmethod
+    def load(cls, folder: str | Path, batch_size: int = 8, precision: str = "auto") -> "LocalGenerator":
+        """Read a folder's model: one GGUF file, or safetensors; no code from it.
+
+        Raises:
+            InputError: there are no such weights, or the library does not know the model.
+        """
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        from udfs.models.classifier import quiet
+
+        folder = Path(folder)
+        packed = sorted(folder.glob("*.gguf"))
+        if not any(folder.glob("*.safetensors")) and len(packed) != 1:
+            raise InputError(f"{folder}: neither .safetensors weights nor one .gguf file")
+        source = {} if any(folder.glob("*.safetensors")) else {"gguf_file": packed[0].name}
+        kind = PRECISIONS.get(precision) or (torch.bfloat16 if task_device().type == "cuda" else torch.float32)
+        own: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False, **source}
+        try:
+            with quiet():
+                tokenizer = AutoTokenizer.from_pretrained(str(folder), **own)
+                network = AutoModelForCausalLM.from_pretrained(
+                    str(folder), torch_dtype=kind, use_safetensors=True if not source else None, **own
+                )
+        except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+            raise InputError(f"{folder}: transformers cannot read it ({' '.join(str(error).split())[:200]})") from None
+        return cls(network.eval(), tokenizer, batch_size)
+
+    def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
+        """One answer a request, in order; rows of one width are answered together, the longest first."""
+        rows = [self._row(request, decoding) for request in requests]
+        found: dict[int, Answer] = {}
+        for width, places in self._batches(rows):
+
+            def ask(some: Sequence[_Row], width: int = width) -> list[Answer]:
+                return with_back_off(lambda part: self._together(part, width, decoding), some)
+
+            found.update(zip(places, answered_in_halves(ask, [rows[place] for place in places]), strict=True))
+        for place, row in enumerate(rows):
+            if place not in found:
+                found[place] = Answer(None, prompt_tokens=len(row.ids), error=self._misfit(row))
+        return [found[place] for place in range(len(rows))]
+
+    def _row(self, request: Request, decoding: DecodingSettings) -> "_Row":
+        text = request.prompt
+        chat = decoding.chat and bool(self.tokenizer.chat_template)
+        if chat:
+            # What comes from outside must not end the user's part of the chat and begin another.
+            for mark in self._marks:
+                text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+            said = [{"role": "user", "content": text}]
+            text = str(self.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True))
+        ids = self.tokenizer(text + request.answer_start, add_special_tokens=not chat)["input_ids"]
+        most = decoding.max_new_tokens
+        if decoding.max_total_tokens is not None:
+            most = min(most, decoding.max_total_tokens - len(ids))
+        return _Row(request, tuple(ids), most)
+
+    def _misfit(self, row: "_Row") -> str | None:
+        """Why a row cannot be asked."""
+        if not row.ids:
+            return "no text"
+        if row.most < 1:
+            return f"the prompt of {len(row.ids)} tokens leaves no room under max_total_tokens"
+        if _width(len(row.ids)) + row.most > self.window:
+            return f"the prompt of {len(row.ids)} tokens and {row.most} more do not fit into {self.window}"
+        return None
+
+    def _batches(self, rows: Sequence["_Row"]) -> Iterator[tuple[int, list[int]]]:
+        by_width: dict[int, list[int]] = {}
+        for place, row in enumerate(rows):
+            if self._misfit(row) is None:
+                by_width.setdefault(_width(len(row.ids)), []).append(place)
+        for width in sorted(by_width, reverse=True):
+            for start in range(0, len(by_width[width]), self.batch_size):
+                yield width, by_width[width][start : start + self.batch_size]
+
+    @torch.inference_mode()
+    def _together(self, rows: Sequence["_Row"], width: int, decoding: DecodingSettings) -> list[Answer]:
+        """Rows in one shape: products of very few rows take another path, so that they are filled up to eight."""
+        began = time.monotonic()
+        filled = [*rows, *[rows[-1]] * (-len(rows) % min(ROW_STEP, self.batch_size))]
+        device = next(self.network.parameters()).device
+        ids = torch.full((len(filled), width), self._pad, dtype=torch.int64)
+        mask = torch.zeros_like(ids)
+        for place, row in enumerate(filled):
+            ids[place, width - len(row.ids) :] = torch.tensor(row.ids)
+            mask[place, width - len(row.ids) :] = 1
+        ids, mask = ids.to(device), mask.to(device)
+        out = self._generated(ids, mask, filled, decoding)[: len(rows), width:].tolist()
+        seconds = (time.monotonic() - began) / len(rows)
+        return [self._answer(row, tokens, seconds, decoding) for row, tokens in zip(rows, out, strict=True)]
+
+    def _generated(self, ids: Tensor, mask: Tensor, rows: Sequence["_Row"], decoding: DecodingSettings) -> Tensor:
+        from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
+
+        rules = LogitsProcessorList()
+        if decoding.repetition_penalty != 1:
+            rules.append(RowPenalty(decoding.repetition_penalty, mask))
+        if decoding.temperature > 0:
+            seeds = [seed_of(row.request) for row in rows]
+            rules.append(RowSampling(seeds, decoding.temperature, decoding.top_p))
+        ends = StoppingCriteriaList()
+        if decoding.stop:
+            ends.append(RowStops(decoding.stop, self.tokenizer, ids.shape[1]))
+        config = GenerationConfig(
+            do_sample=False, max_new_tokens=max(row.most for row in rows), eos_token_id=list(self._ends),
+            pad_token_id=self._pad,
+        )  # fmt: skip
+        out = self.network.generate(
+            input_ids=ids, attention_mask=mask, generation_config=config, logits_processor=rules, stopping_criteria=ends
+        )
+        assert isinstance(out, Tensor)
+        return out.cpu()
+
+    def _answer(self, row: "_Row", tokens: list[int], seconds: float, decoding: DecodingSettings) -> Answer:
+        tokens = tokens[: row.most]
+        end = next((place for place, token in enumerate(tokens) if token in self._ends), None)
+        kept = tokens if end is None else tokens[:end]
+        text = str(self.tokenizer.decode(kept, skip_special_tokens=True))
+        text, stopped = cut_at(text, decoding.stop)
+        ended = "stop" if stopped or end is not None else "length"
+        return Answer(text, ended, len(row.ids), len(kept), round(seconds, 4))
+
+
+class _Row(NamedTuple):
+    """A request as token ids, and the most new tokens of its answer."""
+
+    request: Request
+    ids: tuple[int, ...]
+    most: int
+
+
+def cut_at(text: str, stops: Sequence[str]) -> tuple[str, bool]:
+    """The text up to the first of the stops, and whether there was one."""
+    places = [text.find(stop) for stop in stops if stop in text]
+    return (text[: min(places)], True) if places else (text, False)
+
+
+def _width(length: int) -> int:
+    return -(-length // WIDTH_STEP) * WIDTH_STEP
+
+
+def _ends(network: Any, tokenizer: Any) -> tuple[int, ...]:
+    """The tokens that end an answer, the tokenizer's own first."""
+    more = getattr(network.generation_config, "eos_token_id", None)
+    named = [tokenizer.eos_token_id, *(more if isinstance(more, list | tuple) else [more])]
+    ends = tuple(dict.fromkeys(int(token) for token in named if token is not None))
+    if not ends:
+        raise InputError("the model names no token that ends a text")
+    return ends
+
+
+def _marks(tokenizer: Any) -> tuple[str, ...]:
+    """What a chat's parts are told apart by: special tokens, and what the template puts around a message."""
+    special = [str(token) for token in tokenizer.all_special_tokens]
+    if not tokenizer.chat_template:
+        return tuple(special)
+    said = [{"role": "user", "content": "?"}]
+    frame = str(tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True))
+    return tuple(dict.fromkeys([*special, *_MARK.findall(frame)]))

@@ -1,0 +1,63 @@
+"""Decoding in which each row of a batch has its own penalty, its own randomness and its own end."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import LogitsProcessor, RepetitionPenaltyLogitsProcessor, StoppingCriteria
+
+
+class RowPenalty(LogitsProcessor):
+    """The usual repetition penalty, blind to padding.
+
+    Many models pad with the token that ends an answer: without this it would be punished in padded rows only.
+    """
+
+    def __init__(self, penalty: float, mask: Tensor) -> None:
+        self._usual = RepetitionPenaltyLogitsProcessor(penalty)
+        self._mask = mask.bool()
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        width = self._mask.shape[1]
+        seen = input_ids.clone()
+        # Left padding: the last place of the prompt is a real token of the row.
+        seen[:, :width] = torch.where(self._mask, input_ids[:, :width], input_ids[:, width - 1 : width])
+        return self._usual(seen, scores)
+
+
+class RowSampling(LogitsProcessor):
+    """Top-p sampling with a generator for each row: leaves the drawn token alone possible, for greedy search to take.
+
+    The library draws all rows of a batch from one stream, so that a row's answer would depend on its neighbours.
+    Here each step takes one number of the row's own stream and looks it up in the row's cumulated probabilities.
+    """
+
+    def __init__(self, seeds: Sequence[int], temperature: float, top_p: float) -> None:
+        self._streams = [torch.Generator().manual_seed(seed) for seed in seeds]
+        self._temperature, self._top_p = temperature, top_p
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        probabilities = torch.softmax(scores.double() / self._temperature, dim=-1)
+        falling, order = probabilities.sort(dim=-1, descending=True, stable=True)
+        before = falling.cumsum(dim=-1) - falling
+        falling = falling * (before < self._top_p)
+        drawn = torch.tensor([[torch.rand((), generator=one).item()] for one in self._streams], dtype=torch.float64)
+        reached = falling.cumsum(dim=-1)
+        place = (reached <= drawn.to(scores.device) * reached[:, -1:]).sum(dim=-1, keepdim=True)
+        token = order.gather(1, place.clamp(max=order.shape[1] - 1))
+        return torch.full_like(scores, float("-inf")).scatter(1, token, 0.0)
+
+
+class RowStops(StoppingCriteria):
+    """Ends a row once one of the texts stands at the end of its answer, whatever tokens it is made of."""
+
+    def __init__(self, stops: Sequence[str], tokenizer: Any, width: int) -> None:
+        self._stops, self._tokenizer, self._width = tuple(stops), tokenizer, width
+        self._reach = max(map(len, stops)) + 1
+
+    def __call__(self, input_ids: Tensor, scores: Tensor, **kwargs: Any) -> Tensor:
+        last = input_ids[:, max(self._width, input_ids.shape[1] - self._reach) :].tolist()
+        texts = [self._tokenizer.decode(row, skip_special_tokens=True) for row in last]
+        ended = [any(stop in text for stop in self._stops) for text in texts]
+        return torch.tensor(ended, dtype=torch.bool, device=input_ids.device)
