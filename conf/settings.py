@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
+from conf.augesc_settings import AugescSettings
 from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
@@ -57,11 +58,6 @@ class EmoPillarsSettings(Section):
     goemotions: str | None = None
     isear: str | None = None
     emocontext: str | None = None
-
-
-class AugescSettings(Section):
-    sessions: str | None = None
-    queries: str | None = None
 
 
 class Settings(Section):

@@ -1,13 +1,11 @@
 """The table registry: every Delta table of the lakehouse, its columns, its key and its last-net CHECKs."""
 
-from etl.lakehouse.tables import edos, llm, ops, subtitles
+from etl.lakehouse.tables import augesc, edos, llm, ops, subtitles
 from etl.lakehouse.tables.model import Table
 
+GROUPS = (subtitles, edos, llm, augesc, ops)
 TABLES: dict[str, Table] = {
-    table.name: table
-    for group in (subtitles, edos, llm, ops)
-    for table in vars(group).values()
-    if isinstance(table, Table)
+    table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)
 }
 
 __all__ = ["TABLES", "Table"]

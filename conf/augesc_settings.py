@@ -1,0 +1,34 @@
+"""Settings of the AugESC data set: sessions, queries, the eight requirements, statistics (AugESC 4 and 5)."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from conf.section import Section
+
+
+def _listed(value: Any) -> Any:
+    """One path alone stands for a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+Paths = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
+class SessionRules(Section):
+    """Which sessions of people are read, and which of them a model is tuned on."""
+
+    max_characters: int = Field(60_000, ge=1, description="ours: a longer session is no chat of two people")
+    training: int = Field(100, ge=1, description="AugESC 4.1: sessions to tune on, even over the problem types")
+    seed: int = Field(13, description="of the training draw, with each session's id")
+
+
+class AugescSettings(Section):
+    sessions: Paths = Field(
+        (), description="ESConv: files of sessions (.json, .jsonl, .tsv, each also .gz), or folders of them"
+    )
+    contrast_sessions: Paths = Field(
+        (), description="sessions that failed their makers' checks (FailedESConv): measured, never learned from"
+    )
+    queries: Paths = Field((), description="EmpatheticDialogues as CSV, and dumps of posts as JSON Lines")
+    session_rules: SessionRules = SessionRules()
