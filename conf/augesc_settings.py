@@ -23,6 +23,19 @@ class SessionRules(Section):
     seed: int = Field(13, description="of the training draw, with each session's id")
 
 
+class QueryRules(Section):
+    """Which posts begin a conversation; the lists of words are in ``conf/augesc``."""
+
+    min_tokens: int = Field(10, ge=1, description="AugESC 4.2: NLTK word tokens")
+    max_tokens: int = Field(60, ge=1, description="AugESC 4.2: a longer query leads to longer utterances")
+    emotions: tuple[str, ...] = Field(
+        (), description="labels of EmpatheticDialogues; empty: the negative ones (conf/augesc/negative_emotions.txt)"
+    )
+    forums: tuple[str, ...] = Field(
+        (), description="subreddits whose posts count; empty: all of the dump (the paper's 55 are not listed in it)"
+    )
+
+
 class AugescSettings(Section):
     sessions: Paths = Field(
         (), description="ESConv: files of sessions (.json, .jsonl, .tsv, each also .gz), or folders of them"
@@ -32,3 +45,4 @@ class AugescSettings(Section):
     )
     queries: Paths = Field((), description="EmpatheticDialogues as CSV, and dumps of posts as JSON Lines")
     session_rules: SessionRules = SessionRules()
+    query_rules: QueryRules = QueryRules()

@@ -24,3 +24,14 @@ TRAINING_SESSIONS = Table(
     """,
     ("session_id",),
 )
+
+QUERIES = Table(
+    "augesc.queries",
+    "One post that begins a conversation (AugESC 4.2, A).",
+    """
+    query_id string COMMENT 'source and the post\\'s own id', source string COMMENT 'ed or reddit', forum string,
+    emotion string COMMENT 'label of EmpatheticDialogues', text string, tokens int COMMENT 'NLTK word tokens'
+    """,
+    ("query_id",),
+    {"source_is_known": "source IN ('ed', 'reddit')"},
+)

@@ -1,0 +1,74 @@
+"""Reading dumps of posts, one JSON object a line, as Reddit's and others' are passed on; nothing is trusted."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+
+MAX_LINE: Final = 1 << 20
+MAX_TEXT: Final = 20_000
+TEXTS: Final = ("selftext", "body", "text", "title")
+"""Where a post's text may stand, the first with words counts: posts of pictures and links have a title only."""
+GONE: Final = frozenset({"[deleted]", "[removed]", "[deleted by user]"})
+HTML: Final = (("&lt;", "<"), ("&gt;", ">"), ("&#39;", "'"), ("&quot;", '"'), ("&amp;", "&"))
+
+SCHEMA: Final = pa.schema(
+    [(name, pa.string()) for name in ("post_id", "forum", "text")]
+    + [("media", pa.bool_()), ("fault", pa.string()), ("detail", pa.string())]
+)
+DDL: Final = "post_id string, forum string, text string, media boolean, fault string, detail string"
+
+Row = dict[str, Any]
+
+
+def post_of(line: str) -> Row:
+    """A row of ``SCHEMA``; a line that is no post has fault and detail."""
+    if len(line) > MAX_LINE:
+        return _fault("not_readable", f"a line of {len(line)} characters")
+    try:
+        post = json.loads(line)
+    except (ValueError, RecursionError):
+        return _fault("not_readable", line)
+    if not isinstance(post, dict):
+        return _fault("not_readable", line)
+    text = next((text for name in TEXTS if (text := _text(post.get(name)))), "")
+    post_id = _text(post.get("id")) or _text(post.get("name"))
+    row = {"post_id": post_id[:100], "forum": _text(post.get("subreddit"))[:100] or None, "media": _has_media(post)}
+    if text in GONE or not text:
+        return {**row, **_fault("no_text", text)}
+    return {**row, "text": text}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        return ""
+    for entity, letter in HTML:
+        value = value.replace(entity, letter)
+    plain = "".join(letter if letter.isprintable() else " " for letter in value[:MAX_TEXT])
+    return " ".join(plain.split())
+
+
+def _has_media(post: dict[str, Any]) -> bool:
+    """Whether the post is a picture, a video or a link, by the fields that Reddit gives it (AugESC A)."""
+    hint = post.get("post_hint")
+    return bool(
+        post.get("is_video") is True
+        or post.get("is_self") is False
+        or post.get("media")
+        or post.get("is_gallery") is True
+        or (isinstance(hint, str) and hint not in ("", "self"))
+    )
+
+
+def _fault(reason: str, detail: str) -> Row:
+    return {"fault": reason, "detail": " ".join(detail[:300].split())}
+
+
+def read_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """For ``mapInArrow`` over Spark's text source: lines in, rows of ``SCHEMA`` out; blank lines are nothing."""
+    for batch in batches:
+        rows = [post_of(line) for line in batch.column("value").to_pylist() if line and line.strip()]
+        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)

@@ -1,0 +1,57 @@
+"""Word tokens as NLTK counts them (AugESC 4.2), without a download: Punkt's English parameters come in a wheel."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pandas as pd
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+LONGEST = 20_000
+"""Characters that are tokenised at once: Punkt takes more than linear time on endless runs of full stops."""
+
+
+@cache
+def _tokenizers() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+    from punkt.data import english
+
+    parameters = PunktParameters()
+    parameters.abbrev_types = set(english.ABBREV_TYPES)
+    parameters.collocations = set(english.COLLOCATIONS)
+    parameters.sent_starters = set(english.SENT_STARTERS)
+    parameters.ortho_context.update(english.ORTHO_CONTEXT)
+    return PunktSentenceTokenizer(parameters).tokenize, NLTKWordTokenizer().tokenize
+
+
+def word_tokens(text: str) -> list[str]:
+    """What ``nltk.word_tokenize`` gives; a text of more than ``LONGEST`` characters is cut into pieces first."""
+    sentences, words = _tokenizers()
+    pieces = (text[start : start + LONGEST] for start in range(0, len(text), LONGEST))
+    return [word for piece in pieces for sentence in sentences(piece) for word in words(sentence)]
+
+
+def token_count(text: Column) -> Column:
+    """How many NLTK word tokens a text has; 0 for null."""
+
+    def count(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        for batch in batches:
+            yield batch.map(lambda one: len(word_tokens(one)) if isinstance(one, str) else 0).astype("int32")
+
+    return F.pandas_udf(count, "int")(text)  # type: ignore[call-overload, no-any-return]
+
+
+def lower_words(texts: Column) -> Column:
+    """The words of several texts in lower case, one list a text: NLTK tokens that have a letter."""
+
+    def words(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        for batch in batches:
+            yield batch.map(lambda several: [words_of(one) for one in several])
+
+    return F.pandas_udf(words, "array<array<string>>")(texts)  # type: ignore[call-overload, no-any-return]
+
+
+def words_of(text: str | None) -> list[str]:
+    """The lower-case tokens of a text that have a letter."""
+    return [token.lower() for token in word_tokens(text or "") if any(letter.isalpha() for letter in token)]
