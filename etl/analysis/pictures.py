@@ -74,10 +74,8 @@ def histogram(
     top, bottom = 22, 24
     inner = height - top - bottom
     parts = [f'<svg class="histogram" width="100%" height="{height}" role="img" aria-label="{escape(title)}">']
-    for share, text in levels:
-        y = number(top + inner * (1 - share))
-        parts.append(f'<line class="level" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
-        parts.append(f'<text class="scale" x="100%" y="{y}" dy="-3" text-anchor="end">{escape(text)}</text>')
+    scale = [(number(top + inner * (1 - share)), text) for share, text in levels]
+    parts += [f'<line class="level" x1="0" x2="100%" y1="{y}" y2="{y}"/>' for y, _ in scale]
     width = 100 / max(len(columns), 1)
     for place, column in enumerate(columns):
         tall = inner * min(max(column.share, 0.0), 1.0)
@@ -86,6 +84,10 @@ def histogram(
             f'width="{number(width * 0.88)}%" y="{number(top + inner - tall)}" height="{number(tall)}">'
             f"<title>{escape(column.title)}</title></rect>"
         )
+    # After the columns: a tall last one must not hide them.
+    parts += [
+        f'<text class="scale" x="100%" y="{y}" dy="-3" text-anchor="end">{escape(text)}</text>' for y, text in scale
+    ]
     parts.append(f'<line class="axis" x1="0" x2="100%" y1="{top + inner}" y2="{top + inner}"/>')
     for at, text in ticks:
         anchor = "start" if at < 0.04 else "end" if at > 0.96 else "middle"
