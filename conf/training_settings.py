@@ -55,6 +55,9 @@ class EmotionClassifierSettings(TrainingSettings):
     name: str = "edos-emotion-classifier"
     effective_batch: int = Field(256, description="EDOS C")
     weighted: bool = Field(True, description="decreasing weights on token embeddings (EDOS 3.3.1)")
+    crowd_epochs: int = Field(
+        0, ge=0, description="ours: so many epochs at the end go over the crowd's rows alone, after all rows' epochs"
+    )
     start_from_weak_labeler: bool = Field(
         False, description="ours: start from the weak labeler's encoder, not from the plain one"
     )

@@ -173,9 +173,11 @@ def test_what_is_held_out_is_never_trained_on(spark: SparkSession) -> None:
         ("c", 1, turns, "sad", "crowd", None, None, "validation"),
         ("d", 1, ["no ."], "sad", "crowd", None, None, "train"),
         ("e", 1, ["yes ."], "sad", "crowd", None, None, "validation"),
+        ("f", 1, ["so ."], "sad", "self", None, None, "train"),
     ]
     found, left_out = rows_by_split(spark.createDataFrame(rows, TRAINING_DIALOGUES.schema), ("sad",))
-    assert found == {"train": [(("no .",), 0)], "validation": [(("yes .",), 0)], "test": [(tuple(turns), 0)]}
+    held_out = {"validation": [(("yes .",), 0)], "test": [(tuple(turns), 0)]}
+    assert found == {"train": [(("no .",), 0), (("so .",), 0)], "crowd": [(("no .",), 0)], **held_out}
     assert sorted(left_out) == [
         ("turn", "b/1", "history_is_held_out", "i cry . / why ?", 1),
         ("turn", "c/1", "history_is_held_out", "i cry . / why ?", 1),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -49,6 +51,32 @@ def training_encoder(tmp_path_factory):
 
 def train(encoder, out, options=OPTIONS, rows=TRAIN, **more):
     return train_dialogue_classifier(encoder, rows, VALID, LABELS, options, out, **more)
+
+
+@pytest.mark.parametrize(
+    ("last_epochs", "last", "sizes"),
+    [(1, TRAIN[:3], [10, 10, 3]), (5, TRAIN[:3], [3, 3, 3]), (1, [], [10, 10, 10]), (0, TRAIN[:3], [10, 10, 10])],
+)
+def test_the_last_epochs_go_over_rows_of_their_own(training_encoder, tmp_path, monkeypatch, last_epochs, last, sizes):
+    from udfs.models import training
+
+    seen = []
+
+    def noted(rows, *more):
+        seen.append(len(rows))
+        return shuffled_batches(rows, *more)
+
+    monkeypatch.setattr(training, "shuffled_batches", noted)
+    options = replace(OPTIONS, epochs=3, last_epochs=last_epochs)
+    result = train(training_encoder, tmp_path / "model", options, last=last)
+    assert seen == sizes and len(result.history) == 3
+
+
+def test_rows_of_the_last_epochs_have_the_last_word(training_encoder, tmp_path):
+    wrong = [(turns, (label + 1) % 4) for turns, label in TRAIN]
+    plain = train(training_encoder, tmp_path / "plain", rows=wrong)
+    mended = train(training_encoder, tmp_path / "mended", replace(OPTIONS, last_epochs=4), rows=wrong, last=TRAIN)
+    assert mended.metrics["cross_entropy"] < plain.metrics["cross_entropy"]
 
 
 def test_a_training_is_repeatable_and_leaves_torch_as_it_was(training_encoder, tmp_path):

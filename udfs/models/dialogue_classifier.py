@@ -112,6 +112,7 @@ def train_dialogue_classifier(
     on_epoch: Callable[[EpochMetrics], None] | None = None,
     weighted: bool = True,
     team: Team = ALONE,
+    last: Sequence[tuple[Turns, int]] = (),
 ) -> TrainResult:
     """Fine-tune an encoder on (turns, label id) pairs and write the best epoch's model to `out_dir`.
 
@@ -122,6 +123,7 @@ def train_dialogue_classifier(
         labels: the taxonomy in id order.
         weighted: multiply token embeddings by their turn's weight; off is the paper's ablation.
         team: the processes that train it together, each of which calls this.
+        last: rows of the last `options.last_epochs` epochs; none means `train`.
     """
     with reproducible(options.seed, options.threads):
         encoder, tokenizer = load_encoder(encoder_path, options.dropout)
@@ -129,4 +131,4 @@ def train_dialogue_classifier(
         model = DialogueClassifier(encoder, tokenizer, labels, options.max_tokens, weighted, options.dropout)
         if not team.leads:
             torch.manual_seed(options.seed + team.rank)  # a dropout of its own
-        return fit(model, train, valid, options, out_dir, on_epoch, team=team)
+        return fit(model, train, valid, options, out_dir, on_epoch, team=team, last=last)

@@ -96,6 +96,7 @@ def _train(folder: Path) -> None:
         result = train_dialogue_classifier(
             job.start, read_shards(folder / "train"), read_shards(folder / "validation"), job.labels,
             replace(job.options, device=device), folder / MODEL, weighted=job.weighted, team=team,
+            last=read_shards(folder / "last"),
         )  # fmt: skip
         if team.leads:
             facts = {"metrics": result.metrics, "best_epoch": result.best_epoch, "seconds": result.seconds}

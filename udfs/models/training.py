@@ -14,7 +14,7 @@ from torch import Tensor
 
 from conf.errors import InputError
 from udfs.devices import set_threads, training_device
-from udfs.models.batches import shuffled_batches
+from udfs.models.batches import Encoded, shuffled_batches
 from udfs.models.classifier import SequenceClassifier
 from udfs.models.metrics import classification_metrics
 from udfs.models.optimization import Update, adam, schedule
@@ -34,6 +34,7 @@ class TrainingOptions:
         warmup_share: share of the steps in which the rate rises from 0.
         layer_decay: the rate of an encoder layer over that of the layer above it; 1 is one rate for all.
         decay: `linear` to 0 after the warm-up, or `none`.
+        last_epochs: so many epochs at the end go over the `last` rows alone.
         average_decay: judge and keep a running average of the weights, of which each update replaces all but
             this share; 0 keeps the weights themselves.
         precision: `auto` is bf16 (else fp16) on a GPU and fp32 on the CPU.
@@ -51,6 +52,7 @@ class TrainingOptions:
     decay: Literal["linear", "none"] = "linear"
     dropout: float = 0.1
     label_smoothing: float = 0.0
+    last_epochs: int = 0
     average_decay: float = 0.0
     max_tokens: int = 100
     max_gradient_norm: float = 1.0
@@ -125,10 +127,14 @@ def fit(
     on_epoch: Callable[[EpochMetrics], None] | None = None,
     progress: Callable[[str], None] = print,
     team: Team = ALONE,
+    last: Sequence[tuple[Any, int]] = (),
 ) -> TrainResult:
     """Train `model`, keep the epoch of the lowest validation cross-entropy (EDOS C), save it to `out_dir`.
 
     All processes of a team call it with the same model and rows; the one that leads writes and tells.
+
+    Args:
+        last: rows of the last `options.last_epochs` epochs; none means the training rows.
 
     Raises:
         InputError: no rows, or a label id outside the taxonomy.
@@ -136,22 +142,24 @@ def fit(
     """
     _check(train, "training", len(model.labels))
     _check(valid, "validation", len(model.labels))
+    if last:
+        _check(last, "last epochs'", len(model.labels))
     progress = progress if team.leads else _silent
     started = time.monotonic()
     device = training_device(options.device)
     model.to(device)
-    rows = model.encode([item for item, _ in train])
-    truth = torch.tensor([label for _, label in train])
+    course = _course(model, train, last, options)
+    steps = [math.ceil(len(rows) / options.effective_batch) for rows, _ in course]
     optimizer = adam(model, options)
-    scheduler = schedule(optimizer, options, math.ceil(len(rows) / options.effective_batch) * options.epochs)
+    scheduler = schedule(optimizer, options, sum(steps))
     shuffler = torch.Generator().manual_seed(options.seed)
     history: list[EpochMetrics] = []
     best: tuple[float, dict[str, Tensor], dict[str, float]] | None = None
     update = Update(model, optimizer, scheduler, options, device, team)
-    for epoch in range(1, options.epochs + 1):
+    for epoch, (rows, truth) in enumerate(course, start=1):
         began = time.monotonic()
         batches = shuffled_batches(rows, options.effective_batch, shuffler)
-        report = _Progress(epoch, options.epochs, len(batches), started, progress)
+        report = _Progress(epoch, steps, started, progress)
         loss = 0.0
         model.train()
         for number, indices in enumerate(batches, start=1):
@@ -193,6 +201,22 @@ def evaluate(model: SequenceClassifier[Any], rows: Sequence[tuple[Any, int]], ba
     return classification_metrics(probabilities, [label for _, label in rows])
 
 
+def _course(
+    model: SequenceClassifier[Any],
+    train: Sequence[tuple[Any, int]],
+    last: Sequence[tuple[Any, int]],
+    options: TrainingOptions,
+) -> list[tuple[list[Encoded], Tensor]]:
+    """Each epoch's rows and their label ids."""
+
+    def ready(rows: Sequence[tuple[Any, int]]) -> tuple[list[Encoded], Tensor]:
+        return model.encode([item for item, _ in rows]), torch.tensor([label for _, label in rows])
+
+    ending = min(options.last_epochs, options.epochs) if last else 0
+    whole = ready(train)
+    return [whole] * (options.epochs - ending) + ([ready(last)] * ending if ending else [])
+
+
 def _check(rows: Sequence[tuple[Any, int]], what: str, classes: int) -> None:
     if not rows:
         raise InputError(f"no {what} rows: check the files of labelled examples")
@@ -216,8 +240,8 @@ def _line(metrics: EpochMetrics, epochs: int) -> str:
 class _Progress:
     """A line every few seconds with the time left."""
 
-    def __init__(self, epoch: int, epochs: int, batches: int, started: float, say: Callable[[str], None]) -> None:
-        self.epoch, self.epochs, self.batches, self.started, self.say = epoch, epochs, batches, started, say
+    def __init__(self, epoch: int, steps: Sequence[int], started: float, say: Callable[[str], None]) -> None:
+        self.epoch, self.steps, self.started, self.say = epoch, steps, started, say
         self.last = time.monotonic()
 
     def __call__(self, number: int, loss: float) -> None:
@@ -225,9 +249,9 @@ class _Progress:
         if now - self.last < PROGRESS_SECONDS:
             return
         self.last = now
-        done = ((self.epoch - 1) * self.batches + number) / (self.epochs * self.batches)
+        done = (sum(self.steps[: self.epoch - 1]) + number) / sum(self.steps)
         left = (now - self.started) * (1 - done) / done
         self.say(
-            f"epoch {self.epoch}/{self.epochs}, step {number}/{self.batches}, loss {loss:.3f}, "
+            f"epoch {self.epoch}/{len(self.steps)}, step {number}/{self.steps[self.epoch - 1]}, loss {loss:.3f}, "
             f"{left / 60:.1f} minutes left"
         )

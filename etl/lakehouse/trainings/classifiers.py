@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
-from conf.training_settings import TrainingSettings
+from conf.training_settings import EmotionClassifierSettings, TrainingSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
@@ -25,6 +25,7 @@ from udfs.models.weak_labeler import WeakLabeler, train_weak_labeler
 
 HELD_BACK_SHARE = 0.1
 SPLITS = ("train", "validation", "test")
+CROWD = "crowd"
 Rows = list[tuple[tuple[str, ...], int]]
 LeftOut = tuple[str, str, str, str, int]
 
@@ -97,7 +98,7 @@ def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> 
         metric="macro_f1",
         folder=Path(run.folder),
     )
-    return trained_of(run, tracked, sum(map(len, rows.values())), left_out)
+    return trained_of(run, tracked, sum(len(rows[split]) for split in SPLITS), left_out)
 
 
 def train_emotion_model(
@@ -113,30 +114,38 @@ def train_emotion_model(
     labels = edos_labels()
     if run.all_settings.training.processes == 1:
         return train_dialogue_classifier(
-            start.path, rows["train"], rows["validation"], labels, options, folder, on_epoch, weighted
+            start.path, rows["train"], rows["validation"], labels, options, folder, on_epoch, weighted, last=rows[CROWD]
         )
     from etl.lakehouse.trainings.processes import train_in_processes
 
     job = SharedTraining(str(start.path.resolve()), tuple(labels), options, weighted)
-    return train_in_processes(run, job, rows["train"], rows["validation"], folder, on_epoch)
+    return train_in_processes(run, job, rows["train"], rows["validation"], folder, on_epoch, rows[CROWD])
 
 
-def rows_by_split(training_dialogues: DataFrame, labels: Sequence[str]) -> tuple[dict[str, Rows], list[LeftOut]]:
+def rows_by_split(
+    training_dialogues: DataFrame, labels: Sequence[str], table: str = "edos.training_dialogues"
+) -> tuple[dict[str, Rows], list[LeftOut]]:
     """(turns, label id) rows of each split, in an order of their content.
 
     What is held out is never trained on: a history that is there in both senses leaves the training rows.
 
+    Args:
+        training_dialogues: dialogue_id, turn, turns, label, split, origin.
+        labels: the taxonomy in id order.
+        table: whose rows they are, for people.
+
     Returns:
-        The rows by split, and those left out for the ledger.
+        The rows by split, under ``crowd`` those of the training rows that people labelled, and those left out for
+        the ledger.
 
     Raises:
         InputError: a split has no rows.
     """
     ids = {label: number for number, label in enumerate(labels)}
     ordered = training_dialogues.orderBy(F.xxhash64("dialogue_id", "turn"), "dialogue_id", "turn")
-    read = list(ordered.select("dialogue_id", "turn", "turns", "label", "split").toLocalIterator())
+    read = list(ordered.select("dialogue_id", "turn", "turns", "label", "split", "origin").toLocalIterator())
     held_out = {tuple(row.turns) for row in read if row.split == "test"}
-    rows: dict[str, Rows] = {split: [] for split in SPLITS}
+    rows: dict[str, Rows] = {split: [] for split in (*SPLITS, CROWD)}
     left_out: list[LeftOut] = []
     for row in read:
         turns = tuple(row.turns)
@@ -144,9 +153,11 @@ def rows_by_split(training_dialogues: DataFrame, labels: Sequence[str]) -> tuple
             left_out.append(("turn", f"{row.dialogue_id}/{row.turn}", "history_is_held_out", " / ".join(turns), 1))
         else:
             rows[row.split].append((turns, ids[row.label]))
-    for split, found in rows.items():
-        if not found:
-            raise InputError(f"edos.training_dialogues has no {split} rows: more crowd votes are needed")
+            if (row.split, row.origin) == ("train", CROWD):
+                rows[CROWD].append(rows["train"][-1])
+    for split in SPLITS:
+        if not rows[split]:
+            raise InputError(f"{table} has no {split} rows: more crowd votes are needed")
     return rows, left_out
 
 
@@ -171,6 +182,7 @@ def options_of(settings: TrainingSettings, threads: int) -> TrainingOptions:
         learning_rate=settings.learning_rate, head_learning_rate=settings.head_learning_rate,
         layer_decay=settings.layer_decay, warmup_share=settings.warmup_share, dropout=settings.dropout,
         label_smoothing=settings.label_smoothing, average_decay=settings.average_decay,
+        last_epochs=settings.crowd_epochs if isinstance(settings, EmotionClassifierSettings) else 0,
         max_tokens=settings.max_tokens, seed=settings.seed,
         precision=settings.precision, device=settings.device, threads=threads,
     )  # fmt: skip

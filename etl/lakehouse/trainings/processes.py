@@ -27,6 +27,7 @@ def train_in_processes(
     valid: Sequence[tuple[Turns, int]],
     out_dir: Path,
     on_epoch: Callable[[EpochMetrics], None],
+    last: Sequence[tuple[Turns, int]] = (),
 ) -> TrainResult:
     """Train a dialogue classifier in ``training.processes`` processes: on the driver of a local session, else in tasks.
 
@@ -46,8 +47,8 @@ def train_in_processes(
     # On one machine the processes share out its GPUs themselves.
     use_gpu = not local and job.options.device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
     with _shared_folder(Path(run.folder).resolve()) as folder:
-        write_shards(train, folder / "train")
-        write_shards(valid, folder / "validation")
+        for name, rows in (("train", train), ("validation", valid), ("last", last)):
+            write_shards(rows, folder / name)
         job.save(folder)
         packages = write_packages(folder / "packages.zip")
         run.say(f"training in {processes} processes")

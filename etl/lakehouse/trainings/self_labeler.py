@@ -1,6 +1,5 @@
 """The training of the self-labeler: the first dialogue classifier, calibrated before its confidence decides."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,19 +7,16 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
-from etl.lakehouse.trainings.classifiers import options_of, params_of, trained_of
+from etl.lakehouse.trainings.classifiers import CROWD, SPLITS, Rows, options_of, params_of, rows_by_split, trained_of
 from udfs.models.calibration import calibration, set_temperature
 from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
 from udfs.models.loader import resolve
 from udfs.models.tracked import train_tracked
 from udfs.models.training import TrainResult
-
-Rows = Sequence[tuple[tuple[str, ...], int]]
 
 
 def tracked_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:
@@ -35,29 +31,23 @@ def tracked_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) ->
     """
     settings, labels = run.all_settings, edos_labels()
     own = settings.training.self_labeler
-    ids = {label: number for number, label in enumerate(labels)}
-    rows = seeds.select("dialogue_id", "turn", "turns", "label", "split").unionByName(
-        similar.select("dialogue_id", "turn", "turns", "label", F.lit("train").alias("split"))
+    columns = ("dialogue_id", "turn", "turns", "label")
+    given = seeds.select(*columns, "split", F.lit(CROWD).alias("origin")).unionByName(
+        similar.select(*columns, F.lit("train").alias("split"), "origin")
     )
-    ordered = rows.orderBy(F.xxhash64("dialogue_id", "turn"), "dialogue_id", "turn")
-    splits: dict[str, list[tuple[tuple[str, ...], int]]] = {"train": [], "validation": [], "test": []}
-    for row in ordered.select("turns", "label", "split").toLocalIterator():
-        splits[row.split].append((tuple(row.turns), ids[row.label]))
-    for split, found in splits.items():
-        if not found:
-            raise InputError(f"edos.seeds has no {split} rows: more crowd votes are needed")
+    rows, left_out = rows_by_split(given, labels, "edos.seeds")
     encoder = resolve(settings.models.encoder, Path(run.folder))
     start, started_from = encoder.path, encoder.identity
     if own.start_from_weak_labeler:
         start, started_from = run.models["weak_labeler"].path / "encoder", run.models["weak_labeler"].identity
     options = options_of(own, settings.models.training_threads)
-    run.say(", ".join(f"{len(found):,} {split} rows" for split, found in splits.items()))
+    run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
 
     def train(folder: Path, on_epoch: Any) -> TrainResult:
         result = train_dialogue_classifier(
-            start, splits["train"], splits["validation"], labels, options, folder, on_epoch, own.weighted
+            start, rows["train"], rows["validation"], labels, options, folder, on_epoch, own.weighted, last=rows[CROWD]
         )
-        return calibrated(result, splits["validation"], run)
+        return calibrated(result, rows["validation"], run)
 
     tracked = train_tracked(
         model_store(settings),
@@ -66,11 +56,11 @@ def tracked_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) ->
         tags={"stage": "train_self_labeler"},
         train=train,
         load=DialogueClassifier.load,
-        held_out=splits["test"],
+        held_out=rows["test"],
         metric="macro_f1",
         folder=Path(run.folder),
     )
-    return trained_of(run, tracked, sum(map(len, splits.values())), [])
+    return trained_of(run, tracked, sum(len(rows[split]) for split in SPLITS), left_out)
 
 
 def calibrated(result: TrainResult, validation: Rows, run: StageRun) -> TrainResult:

@@ -18,6 +18,7 @@ from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.edos import CLASSIFIER_TRIALS
 from etl.lakehouse.trainings.classifiers import (
+    SPLITS,
     data_tags,
     options_of,
     rows_by_split,
@@ -125,7 +126,7 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
     run.say(f"{arm.name}, seed {trial.seed}: macro-F1 {figures['macro_f1']:.4f}, accuracy {figures['accuracy']:.4f}")
     return {
         "trial": trial.trial, "weighted": arm.weighted, "origins": list(arm.origins), "seed": trial.seed,
-        "encoder": start.identity, **{f"{split}_rows": len(found) for split, found in rows.items()},
+        "encoder": start.identity, **{f"{split}_rows": len(rows[split]) for split in SPLITS},
         "best_epoch": result.best_epoch, "epochs": len(result.history), "seconds": round(result.seconds, 1),
         **{name: round(figures[name], 4) for name in SHOWN},
         "classes": [_class(row) for row in classes], "run_id": tracked.run_id,
