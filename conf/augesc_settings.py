@@ -36,6 +36,28 @@ class QueryRules(Section):
     )
 
 
+class UtteranceLengths(Section):
+    """AugESC 4.3, Utterance Length, in NLTK word tokens."""
+
+    least_average: int = Field(ge=0, description="a shorter utterance is a short one, too")
+    most_average: int = Field(50, ge=1)
+    most_short: float = Field(0.25, ge=0, le=1, description="share of short utterances")
+    longest: int = Field(100, ge=1)
+
+
+class FilterSettings(Section):
+    """The eight requirements for generated texts (AugESC 4.3); the eighth, Format, has no threshold."""
+
+    session_tokens: int = Field(1_450, ge=1, description="of the generator's, prompt included")
+    least_utterances: int = Field(10, ge=0)
+    most_utterances: int = Field(50, ge=1)
+    continuous: int = Field(3, ge=1, description="of one speaker")
+    balance: float = Field(2.5, ge=1, description="utterances of one speaker for each of the other's")
+    role_words: tuple[str, ...] = Field(("Human", "AI"), description="as they are written")
+    seeker: UtteranceLengths = UtteranceLengths(least_average=7)
+    supporter: UtteranceLengths = UtteranceLengths(least_average=9)
+
+
 class AugescSettings(Section):
     sessions: Paths = Field(
         (), description="ESConv: files of sessions (.json, .jsonl, .tsv, each also .gz), or folders of them"
@@ -44,5 +66,10 @@ class AugescSettings(Section):
         (), description="sessions that failed their makers' checks (FailedESConv): measured, never learned from"
     )
     queries: Paths = Field((), description="EmpatheticDialogues as CSV, and dumps of posts as JSON Lines")
+    generated_texts: Paths = Field(
+        (),
+        description="texts generated elsewhere: JSON Lines of text_id, method, source, origin_id, sample, model, text",
+    )
     session_rules: SessionRules = SessionRules()
     query_rules: QueryRules = QueryRules()
+    filters: FilterSettings = FilterSettings()

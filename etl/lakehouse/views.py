@@ -1,5 +1,6 @@
 """Every view of the lakehouse, by name."""
 
+from etl.analysis.augesc_views import augesc_views
 from etl.analysis.crowd_views import crowd_views
 from etl.analysis.edos_classifier_views import classifier_views
 from etl.analysis.edos_views import edos_views
@@ -10,4 +11,5 @@ from etl.analysis.quality_views import quality_views
 
 def all_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
-    return edos_views() | crowd_views() | expansion_views() | classifier_views() | quality_views() | llm_views()
+    edos = edos_views() | crowd_views() | expansion_views() | classifier_views() | quality_views()
+    return edos | llm_views() | augesc_views()

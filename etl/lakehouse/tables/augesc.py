@@ -35,3 +35,40 @@ QUERIES = Table(
     ("query_id",),
     {"source_is_known": "source IN ('ed', 'reddit')"},
 )
+
+MEASURED_TURNS = """turns array<struct<role: string, text: string, tokens: int>>
+    COMMENT 'role: seeker or supporter; tokens: NLTK words'"""
+
+MEASURED_TEXTS = Table(
+    "augesc.measured_texts",
+    "One text read as a conversation, a model's or a session of people, with all lengths (AugESC 4.3).",
+    f"""
+    text_id string, method string COMMENT 'augmenter, untuned, role_models; people', source string COMMENT
+    'ed or reddit, where the query came from; esconv, failed_esconv', origin_id string COMMENT 'of query or session',
+    sample int, model string, tokens int COMMENT 'of the whole text, prompt included',
+    counted_by string COMMENT 'tokens of the model, or nltk where it gave none',
+    faulty_lines int COMMENT 'that nobody speaks', first_faulty string, {MEASURED_TURNS}
+    """,
+    ("text_id",),
+)
+
+VIOLATIONS = Table(
+    "augesc.violations",
+    "One text and which of the eight requirements it violates: true where it does (AugESC 4.3).",
+    """
+    text_id string, method string, source string, format boolean, session_length boolean, utterances boolean,
+    continuous boolean, balance boolean, role_words boolean, seeker_length boolean, supporter_length boolean,
+    violated array<string>, kept boolean
+    """,
+    ("text_id",),
+)
+
+CONVERSATIONS = Table(
+    "augesc.conversations",
+    "One generated conversation that meets all requirements: the AugESC data set (AugESC 5).",
+    f"""
+    conversation_id string, source string COMMENT 'of the query: ed or reddit', query_id string, sample int,
+    model string, tokens int, {MEASURED_TURNS}
+    """,
+    ("conversation_id",),
+)

@@ -1,0 +1,93 @@
+"""The eight requirements for generated conversations (AugESC 4.3): one small Column function each.
+
+All are looked at in every text, whatever else is wrong with it. They see ``turns``, an array of (role, text, tokens).
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from conf.augesc_settings import FilterSettings, UtteranceLengths
+
+REQUIREMENTS = (
+    "format", "session_length", "utterances", "continuous", "balance", "role_words",
+    "seeker_length", "supporter_length",
+)  # fmt: skip
+"""In the order of Table 1."""
+
+
+def faulty_format(faulty_lines: Column, turns: Column) -> Column:
+    """Format: a line that nobody speaks, or no line at all."""
+    return (faulty_lines > 0) | (F.size(turns) == 0)
+
+
+def too_long_session(tokens: Column, most: int) -> Column:
+    """Session Length: a text that may have been cut where generation ended."""
+    return tokens > most
+
+
+def wrong_number_of_utterances(turns: Column, least: int, most: int) -> Column:
+    """Total Utterance Number: too few for depth, or so many that topics drift."""
+    return ~F.size(turns).between(least, most)
+
+
+def too_many_in_a_row(turns: Column, most: int) -> Column:
+    """Continuous Utterance Number: one speaker goes on and on."""
+    roles = F.array_join(F.transform(turns, lambda turn: F.left(turn["role"], F.lit(2))), ",")
+    return F.concat(roles, F.lit(",")).rlike(rf"(\w\w,)\1{{{most}}}")
+
+
+def unbalanced(turns: Column, most: float) -> Column:
+    """Balanced Utterance Number: one speaker has more than so many times the other's utterances."""
+    seeker, supporter = (F.size(_of(turns, role)) for role in ("seeker", "supporter"))
+    return F.greatest(seeker, supporter) > most * F.least(seeker, supporter)
+
+
+def has_role_words(turns: Column, words: Sequence[str]) -> Column:
+    """Role Words: an utterance with the speakers' names, written as they are ("only human" is none)."""
+    if not words:
+        return F.lit(False)
+    named = "|".join(rf"\Q{word}\E" for word in words)
+    pattern = rf"(?<![\p{{L}}\p{{Nd}}])(?:{named})(?![\p{{L}}\p{{Nd}}])"
+    return F.exists(turns, lambda turn: turn["text"].rlike(pattern))
+
+
+def wrong_utterance_lengths(turns: Column, role: str, lengths: UtteranceLengths) -> Column:
+    """Seeker and Supporter Utterance Length: the average, the share of short ones, the longest; or none at all."""
+    tokens = F.transform(_of(turns, role), lambda turn: turn["tokens"])
+    number = F.size(tokens)
+    total = F.aggregate(tokens, F.lit(0), lambda total, one: total + one)
+    short = F.size(F.filter(tokens, lambda one: one < lengths.least_average))
+    average = (total < lengths.least_average * number) | (total > lengths.most_average * number)
+    return (number == 0) | average | (short > lengths.most_short * number) | (F.array_max(tokens) > lengths.longest)
+
+
+def violations(measured: DataFrame, limits: FilterSettings) -> DataFrame:
+    """Which requirements each text violates.
+
+    Args:
+        measured: ``augesc.measured_texts``.
+        limits: ``augesc.filters``.
+
+    Returns:
+        Rows of ``augesc.violations``: true where a requirement is violated, and the names of those.
+    """
+    turns = F.col("turns")
+    found = {
+        "format": faulty_format(F.col("faulty_lines"), turns),
+        "session_length": too_long_session(F.col("tokens"), limits.session_tokens),
+        "utterances": wrong_number_of_utterances(turns, limits.least_utterances, limits.most_utterances),
+        "continuous": too_many_in_a_row(turns, limits.continuous),
+        "balance": unbalanced(turns, limits.balance),
+        "role_words": has_role_words(turns, limits.role_words),
+        "seeker_length": wrong_utterance_lengths(turns, "seeker", limits.seeker),
+        "supporter_length": wrong_utterance_lengths(turns, "supporter", limits.supporter),
+    }
+    rows = measured.select("text_id", "method", "source", *(found[name].alias(name) for name in REQUIREMENTS))
+    named = F.array_compact(F.array(*(F.when(F.col(name), name) for name in REQUIREMENTS)))
+    return rows.withColumn("violated", named).withColumn("kept", F.size("violated") == 0)
+
+
+def _of(turns: Column, role: str) -> Column:
+    return F.filter(turns, lambda turn: turn["role"] == role)
