@@ -58,6 +58,15 @@ class FilterSettings(Section):
     supporter: UtteranceLengths = UtteranceLengths(least_average=9)
 
 
+class StatisticsSettings(Section):
+    """What is counted in the conversations (AugESC 5)."""
+
+    sampled: int = Field(10_000, ge=1, description="AugESC 5.3: conversations of each set whose words are compared")
+    prior_words: float = Field(500, gt=0, description="ours: the sum of the priors of all words, for the log-odds")
+    typical_words: int = Field(50, ge=10, description="ours: so many of each set and role are kept; Figure 4 shows 10")
+    growth_points: int = Field(50, ge=1, description="ours: sizes at which different bigrams are counted")
+
+
 class AugescSettings(Section):
     sessions: Paths = Field(
         (), description="ESConv: files of sessions (.json, .jsonl, .tsv, each also .gz), or folders of them"
@@ -73,3 +82,4 @@ class AugescSettings(Section):
     session_rules: SessionRules = SessionRules()
     query_rules: QueryRules = QueryRules()
     filters: FilterSettings = FilterSettings()
+    statistics: StatisticsSettings = StatisticsSettings()

@@ -72,3 +72,30 @@ CONVERSATIONS = Table(
     """,
     ("conversation_id",),
 )
+
+STATISTICS = Table(
+    "augesc.statistics",
+    "One figure of a set of conversations: sizes, lengths, distinct words, by role (AugESC Table 2).",
+    """
+    data_set string COMMENT 'esconv, failed_esconv; ed, reddit, total of both', role string
+    COMMENT 'seeker, supporter or both', measure string, value double
+    """,
+    ("data_set", "role", "measure"),
+)
+
+BIGRAM_GROWTH = Table(
+    "augesc.bigram_growth",
+    "How many different bigrams the first so many conversations of a set have (AugESC Figure 5).",
+    "data_set string, sessions int, unique_bigrams bigint",
+    ("data_set", "sessions"),
+)
+
+TYPICAL_WORDS = Table(
+    "augesc.typical_words",
+    "One word that is typical of a set's seekers or supporters, by its log-odds against the other sets (AugESC 5.3).",
+    """
+    data_set string, role string, rank int COMMENT 'by z, from 1', word string, number bigint COMMENT 'in the set',
+    others bigint COMMENT 'in the other sets', log_odds double, z double COMMENT 'above 3: highly significant'
+    """,
+    ("data_set", "role", "word"),
+)

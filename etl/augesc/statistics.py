@@ -1,0 +1,176 @@
+"""What a set of conversations is like (AugESC 5): sizes, lengths, words, bigrams, words typical of a set.
+
+All functions take ``said``: data_set, session_id, turns array<struct<role, text, tokens>>.
+"""
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from etl.columns import computed_once
+from etl.edos.splits import content_share
+from udfs.words import lower_words
+
+TOTAL = "total"
+"""Both sources of generated conversations together (AugESC Table 2)."""
+
+
+def said_in(measured: DataFrame, conversations: DataFrame) -> DataFrame:
+    """Conversations by data set: esconv and failed_esconv of people; ed, reddit and total of the tuned model.
+
+    Args:
+        measured: ``augesc.measured_texts``: sessions of people, whether they violate anything or not.
+        conversations: ``augesc.conversations``.
+    """
+    people = measured.where(F.col("method") == "people").select(
+        F.col("source").alias("data_set"), F.col("text_id").alias("session_id"), "turns"
+    )
+    kept = conversations.select(
+        F.col("source").alias("data_set"), F.col("conversation_id").alias("session_id"), "turns"
+    )
+    return people.unionByName(kept).unionByName(kept.withColumn("data_set", F.lit(TOTAL)))
+
+
+def sampled(said: DataFrame, sessions: int) -> DataFrame:
+    """At most so many conversations of each set, by the hash of their ids (AugESC 5.3: 10 K)."""
+    order = Window.partitionBy("data_set").orderBy(content_share(F.col("session_id"), salt="sampled"), "session_id")
+    return said.withColumn("nth", F.row_number().over(order)).where(F.col("nth") <= sessions).drop("nth")
+
+
+def role_statistics(said: DataFrame) -> DataFrame:
+    """AugESC Table 2: conversations, their length, and each role's utterances, their lengths and distinct words.
+
+    Words are lower-case NLTK tokens with a letter; lengths count all tokens.
+
+    Returns:
+        data_set, role (both for what belongs to neither), measure, value.
+    """
+    lines = _lines(said)
+    words = computed_once(
+        lines.select("data_set", "role", F.array("text").alias("texts")), words=lower_words(F.col("texts"))
+    ).select("data_set", "role", F.explode(F.element_at("words", 1)).alias("word"))
+    of_role = lines.groupBy("data_set", "role").agg(F.count("*").alias("utterances"), F.sum("tokens").alias("tokens"))
+    sessions = said.groupBy("data_set").agg(
+        F.count("*").alias("sessions"),
+        F.sum(F.aggregate("turns", F.lit(0), lambda total, turn: total + turn["tokens"])).alias("all_tokens"),
+    )
+    distinct = words.groupBy("data_set", "role").agg(F.count_distinct("word").alias("unique_words"))
+    both = words.groupBy("data_set").agg(F.count_distinct("word").alias("unique_words"))
+    roles = of_role.join(distinct, ["data_set", "role"], "left").join(sessions, "data_set")
+    whole = sessions.join(both, "data_set", "left").withColumn("role", F.lit("both"))
+    return _long(
+        roles,
+        utterances=F.col("utterances"),
+        utterances_per_session=F.col("utterances") / F.col("sessions"),
+        utterance_length=F.col("tokens") / F.col("utterances"),
+        unique_words=F.coalesce("unique_words", F.lit(0)),
+    ).unionByName(
+        _long(
+            whole,
+            sessions=F.col("sessions"),
+            session_length=F.col("all_tokens") / F.col("sessions"),
+            unique_words=F.coalesce("unique_words", F.lit(0)),
+        )
+    )
+
+
+def bigram_growth(said: DataFrame, points: int) -> DataFrame:
+    """AugESC Figure 5: how many different bigrams so many conversations have.
+
+    Conversations come in the order of their ids' hashes. A bigram is two neighbouring words of one utterance; it counts
+    where it first occurs, so that one pass gives the number at every size.
+
+    Args:
+        points: sizes at equal distances, the last of them all conversations.
+
+    Returns:
+        data_set, sessions, unique_bigrams.
+    """
+    order = Window.partitionBy("data_set").orderBy(content_share(F.col("session_id"), salt="growth"), "session_id")
+    placed = said.select(
+        "data_set", F.row_number().over(order).alias("place"), F.col("turns")["text"].alias("texts"),
+        F.count("*").over(Window.partitionBy("data_set")).alias("sessions"),
+    )  # fmt: skip
+    step = F.greatest(F.lit(1), F.ceil(F.col("sessions") / points))
+    size = F.least(F.ceil(F.col("place") / step) * step, F.col("sessions")).cast("int")
+    words = computed_once(placed.withColumn("size", size), words=lower_words(F.col("texts")))
+    pairs = F.flatten(F.transform("words", _pairs))
+    bigrams = words.select("data_set", "size", F.explode(pairs).alias("bigram"))
+    first = bigrams.groupBy("data_set", "bigram").agg(F.min("size").alias("size"))
+    new = first.groupBy("data_set", "size").agg(F.count("*").alias("new"))
+    sizes = words.select("data_set", "size").distinct().join(new, ["data_set", "size"], "left")
+    grown = F.sum(F.coalesce("new", F.lit(0))).over(Window.partitionBy("data_set").orderBy("size"))
+    return sizes.select("data_set", F.col("size").alias("sessions"), grown.alias("unique_bigrams"))
+
+
+def word_counts(said: DataFrame) -> DataFrame:
+    """How often each word stands in each role's utterances of each set: data_set, role, word, number."""
+    words = computed_once(
+        _lines(said).select("data_set", "role", F.array("text").alias("texts")), words=lower_words(F.col("texts"))
+    )
+    each = words.select("data_set", "role", F.explode(F.element_at("words", 1)).alias("word"))
+    return each.groupBy("data_set", "role", "word").agg(F.count("*").alias("number"))
+
+
+def log_odds(counts: DataFrame, prior: float) -> DataFrame:
+    """Log-odds ratio with informative Dirichlet prior of each word in a set against all other sets, z-scored.
+
+    AugESC 5.3, Figure 4, after Monroe et al. (2008): with y a word's number, n all words' number, a the word's prior
+    and A the sum of priors, the log-odds of a set is log((y + a) / (n + A - y - a)); the difference to the other sets'
+    is divided by its standard deviation, the square root of 1 / (y + a) + 1 / (other y + a). Priors are in proportion
+    to the word's number in all sets together. Roles are apart.
+
+    Args:
+        counts: of ``word_counts``; no set may be part of another.
+        prior: A, in words.
+
+    Returns:
+        data_set, role, word, number, others, log_odds, z.
+    """
+    by_role = Window.partitionBy("role")
+    by_word, by_set = Window.partitionBy("role", "word"), Window.partitionBy("role", "data_set")
+    sets = counts.select("role", "data_set").distinct()
+    every = counts.select("role", "word").distinct().join(sets, "role")
+    filled = every.join(counts, ["role", "data_set", "word"], "left").fillna(0, ["number"])
+    sums = filled.withColumns(
+        {"n": F.sum("number").over(by_set), "all": F.sum("number").over(by_role), "same": F.sum("number").over(by_word)}
+    )
+    a = F.lit(prior) * F.col("same") / F.col("all")
+    y, other = F.col("number"), F.col("same") - F.col("number")
+    n, other_n = F.col("n"), F.col("all") - F.col("n")
+    rows = sums.withColumns(
+        {"others": other, "log_odds": _log_odds(y, n, a, prior) - _log_odds(other, other_n, a, prior),
+         "deviation": F.sqrt(1 / (y + a) + 1 / (other + a))}
+    )  # fmt: skip
+    return rows.where(F.col("number") > 0).select(
+        "data_set", "role", "word", "number", "others", F.round("log_odds", 4).alias("log_odds"),
+        F.round(F.col("log_odds") / F.col("deviation"), 4).alias("z"),
+    )  # fmt: skip
+
+
+def most_typical(odds: DataFrame, top: int) -> DataFrame:
+    """Adds rank: each set's and role's words by z, the highest first (AugESC Figure 4); only the first ``top``."""
+    order = Window.partitionBy("data_set", "role").orderBy(F.col("z").desc(), "word")
+    return odds.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= top)
+
+
+def _log_odds(number: Column, total: Column, prior: Column, priors: float) -> Column:
+    return F.log((number + prior) / (total + F.lit(priors) - number - prior))
+
+
+def _pairs(words: Column) -> Column:
+    """Neighbouring words, joined by a blank; none for fewer than two words."""
+    return F.zip_with(
+        F.slice(words, 1, F.greatest(F.size(words) - 1, F.lit(0))), F.slice(words, 2, F.size(words)),
+        lambda first, second: F.concat_ws(" ", first, second),
+    )  # fmt: skip
+
+
+def _lines(said: DataFrame) -> DataFrame:
+    return said.select("data_set", "session_id", F.inline("turns"))
+
+
+def _long(rows: DataFrame, **measures: Column) -> DataFrame:
+    values = [
+        F.struct(F.lit(name).alias("measure"), value.cast("double").alias("value")) for name, value in measures.items()
+    ]
+    return rows.select("data_set", "role", F.inline(F.array(*values)))
