@@ -1,6 +1,6 @@
 """Settings of the AugESC data set: sessions, queries, the eight requirements, statistics (AugESC 4 and 5)."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -67,6 +67,19 @@ class StatisticsSettings(Section):
     growth_points: int = Field(50, ge=1, description="ours: sizes at which different bigrams are counted")
 
 
+class AugescPublishing(Section):
+    """The conversations as files for others."""
+
+    name: str = Field(
+        "augesc", pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", description="the data set's name and folder"
+    )
+    folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>")
+    formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("jsonl", "parquet"), min_length=1)
+    test_share: float = Field(0.1, gt=0, lt=0.5, description="ours, of the queries")
+    validation_share: float = Field(0.1, gt=0, lt=0.5, description="ours, of the queries")
+    conversations_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of the id")
+
+
 class AugescSettings(Section):
     sessions: Paths = Field(
         (), description="ESConv: files of sessions (.json, .jsonl, .tsv, each also .gz), or folders of them"
@@ -83,3 +96,4 @@ class AugescSettings(Section):
     query_rules: QueryRules = QueryRules()
     filters: FilterSettings = FilterSettings()
     statistics: StatisticsSettings = StatisticsSettings()
+    publishing: AugescPublishing = AugescPublishing()

@@ -40,6 +40,7 @@ def test_the_wheel_carries_packages_and_their_data(wheel: zipfile.ZipFile) -> No
         "udfs/models/loader.py", "etl/annotation/page/page.html", "etl/annotation/page/page.js",
         "conf/taxonomies/edos_tutorial.csv",
         "udfs/models/loader.py", "conf/reports/report.css", "conf/publishing/card.md",
+        "conf/prompts/augesc.txt", "conf/augesc/sensitive_words.txt", "conf/publishing/augesc_card.md",
     ):  # fmt: skip
         assert needed in names, needed
     assert not [name for name in names if name.startswith("tests/")]

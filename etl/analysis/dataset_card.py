@@ -76,7 +76,15 @@ def card(
     return f"---\n{front_matter(rows, formats, languages, name)}---\n\n{text}"
 
 
-def front_matter(rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str], name: str) -> str:
+def front_matter(
+    rows: Mapping[str, int],
+    formats: Sequence[str],
+    languages: Sequence[str],
+    name: str,
+    *,
+    licence: str = "other",
+    tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles"),
+) -> str:
     """The card's YAML: licence, size, and which files of the first format are which split.
 
     A loader takes one format for a whole folder; the others are there to be named.
@@ -86,9 +94,9 @@ def front_matter(rows: Mapping[str, int], formats: Sequence[str], languages: Seq
     content: dict[str, Any] = {
         "pretty_name": name,
         "language": list(languages),
-        "license": "other",
+        "license": licence,
         "task_categories": ["text-classification", "text-generation"],
-        "tags": ["emotion", "empathy", "dialogue", "subtitles"],
+        "tags": list(tags),
         "size_categories": [size_category(sum(rows.values()))],
         "configs": [{"config_name": "default", "data_files": files_of}],
     }

@@ -17,7 +17,7 @@ POSTS = (
     "query_id string, source string, forum string, emotion string, text string, media boolean, fault string, "
     "detail string"
 )
-LINK = r"(?i)https?://|www\.\S|\bimgur\b|\byoutu\.?be\b|\]\(\s*/?\w|\.(?:com|org|net|jpe?g|png|gif|mp4)\b"
+LINK = r"(?i)https?://|www\.\S|youtu\.be/|\]\(\s*/?\w|\.(?:com|org|net|jpe?g|png|gif|mp4)\b"
 
 
 def first_posts(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str, str]]:
@@ -50,6 +50,11 @@ def forum_posts(spark: SparkSession, files: Sequence[str]) -> DataFrame:
         F.lit("reddit").alias("source"), "forum", F.lit(None).cast("string").alias("emotion"), "text", "media",
         "fault", "detail",
     )  # fmt: skip
+
+
+def with_lengths(posts: DataFrame) -> DataFrame:
+    """Adds tokens, the text's NLTK word tokens: what costs most here, so that the caller may hold it."""
+    return computed_once(posts, tokens=token_count(F.col("text")))
 
 
 def has_link(text: Column) -> Column:
@@ -89,7 +94,7 @@ def chosen_queries(
     hold for both sources. Its classifiers of emotion and toxicity are not among these rules.
 
     Args:
-        posts: rows of ``empathetic_posts`` and ``forum_posts``.
+        posts: rows of ``empathetic_posts`` and ``forum_posts``, with lengths.
         tokens: fewest and most NLTK word tokens.
         emotions: labels that are kept.
         sensitive, medication, forum_words: lists of ``conf/augesc``.
@@ -98,9 +103,8 @@ def chosen_queries(
     Returns:
         Outcome of ``augesc.queries``; the unit is the post.
     """
-    rows = computed_once(posts, tokens=token_count(F.col("text")))
     rows = computed_once(
-        rows, sensitive=listed_word(F.col("text"), sensitive), medication=listed_word(F.col("text"), medication),
+        posts, sensitive=listed_word(F.col("text"), sensitive), medication=listed_word(F.col("text"), medication),
         forum_word=listed_word(F.col("text"), forum_words), words=F.sha2(normalised(F.col("text")), 256),
     )  # fmt: skip
     of_forum, text = F.col("source") == "reddit", F.col("text")

@@ -1,6 +1,7 @@
 """Support conversations between people: which are used, and the few that a model is tuned on (AugESC 4.1)."""
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -11,6 +12,8 @@ from etl.lakehouse.outcome import Outcome
 from udfs.session_files import DDL, read_batches
 
 ENDINGS = (".json", ".jsonl", ".tsv", ".json.gz", ".jsonl.gz", ".tsv.gz")
+FAILED = "Failed"
+"""How ESConv's makers begin the name of the file of sessions that failed their checks."""
 OPENING = 200
 """Letters and digits at the start of a talk by which two readings of it are known for the same. Ours: MultiESC and
 PPDPP change blanks, merge turns and cut ends; 127 of 130 talks that both have agree in so many."""
@@ -23,12 +26,13 @@ def read_sessions(spark: SparkSession, files: Sequence[str], contrast: Sequence[
 
     Args:
         files: of sessions.
-        contrast: of sessions that failed their makers' checks; what is in both is contrast.
+        contrast: of sessions that failed their makers' checks; what is in both is contrast, and what is named so.
 
     Returns:
         The columns of ``udfs.session_files``, and contrast boolean.
     """
-    failed, rows = set(contrast), spark.createDataFrame([], DDL).withColumn("contrast", F.lit(False))
+    failed = {*contrast, *(name for name in files if PurePath(name).name.startswith(FAILED))}
+    rows = spark.createDataFrame([], DDL).withColumn("contrast", F.lit(False))
     for names, is_contrast in ((sorted(set(files) - failed), False), (sorted(failed), True)):
         if names:
             contents = spark.read.format("binaryFile").load(names).select("path", "content")

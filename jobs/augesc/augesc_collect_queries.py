@@ -3,7 +3,7 @@
 from itertools import chain
 
 from conf.wordlists import cased_words
-from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, forum_posts
+from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, forum_posts, with_lengths
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.outside import csv_rows, files_under
 from etl.lakehouse.stage import StageRun, Units, stage
@@ -25,7 +25,7 @@ def augesc_collect_queries(run: StageRun) -> Outcome:
     talks = (csv_rows(name, COLUMNS, "augesc.queries") for name in files if name.endswith(TALKS))
     posts = empathetic_posts(run.spark, chain.from_iterable(talks))
     dumps = [name for name in files if not name.endswith(TALKS)]
-    posts = posts.unionByName(forum_posts(run.spark, dumps)).cache()
+    posts = with_lengths(posts.unionByName(forum_posts(run.spark, dumps))).cache()
     outcome = chosen_queries(
         posts,
         tokens=(rules.min_tokens, rules.max_tokens),

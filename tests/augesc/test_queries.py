@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.wordlists import cased_words
-from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, first_posts, forum_posts
+from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, first_posts, forum_posts, with_lengths
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.outside import csv_rows
 from udfs.posts import post_of
@@ -25,7 +25,7 @@ def chosen(posts: DataFrame, **more: object) -> Outcome:
         "tokens": (10, 60), "emotions": EMOTIONS, "sensitive": RULES["sensitive"], "medication": RULES["medication"],
         "forum_words": RULES["forum"], "forums": [], **more,
     }  # fmt: skip
-    return chosen_queries(posts, **rules)
+    return chosen_queries(with_lengths(posts), **rules)
 
 
 def test_words_are_counted_as_nltk_does() -> None:
@@ -64,7 +64,7 @@ def test_each_rule_leaves_out_its_posts(spark: SparkSession, tmp_path: Path) -> 
         "picture": f"{LONG} look", "short": "my landlord wants me out", "long": " ".join(["word"] * 61),
         "grave": f"{LONG} and I think of Suicide", "drug": f"{LONG} so I took my zoloft", "lingo": f"as OP said {LONG}",
         "no_lingo": f"after my post-op visit {LONG}", "therapist": f"{LONG} said a therapist , not a rapist 's friend",
-        "grape": f"{LONG} and eat grapes",
+        "grape": f"{LONG} and eat grapes and watch youtube",
     }  # fmt: skip
     lines = [json.dumps({"id": name, "subreddit": "Rent", "selftext": text}) for name, text in texts.items()]
     lines[4] = json.dumps({"id": "picture", "selftext": texts["picture"], "post_hint": "image"})

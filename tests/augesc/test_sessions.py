@@ -73,8 +73,8 @@ def test_the_draw_is_as_even_as_the_data_allow(spark: SparkSession, tmp_path: Pa
     talks = [talk(next(numbers), SEEKER, SUPPORTER, problem=name) for name, n in available.items() for _ in range(n)]
     talks.append(talk(next(numbers), SEEKER, SUPPORTER, problem=None))
     file = written(tmp_path, "a.jsonl", *talks)
-    contrast = written(tmp_path, "Failed.jsonl", talk(99, SEEKER, SUPPORTER, problem="parents"))
-    sessions = usable_sessions(read_sessions(spark, [file], [contrast]), 60_000).rows
+    named_so = written(tmp_path, "FailedOnes.jsonl", talk(99, SEEKER, SUPPORTER, problem="parents"))
+    sessions = usable_sessions(read_sessions(spark, [file, named_so], []), 60_000).rows
     outcome = training_draw(sessions, 20, 13)
     drawn = outcome.rows.collect()
     counts = Counter(row.problem for row in drawn)

@@ -1,0 +1,102 @@
+"""The stages of the AugESC path as the pipeline runs them: accounts, a second run, other thresholds, the export."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.errors import InputError
+from conf.settings import load_settings
+from etl.augesc.queries import COLUMNS
+from etl.augesc.texts import prompt
+from etl.lakehouse.pipeline import Workplace, all_stages, chosen
+from etl.lakehouse.progress import Progress
+from etl.lakehouse.runner import run_stage
+from etl.lakehouse.tables import TABLES
+
+ENDS = (
+    "augesc_draw_sessions,augesc_collect_queries,augesc_keep_conversations,augesc_describe_conversations,"
+    "augesc_grow_bigrams,augesc_compare_words,augesc_export"
+)
+QUERY = "I moved to a new town and I do not know a single person here"
+ANSWER = "That sounds lonely , and it takes time to find people you like ."
+REPLY = "It does , and every evening I sit at home and stare at the wall ."
+
+
+def answer(pairs: int) -> str:
+    return f" {ANSWER}\n" + "\n".join(f"Human: {REPLY}\nAI: {ANSWER}" for _ in range(pairs))
+
+
+def work(place: Workplace) -> list[str]:
+    ran = []
+    stages = chosen(all_stages(), to=ENDS)
+    for stage in stages:
+        need = place.need(stage)
+        if need.why is not None:
+            run_stage(place, stage, need, Progress(place.spark, len(stages)))
+            ran.append(stage.name)
+    return ran
+
+
+@pytest.fixture()
+def settings(tmp_path: Path) -> dict[str, str]:
+    sessions = [
+        {
+            "problem_type": name,
+            "dialog": [{"speaker": "usr", "text": f"{QUERY} {n}"}, {"speaker": "sys", "text": ANSWER}],
+        }
+        for n, name in enumerate(["job crisis", "job crisis", "sleep"])
+    ]
+    (tmp_path / "esconv").mkdir()
+    (tmp_path / "esconv" / "lines.jsonl").write_text("\n".join([*map(json.dumps, sessions), "{"]), "utf-8")
+    with (tmp_path / "talks.csv").open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([COLUMNS, ("lonely", "1", "utterance", QUERY), ("joyful", "2", "utterance", QUERY)])
+    (tmp_path / "posts.jsonl").write_text(json.dumps({"id": "p", "selftext": REPLY}) + "\n{\n", "utf-8")
+    texts = [
+        {"text_id": f"t{n}", "source": "ed", "origin_id": "ed/1", "sample": n, "text": prompt(QUERY) + answer(pairs)}
+        for n, pairs in enumerate((5, 6, 1))
+    ]
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, texts)), "utf-8")
+    return {
+        "lakehouse.root": str(tmp_path / "lakehouse"),
+        "augesc.sessions": str(tmp_path / "esconv"),
+        "augesc.queries": f"[{tmp_path}/talks.csv, {tmp_path}/posts.jsonl]",
+        "augesc.generated_texts": str(tmp_path / "texts.jsonl"),
+        "augesc.session_rules.training": "2",
+    }
+
+
+def test_the_path_runs_and_then_has_nothing_to_do(
+    spark: SparkSession, settings: dict[str, str], tmp_path: Path
+) -> None:
+    place = Workplace(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
+    assert len(work(place)) == 10
+    read = place.lakehouse.read
+    counts = {name: read(table).count() for name, table in TABLES.items() if name.startswith("augesc.")}
+    assert (counts["augesc.sessions"], counts["augesc.training_sessions"], counts["augesc.queries"]) == (3, 2, 2)
+    assert (counts["augesc.measured_texts"], counts["augesc.conversations"]) == (6, 2)
+    assert min(counts.values()) > 0
+    dropped = {(row.stage, row.reason) for row in read(TABLES["ops.dropped"]).collect()}
+    assert dropped == {
+        ("augesc_read_sessions", "not_readable"), ("augesc_draw_sessions", "not_drawn"),
+        ("augesc_collect_queries", "not_readable"), ("augesc_collect_queries", "other_emotion"),
+        ("augesc_keep_conversations", "utterances"),
+    }  # fmt: skip
+    exported = tmp_path / "lakehouse" / "exports" / "augesc"
+    assert {path.name for path in exported.iterdir()} >= {"README.md", "export.json", "jsonl", "parquet"}
+    assert "2 emotional support conversations" in (exported / "README.md").read_text("utf-8")
+    assert work(place) == ["augesc_export"]  # it looks, and writes nothing
+    looser = {**settings, "augesc.filters.least_utterances": "2"}
+    again = Workplace(spark, load_settings("local", [], [f"{key}={value}" for key, value in looser.items()]))
+    ran = work(again)
+    assert ran[0] == "augesc_check_texts" and "augesc_measure_texts" not in ran
+    assert again.lakehouse.read(TABLES["augesc.conversations"]).count() == 3
+
+
+def test_a_folder_that_is_not_there_is_said_in_one_line(spark: SparkSession, settings: dict[str, str]) -> None:
+    missing = {**settings, "augesc.sessions": "nowhere"}
+    place = Workplace(spark, load_settings("local", [], [f"{key}={value}" for key, value in missing.items()]))
+    with pytest.raises(InputError, match="nowhere"):
+        work(place)
