@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Reply = str | tuple[int, str]
-"""An answer's text, or a status with an error's message."""
+Reply = str | tuple[int, str] | dict[str, Any]
+"""An answer's text, with its reason to finish as a dict; a dict with a whole response; or a status with a message."""
 
 
 class RecordedServer:
@@ -78,11 +78,16 @@ class RecordedServer:
                 self.at_once -= 1
         if isinstance(reply, tuple):
             return reply[0], {"error": {"message": reply[1], "type": "recorded"}}
+        if isinstance(reply, dict) and "response" in reply:
+            return 200, reply["response"]
+        finish = "stop"
+        if isinstance(reply, dict):
+            reply, finish = reply["text"], reply["finish"]
         chat = path.endswith("/chat/completions")
         said = {"message": {"role": "assistant", "content": reply}} if chat else {"text": reply}
         usage = {"prompt_tokens": len(str(body).split()), "completion_tokens": len(reply.split()), "total_tokens": 0}
         kind = "chat.completion" if chat else "text_completion"
-        choice = {"index": 0, "finish_reason": "stop", **said}
+        choice = {"index": 0, "finish_reason": finish, **said}
         return 200, {
             "id": "1",
             "object": kind,

@@ -13,6 +13,8 @@ from udfs.llm_requests import Answer, Request, reason, seed_of
 
 # The request itself is at fault, not the server: its row has the error and the others go on.
 REFUSED = (400, 413, 422)
+MOST_CHARACTERS = 1_000_000
+"""Of an answer: far more than any request asks for."""
 
 
 class ServerGenerator:
@@ -87,6 +89,8 @@ class ServerGenerator:
             raise RuntimeError(f"{self._place} answers {error.status_code}: {reason(error)}") from None
         except OpenAIError as error:
             raise RuntimeError(f"{self._place} is away ({reason(error)}); run again to go on") from None
+        except (ValueError, TypeError, AttributeError) as error:
+            return Answer(None, error=f"not an answer as OpenAI's servers give it: {reason(error)}"[:300])
         return said._replace(seconds=round(time.monotonic() - began, 4))
 
     def _ask(self, request: Request, decoding: DecodingSettings) -> Answer:
@@ -95,14 +99,7 @@ class ServerGenerator:
             said = self._client.chat.completions.create(messages=self._messages(request), **common)
         else:
             said = self._client.completions.create(prompt=request.prompt + request.answer_start, **common)
-        if not said.choices:
-            return Answer(None, error="the server gave no choice")
-        choice, used = said.choices[0], said.usage
-        text = (choice.message.content if decoding.chat else choice.text) or ""
-        if self._continues and request.answer_start and text.startswith(request.answer_start):
-            text = text[len(request.answer_start) :]  # some servers give back what they continued
-        counts = (used.prompt_tokens, used.completion_tokens) if used is not None else (None, None)
-        return Answer(text, choice.finish_reason, *counts)
+        return read_answer(said, decoding.chat, request.answer_start if self._continues else "")
 
     @property
     def _continues(self) -> bool:
@@ -131,6 +128,36 @@ class ServerGenerator:
             fields["stop"] = list(decoding.stop)
         more = extra_fields(request, decoding, self.settings.dialect)
         return {**fields, "extra_body": more} if more else fields
+
+
+def read_answer(said: Any, chat: bool, answer_start: str) -> Answer:
+    """What a response says. The client does not check its types, and what a server sends may be anything.
+
+    Args:
+        said: the client's response.
+        chat: which of the two kinds.
+        answer_start: what the server was to go on from; some give it back.
+
+    Raises:
+        ValueError, TypeError, AttributeError: it is no response of that kind.
+    """
+    choice = said.choices[0] if said.choices else None
+    if choice is None:
+        raise ValueError("no choice in it")
+    text = (choice.message.content if chat else choice.text) or ""
+    if not isinstance(text, str):
+        raise TypeError(f"its text is {type(text).__name__}")
+    # Half of a surrogate pair is no text, and would end the whole batch.
+    text = text.encode("utf-8", "replace").decode("utf-8")[:MOST_CHARACTERS]
+    used = said.usage
+    prompt, answer = _count(used, "prompt_tokens"), _count(used, "completion_tokens")
+    ended = choice.finish_reason if isinstance(choice.finish_reason, str) else None
+    return Answer(text.removeprefix(answer_start), ended, prompt, answer)
+
+
+def _count(used: Any, name: str) -> int | None:
+    count = getattr(used, name, None)
+    return count if isinstance(count, int) and 0 <= count < 2**31 else None
 
 
 def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,28 @@ def test_what_the_request_does_wrong_is_its_rows_error_and_the_rest_go_on() -> N
         first, second = asked(server).answers([Request("long"), Request("short")], GREEDY)
     assert first.text is None and "longer than the context" in (first.error or "")
     assert (second.text, second.error) == ("fine", None)
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ({}, "no choice in it"),
+        ({"choices": []}, "no choice in it"),
+        ({"choices": [{"message": {"content": ["a", "list"]}}]}, "its text is list"),
+        ({"choices": [{"message": None}]}, "not an answer"),
+        ({"choices": [{"message": {"content": "fine"}}], "usage": {"prompt_tokens": "many"}}, None),
+        ({"choices": [{"message": {"content": "half \ud800 a pair"}, "finish_reason": 7}]}, None),
+        ("just a text", "not an answer"),
+    ],
+)
+def test_a_server_that_answers_anything_spoils_its_row_alone(response: Any, expected: str | None) -> None:
+    with RecordedServer(lambda body: {"response": response}).running() as server:
+        answer = asked(server).answers([Request("p")], GREEDY)[0]
+    if expected is None:
+        assert answer.error is None and answer.text in ("fine", "half ? a pair")
+        assert (answer.prompt_tokens, answer.finish_reason) == (None, None)
+    else:
+        assert answer.text is None and expected in (answer.error or "")
 
 
 def test_a_busy_server_is_asked_again() -> None:

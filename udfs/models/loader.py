@@ -18,7 +18,7 @@ from udfs.models.folders import filling
 from udfs.models.parts import part_names, unpack_parts
 
 SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS or openai:NAME"
-HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model"]
+HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
 NO_MODEL = "none"
 """Identity of a model that the settings leave out (null): nothing is trained, nothing is asked."""
 SERVED = "openai:"
