@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from conf.augesc_settings import AugescSettings
 from conf.edos_settings import EdosSettings, PublishingSettings
+from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
 from conf.section import Section
@@ -51,13 +52,6 @@ class MlflowSettings(Section):
     tracking_uri: str | None = Field(None, description="null: a sqlite store beside the tables")
     registry_uri: str | None = Field(None, description="null: the store itself; databricks-uc on Unity Catalog")
     experiment: str = Field("edos", description="experiment name, or a path on Databricks")
-
-
-class EmoPillarsSettings(Section):
-    plots: str | None = None
-    goemotions: str | None = None
-    isear: str | None = None
-    emocontext: str | None = None
 
 
 class Settings(Section):

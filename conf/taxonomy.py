@@ -24,3 +24,23 @@ def edos_kinds() -> dict[str, str]:
 def edos_lessons() -> dict[str, tuple[str, str]]:
     """Label to (what it means, an example of our own), for people who label."""
     return {row["label"]: (row["about"], row["example"]) for row in _rows("edos_tutorial")}
+
+
+def goemotions_labels() -> tuple[str, ...]:
+    """The 28 labels of GoEmotions in id order, neutral last (Emo Pillars 4)."""
+    return tuple(row["label"] for row in sorted(_rows("goemotions"), key=lambda row: int(row["id"])))
+
+
+def goemotions_definitions() -> dict[str, str]:
+    """Label to what it means, in our words (Emo Pillars 3.2, A)."""
+    return {row["label"]: row["definition"] for row in _rows("goemotions")}
+
+
+def goemotions_polarities() -> dict[str, str]:
+    """Label to positive, negative, ambiguous or neutral."""
+    return {row["label"]: row["polarity"] for row in _rows("goemotions")}
+
+
+def goemotions_mapping() -> dict[str, str | None]:
+    """A label out of the taxonomy to the one it counts as; None: it has no close match and is left out."""
+    return {row["raw"]: row["label"] or None for row in _rows("goemotions_mapping")}

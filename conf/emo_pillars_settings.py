@@ -1,0 +1,42 @@
+"""Settings of Emo Pillars: stories into labelled utterances (Emo Pillars 3, 4 and B)."""
+
+from pydantic import Field
+
+from conf.llm_settings import DecodingSettings
+from conf.section import Section
+
+
+def _step(tokens: int) -> DecodingSettings:
+    """Emo Pillars B: greedy, a repetition penalty of 1.03, most new tokens by step."""
+    return DecodingSettings(max_new_tokens=tokens, repetition_penalty=1.03)
+
+
+class StepSettings(Section):
+    """How each step's answers are decoded (Emo Pillars B)."""
+
+    actors: DecodingSettings = _step(300)
+    utterances: DecodingSettings = _step(500)
+    soft_labels: DecodingSettings = _step(100)
+    contexts: DecodingSettings = _step(300)
+    clean_contexts: DecodingSettings = _step(300)
+    rewrites: DecodingSettings = _step(300)
+
+
+class EmoPillarsSettings(Section):
+    plots: str | None = Field(
+        None,
+        description="CSV with a column plot (.gz too), WikiPlots' file `plots` with `titles` beside it, or a folder",
+    )
+    plot_limit: int | None = Field(2_000, ge=1, description="Emo Pillars 4: plots taken, by content hash; null: all")
+    plot_words: int = Field(3_000, ge=50, description="ours: words and marks of a plot that a prompt holds; cut beyond")
+    english_share: float = Field(0.5, ge=0, le=1, description="ours: least share of a plot's words that are English")
+    emotional: int = Field(8, ge=1, description="Emo Pillars 3.2, B: utterances of various emotions for each actor")
+    neutral: int = Field(2, ge=0, description="Emo Pillars 3.2, B: neutral ones after them")
+    top_labels: int = Field(5, ge=1, le=28, description="Emo Pillars B: soft labels of an utterance")
+    least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
+    near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
+    context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
+    steps: StepSettings = StepSettings()
+    goemotions: str | None = None
+    isear: str | None = None
+    emocontext: str | None = None

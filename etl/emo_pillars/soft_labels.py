@@ -1,0 +1,81 @@
+"""Reading labels with levels out of an answer (Emo Pillars 3.3)."""
+
+import re
+from typing import NamedTuple
+
+from etl.emo_pillars.answers import Parsed, Rejected, echoes, lines_of, without_repeats
+
+_ON_ONE_LINE = re.compile(r"(?<=[\d)\]%])[,;]?[ \t]+(?=\d{1,2}[.)]\s*[A-Za-z])")
+_LABEL = re.compile(r"[\"“'(]?(?P<label>[A-Za-z]+(?:[ -][A-Za-z]+)?)[\"”')]?(?P<rest>[\s:=(\[,–—-].*|$)", re.DOTALL)
+_NAMED = r"(?:(?:expressiveness|expressed|intensity|strength|level|rating|score)[a-z ]*[:=]?\s*)*"
+_LEVEL = re.compile(
+    rf"[\s:=(\[,–—-]*{_NAMED}(?P<number>\d+(?:[.,]\d+)?|[.,]\d+)\s*"
+    r"(?:(?:/|out of)\s*(?P<of>\d+(?:[.,]\d+)?)|(?P<percent>%))?\s*[)\]]?(?P<why>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NEGATIVE = re.compile(r"\s*[:=(\[]\s*[-−–]\s*[\d.,]")
+_RANGE = re.compile(r"\s*(?:[-–—]|to\b)\s*[\d.,]*\d")
+_IN_WORDS = re.compile(
+    r"[\s:=(\[,–—-]*(?:very |quite |extremely )?(?:high|low|medium|moderate|strong|mild|weak|intense|none)\w*\b",
+    re.IGNORECASE,
+)
+
+
+class SoftLabel(NamedTuple):
+    """A label as the model named it, how strongly it is expressed, and why."""
+
+    raw_label: str
+    level: float
+    reasoning: str | None
+
+
+def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
+    """The labels of an answer with levels from 0 to 1, the first ``top`` of them (Emo Pillars 3.3).
+
+    "0,7", "7/10" and "70%" are levels; "high", a bare 7, a range or a negative number is none.
+
+    Args:
+        answer: the raw answer with its dictated start.
+        template: of the prompt.
+        top: labels asked for.
+    """
+    found, rejected = [], []
+    for line in lines_of(_ON_ONE_LINE.sub("\n", answer)):
+        got = _soft_label(line.text, line.listed, template)
+        if isinstance(got, SoftLabel):
+            found.append(got)
+        elif got is not None:
+            rejected.append(got)
+    kept = without_repeats(found, lambda one: one.raw_label, "repeated_label")
+    beyond = [Rejected("beyond_top", f"{one.raw_label} {one.level}") for one in kept.items[top:]]
+    return Parsed(kept.items[:top], rejected + kept.rejected + beyond)
+
+
+def _soft_label(text: str, listed: bool, template: str) -> SoftLabel | Rejected | None:
+    if echoes(text, template):
+        return Rejected("repeats_prompt", text)
+    match = _LABEL.match(text)
+    if match is None:
+        return Rejected("no_label", text)
+    rest = match["rest"]
+    if _NEGATIVE.match(rest):
+        return Rejected("level_out_of_range", text)
+    number = _LEVEL.match(rest)
+    if number is None:
+        if not listed:
+            return None if text.endswith(":") else Rejected("no_list_item", text)
+        return Rejected("level_in_words" if _IN_WORDS.match(rest) else "no_level", text)
+    if _RANGE.match(number["why"]):
+        return Rejected("level_is_a_range", text)
+    level = level_of(number["number"], number["of"], bool(number["percent"]))
+    if level is None:
+        return Rejected("level_out_of_range", text)
+    why = number["why"].strip(" .:;,-–—\t()")
+    return SoftLabel(match["label"].strip().lower(), level, why or None)
+
+
+def level_of(number: str, of: str | None = None, percent: bool = False) -> float | None:
+    """A level from 0 to 1, to two decimals; None where a number is none."""
+    whole = 100.0 if percent else float(of.replace(",", ".")) if of else 1.0
+    level = float(number.replace(",", ".")) / whole if whole > 0 else -1.0
+    return round(level, 2) if 0 <= level <= 1 else None
