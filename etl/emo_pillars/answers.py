@@ -14,8 +14,9 @@ _MARKDOWN = re.compile(r"\*\*|__|`+|^\s*#+\s+", re.MULTILINE)
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("'", "'"), ("‘", "’"), ("”", "”"))
 _REFUSAL = re.compile(
     r"\bas an? (?:ai|artificial intelligence|(?:large )?language model)\b"
-    r"|\b(?:can(?:no|['’])t|can not|unable to|won['’]t|not able to)(?: \w+)? "
-    r"(?:assist|help (?:you )?with|fulfil|comply|provide|complete|generate|answer|do that|do this)",
+    r"|\bi(?:['’]m| am)? (?:really )?(?:can(?:no|['’])t|can not|unable to|won['’]t|not able to) "
+    r"(?:assist|comply|(?:help(?: you)? with|fulfil|do|answer|provide|complete|generate) "
+    r"(?:that|this|your|such|the request))\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
@@ -62,9 +63,9 @@ def unquoted(text: str) -> str:
     """Without quotes around the whole."""
     text = text.strip()
     for first, last in _QUOTES:
-        inside = text[1:-1]
-        if len(text) > 1 and text[0] == first and text[-1] == last and first not in inside.replace(f" {first}", ""):
-            return inside.strip()
+        inside = re.sub(r"(?<=\w)['’](?=\w)", "", text[1:-1])  # an apostrophe is no quote
+        if len(text) > 1 and text[0] == first and text[-1] == last and first not in inside and last not in inside:
+            return text[1:-1].strip()
     return text
 
 

@@ -82,10 +82,8 @@ def _labelled(line: Line, heading: str | None) -> tuple[str | None, str]:
 def _utterance(line: str, label: str | None, said: str, template: str, last: bool) -> Utterance | Rejected:
     if echoes(line, template):
         return Rejected("repeats_prompt", line)
-    if refuses(line):
-        return Rejected("refusal", line)
-    if label is None:
-        return Rejected("no_emotion", line)
+    if label is None:  # a character may well refuse something, but with an emotion
+        return Rejected("refusal" if refuses(line) else "no_emotion", line)
     match = _SAID.fullmatch(said)
     words = match["said"].strip() if match else unquoted(said)
     if last and match is None and not looks_finished(said):

@@ -4,6 +4,7 @@ from etl.analysis.augesc_views import augesc_views
 from etl.analysis.crowd_views import crowd_views
 from etl.analysis.edos_classifier_views import classifier_views
 from etl.analysis.edos_views import edos_views
+from etl.analysis.emo_pillars_views import emo_pillars_views
 from etl.analysis.expansion_views import expansion_views
 from etl.analysis.llm_views import llm_views
 from etl.analysis.quality_views import quality_views
@@ -12,4 +13,4 @@ from etl.analysis.quality_views import quality_views
 def all_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
     edos = edos_views() | crowd_views() | expansion_views() | classifier_views() | quality_views()
-    return edos | llm_views() | augesc_views()
+    return edos | llm_views() | emo_pillars_views() | augesc_views()

@@ -36,7 +36,7 @@ def with_requests(
         prompt: all that is asked.
         decoding: of the step.
         answer_start: dictated: the model goes on from there.
-        samples: how many answers each prompt gets, numbered from 0.
+        samples: how many answers each prompt gets, numbered from 0; units that get none are left out.
 
     Returns:
         The units' columns with prompt, answer_start, sample, parameters, parameters_hash, prompt_hash, request_id.
@@ -48,7 +48,7 @@ def with_requests(
         prompt_hash(F.col("prompt"), F.col("answer_start")).alias("prompt_hash"),
         F.lit(decoding.text()).alias("parameters"),
         F.lit(parameters_hash(decoding)).alias("parameters_hash"),
-        F.explode(F.sequence(F.lit(0), most - 1)).alias("sample"),
+        F.explode(F.when(most > 0, F.sequence(F.lit(0), most - 1))).alias("sample"),
     )
     key = F.concat_ws("/", "prompt_hash", "parameters_hash", F.col("sample").cast("string"))
     return asked.withColumn("request_id", F.sha2(key, 256))
@@ -61,17 +61,19 @@ def distinct_requests(asked: DataFrame) -> DataFrame:
 
 
 def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFrame:
-    """Units with their answers: ``answer`` is the dictated start and what the model made of it; ``error`` if none.
+    """Units with their answers: ``answer`` is the dictated start and what the model made of it; ``error`` if none;
+    ``cut_off`` where the most tokens ended it.
 
     Args:
         asked: of ``with_requests``.
         generations: the step's table of answers; only this model's count.
         model: identity of the generator.
     """
-    said = generations.where(F.col("model") == model).select("request_id", "text", "error")
+    said = generations.where(F.col("model") == model).select("request_id", "text", "finish_reason", "error")
     found = asked.join(said, "request_id", "left")
     return found.select(
         *asked.columns,
         F.when(F.col("text").isNotNull(), F.concat("answer_start", "text")).alias("answer"),
+        (F.coalesce("finish_reason", F.lit("")) == "length").alias("cut_off"),
         F.when(F.col("text").isNull(), F.coalesce("error", F.lit("never asked"))).alias("error"),
     )

@@ -33,3 +33,11 @@ def generations(step: str, asked: str) -> Table:
         """,
         ("prompt_hash", "model", "parameters_hash", "sample"),
     )
+
+
+ACTORS = generations("emo_pillars_actors", "who takes part in a plot (Emo Pillars 3.1)")
+UTTERANCES = generations("emo_pillars_utterances", "what a character could say (Emo Pillars 3.2)")
+SOFT_LABELS = generations("emo_pillars_soft_labels", "what an utterance expresses, and how strongly (Emo Pillars 3.3)")
+CONTEXTS = generations("emo_pillars_contexts", "what led to an utterance (Emo Pillars 3.4)")
+CLEAN_CONTEXTS = generations("emo_pillars_clean_contexts", "a context without emotions (Emo Pillars 3.4)")
+REWRITES = generations("emo_pillars_rewrites", "an utterance in words that need its context (Emo Pillars 3.5)")

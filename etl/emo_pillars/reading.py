@@ -1,0 +1,106 @@
+"""Answers into rows: what could be read, and for the ledger what could not, with its text (Emo Pillars 3)."""
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from etl.emo_pillars.actors import parse_actors
+from etl.emo_pillars.answers import Parsed
+from etl.emo_pillars.labels import labelled_utterances, labels_with_levels
+from etl.emo_pillars.prompts import template
+from etl.emo_pillars.prose import parse_cleaned, parse_prose, parse_rewrite
+from etl.lakehouse.outcome import Outcome
+
+_ACTOR = "name: string, description: string, actor: string"
+_UTTERANCE = "raw_label: string, utterance: string, reasoning: string, label: string, was_mapped: boolean"
+_LABEL = "raw_label: string, level: double, reasoning: string, label: string, was_mapped: boolean"
+_PROSE = "text: string, cut: boolean, unchanged: boolean"
+
+
+def actors_read(answers: DataFrame) -> Outcome:
+    """``emo_pillars.actors``: a plot whose answer names nobody goes to the ledger (Emo Pillars 3.1)."""
+    words = template("actors")
+    read, dropped = _read(answers, "plot", "plot_id", _ACTOR, lambda text, cut: parse_actors(text, words, cut))
+    rows = _items(read).select(
+        _child("plot_id").alias("actor_id"), "plot_id", "place", "item.actor", "item.name", "item.description"
+    )
+    return Outcome(rows, dropped)
+
+
+def utterances_read(answers: DataFrame) -> Outcome:
+    """``emo_pillars.utterances``: an actor whose answer says nothing goes to the ledger (Emo Pillars 3.2)."""
+    words = template("utterances")
+    read, dropped = _read(
+        answers, "actor", "actor_id", _UTTERANCE, lambda text, cut: labelled_utterances(text, words, cut)
+    )
+    rows = _items(read).select(
+        _child("actor_id").alias("utterance_id"), "plot_id", "actor_id", "actor", "place", "item.utterance",
+        "item.raw_label", "item.label", "item.was_mapped", "item.reasoning",
+    )  # fmt: skip
+    return Outcome(rows, dropped)
+
+
+def soft_labels_read(answers: DataFrame, top: int) -> Outcome:
+    """``emo_pillars.soft_labels``: all levels, for the threshold reads them later (Emo Pillars 3.3)."""
+    words = template("soft_labels")
+    read, dropped = _read(
+        answers, "utterance", "utterance_id", _LABEL, lambda text, cut: labels_with_levels(text, words, top)
+    )
+    item = ("item.raw_label", "item.level", "item.label", "item.was_mapped", "item.reasoning")
+    return Outcome(_items(read).select("utterance_id", "place", *item), dropped)
+
+
+def contexts_read(answers: DataFrame) -> Outcome:
+    """``emo_pillars.contexts`` (Emo Pillars 3.4)."""
+    words = template("contexts")
+    read, dropped = _read(answers, "context", "utterance_id", _PROSE, lambda text, cut: parse_prose(text, words, cut))
+    return Outcome(_items(read).select("utterance_id", F.col("item.text").alias("context"), "item.cut"), dropped)
+
+
+def clean_contexts_read(answers: DataFrame) -> Outcome:
+    """``emo_pillars.clean_contexts``: where nothing was to be taken out, the context as it was (Emo Pillars 3.4)."""
+    words = template("clean_contexts")
+    read, dropped = _read(answers, "context", "utterance_id", _PROSE, lambda text, cut: parse_cleaned(text, words, cut))
+    cleaned = F.when(F.col("item.unchanged"), F.col("context")).otherwise(F.col("item.text"))
+    rows = _items(read).select("utterance_id", cleaned.alias("context"), "item.cut", "item.unchanged")
+    return Outcome(rows, dropped)
+
+
+def rewrites_read(answers: DataFrame) -> Outcome:
+    """``emo_pillars.rewrites`` (Emo Pillars 3.5)."""
+    words = template("rewrites")
+    read, dropped = _read(answers, "rewrite", "utterance_id", _PROSE, lambda text, cut: parse_rewrite(text, words, cut))
+    return Outcome(_items(read).select("utterance_id", F.col("item.text").alias("rewritten"), "item.cut"), dropped)
+
+
+def _read(
+    answers: DataFrame, unit: str, key: str, item: str, parse: Callable[[str, bool], Parsed]
+) -> tuple[DataFrame, DataFrame]:
+    """Answers parsed once, and the ledger's rows: a unit without any item, and parts that were not understood."""
+    schema = f"struct<items: array<struct<{item}>>, rejected: array<struct<reason: string, text: string>>>"
+    # Marked as random, a function is not run again for each column that is taken from its answer.
+    parser = F.udf(lambda text, cut: parse(text or "", bool(cut)), schema).asNondeterministic()
+    read = answers.withColumn("parsed", parser("answer", "cut_off")).persist()
+    failed, nothing = F.col("error").isNotNull(), F.size("parsed.items") == 0
+    reason = F.when(failed, "model_failed").otherwise("nothing_read")
+    whole = read.where(failed | nothing).select(
+        F.lit(unit).alias("unit"), F.col(key).alias("id"), reason.alias("reason"),
+        F.coalesce("error", "answer").alias("detail"), F.lit(1).cast("bigint").alias("units"),
+    )  # fmt: skip
+    parts = read.where(~failed).select(key, F.posexplode("parsed.rejected").alias("place", "part"))
+    lines = parts.select(
+        F.lit("line").alias("unit"), F.concat(key, F.lit("#"), (F.col("place") + 1).cast("string")).alias("id"),
+        "part.reason", F.col("part.text").alias("detail"), F.lit(0).cast("bigint").alias("units"),
+    )  # fmt: skip
+    return read.where(~failed), whole.unionByName(lines)
+
+
+def _items(read: DataFrame) -> DataFrame:
+    """One row an item, its place from 1."""
+    exploded = read.select("*", F.posexplode("parsed.items").alias("from_0", "item"))
+    return exploded.withColumn("place", F.col("from_0") + 1)
+
+
+def _child(parent: str) -> Column:
+    return F.concat(parent, F.lit("-"), F.col("place").cast("string"))

@@ -1,0 +1,104 @@
+"""Tables of Emo Pillars: stories, what their characters could say, and what it expresses."""
+
+from etl.lakehouse.tables.model import Table
+
+_LABELS = "labels array<struct<label: string, level: double>> COMMENT 'the strongest first'"
+
+PLOTS = Table(
+    "emo_pillars.plots",
+    "One story's plot, as prompts hold it (Emo Pillars 4).",
+    """
+    plot_id string COMMENT 'title and content hash', title string,
+    source string COMMENT 'file, and which story of it', plot string,
+    words int COMMENT 'words and marks of the whole plot', kept_words int COMMENT 'fewer where it was cut',
+    english_share float
+    """,
+    ("plot_id",),
+)
+
+ACTORS = Table(
+    "emo_pillars.actors",
+    "One character of a plot (Emo Pillars 3.1).",
+    """
+    actor_id string COMMENT 'plot_id and place', plot_id string, place int COMMENT 'in the answer, from 1',
+    actor string COMMENT 'as prompts name it', name string, description string
+    """,
+    ("actor_id",),
+)
+
+UTTERANCES = Table(
+    "emo_pillars.utterances",
+    "One thing that a character could say, with the emotion it was made for (Emo Pillars 3.2).",
+    """
+    utterance_id string COMMENT 'actor_id and place', plot_id string, actor_id string, actor string, place int,
+    utterance string, raw_label string COMMENT 'as the model named it', label string, was_mapped boolean,
+    reasoning string
+    """,
+    ("utterance_id",),
+)
+
+DISTINCT_UTTERANCES = Table(
+    "emo_pillars.distinct_utterances",
+    "One utterance that is not nearly an earlier one.",
+    "utterance_id string, plot_id string, actor_id string, actor string, utterance string, label string",
+    ("utterance_id",),
+)
+
+SOFT_LABELS = Table(
+    "emo_pillars.soft_labels",
+    "One label of an utterance with its level (Emo Pillars 3.3).",
+    """
+    utterance_id string, place int COMMENT 'among what could be read, from 1',
+    raw_label string COMMENT 'as the model named it', level double COMMENT 'from 0 to 1', label string,
+    was_mapped boolean, reasoning string
+    """,
+    ("utterance_id", "place"),
+    {"level_is_a_share": "level BETWEEN 0 AND 1"},
+)
+
+EXAMPLES = Table(
+    "emo_pillars.examples",
+    "One utterance with all labels expressed strongly enough: the context-less data set (Emo Pillars 4).",
+    f"""
+    utterance_id string, plot_id string, actor_id string, actor string, utterance string,
+    primary_label string COMMENT 'the one it was made for', {_LABELS},
+    goes_on boolean COMMENT 'drawn to get a context', split string
+    """,
+    ("utterance_id",),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)
+
+CONTEXTS = Table(
+    "emo_pillars.contexts",
+    "What led a character to an utterance (Emo Pillars 3.4).",
+    "utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence'",
+    ("utterance_id",),
+)
+
+CLEAN_CONTEXTS = Table(
+    "emo_pillars.clean_contexts",
+    "A context without a word on the character's emotions (Emo Pillars 3.4).",
+    """
+    utterance_id string, context string, cut boolean,
+    unchanged boolean COMMENT 'the model said that nothing was to be taken out'
+    """,
+    ("utterance_id",),
+)
+
+REWRITES = Table(
+    "emo_pillars.rewrites",
+    "An utterance in words that need its context (Emo Pillars 3.5).",
+    "utterance_id string, rewritten string, cut boolean",
+    ("utterance_id",),
+)
+
+CONTEXTUAL_EXAMPLES = Table(
+    "emo_pillars.contextual_examples",
+    "One example with its context, original and rewritten: the context-full data set (Emo Pillars 4).",
+    f"""
+    utterance_id string, plot_id string, actor_id string, actor string, context string,
+    utterance string COMMENT 'the original', rewritten string, primary_label string, {_LABELS}, split string
+    """,
+    ("utterance_id",),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)

@@ -1,0 +1,54 @@
+"""Near-duplicates, labels above the threshold, and splits by plot."""
+
+from collections import Counter
+
+from pyspark.sql import SparkSession
+
+from etl.emo_pillars.examples import CONTEXTUAL_SHARES, SHARES, distinct_utterances, examples, split_of
+
+DISTINCT = "utterance_id string, plot_id string, actor_id string, actor string, utterance string, label string"
+
+
+def test_splits_are_of_plots_and_the_smaller_lie_within_the_larger(spark: SparkSession) -> None:
+    plots = spark.range(3000).selectExpr("concat('plot-', id) AS plot_id")
+    rows = plots.select(
+        "plot_id", split_of("plot_id", *SHARES).alias("wide"), split_of("plot_id", *CONTEXTUAL_SHARES).alias("small")
+    ).collect()
+    wide, small = (Counter(row[name] for row in rows) for name in ("wide", "small"))
+    assert abs(wide["test"] / 3000 - 0.10) < 0.02 and abs(wide["validation"] / 3000 - 0.10) < 0.02
+    assert abs(small["test"] / 3000 - 0.05) < 0.015 and abs(small["validation"] / 3000 - 0.05) < 0.015
+    assert all(row.wide == row.small for row in rows if row.small != "train")
+
+
+def test_near_duplicates_go_whatever_their_plot_and_emotion(spark: SparkSession) -> None:
+    long = "i will wait for him at the end of the pier until the last ship comes in"
+    said = [
+        ("a-1-1", long, "love"),
+        ("b-1-1", f"{long} tonight", "love"),
+        ("b-1-2", long.upper(), "sadness"),
+        ("c-1-1", "No !", "anger"),
+        ("c-1-2", "no", "anger"),
+        ("c-1-3", "no way", "anger"),
+        ("d-1-1", f"{long} tonight", "joy"),
+    ]
+    rows = [(key, key[0], key[:3], "x", text, label) for key, text, label in said]
+    outcome = distinct_utterances(spark.createDataFrame(rows, DISTINCT), 0.8)
+    assert {row.utterance_id for row in outcome.rows.collect()} == {"a-1-1", "c-1-1", "c-1-3"}
+    assert outcome.dropped is not None
+    dropped = {row.id: (row.reason, row.detail) for row in outcome.dropped.collect()}
+    assert dropped["b-1-1"][0] == "near_duplicate" and "a-1-1" in dropped["b-1-1"][1]
+    assert dropped["b-1-2"][0] == dropped["c-1-2"][0] == "duplicate"
+    assert "c-1-1" in dropped["c-1-2"][1] and len(dropped) == 4
+
+
+def test_labels_from_the_threshold_on_the_strongest_first(spark: SparkSession) -> None:
+    utterances = spark.createDataFrame([(key, "p", "p-1", "x", f"words {key}", "joy") for key in "abc"], DISTINCT)
+    levels = [("a", "joy", 0.3), ("a", "love", 0.9), ("a", "pride", 0.29), ("a", "joy", 0.2), ("b", "joy", 0.1),
+              ("c", "love", 0.5), ("c", "joy", 0.5)]  # fmt: skip
+    soft = spark.createDataFrame(levels, "utterance_id string, label string, level double")
+    outcome = examples(soft, utterances, 0.3, 1.0)
+    found = {row.utterance_id: [(one.label, one.level) for one in row.labels] for row in outcome.rows.collect()}
+    assert found == {"a": [("love", 0.9), ("joy", 0.3)], "c": [("joy", 0.5), ("love", 0.5)]}
+    assert outcome.dropped is not None
+    assert [(row.id, row.reason) for row in outcome.dropped.collect()] == [("b", "no_label_expressed")]
+    assert not examples(soft, utterances, 0.3, 0.0).rows.where("goes_on").count()
