@@ -78,6 +78,24 @@ JOIN edos.dialogue_embeddings AS theirs ON theirs.history_hash = hashed.matched_
 ORDER BY origin, our_score DESC, dialogue_id"""
 
 
+THRESHOLD_AGREEMENT = """
+WITH nearest AS (
+  SELECT dialogue_id, turn, max(score) AS score, min_by(label, rank) AS label
+  FROM edos.similar_matches WHERE label IS NOT NULL GROUP BY dialogue_id, turn
+), judged AS (
+  SELECT CAST(floor(round(nearest.score / 0.05, 4)) AS int) AS band, nearest.label = released.label AS agrees
+  FROM nearest JOIN edos.released_dialogues AS released
+    ON released.dialogue_id = nearest.dialogue_id AND released.turn = nearest.turn
+  WHERE released.origin IN ('self', 'similar_self')
+), banded AS (
+  SELECT band, count(*) AS dialogues, count_if(agrees) AS agreeing FROM judged GROUP BY band
+)
+SELECT CAST(round(band * 0.05, 2) AS double) AS threshold, sum(dialogues) OVER above AS dialogues,
+       round(100.0 * sum(agreeing) OVER above / sum(dialogues) OVER above, 1) AS percent_of_one_label
+FROM banded WINDOW above AS (ORDER BY band DESC)
+ORDER BY threshold DESC"""
+
+
 def expansion_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
     return {
@@ -87,6 +105,10 @@ def expansion_views() -> dict[str, tuple[str, str]]:
         "analysis.edos_similarity_thresholds": (
             "EDOS Table 8 at every threshold: how many dialogues it labels, and sample pairs just above it.",
             similarity_thresholds(),
+        ),
+        "analysis.edos_threshold_agreement": (
+            "By threshold: released self-labelled dialogues whose nearest crowd-labelled one has their label (ours).",
+            THRESHOLD_AGREEMENT,
         ),
         "analysis.edos_released_pairs": (
             "Each released pair of similar dialogues: the authors' cosine and ours.", RELEASED_PAIRS,

@@ -38,6 +38,9 @@ ROWS = {
         {"origin": "similar", "dialogue_id": "r", "turn": 1, "turns": ["a", "b"], "label": "sad", "score": 0.95,
          "matched_id": "s/0", "matched_turns": ["c"]},
         {"origin": "self", "dialogue_id": "r2", "turn": 0, "turns": ["a"], "label": "sad", "score": 0.7},
+        {"origin": "self", "dialogue_id": "b", "turn": 0, "turns": ["no"], "label": "sad", "score": 0.7},
+        {"origin": "similar_self", "dialogue_id": "c", "turn": 0, "turns": ["me"], "label": "sad", "score": 0.9},
+        {"origin": "similar", "dialogue_id": "a", "turn": 0, "turns": ["me"], "label": "sad", "score": 0.9},
     ],
 }  # fmt: skip
 
@@ -92,3 +95,8 @@ def test_released_pairs_have_our_score(spark: SparkSession, views: dict[str, str
     rows = spark.sql(views["analysis.edos_released_pairs"]).collect()
     assert [(row.dialogue_id, row.released_score, row.our_score, row.model) for row in rows] == [("r", 0.95, 0.8, "m")]
     assert (rows[0].labelled, rows[0].similar) == ("c", "a | b")
+
+
+def test_agreement_by_threshold_counts_what_lies_above(spark: SparkSession, views: dict[str, str]) -> None:
+    rows = spark.sql(views["analysis.edos_threshold_agreement"]).collect()
+    assert [tuple(row) for row in rows] == [(0.95, 1, 0.0), (0.9, 2, 50.0)]
