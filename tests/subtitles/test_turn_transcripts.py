@@ -229,7 +229,9 @@ def test_turn_example_folders(tmp_path) -> None:
         example_frames([str(tmp_path)])
 
 
-@pytest.mark.parametrize("content", [b"not packed", gzip.compress(b"[")[:-4], gzip.compress(b"[" * 10**5), b""])
+@pytest.mark.parametrize(
+    "content", [b"not packed", gzip.compress(b"[", mtime=0)[:-4], gzip.compress(b"[" * 10**5, mtime=0), b""]
+)
 def test_turn_example_dialogues_that_cannot_be_read(tmp_path, content: bytes) -> None:
     (tmp_path / "reccon_dailydialog_train.json.gz").write_bytes(content)
     with pytest.raises(InputError, match="cannot be read as dialogues"):
