@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups become part of the names
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of several test processes one has all tests on the finished run and begins with them; files stay whole."""
 
