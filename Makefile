@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV ?= .venv
 BIN := $(VENV)/bin
 # Two test processes: small Spark jobs keep one core busy each, whatever there is.
-TOGETHER := -n 2 --dist loadgroup --no-loadscope-reorder
+TOGETHER := -n 2 --dist loadfile --no-loadscope-reorder
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help

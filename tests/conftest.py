@@ -4,23 +4,31 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+JOBS = "tests/jobs/"
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups become part of the names
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Of several test processes one has all that look at the finished run, which takes minutes to make."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::")[0]
+            return JOBS if file.startswith(JOBS) else file
+
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of several test processes one has all tests on the finished run and begins with them; files stay whole."""
-
-    def on_finished_run(item: pytest.Item) -> bool:
-        return "finished" in getattr(item, "fixturenames", ())
-
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("finished run" if on_finished_run(item) else str(item.path)))
-    items.sort(key=lambda item: not on_finished_run(item))
+    """What takes longest begins first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(JOBS))
 
 
 @pytest.fixture(scope="session")
