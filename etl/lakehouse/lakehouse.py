@@ -171,6 +171,10 @@ class Lakehouse:
         """
         if self.settings.catalog:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
+        elif self.spark.conf.get("spark.sql.catalogImplementation", "") == "in-memory":
+            # Definitions of this session alone: another lakehouse's may stand under our names.
+            for table in TABLES.values():
+                self.spark.sql(f"DROP TABLE IF EXISTS {table.name}")
         for statement in self.catalog_statements(views, tables):
             self.spark.sql(statement)
 
