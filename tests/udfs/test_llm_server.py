@@ -172,7 +172,7 @@ def test_a_real_server_answers(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", serve, *options], stderr=subprocess.PIPE, text=True)
     try:
         url = f"http://localhost:{port}/v1"
-        server = ServerSettings(url=url, dialect="openai", timeout_seconds=60, retries=0)
+        server = ServerSettings(url=url, dialect="openai", timeout_seconds=60)
         generator = ServerGenerator(str(folder), server)
         for _ in range(120):
             try:
