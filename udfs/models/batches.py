@@ -101,10 +101,17 @@ def answers_alike(
 def shuffled_batches(
     rows: Sequence[Encoded], batch_size: int, generator: torch.Generator, pool: int = 50
 ) -> list[list[int]]:
+    """One epoch's batches of indices of `rows`, as `batches_alike` makes them."""
+    return batches_alike([len(row.ids) for row in rows], batch_size, generator, pool)
+
+
+def batches_alike(
+    lengths: Sequence[int], batch_size: int, generator: torch.Generator, pool: int = 50
+) -> list[list[int]]:
     """One epoch's batches of indices: shuffled, sorted by length in pools of batches, shuffled again."""
-    order = torch.randperm(len(rows), generator=generator).tolist()
+    order = torch.randperm(len(lengths), generator=generator).tolist()
     batches: list[list[int]] = []
     for start in range(0, len(order), pool * batch_size):
-        near = sorted(order[start : start + pool * batch_size], key=lambda index: len(rows[index].ids))
+        near = sorted(order[start : start + pool * batch_size], key=lambda index: lengths[index])
         batches += [near[first : first + batch_size] for first in range(0, len(near), batch_size)]
     return [batches[index] for index in torch.randperm(len(batches), generator=generator).tolist()]

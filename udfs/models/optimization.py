@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,6 +12,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from udfs.models.batches import Encoded, collate
 from udfs.models.classifier import ENCODER, SequenceClassifier
+from udfs.models.stepping import Stepper
 from udfs.models.team import ALONE, Team
 
 if TYPE_CHECKING:
@@ -88,12 +88,11 @@ class Update:
         device: torch.device,
         team: Team = ALONE,
     ) -> None:
-        self.model, self.optimizer, self.scheduler = model, optimizer, scheduler
+        self.model = model
         self.options, self.device, self.team = options, device, team
         self.network = team.wrapped(model)
         self.loss = nn.CrossEntropyLoss(label_smoothing=options.label_smoothing, reduction="sum")
-        self.dtype = _precision(options.precision, device)
-        self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
+        self.stepper = Stepper(model, optimizer, scheduler, options.precision, options.max_gradient_norm, device)
         self.average: AveragedModel | None = None
         if options.average_decay > 0:
             self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(options.average_decay))
@@ -114,32 +113,13 @@ class Update:
             last = start + self.options.batch_size >= len(own)
             with self.team.waiting(self.network, last):
                 batch = collate([rows[index] for index in part], self.model.pad_id).to(self.device)
-                with self._autocast():
+                with self.stepper.autocast():
                     logits = self.network(batch)
                 loss = counts * self.loss(logits.float(), truth[part].to(self.device)) / len(rows)
                 # A team's gradients are averaged: times its size they are summed.
-                self.scaler.scale(loss * self.team.size).backward()
+                self.stepper.backward(loss * self.team.size)
             total += float(loss.detach())
-        self.scaler.unscale_(self.optimizer)
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.options.max_gradient_norm)
-        self.scaler.step(self.optimizer)
-        self.scaler.update()
-        self.optimizer.zero_grad(set_to_none=True)
-        self.scheduler.step()
+        self.stepper.step()
         if self.average is not None:
             self.average.update_parameters(self.model)
         return self.team.total(total, self.device)
-
-    def _autocast(self) -> Any:
-        if self.dtype == torch.float32:
-            return nullcontext()
-        return torch.autocast(self.device.type, dtype=self.dtype)
-
-
-def _precision(name: str, device: torch.device) -> torch.dtype:
-    named = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-    if name != "auto":
-        return named[name]
-    if device.type != "cuda":
-        return torch.float32
-    return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16

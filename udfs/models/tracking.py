@@ -25,6 +25,7 @@ from mlflow.types.schema import Array
 from numpy.typing import NDArray
 
 from conf.errors import InputError
+from udfs.models.language_training import LanguageEpoch, LanguageResult
 from udfs.models.loader import resolve
 from udfs.models.training import EpochMetrics, TrainResult
 
@@ -114,7 +115,7 @@ class TrackedRun:
     def __init__(self, client: MlflowClient, run_id: str, artifact_uri: str) -> None:
         self.client, self.run_id, self.artifact_uri = client, run_id, artifact_uri
 
-    def on_epoch(self, epoch: EpochMetrics) -> None:
+    def on_epoch(self, epoch: EpochMetrics | LanguageEpoch) -> None:
         """Log one epoch; the callback that a training takes."""
         for name, value in asdict(epoch).items():
             if name != "epoch":
@@ -125,7 +126,7 @@ class TrackedRun:
         rows = [Metric(f"{prefix}{name}", float(value), 0, 0) for name, value in metrics.items()]
         self.client.log_batch(self.run_id, metrics=rows)
 
-    def log_history(self, result: TrainResult) -> None:
+    def log_history(self, result: TrainResult | LanguageResult) -> None:
         """Log the best epoch, its validation figures, the seconds and the loss curve."""
         figures = {"best_epoch": result.best_epoch, "training_seconds": result.seconds}
         self.log_metrics(figures)
@@ -260,7 +261,7 @@ def signature_of(kind: str) -> ModelSignature:
     return ModelSignature(Schema([reads]), Schema(answers))
 
 
-def loss_curve(history: Sequence[EpochMetrics]) -> Figure:
+def loss_curve(history: Sequence[EpochMetrics] | Sequence[LanguageEpoch]) -> Figure:
     """Training and validation loss by epoch."""
     figure = Figure(figsize=(6, 4))
     axes = figure.subplots()

@@ -1,0 +1,329 @@
+"""The training loop of models that write: the loss is of a token, and a killed training goes on."""
+
+import hashlib
+import json
+import math
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
+
+from conf.errors import InputError
+from udfs.devices import training_device
+from udfs.models.batches import batches_alike
+from udfs.models.checkpoints import Checkpoints, put_weights, weights_digest, weights_of
+from udfs.models.stepping import Stepper
+from udfs.models.team import ALONE, Team
+from udfs.models.training import reproducible
+
+PROGRESS_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class LanguageOptions:
+    """How a model that writes is trained.
+
+    Attributes:
+        batch_size: rows the device sees at once.
+        effective_batch: rows an optimizer step sees, gradients added up over batches.
+        warmup_steps: updates in which the rate rises from 0.
+        decay: `linear` to 0 after the warm-up, or `none`.
+        weight_decay: AdamW's; with 0 it is Adam.
+        keep: the epoch of the lowest validation loss, or the last.
+        patience: end after so many epochs without a lower validation loss; None goes through all.
+        precision: `auto` is bf16 (else fp16) on a GPU and fp32 on the CPU.
+        threads: CPU threads; with the seed part of what makes a training repeatable.
+    """
+
+    epochs: int = 1
+    batch_size: int = 2
+    effective_batch: int = 2
+    learning_rate: float = 5e-5
+    warmup_steps: int = 0
+    decay: Literal["linear", "none"] = "linear"
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+    label_smoothing: float = 0.0
+    max_gradient_norm: float = 1.0
+    keep: Literal["best", "last"] = "best"
+    patience: int | None = None
+    seed: int = 13
+    threads: int = 2
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class LanguageEpoch:
+    """One epoch: losses are mean negative log-likelihoods of a token in nats, the training one with dropout."""
+
+    epoch: int
+    train_loss: float
+    validation_loss: float
+    validation_perplexity: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class LanguageResult:
+    """A finished training.
+
+    Attributes:
+        path: folder of the kept model.
+        metrics: its figures on the validation rows: `loss`, `perplexity`, both of a token.
+        history: every epoch.
+        best_epoch: the kept one, from 1.
+        seconds: of training, those before an interruption counted.
+    """
+
+    path: Path
+    metrics: dict[str, float]
+    history: tuple[LanguageEpoch, ...]
+    best_epoch: int
+    seconds: float
+    options: LanguageOptions
+
+
+class LanguageModel(nn.Module):
+    """A model that writes. Its rows are of its own kind: what its `encode` makes of texts."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def lengths(self, rows: Sequence[Any]) -> list[int]:
+        """What each row costs, in tokens: rows of like length are batched."""
+
+    @abstractmethod
+    def counted(self, rows: Sequence[Any]) -> int:
+        """How many tokens of the rows the loss is of: padding and what is only read are left out."""
+
+    @abstractmethod
+    def forward(self, rows: Sequence[Any], label_smoothing: float = 0.0) -> Tensor:
+        """The SUM over the counted tokens of their negative log-likelihood in nats, as fp32."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> Path:
+        """Write the model to `folder`, without pickles, and return it."""
+
+
+def fit_language_model(
+    model: LanguageModel,
+    train: Sequence[Any],
+    valid: Sequence[Any],
+    options: LanguageOptions,
+    out_dir: Path,
+    on_epoch: Callable[[LanguageEpoch], None] | None = None,
+    progress: Callable[[str], None] = print,
+    team: Team = ALONE,
+    checkpoints: Path | None = None,
+) -> LanguageResult:
+    """Train `model`, an update on the mean loss of the tokens of `options.effective_batch` rows; save it to `out_dir`.
+
+    All processes of a team call it with the same model and rows; the one that leads writes and tells.
+
+    Args:
+        train, valid: the model's encoded rows.
+        checkpoints: folder for the state after each epoch, for this training alone. A training of the same start,
+            rows and options that finds one there goes on from it, to the same weights; it is empty in the end.
+
+    Raises:
+        InputError: no rows, or none with a token that counts.
+        ArithmeticError: the loss is no longer a number.
+    """
+    for rows, what in ((train, "training"), (valid, "validation")):
+        if not rows or not model.counted(rows):
+            raise InputError(f"no {what} rows with a token to learn from: check the files")
+    with reproducible(options.seed, options.threads):
+        return _Course(model, train, valid, options, team, progress).run(out_dir, on_epoch, checkpoints)
+
+
+@torch.inference_mode()
+def mean_loss(model: LanguageModel, rows: Sequence[Any], batch_size: int) -> float:
+    """Mean negative log-likelihood of a counted token, in nats: all tokens count alike, whatever row they are of."""
+    model.eval()
+    lengths = model.lengths(rows)
+    order = sorted(range(len(rows)), key=lambda place: lengths[place])
+    total = 0.0
+    for start in range(0, len(order), batch_size):
+        total += float(model([rows[place] for place in order[start : start + batch_size]]))
+    return total / model.counted(rows)
+
+
+def perplexity(model: LanguageModel, rows: Sequence[Any], batch_size: int) -> float:
+    """Of a token: e to the `mean_loss`."""
+    return _perplexity(mean_loss(model, rows, batch_size))
+
+
+def _perplexity(loss: float) -> float:
+    return math.exp(min(loss, 700.0))
+
+
+@dataclass
+class _State:
+    """What a checkpoint carries beside tensors."""
+
+    history: list[LanguageEpoch] = field(default_factory=list)
+    updates: int = 0
+    seconds: float = 0.0
+    scale: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def best(self) -> LanguageEpoch:
+        return min(self.history, key=lambda epoch: epoch.validation_loss)
+
+
+class _Course:
+    """A training from its first epoch, or the one after its last checkpoint, to its end."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        train: Sequence[Any],
+        valid: Sequence[Any],
+        options: LanguageOptions,
+        team: Team,
+        progress: Callable[[str], None],
+    ) -> None:
+        self.model, self.train, self.valid, self.options, self.team = model, train, valid, options, team
+        self.say = progress if team.leads else _silent
+        self.lengths = model.lengths(train)
+        device = training_device(options.device)
+        self.training = self._digest()
+        model.to(device)
+        self.optimizer = torch.optim.AdamW(
+            [value for value in model.parameters() if value.requires_grad],
+            lr=options.learning_rate, betas=options.betas, eps=options.epsilon, weight_decay=options.weight_decay,
+            fused=torch.__version__ >= "2.4",
+        )  # fmt: skip
+        self.per_epoch = math.ceil(len(train) / options.effective_batch)
+        steps = self.per_epoch * options.epochs
+        self.scheduler = LambdaLR(self.optimizer, lambda step: rate_factor(step, steps, options))
+        self.stepper = Stepper(
+            model, self.optimizer, self.scheduler, options.precision, options.max_gradient_norm, device
+        )
+        self.network = team.wrapped(model)
+        self.shuffler = torch.Generator().manual_seed(options.seed)
+        self.state = _State()
+        self.best: dict[str, Tensor] | None = None
+
+    def run(
+        self, out_dir: Path, on_epoch: Callable[[LanguageEpoch], None] | None, folder: Path | None
+    ) -> LanguageResult:
+        options, state = self.options, self.state
+        kept = Checkpoints(folder, self.training) if folder is not None else None
+        if kept is not None:
+            self._restore(kept)
+            state = self.state
+        for epoch in range(len(state.history) + 1, options.epochs + 1):
+            if self._out_of_patience():
+                break
+            began = time.monotonic()
+            train_loss = self._epoch(epoch)
+            loss = mean_loss(self.model, self.valid, options.batch_size)
+            seconds = time.monotonic() - began
+            state.seconds += seconds
+            state.history.append(LanguageEpoch(epoch, train_loss, loss, _perplexity(loss), seconds))
+            self.say(_line(state.history[-1], options.epochs))
+            if options.keep == "best" and state.best is state.history[-1]:
+                self.best = weights_of(self.model)
+            if on_epoch is not None and self.team.leads:
+                on_epoch(state.history[-1])
+            if kept is not None and self.team.leads:
+                state.scale = self.stepper.scaler.state_dict()
+                kept.save(epoch, self.model, self.best, self.optimizer, self.shuffler, asdict(state))
+        if self.best is not None:
+            put_weights(self.model, self.best)
+        self.model.to("cpu").eval()
+        path = self.model.save(out_dir) if self.team.leads else out_dir
+        if kept is not None and self.team.leads:
+            kept.clear()
+        chosen = state.best if options.keep == "best" else state.history[-1]
+        metrics = {"loss": chosen.validation_loss, "perplexity": chosen.validation_perplexity}
+        return LanguageResult(path, metrics, tuple(state.history), chosen.epoch, state.seconds, options)
+
+    def _epoch(self, epoch: int) -> float:
+        self.model.train()
+        total, tokens, told, started = 0.0, 0, time.monotonic(), time.monotonic()
+        batches = batches_alike(self.lengths, self.options.effective_batch, self.shuffler)
+        for number, places in enumerate(batches, start=1):
+            loss, count = self._update([self.train[place] for place in places])
+            if not math.isfinite(loss):
+                raise ArithmeticError(f"the loss is {loss} in epoch {epoch}: lower learning_rate or use fp32")
+            total, tokens = total + loss, tokens + count
+            if time.monotonic() - told >= PROGRESS_SECONDS:
+                told = time.monotonic()
+                left = (told - started) / number * (self.per_epoch * (self.options.epochs - epoch + 1) - number)
+                self.say(
+                    f"epoch {epoch}/{self.options.epochs}, step {number}/{self.per_epoch}, "
+                    f"loss {loss / max(1, count):.3f}, {left / 60:.1f} minutes left"
+                )
+        return total / max(1, tokens)
+
+    def _update(self, rows: Sequence[Any]) -> tuple[float, int]:
+        """Learn from an effective batch: the sum of its tokens' losses, and their number."""
+        own, tokens = list(self.team.part(len(rows))), self.model.counted(rows)
+        # A process without rows takes part all the same, with a row that does not count.
+        counts, own = float(bool(own)), own or [0]
+        size, total = self.options.batch_size, 0.0
+        for start in range(0, len(own), size):
+            part = [rows[place] for place in own[start : start + size]]
+            with self.team.waiting(self.network, start + size >= len(own)):
+                with self.stepper.autocast():
+                    loss = counts * self.network(part, self.options.label_smoothing)
+                # A team's gradients are averaged: times its size they are summed.
+                self.stepper.backward(loss * (self.team.size / max(1, tokens)))
+            total += float(loss.detach())
+        self.stepper.step()
+        self.state.updates += 1
+        return self.team.total(total, self.stepper.device), tokens
+
+    def _restore(self, kept: Checkpoints) -> None:
+        found = kept.restore(self.model, self.optimizer, self.shuffler)
+        if found is None:
+            return
+        course, self.best = found
+        history = [LanguageEpoch(**epoch) for epoch in course["history"]]
+        self.state = _State(history, course["updates"], course["seconds"], course["scale"])
+        if self.state.scale:
+            self.stepper.scaler.load_state_dict(self.state.scale)
+        self.scheduler.last_epoch = self.state.updates
+        for group, base in zip(self.optimizer.param_groups, self.scheduler.base_lrs, strict=True):
+            group["lr"] = base * self.scheduler.lr_lambdas[0](self.state.updates)
+        self.say(f"goes on after epoch {len(history)}/{self.options.epochs}, from its checkpoint")
+
+    def _out_of_patience(self) -> bool:
+        history, patience = self.state.history, self.options.patience
+        return patience is not None and bool(history) and len(history) - self.state.best.epoch >= patience
+
+    def _digest(self) -> str:
+        """Of the start, the rows' sizes and the options."""
+        facts = [asdict(self.options), self.lengths, self.model.lengths(self.valid), weights_digest(self.model)]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def rate_factor(step: int, steps: int, options: LanguageOptions) -> float:
+    """Share of the learning rate at `step` (from 0) of `steps`: a linear rise, then `decay`."""
+    rising = min(options.warmup_steps, steps)
+    if step < rising:
+        return (step + 1) / rising
+    if options.decay == "none":
+        return 1.0
+    return max(0.0, (steps - step) / max(1, steps - rising))
+
+
+def _silent(line: str) -> None:
+    """What processes that do not lead say."""
+
+
+def _line(epoch: LanguageEpoch, epochs: int) -> str:
+    return (
+        f"epoch {epoch.epoch}/{epochs}: train loss {epoch.train_loss:.4f}, validation loss "
+        f"{epoch.validation_loss:.4f}, perplexity {epoch.validation_perplexity:.2f}, {epoch.seconds:.0f} s"
+    )

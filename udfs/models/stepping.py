@@ -1,0 +1,60 @@
+"""What every update of a training does with its gradients: precision, scaling, clipping, the next learning rate."""
+
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
+
+
+class Stepper:
+    """An optimizer's steps in one precision.
+
+    Args:
+        model: whose gradients are clipped together.
+        precision: `auto` is bf16 (else fp16) on a GPU and fp32 on the CPU.
+        max_gradient_norm: longer gradients are shortened to it.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        scheduler: LambdaLR,
+        precision: str,
+        max_gradient_norm: float,
+        device: torch.device,
+    ) -> None:
+        self.model, self.optimizer, self.scheduler = model, optimizer, scheduler
+        self.max_gradient_norm, self.device = max_gradient_norm, device
+        self.dtype = _dtype(precision, device)
+        self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
+
+    def autocast(self) -> Any:
+        """Around the network's answer to a micro-batch."""
+        if self.dtype == torch.float32:
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=self.dtype)
+
+    def backward(self, loss: Tensor) -> None:
+        """Add a micro-batch's gradients."""
+        self.scaler.scale(loss).backward()
+
+    def step(self) -> None:
+        """Update the parameters from the gradients added up so far, and forget these."""
+        self.scaler.unscale_(self.optimizer)
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.max_gradient_norm)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.scheduler.step()
+
+
+def _dtype(name: str, device: torch.device) -> torch.dtype:
+    named = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+    if name != "auto":
+        return named[name]
+    if device.type != "cuda":
+        return torch.float32
+    return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
