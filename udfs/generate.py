@@ -14,12 +14,11 @@ from pyspark.sql import DataFrame
 
 from conf.llm_settings import DecodingSettings, LlmSettings
 from udfs.devices import set_threads, task_device
-from udfs.llm_requests import Answer, Generator, Request
+from udfs.llm_requests import REQUEST, Answer, Generator, Request
 from udfs.llm_server import ServerGenerator
 from udfs.models.loader import SERVED
 from udfs.predict import gathered
 
-REQUEST = ("request_id", "prompt_hash", "parameters_hash", "sample", "prompt", "answer_start", "parameters")
 SCHEMA = """
     request_id string, prompt_hash string, parameters_hash string, sample int, prompt string, answer_start string,
     parameters string, model string, text string, finish_reason string, prompt_tokens int, answer_tokens int,

@@ -8,6 +8,9 @@ from conf.llm_settings import DecodingSettings
 
 Item = TypeVar("Item")
 
+REQUEST = ("request_id", "prompt_hash", "parameters_hash", "sample", "prompt", "answer_start", "parameters")
+"""Columns of what is asked; see ``etl.llm.requests``."""
+
 
 class Request(NamedTuple):
     """One prompt, how its answer begins, and which of several answers to it is wanted."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from etl.analysis.dataset_card import ENDINGS, SPLITS
 from etl.lakehouse.folders import Folders, located
+from etl.lakehouse.stage import StageRun
 
 MANIFEST = "export.json"
 CARD = "README.md"
@@ -88,6 +89,36 @@ def is_whole(folders: Folders, folder: str, manifest: Manifest) -> bool:
     kinds = {name.split("/")[0] for name in manifest.files}
     there = {f"{kind}/{one.name}": one.size for kind in kinds for one in folders.entries(f"{folder}/{kind}")}
     return all(there.get(name) == size for name, size in manifest.files.items())
+
+
+def exported(
+    run: StageRun,
+    folder: str,
+    manifest: Manifest,
+    rows: Callable[[], DataFrame],
+    formats: Sequence[str],
+    per_file: int,
+    what: str = "dialogues",
+) -> Manifest:
+    """Write an export where what it is made of has changed, or a file of it is gone; leave it as it was elsewhere.
+
+    Args:
+        run: tells people which of both it was.
+        manifest: without rows and files.
+        rows: makes what ``write_export`` takes; not asked where nothing has changed.
+        what: the rows are called.
+
+    Returns:
+        The manifest of what is there now.
+    """
+    folders = Folders(run.spark)
+    there = read_manifest(folders, folder)
+    if there is not None and there.fingerprint == manifest.fingerprint and is_whole(folders, folder, there):
+        run.say(f"export as it was: {folder}")
+        return there
+    done = write_export(run.spark, folder, rows(), manifest, formats, per_file)
+    run.say(f"export written: {folder}, {sum(done.rows.values()):,} {what}")
+    return done
 
 
 def write_export(

@@ -9,8 +9,8 @@ from etl.lakehouse.dataset_findings import CARD_VIEWS, gather
 from etl.lakehouse.exports import (
     CARD,
     Manifest,
+    exported,
     fingerprint,
-    is_whole,
     read_export,
     read_manifest,
     refuse_foreign,
@@ -50,19 +50,16 @@ def publish(run: StageRun) -> str:
         "rules": rules,
     }
     manifest = Manifest(fingerprint(content), wanted.text, rules, {})
-    there = read_manifest(folders, folder)
-    if there is not None and there.fingerprint == manifest.fingerprint and is_whole(folders, folder, there):
-        manifest = there
-        run.say(f"export as it was: {folder}")
-    else:
-        dialogues, clean = lakehouse.read(DIALOGUES), lakehouse.read(CLEAN_DIALOGUES)
-        rows = published_rows(
-            dialogues, clean, references=references,
+    dialogues = lakehouse.read(DIALOGUES)
+    manifest = exported(
+        run, folder, manifest,
+        lambda: published_rows(
+            dialogues, lakehouse.read(CLEAN_DIALOGUES), references=references,
             test_share=wanted.test_share, validation_share=wanted.validation_share,
-        )  # fmt: skip
-        manifest = write_export(run.spark, folder, rows, manifest, wanted.formats, wanted.dialogues_per_file)
-        _check_all(sum(manifest.rows.values()), dialogues.count())
-        run.say(f"export written: {folder}, {sum(manifest.rows.values()):,} dialogues")
+        ),
+        wanted.formats, wanted.dialogues_per_file,
+    )  # fmt: skip
+    _check_all(sum(manifest.rows.values()), dialogues.count())
     text = card(
         gather(run.spark, settings, CARD_VIEWS),
         name=wanted.name,

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
 from etl.augesc.publishing import published_rows
-from etl.lakehouse.exports import CARD, Manifest, fingerprint, is_whole, read_manifest, refuse_foreign, write_export
+from etl.lakehouse.exports import CARD, Manifest, exported, fingerprint, refuse_foreign
 from etl.lakehouse.folders import Folders
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.stage import StageRun
@@ -39,16 +39,13 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
         "settings": wanted.model_dump(mode="json", exclude={"folder", "name"}),
     }
     manifest = Manifest(fingerprint(content), "included", {}, {})
-    there = read_manifest(folders, folder)
-    if there is not None and there.fingerprint == manifest.fingerprint and is_whole(folders, folder, there):
-        manifest = there
-        run.say(f"export as it was: {folder}")
-    else:
-        rows = published_rows(
+    manifest = exported(
+        run, folder, manifest,
+        lambda: published_rows(
             conversations, queries, test_share=wanted.test_share, validation_share=wanted.validation_share
-        )
-        manifest = write_export(run.spark, folder, rows, manifest, wanted.formats, wanted.conversations_per_file)
-        run.say(f"export written: {folder}, {sum(manifest.rows.values()):,} conversations")
+        ),
+        wanted.formats, wanted.conversations_per_file, "conversations",
+    )  # fmt: skip
     lakehouse.register(all_views())
     views = {name: _rows_of(run, name) for name in ("augesc_table_1", "augesc_table_2")}
     folders.write_text(f"{folder}/{CARD}", augesc_card(wanted.name, manifest.rows, wanted.formats, views))

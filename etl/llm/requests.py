@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
+from udfs.llm_requests import REQUEST
 
 
 def parameters_hash(decoding: DecodingSettings) -> str:
@@ -56,8 +57,7 @@ def with_requests(
 
 def distinct_requests(asked: DataFrame) -> DataFrame:
     """What is to be asked, each once, however many units it stands for."""
-    columns = ("request_id", "prompt_hash", "parameters_hash", "sample", "prompt", "answer_start", "parameters")
-    return asked.select(*columns).dropDuplicates(["request_id"])
+    return asked.select(*REQUEST).dropDuplicates(["request_id"])
 
 
 def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFrame:
