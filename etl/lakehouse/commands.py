@@ -129,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", metavar="STAGE", help="only this stage")
     parser.add_argument("--again", action="store_true", help="do the chosen stages again from their inputs")
     parser.add_argument("--traceback", action="store_true", help="show where a failure came from")
-    parser.add_argument("-e", "--execute", metavar="SQL", help="with sql: run this and leave")
+    parser.add_argument("-e", "--execute", metavar="SQL", help="with sql: run this and leave; several are parted by ;")
     return parser
 
 

@@ -11,23 +11,26 @@ from etl.lakehouse.session import close_session, spark_configuration, spark_sess
 from etl.lakehouse.views import all_views
 
 
-def open_sql(settings: Settings, statement: str | None = None) -> int:
-    """Open the shell, or run one statement and leave; returns the shell's exit status."""
+def open_sql(settings: Settings, statements: str | None = None) -> int:
+    """Open the shell, or run statements, parted by ``;``, and leave; returns the shell's exit status."""
     spark = spark_session(settings, "edos-lakehouse sql")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
-        if statement is not None:
+        if statements is not None:
+            import sqlparse
+
             lakehouse.register(all_views())
-            spark.sql(statement).show(100, truncate=120)
+            for statement in sqlparse.split(statements, strip_semicolon=True):
+                spark.sql(statement).show(100, truncate=120)
             return 0
-        statements = lakehouse.catalog_statements(all_views())
+        registered = lakehouse.catalog_statements(all_views())
     finally:
         close_session(spark, settings)
     from pyspark.find_spark_home import _find_spark_home
 
     with tempfile.TemporaryDirectory(prefix="edos-sql-") as folder:
         script = Path(folder, "tables.sql")
-        script.write_text(";\n".join(statements) + ";\n", encoding="utf-8")
+        script.write_text(";\n".join(registered) + ";\n", encoding="utf-8")
         command = [str(Path(_find_spark_home(), "bin", "spark-sql")), "-S", "-i", str(script)]
         command += ["--master", settings.spark.master] if settings.spark.master else []
         for key, value in spark_configuration(settings).items():

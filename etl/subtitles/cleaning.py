@@ -81,7 +81,7 @@ def spoken_text(text: Column, rules: CleaningRules) -> Column:
 def _verdict(turn: Column, index: Column, said: Column, words: Column, rules: CleaningRules) -> Column:
     """The first rule, in the paper's order, that removes a turn: struct(reason, detail), or null."""
     text, spoken = turn["text"], turn["spoken"]
-    found: list[tuple[Column, str, Column]] = [(rule.only_a_name(text, spoken), "only_a_name", text)]
+    found: list[tuple[Column, str, Column]] = [(rule.nothing_said(text, spoken), "nothing_said", text)]
     if rules.repeated_turns != "off":
         # Turns from the first: an index before it is an empty slice, not an error.
         previous = F.slice(said, F.greatest(index, F.lit(1)), F.when(index > 0, 1).otherwise(0))
@@ -169,12 +169,12 @@ def _without_cues(spoken: DataFrame) -> DataFrame:
     """Turns in which nobody speaks (a bare name, a bracketed sound) stand apart, in ``cues``."""
     turns = F.col("turns")
     cues = F.transform(
-        F.filter(turns, lambda turn: rule.only_a_name(turn["text"], turn["spoken"])),
+        F.filter(turns, lambda turn: rule.nothing_said(turn["text"], turn["spoken"])),
         lambda turn: F.struct(
-            turn["place"].alias("turn"), F.lit("only_a_name").alias("reason"), turn["text"].alias("detail")
+            turn["place"].alias("turn"), F.lit("nothing_said").alias("reason"), turn["text"].alias("detail")
         ),
     )
-    said = F.filter(turns, lambda turn: ~rule.only_a_name(turn["text"], turn["spoken"]))
+    said = F.filter(turns, lambda turn: ~rule.nothing_said(turn["text"], turn["spoken"]))
     return computed_once(spoken, turns=said, cues=cues)
 
 

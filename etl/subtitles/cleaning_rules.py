@@ -59,7 +59,7 @@ def normalised(text: Column) -> Column:
     return F.trim(F.regexp_replace(F.lower(text), r"[^\p{L}\p{Nd}]+", " "))
 
 
-def only_a_name(text: Column, spoken: Column) -> Column:
+def nothing_said(text: Column, spoken: Column) -> Column:
     """Whether nothing was said: the turn held only a name or a description of a sound (EDOS 3.1)."""
     return (spoken == "") & (F.trim(text) != "")
 

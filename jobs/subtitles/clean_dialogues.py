@@ -14,6 +14,7 @@ from etl.subtitles.cleaning_settings import rules_of
     writes=CLEAN_DIALOGUES,
     settings=("subtitles.cleaning",),
     units=Units("turns", "sum(size(turns))", "sum(size(turns))"),
+    version=2,
 )
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     return cleaned(dialogues, rules_of(run.settings.subtitles.cleaning), DataFrame.persist)

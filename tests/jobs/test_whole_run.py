@@ -94,9 +94,10 @@ def test_a_pilot_takes_whole_films(tiny: TinyRun, finished: Path, tmp_path: Path
 def test_sql_sees_tables_and_views(tiny: TinyRun, finished: Path) -> None:
     from tests.jobs.conftest import jobs
 
-    shown = jobs("sql", "--set", f"lakehouse.root={finished}", "-e", "SELECT count(*) AS n FROM edos.dialogues")
+    statements = "SELECT count(*) AS n FROM edos.dialogues; SELECT '; it ends' AS mark;"
+    shown = jobs("sql", "--set", f"lakehouse.root={finished}", "-e", statements)
     assert shown.returncode == 0, shown.stderr
-    assert "100" in shown.stdout
+    assert "100" in shown.stdout and "; it ends" in shown.stdout
 
 
 def test_trainings_are_tracked_without_pickles(finished: Path) -> None:

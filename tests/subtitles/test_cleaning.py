@@ -192,7 +192,7 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     assert rows["names-0"]["turns"][1]["start_ms"] == 1000
     dropped = ledger(outcome)
     assert dropped == {
-        ("turn", "sound-0/2"): ("only_a_name", 1),
+        ("turn", "sound-0/2"): ("nothing_said", 1),
         ("turn", "repeated-0/2"): ("repeated_turn", 1),
         ("turn", "repeated-0/3"): ("after_removed_turn", 1),
         ("turn", "recap-0/0"): ("previously_on", 1),
@@ -234,7 +234,7 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
     )  # fmt: skip
     dropped = ledger(clean_dialogues(dialogues, strict, DataFrame.persist))
     assert dropped[("turn", "again-0/3")] == ("repeated_turn", 1)
-    assert dropped[("turn", "sound-0/2")] == ("only_a_name", 1)
+    assert dropped[("turn", "sound-0/2")] == ("nothing_said", 1)
     assert dropped[("turn", "sound-0/4")] == ("after_removed_turn", 1)
     assert dropped[("dialogue", "rude-0")] == ("profanity", 2)
     assert ("turn", "limits-0/0") in dropped and dropped[("turn", "limits-0/0")] == ("too_short", 1)
