@@ -173,10 +173,16 @@ class Lakehouse:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
         elif self.spark.conf.get("spark.sql.catalogImplementation", "") == "in-memory":
             # Definitions of this session alone: another lakehouse's may stand under our names.
-            for table in TABLES.values():
-                self.spark.sql(f"DROP TABLE IF EXISTS {table.name}")
+            for name in self._registered() & set(TABLES):
+                self.spark.sql(f"DROP TABLE {name}")
         for statement in self.catalog_statements(views, tables):
             self.spark.sql(statement)
+
+    def _registered(self) -> set[str]:
+        """The names of tables and views that the session knows."""
+        schemas = [row[0] for row in self.spark.sql("SHOW SCHEMAS").collect()]
+        shown = (self.spark.sql(f"SHOW TABLES IN `{schema}`") for schema in schemas)
+        return {f"{row.namespace}.{row.tableName}" for tables in shown for row in tables.collect()}
 
     def catalog_statements(
         self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
