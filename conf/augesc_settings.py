@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from conf.evaluation_settings import AugescEvaluation
 from conf.section import Section
 
 
@@ -97,3 +98,4 @@ class AugescSettings(Section):
     filters: FilterSettings = FilterSettings()
     statistics: StatisticsSettings = StatisticsSettings()
     publishing: AugescPublishing = AugescPublishing()
+    evaluation: AugescEvaluation = AugescEvaluation()

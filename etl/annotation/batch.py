@@ -37,6 +37,8 @@ class Question(Part):
         required: whether the next item waits for an answer.
         from_tutorial: show the tutorial's examples of the offered options.
         most: for ``several`` the most that may be chosen, for ``text`` the most characters.
+        section: a heading over this and the following questions, until another begins.
+        note: what the question means, with examples, below the prompt.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")
@@ -48,6 +50,8 @@ class Question(Part):
     required: bool = True
     from_tutorial: bool = False
     most: int | None = Field(None, ge=1)
+    section: str | None = Field(None, max_length=100)
+    note: str | None = Field(None, max_length=2000)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

@@ -1,9 +1,11 @@
 """A batch as files: the page, what a crowd platform takes, and the key that stays at home."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from etl.annotation.batch import Batch
 from etl.annotation.crowd_platform import hit_type, hits_csv, template
 from etl.annotation.labelling import batch_id_of, hits_of, labelling_batch
 from etl.annotation.page import page_of
@@ -13,6 +15,32 @@ KEY_COLUMNS = (
     "hit_id", "position", "item_id", "dialogue_id", "turn", "turns", "options", "quiz_label", "label", "confidence",
     "band", "stratum_turns",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Form:
+    """A questionnaire of another study than EDOS's, for people who are not paid by the HIT.
+
+    Attributes:
+        purpose: names it in folders and keys.
+        facts: columns of its task table that the page does not tell, as DDL; they come back with the answers.
+        make: the batch of rows of its task table, and a URL for the answers.
+    """
+
+    purpose: str
+    facts: str
+    make: Callable[[Sequence[Mapping[str, Any]], str | None], Batch]
+
+    @property
+    def fact_names(self) -> tuple[str, ...]:
+        return tuple(part.split()[0] for part in self.facts.split(", "))
+
+
+def form_files(form: Form, tasks: Sequence[Mapping[str, Any]], post_to: str | None) -> tuple[str, dict[str, str]]:
+    """(batch id, file name to content): ``annotate.html``, and ``key.jsonl``, which must not be published."""
+    batch = form.make(tasks, post_to)
+    columns = ("hit_id", "position", "item_id", *form.fact_names)
+    return batch.batch_id, {"annotate.html": page_of(batch), KEY: key_lines(tasks, form.purpose, columns)}
 
 
 def batch_files(
@@ -40,13 +68,13 @@ def batch_files(
     }
 
 
-def key_lines(tasks: Sequence[Mapping[str, Any]], purpose: str) -> str:
+def key_lines(tasks: Sequence[Mapping[str, Any]], purpose: str, columns: Sequence[str] = KEY_COLUMNS) -> str:
     """The key: one line of JSON an item, with what the page does not tell."""
     batch_id = batch_id_of(tasks)
     lines = []
     for _, rows in hits_of(tasks):
         for task in rows:
-            known = {name: _plain(task[name]) for name in KEY_COLUMNS if task.get(name) is not None}
+            known = {name: _plain(task[name]) for name in columns if task.get(name) is not None}
             lines.append(json.dumps({"batch_id": batch_id, "purpose": purpose, **known}, ensure_ascii=False))
     return "".join(f"{line}\n" for line in lines)
 

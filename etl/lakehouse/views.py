@@ -1,5 +1,6 @@
 """Every view of the lakehouse, by name."""
 
+from etl.analysis.augesc_evaluation_views import augesc_evaluation_views
 from etl.analysis.augesc_views import augesc_views
 from etl.analysis.crowd_views import crowd_views
 from etl.analysis.edos_classifier_views import classifier_views
@@ -13,4 +14,5 @@ from etl.analysis.quality_views import quality_views
 def all_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
     edos = edos_views() | crowd_views() | expansion_views() | classifier_views() | quality_views()
-    return edos | llm_views() | emo_pillars_views() | augesc_views()
+    augesc = augesc_views() | augesc_evaluation_views()
+    return edos | llm_views() | emo_pillars_views() | augesc

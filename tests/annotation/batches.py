@@ -23,7 +23,10 @@ def many_kinds(post_to: str | None = None) -> Batch:
             id="fits", kind="several", prompt="Which of these fit?", none="none", most=2,
             options=tuple(Choice(value=value, text=value) for value in ("joy", "fear", "anger", "none")),
         ),
-        Question(id="fluency", kind="scale", prompt="How fluent is it?", options=levels),
+        Question(
+            id="fluency", kind="scale", prompt="How fluent is it?", options=levels, section="The whole",
+            note="0 is broken,\n3 is as people speak.",
+        ),
         Question(
             id="better", kind="compare", prompt="Which comforts more?",
             options=tuple(Choice(value=value, text=value) for value in ("left", "right", "tie")),

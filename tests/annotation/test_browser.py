@@ -217,6 +217,10 @@ def test_every_kind_of_question_and_sending(browser: Any, site: Site) -> None:
     for item in (1, 2):
         hidden = browser.find_element(By.CSS_SELECTOR, ".hidden-part")
         assert not hidden.is_displayed()
+        scale = browser.find_element(By.CSS_SELECTOR, "[data-question=fluency]")
+        note = browser.find_element(By.ID, scale.get_attribute("aria-describedby"))
+        assert note.text == "0 is broken,\n3 is as people speak."
+        assert [head.text for head in browser.find_elements(By.CLASS_NAME, "part")] == ["The whole"]
         if item == 1:
             click(browser, "Show")
             assert hidden.text == "The story of 1"

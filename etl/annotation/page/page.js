@@ -94,14 +94,14 @@ function itemScreen() {
   const total = hit.items.length;
   const last = work.at === total - 1;
   const bar = h('progress', { max: String(total), value: String(doneItems()), 'aria-label': 'Answered' });
-  const questions = batch.questions.map((question) =>
-    questionOf(question, item, lessons, record.answers[question.id], (answer) => {
+  const questions = batch.questions.map((question) => [
+    question.section ? h('h2', { class: 'part' }, question.section) : null, questionOf(question, item, lessons, record.answers[question.id], (answer) => {
       record.answers[question.id] = answer;
       work.sent = false;
       bar.value = doneItems();
       if (!needed(item).length) complain('');
       save();
-    }));
+    })]);
   show(
     h('header', {}, h('p', { class: 'title' }, batch.title), heading(`${batch.unit} ${work.at + 1}/${total}`), bar),
     h('main', {}, panelsOf(item), h('form', { onsubmit: (event) => event.preventDefault() }, questions), tutorial()),

@@ -19,7 +19,9 @@ function optionsOf(question, item) {
 
 function group(question, ...children) {
   const optional = question.required ? null : h('span', { class: 'optional' }, ' (may be left out)');
-  return h('fieldset', { 'data-question': question.id }, h('legend', {}, question.prompt, optional), ...children);
+  const note = question.note ? h('p', { class: 'note', id: `${question.id}-note` }, question.note) : null;
+  return h('fieldset', { 'data-question': question.id, 'aria-describedby': note ? note.id : null },
+    h('legend', {}, question.prompt, optional), note, ...children);
 }
 
 function option(type, question, place, value, text, checked, chosen) {

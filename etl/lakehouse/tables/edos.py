@@ -73,18 +73,18 @@ AUDIT_TASKS = Table(
     ("hit_id", "position"),
 )
 
-_FILE = """
+FILE = """
     batch_id string, name string, path string, bytes bigint, sha256 string, hits int, items int
     """
 
 ANNOTATION_FILES = Table(
     "edos.annotation_files",
     "One file of the batch of HITs that was written for the crowd.",
-    _FILE,
+    FILE,
     ("path",),
 )
 
-AUDIT_FILES = Table("edos.audit_files", "One file of the batch that was written for the audit.", _FILE, ("path",))
+AUDIT_FILES = Table("edos.audit_files", "One file of the batch that was written for the audit.", FILE, ("path",))
 
 ANSWERS = Table(
     "edos.answers",

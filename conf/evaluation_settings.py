@@ -1,0 +1,47 @@
+"""Settings of the human evaluations: AugESC 6.3 and 7.2, Emo Pillars 8 and I."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from conf.section import Section
+
+
+class FormSettings(Section):
+    """A questionnaire on the annotation page: where it is written, whose answers count."""
+
+    seed: int = Field(13, description="of what is drawn, and of its order")
+    folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
+    post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
+    batches: tuple[str, ...] = Field((), description="key files of the batches that went out, or folders of them")
+    answers: tuple[str, ...] = Field((), description="the page's answer files (.json, .jsonl, .csv), or folders")
+    known_raters: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
+    keep_half_done: bool = Field(False, description="answers of tasks that were not done to their end count, too")
+
+
+class RatingSettings(FormSettings):
+    """The questionnaire on the quality of conversations (AugESC 6)."""
+
+    per_set: int = Field(60, ge=1, description="AugESC 6.3: conversations of each set")
+    sessions_per_hit: int = Field(5, ge=1, description="ours: conversations that one rater gets at a time")
+    raters: int = Field(3, ge=2, description="AugESC 6.3: different people for each conversation")
+    significance: float = Field(0.01, gt=0, lt=1, description="AugESC Table 3: Student's t-test")
+    tested: Literal["ratings", "sessions"] = Field(
+        "ratings",
+        description="a t-test's sample, which the paper leaves open: single ratings, which its printed stars suggest, "
+        "or each session's mean, which are independent",
+    )
+
+
+class ComparisonFormSettings(FormSettings):
+    """The questionnaire after talks with two bots (AugESC 7.2)."""
+
+    chats: tuple[str, ...] = Field(
+        (), description="JSON Lines of pair_id, bot (esconv or augesc), turns of role and text: talks of participants"
+    )
+    least_utterances: int = Field(8, ge=1, description="AugESC 7.2: of the user and of the bot, in each talk")
+
+
+class AugescEvaluation(Section):
+    ratings: RatingSettings = RatingSettings()
+    comparisons: ComparisonFormSettings = ComparisonFormSettings()
