@@ -99,10 +99,19 @@ def counts(place: Workplace, name: str) -> dict[tuple[str, str], int]:
     return {(row["origin"], row["split"]): row["count"] for row in rows}
 
 
-def test_the_chain_adds_up_and_goes_on_from_where_it_is(spark: SparkSession, settings: Settings) -> None:
+@pytest.fixture(scope="module")
+def worked(spark: SparkSession, settings: Settings) -> tuple[Workplace, list[str]]:
+    """The chain's tables, and the stages that made them."""
     place = Workplace(spark, settings)
     write_tables(place)
-    assert work(place) == list(CHAIN)
+    return place, work(place)
+
+
+def test_the_chain_adds_up_and_goes_on_from_where_it_is(
+    spark: SparkSession, settings: Settings, worked: tuple[Workplace, list[str]]
+) -> None:
+    place, ran = worked
+    assert ran == list(CHAIN)
     found = counts(place, "edos.training_dialogues")
     assert sum(number for (origin, _), number in found.items() if origin == "crowd") == 60
     assert {origin for origin, split in found if split == "train"} >= {"crowd", "similar", "self"}
@@ -123,6 +132,7 @@ def test_the_chain_adds_up_and_goes_on_from_where_it_is(spark: SparkSession, set
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("worked")
 def test_another_threshold_needs_no_search_and_the_switch_leaves_the_released(
     spark: SparkSession, settings: Settings
 ) -> None:
