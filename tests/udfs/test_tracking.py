@@ -11,6 +11,7 @@ from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifier import load_encoder
 from udfs.models.loader import resolve
 from udfs.models.metrics import confusion_counts, per_class_metrics
+from udfs.models.pictures import confusion_chart
 from udfs.models.tracking import (
     Store,
     champion_version,
@@ -46,7 +47,7 @@ def tracked_model(mlflow_store, tmp_path_factory):
         run.log_history(result)
         run.log_metrics({"accuracy": 0.5}, "test_")
         run.log_classes(per_class_metrics(probabilities, truth, LABELS))
-        run.log_confusion(confusion_counts(probabilities, truth), LABELS)
+        run.log_chart(confusion_chart(confusion_counts(probabilities, truth), LABELS))
         version = run.register(NAME, run.log_model(result.path, WeakLabeler.kind), {"held_out": "x"})
     return run.run_id, version, result.path
 

@@ -35,15 +35,15 @@ def test_a_sentence_scores_the_same_in_any_company(weak_encoder, pooling):
 def test_a_batch_that_does_not_fit_the_gpu_is_scored_in_smaller_ones(weak_encoder, monkeypatch):
     model = labeler_of(weak_encoder)
     whole = model.probabilities(SENTENCES, batch_size=8)
-    softmax, sizes = model._softmax, []
+    answered, sizes = model._answered, []
 
     def fits_two(rows, width):
         sizes.append(len(rows))
         if len(rows) > 2:
             raise torch.cuda.OutOfMemoryError("full")
-        return softmax(rows, width)
+        return answered(rows, width)
 
-    monkeypatch.setattr(model, "_softmax", fits_two)
+    monkeypatch.setattr(model, "_answered", fits_two)
     torch.testing.assert_close(model.probabilities(SENTENCES, batch_size=8), whole)
     assert set(sizes) == {8, 4, 2}
 

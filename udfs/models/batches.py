@@ -14,22 +14,27 @@ ROW_STEP = 8
 
 
 class Encoded(NamedTuple):
-    """One text or dialogue as token ids, each with the factor its token embedding is multiplied by."""
+    """One text or dialogue as token ids, each with the factor its token embedding is multiplied by.
+
+    `types` are the tokens' types, for a network that reads them; () is the first type for all.
+    """
 
     ids: tuple[int, ...]
     weights: tuple[float, ...]
+    types: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Right-padded rows: ids (rows, width) int64, mask (rows, width) int64, weights (rows, width) float32."""
+    """Right-padded rows (rows, width): ids, mask and types int64, weights float32."""
 
     ids: Tensor
     mask: Tensor
     weights: Tensor
+    types: Tensor
 
     def to(self, device: torch.device) -> "Batch":
-        return Batch(self.ids.to(device), self.mask.to(device), self.weights.to(device))
+        return Batch(self.ids.to(device), self.mask.to(device), self.weights.to(device), self.types.to(device))
 
 
 def collate(rows: Sequence[Encoded], pad_id: int, width: int | None = None) -> Batch:
@@ -38,11 +43,14 @@ def collate(rows: Sequence[Encoded], pad_id: int, width: int | None = None) -> B
     ids = torch.full((len(rows), width), pad_id, dtype=torch.int64)
     mask = torch.zeros((len(rows), width), dtype=torch.int64)
     weights = torch.zeros((len(rows), width), dtype=torch.float32)
+    types = torch.zeros((len(rows), width), dtype=torch.int64)
     for index, row in enumerate(rows):
         ids[index, : len(row.ids)] = torch.tensor(row.ids, dtype=torch.int64)
         mask[index, : len(row.ids)] = 1
         weights[index, : len(row.ids)] = torch.tensor(row.weights, dtype=torch.float32)
-    return Batch(ids, mask, weights)
+        if row.types:
+            types[index, : len(row.ids)] = torch.tensor(row.types, dtype=torch.int64)
+    return Batch(ids, mask, weights, types)
 
 
 def padded_width(length: int, max_tokens: int) -> int:

@@ -2,12 +2,13 @@
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
@@ -15,6 +16,9 @@ from transformers.utils import logging
 
 from conf.errors import InputError
 from udfs.models.batches import Batch, Encoded, answers_alike, collate
+
+if TYPE_CHECKING:
+    from udfs.models.pictures import Chart
 
 ENCODER = "encoder"
 HEAD_WEIGHTS = "head.safetensors"
@@ -25,7 +29,9 @@ Self = TypeVar("Self", bound="SequenceClassifier")
 
 
 class SequenceClassifier(nn.Module, Generic[Item]):
-    """An encoder with a classification head over `labels`.
+    """An encoder with a classification head over `labels`; one of them is a row's truth, by its id.
+
+    A kind whose truth is another has a loss, answers and figures of its own (`MultiLabelClassifier`).
 
     On disk: `encoder/` (a transformers folder: config.json, safetensors, tokenizer), `head.safetensors` and
     `head.json`. Nothing in it is a pickle, and `encoder/` serves as another training's starting point.
@@ -52,6 +58,50 @@ class SequenceClassifier(nn.Module, Generic[Item]):
     @abstractmethod
     def head_options(self) -> dict[str, Any]:
         """Keyword arguments of the constructor that are this kind's own."""
+
+    def check(self, truths: Sequence[Any], what: str) -> None:
+        """Refuse truths outside the taxonomy with an `InputError`; `what` names the rows."""
+        wrong = next((label for label in truths if not 0 <= label < len(self.labels)), None)
+        if wrong is not None:
+            raise InputError(f"label id {wrong} in the {what} rows is outside the taxonomy's 0..{len(self.labels) - 1}")
+
+    def targets(self, truths: Sequence[Any]) -> Tensor:
+        """The rows' truths as `loss` reads them, one row each."""
+        return torch.tensor(truths)
+
+    def loss(self, logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+        """The rows' losses, summed."""
+        return nn.functional.cross_entropy(logits, targets, label_smoothing=smoothing, reduction="sum")
+
+    def answers(self, logits: Tensor) -> Tensor:
+        """Probabilities (rows, labels)."""
+        return torch.softmax(logits.float() / self.temperature, dim=-1)
+
+    def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
+        """Figures on rows, `cross_entropy`, `accuracy` and `macro_f1` among them."""
+        from udfs.models.metrics import classification_metrics  # scikit-learn: not for workers, which only answer
+
+        return classification_metrics(probabilities, truths)
+
+    def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
+        """Figures on validation rows, and what is chosen on them, which `settle` then takes."""
+        return self.figures(probabilities, truths)
+
+    def settle(self, figures: Mapping[str, float]) -> None:
+        """Take what was chosen on validation rows, before the model is saved."""
+
+    def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
+        """One row a class."""
+        from udfs.models.metrics import per_class_metrics
+
+        return per_class_metrics(probabilities, truths, self.labels)
+
+    def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
+        """What shows best where the model errs."""
+        from udfs.models.metrics import confusion_counts
+        from udfs.models.pictures import confusion_chart
+
+        return confusion_chart(confusion_counts(probabilities, truths), self.labels)
 
     @property
     def pad_id(self) -> int:
@@ -106,12 +156,12 @@ class SequenceClassifier(nn.Module, Generic[Item]):
     def probabilities(self, items: Sequence[Item], batch_size: int) -> Tensor:
         """Class probabilities (items, labels) on the CPU, in the items' order."""
         rows = self.encode(items)
-        found = answers_alike(rows, batch_size, self.max_tokens, self._softmax)
+        found = answers_alike(rows, batch_size, self.max_tokens, self._answered)
         return torch.stack(found) if found else torch.empty((0, len(self.labels)))
 
-    def _softmax(self, rows: Sequence[Encoded], width: int) -> list[Tensor]:
+    def _answered(self, rows: Sequence[Encoded], width: int) -> list[Tensor]:
         batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
-        return list(torch.softmax(self(batch).float() / self.temperature, dim=-1).cpu())
+        return list(self.answers(self(batch)).cpu())
 
 
 def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.Module, Any]:

@@ -1,4 +1,4 @@
-"""The optimizer of both classifiers, its learning rates, and one update from many micro-batches."""
+"""The optimizer of the classifiers, its learning rates, and one update from many micro-batches."""
 
 import math
 import re
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def adam(model: nn.Module, options: "TrainingOptions") -> torch.optim.Optimizer:
-    """Adam with betas 0.9 and 0.98 and epsilon 1e-6 (EDOS C), one group for each learning rate."""
+    """AdamW, without decay of the weights Adam; one group for each learning rate."""
     groups: dict[float, list[nn.Parameter]] = {}
     layers = encoder_layers(model)
     for name, value in model.named_parameters():
@@ -28,9 +28,10 @@ def adam(model: nn.Module, options: "TrainingOptions") -> torch.optim.Optimizer:
             groups.setdefault(learning_rate(name, layers, options), []).append(value)
     # One kernel for all parameters; the CPU has it since torch 2.4.
     fused = torch.__version__ >= "2.4"
-    return torch.optim.Adam(
+    return torch.optim.AdamW(
         [{"params": values, "lr": rate} for rate, values in groups.items()],
-        lr=options.learning_rate, betas=(0.9, 0.98), eps=1e-6, fused=fused,
+        lr=options.learning_rate, betas=(0.9, options.beta2), eps=options.epsilon,
+        weight_decay=options.weight_decay, fused=fused,
     )  # fmt: skip
 
 
@@ -91,7 +92,6 @@ class Update:
         self.model = model
         self.options, self.device, self.team = options, device, team
         self.network = team.wrapped(model)
-        self.loss = nn.CrossEntropyLoss(label_smoothing=options.label_smoothing, reduction="sum")
         self.stepper = Stepper(model, optimizer, scheduler, options.precision, options.max_gradient_norm, device)
         self.average: AveragedModel | None = None
         if options.average_decay > 0:
@@ -115,7 +115,8 @@ class Update:
                 batch = collate([rows[index] for index in part], self.model.pad_id).to(self.device)
                 with self.stepper.autocast():
                     logits = self.network(batch)
-                loss = counts * self.loss(logits.float(), truth[part].to(self.device)) / len(rows)
+                summed = self.model.loss(logits.float(), truth[part].to(self.device), self.options.label_smoothing)
+                loss = counts * summed / len(rows)
                 # A team's gradients are averaged: times its size they are summed.
                 self.stepper.backward(loss * self.team.size)
             total += float(loss.detach())

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from udfs.models.classifier import SequenceClassifier
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.metrics import classification_metrics, confusion_counts, per_class_metrics
 from udfs.models.tracking import CHAMPION, Promotion, Store, TrackedRun, promote_if_better, rows_digest, tracked_run
-from udfs.models.training import EpochMetrics, TrainResult, evaluate
-
-Rows = Sequence[tuple[Any, int]]
+from udfs.models.training import EpochMetrics, Rows, TrainResult, evaluate
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ def train_tracked(
         params, tags: of the run; tags hold the versions of the data.
         train: writes the model to the folder it is given, calling back after each epoch.
         load: reads a model's folder.
-        held_out: (item, label id) rows never trained on.
-        metric: of ``classification_metrics``; higher is better.
+        held_out: (item, truth) rows never trained on.
+        metric: of the model's ``figures``; higher is better.
         folder: where resolved models go.
     """
 
@@ -68,17 +67,24 @@ def train_tracked(
 def log_measured(
     run: TrackedRun, result: TrainResult, model: SequenceClassifier[Any], held_out: Rows, batch_size: int = 64
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Measure a trained model on held-out rows and log it: epochs, figures, classes, confusion matrix.
+    """Measure a trained model on held-out rows and log it: epochs, figures, classes, the model's chart.
 
     Returns:
-        ``classification_metrics`` and ``per_class_metrics``.
+        The model's ``figures`` and ``class_figures``.
     """
-    truth = [label for _, label in held_out]
+    truths = [truth for _, truth in held_out]
     probabilities = model.probabilities([item for item, _ in held_out], batch_size).numpy()
-    figures = classification_metrics(probabilities, truth)
-    classes = per_class_metrics(probabilities, truth, model.labels)
     run.log_history(result)
+    return log_answers(run, model, probabilities, truths)
+
+
+def log_answers(
+    run: TrackedRun, model: SequenceClassifier[Any], probabilities: NDArray[Any], truths: Sequence[Any]
+) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Log and return a model's ``figures`` and ``class_figures`` on held-out rows; log its chart."""
+    figures = model.figures(probabilities, truths)
+    classes = model.class_figures(probabilities, truths)
     run.log_metrics(figures, "held_out_")
     run.log_classes(classes, "held_out_")
-    run.log_confusion(confusion_counts(probabilities, truth), model.labels, "held_out_")
+    run.log_chart(model.chart(probabilities, truths), "held_out_")
     return figures, classes

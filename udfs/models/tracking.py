@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import mlflow
-from matplotlib.figure import Figure
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
 from mlflow.environment_variables import MLFLOW_REGISTRY_URI
@@ -22,11 +21,11 @@ from mlflow.models import Model
 from mlflow.models.signature import ModelSignature
 from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 from mlflow.types.schema import Array
-from numpy.typing import NDArray
 
 from conf.errors import InputError
 from udfs.models.language_training import LanguageEpoch, LanguageResult
 from udfs.models.loader import resolve
+from udfs.models.pictures import Chart, loss_curve
 from udfs.models.training import EpochMetrics, TrainResult
 
 CHAMPION = "champion"
@@ -143,16 +142,12 @@ class TrackedRun:
         self.client.log_text(self.run_id, text.getvalue(), f"{prefix}per_class.csv")
         self.client.log_dict(self.run_id, {"classes": [dict(row) for row in per_class]}, f"{prefix}per_class.json")
 
-    def log_confusion(self, counts: NDArray[Any], labels: Sequence[str], prefix: str = "") -> None:
-        """Log a confusion matrix as CSV and as a picture."""
-        rows = [
-            ["true \\ guessed", *labels],
-            *([label, *row] for label, row in zip(labels, counts.tolist(), strict=True)),
-        ]
+    def log_chart(self, chart: Chart, prefix: str = "") -> None:
+        """Log a chart as CSV and as a picture."""
         text = io.StringIO()
-        csv.writer(text).writerows(rows)
-        self.client.log_text(self.run_id, text.getvalue(), f"{prefix}confusion.csv")
-        self.client.log_figure(self.run_id, confusion_picture(counts, labels), f"{prefix}confusion.png")
+        csv.writer(text).writerows(chart.rows)
+        self.client.log_text(self.run_id, text.getvalue(), f"{prefix}{chart.name}.csv")
+        self.client.log_figure(self.run_id, chart.figure, f"{prefix}{chart.name}.png")
 
     def log_model(self, folder: Path, kind: str) -> str:
         """Log a model folder as it is, safetensors and JSON, with an MLmodel file; return its URI."""
@@ -253,38 +248,16 @@ def rows_digest(rows: Sequence[Any]) -> str:
 
 def signature_of(kind: str) -> ModelSignature:
     """What a model of `kind` reads and answers, as the registry of Unity Catalog asks for."""
-    reads = ColSpec(DataType.string, "text") if kind == "weak_labeler" else ColSpec(Array(DataType.string), "turns")
-    answers: list[ColSpec | TensorSpec] = [
-        ColSpec(DataType.string, "label"),
-        ColSpec(DataType.float, "confidence"),
-    ]
-    return ModelSignature(Schema([reads]), Schema(answers))
-
-
-def loss_curve(history: Sequence[EpochMetrics] | Sequence[LanguageEpoch]) -> Figure:
-    """Training and validation loss by epoch."""
-    figure = Figure(figsize=(6, 4))
-    axes = figure.subplots()
-    epochs = [epoch.epoch for epoch in history]
-    axes.plot(epochs, [epoch.train_loss for epoch in history], marker="o", label="training")
-    axes.plot(epochs, [epoch.validation_loss for epoch in history], marker="o", label="validation")
-    axes.set(xlabel="epoch", ylabel="cross-entropy")
-    axes.legend()
-    return figure
-
-
-def confusion_picture(counts: NDArray[Any], labels: Sequence[str]) -> Figure:
-    """Each true class's guesses as shares of its row."""
-    size = max(5.0, 0.28 * len(labels))
-    figure = Figure(figsize=(size + 1, size))
-    axes = figure.subplots()
-    shares = counts / counts.sum(axis=1, keepdims=True).clip(min=1)
-    figure.colorbar(axes.imshow(shares, cmap="Blues", vmin=0, vmax=1), ax=axes, fraction=0.046)
-    axes.set(xlabel="guessed", ylabel="true")
-    axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
-    axes.set_yticks(range(len(labels)), labels, fontsize=7)
-    figure.tight_layout()
-    return figure
+    text, turns = ColSpec(DataType.string, "text"), ColSpec(Array(DataType.string), "turns")
+    if kind == "multi_label_classifier":
+        reads: list[ColSpec | TensorSpec] = [ColSpec(DataType.string, "context", required=False), text]
+        answers: list[ColSpec | TensorSpec] = [
+            ColSpec(Array(DataType.string), "labels"),
+            ColSpec(Array(DataType.float), "probabilities"),
+        ]
+        return ModelSignature(Schema(reads), Schema(answers))
+    one: list[ColSpec | TensorSpec] = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence")]
+    return ModelSignature(Schema([text if kind == "weak_labeler" else turns]), Schema(one))
 
 
 def _resolved(store: Store, name: str, version: str, cache_dir: Path) -> Path:

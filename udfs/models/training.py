@@ -1,4 +1,4 @@
-"""The training loop of both classifiers."""
+"""The training loop of the classifiers."""
 
 import math
 import os
@@ -9,18 +9,22 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from conf.errors import InputError
 from udfs.devices import set_threads, training_device
 from udfs.models.batches import Encoded, shuffled_batches
 from udfs.models.classifier import SequenceClassifier
-from udfs.models.metrics import classification_metrics
 from udfs.models.optimization import Update, adam, schedule
 from udfs.models.team import ALONE, Team
 
 PROGRESS_SECONDS = 15.0
+
+Rows = Sequence[tuple[Any, Any]]
+"""Items, each with its truth: a label id, or the ids of a model of several labels."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class TrainingOptions:
         last_epochs: so many epochs at the end go over the `last` rows alone.
         average_decay: judge and keep a running average of the weights, of which each update replaces all but
             this share; 0 keeps the weights themselves.
+        beta2, epsilon, weight_decay: AdamW's, whose first beta is 0.9; without decay of the weights it is Adam.
+        keep: the `best` epoch by validation loss, or the `last`.
         precision: `auto` is bf16 (else fp16) on a GPU and fp32 on the CPU.
         threads: CPU threads; with the seed part of what makes a training repeatable.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
@@ -56,6 +62,10 @@ class TrainingOptions:
     average_decay: float = 0.0
     max_tokens: int = 100
     max_gradient_norm: float = 1.0
+    beta2: float = 0.98
+    epsilon: float = 1e-6
+    weight_decay: float = 0.0
+    keep: Literal["best", "last"] = "best"
     seed: int = 13
     threads: int = 2
     precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
@@ -64,7 +74,7 @@ class TrainingOptions:
 
 @dataclass(frozen=True)
 class EpochMetrics:
-    """One epoch: losses are mean cross-entropies, the training one with label smoothing and dropout."""
+    """One epoch: losses are means, the training one with label smoothing and dropout."""
 
     epoch: int
     train_loss: float
@@ -79,10 +89,10 @@ class TrainResult:
     """A finished training.
 
     Attributes:
-        path: folder of the model of the epoch with the lowest validation loss.
-        metrics: that model's figures on the validation rows (`classification_metrics`).
+        path: folder of the model of the epoch that was kept.
+        metrics: that model's figures on the validation rows.
         history: every epoch.
-        best_epoch: from 1.
+        best_epoch: the one that was kept, from 1.
         options: as given.
     """
 
@@ -108,6 +118,9 @@ def reproducible(seed: int, threads: int) -> Iterator[None]:
         set_threads(threads)
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # else cuBLAS is not deterministic
         torch.use_deterministic_algorithms(True, warn_only=True)
+        # numpy looks up the smallest numbers once, and warns where there are no denormals.
+        for kind in (np.float32, np.float64):
+            np.finfo(kind)
         # Adam's averages for rare tokens decay into denormals, which a CPU computes a hundred times slower.
         torch.set_flush_denormal(True)
         try:
@@ -120,16 +133,16 @@ def reproducible(seed: int, threads: int) -> Iterator[None]:
 
 def fit(
     model: SequenceClassifier[Any],
-    train: Sequence[tuple[Any, int]],
-    valid: Sequence[tuple[Any, int]],
+    train: Rows,
+    valid: Rows,
     options: TrainingOptions,
     out_dir: Path,
     on_epoch: Callable[[EpochMetrics], None] | None = None,
     progress: Callable[[str], None] = print,
     team: Team = ALONE,
-    last: Sequence[tuple[Any, int]] = (),
+    last: Rows = (),
 ) -> TrainResult:
-    """Train `model`, keep the epoch of the lowest validation cross-entropy (EDOS C), save it to `out_dir`.
+    """Train `model`, keep the epoch of the lowest validation loss (EDOS C) or the last, save it to `out_dir`.
 
     All processes of a team call it with the same model and rows; the one that leads writes and tells.
 
@@ -140,10 +153,10 @@ def fit(
         InputError: no rows, or a label id outside the taxonomy.
         ArithmeticError: the loss is no longer a number.
     """
-    _check(train, "training", len(model.labels))
-    _check(valid, "validation", len(model.labels))
+    _check(model, train, "training")
+    _check(model, valid, "validation")
     if last:
-        _check(last, "last epochs'", len(model.labels))
+        _check(model, last, "last epochs'")
     progress = progress if team.leads else _silent
     started = time.monotonic()
     device = training_device(options.device)
@@ -154,7 +167,7 @@ def fit(
     scheduler = schedule(optimizer, options, sum(steps))
     shuffler = torch.Generator().manual_seed(options.seed)
     history: list[EpochMetrics] = []
-    best: tuple[float, dict[str, Tensor], dict[str, float]] | None = None
+    kept: tuple[float, dict[str, Tensor], dict[str, float], int] | None = None
     update = Update(model, optimizer, scheduler, options, device, team)
     for epoch, (rows, truth) in enumerate(course, start=1):
         began = time.monotonic()
@@ -168,7 +181,7 @@ def fit(
                 raise ArithmeticError(f"the loss is {batch_loss} in epoch {epoch}: lower learning_rate or use fp32")
             loss += batch_loss * len(indices)
             report(number, batch_loss)
-        figures = evaluate(update.trained, valid, options.batch_size)
+        figures = _validated(update.trained, valid, options.batch_size)
         history.append(
             EpochMetrics(
                 epoch,
@@ -182,47 +195,50 @@ def fit(
         progress(_line(history[-1], options.epochs))
         if on_epoch is not None:
             on_epoch(history[-1])
-        if best is None or figures["cross_entropy"] < best[0]:
-            kept = update.trained.state_dict()
-            state = {name: value.detach().cpu().clone() for name, value in kept.items()}
-            best = (figures["cross_entropy"], state, figures)
-    assert best is not None
-    model.load_state_dict(best[1])
+        if options.keep == "last" or kept is None or figures["cross_entropy"] < kept[0]:
+            trained = update.trained.state_dict()
+            state = {name: value.detach().cpu().clone() for name, value in trained.items()}
+            kept = (figures["cross_entropy"], state, figures, epoch)
+    assert kept is not None
+    _, state, figures, kept_epoch = kept
+    model.load_state_dict(state)
+    model.settle(figures)
     model.to("cpu").eval()
-    best_epoch = min(history, key=lambda metrics: metrics.validation_loss).epoch
     path = model.save(out_dir) if team.leads else out_dir
-    return TrainResult(path, best[2], tuple(history), best_epoch, time.monotonic() - started, replace(options))
+    return TrainResult(path, figures, tuple(history), kept_epoch, time.monotonic() - started, replace(options))
 
 
-def evaluate(model: SequenceClassifier[Any], rows: Sequence[tuple[Any, int]], batch_size: int) -> dict[str, float]:
-    """`classification_metrics` of `model` on (item, label id) rows."""
+def evaluate(model: SequenceClassifier[Any], rows: Rows, batch_size: int) -> dict[str, float]:
+    """`model.figures` on (item, truth) rows."""
+    return model.figures(*_answers(model, rows, batch_size))
+
+
+def _validated(model: SequenceClassifier[Any], rows: Rows, batch_size: int) -> dict[str, float]:
+    return model.validation_figures(*_answers(model, rows, batch_size))
+
+
+def _answers(model: SequenceClassifier[Any], rows: Rows, batch_size: int) -> tuple[NDArray[Any], list[Any]]:
     model.eval()
-    probabilities = model.probabilities([item for item, _ in rows], batch_size).numpy()
-    return classification_metrics(probabilities, [label for _, label in rows])
+    return model.probabilities([item for item, _ in rows], batch_size).numpy(), [truth for _, truth in rows]
 
 
 def _course(
-    model: SequenceClassifier[Any],
-    train: Sequence[tuple[Any, int]],
-    last: Sequence[tuple[Any, int]],
-    options: TrainingOptions,
+    model: SequenceClassifier[Any], train: Rows, last: Rows, options: TrainingOptions
 ) -> list[tuple[list[Encoded], Tensor]]:
-    """Each epoch's rows and their label ids."""
+    """Each epoch's rows and their targets."""
 
-    def ready(rows: Sequence[tuple[Any, int]]) -> tuple[list[Encoded], Tensor]:
-        return model.encode([item for item, _ in rows]), torch.tensor([label for _, label in rows])
+    def ready(rows: Rows) -> tuple[list[Encoded], Tensor]:
+        return model.encode([item for item, _ in rows]), model.targets([truth for _, truth in rows])
 
     ending = min(options.last_epochs, options.epochs) if last else 0
     whole = ready(train)
     return [whole] * (options.epochs - ending) + ([ready(last)] * ending if ending else [])
 
 
-def _check(rows: Sequence[tuple[Any, int]], what: str, classes: int) -> None:
+def _check(model: SequenceClassifier[Any], rows: Rows, what: str) -> None:
     if not rows:
         raise InputError(f"no {what} rows: check the files of labelled examples")
-    wrong = next((label for _, label in rows if not 0 <= label < classes), None)
-    if wrong is not None:
-        raise InputError(f"label id {wrong} in the {what} rows is outside the taxonomy's 0..{classes - 1}")
+    model.check([truth for _, truth in rows], what)
 
 
 def _silent(line: str) -> None:

@@ -1,0 +1,242 @@
+"""The encoder of several emotions at once, of an utterance alone or in its context (Emo Pillars 5)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from conf.errors import InputError
+from udfs.models.batches import Batch, Encoded, answers_alike, collate, mean_pooled
+from udfs.models.classifier import HEAD_CONFIG, SequenceClassifier, load_encoder
+from udfs.models.training import EpochMetrics, Rows, TrainingOptions, TrainResult, fit, reproducible
+
+if TYPE_CHECKING:
+    from udfs.models.pictures import Chart
+
+CONTEXT, UTTERANCE = 0, 1
+"""Token types (Emo Pillars 5.2.2)."""
+
+
+class Passage(NamedTuple):
+    """An utterance, and what led to it where that is known."""
+
+    utterance: str
+    context: str | None = None
+
+
+class MultiLabelClassifier(SequenceClassifier[Passage]):
+    """An encoder, a tanh layer as BERT and RoBERTa have it, a sigmoid each label; binary cross-entropy.
+
+    An utterance stands alone, or after its context as a pair. Labels from `threshold` on are given; it is chosen
+    on validation rows, one for all labels (Emo Pillars D).
+
+    Args:
+        pooling: `cls` reads the first token's state (the paper's models), `mean` the mean of all.
+        typed: tell context and utterance apart by token types 0 and 1 (Emo Pillars 5.2.2).
+    """
+
+    kind = "multi_label_classifier"
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        tokenizer: Any,
+        labels: Sequence[str],
+        max_tokens: int = 128,
+        pooling: str = "cls",
+        dropout: float = 0.1,
+        typed: bool = False,
+        threshold: float = 0.5,
+    ) -> None:
+        super().__init__(encoder, tokenizer, labels, max_tokens)
+        if pooling not in ("mean", "cls"):
+            raise ValueError(f"pooling is {pooling!r}: mean or cls")
+        size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
+        self.pooling, self.typed, self.threshold = pooling, typed, threshold
+        self.dropout = nn.Dropout(dropout)
+        self.hidden = nn.Linear(size, size)
+        self.output = nn.Linear(size, len(self.labels))
+        self.frames = special_tokens(tokenizer, False), special_tokens(tokenizer, True)
+        if typed:
+            extend_token_types(encoder)
+
+    def encode(self, items: Sequence[Passage]) -> list[Encoded]:
+        """Context and utterance between the encoder's special tokens; what is too long loses the context's end."""
+        if not items:
+            return []
+        contexts = self._ids([item.context or "" for item in items])
+        utterances = self._ids([item.utterance for item in items])
+        return [self._encoded(*both) for both in zip(contexts, utterances, strict=True)]
+
+    def _ids(self, texts: list[str]) -> list[list[int]]:
+        options = {"add_special_tokens": False, "truncation": True, "max_length": self.max_tokens}
+        return list(self.tokenizer(texts, **options)["input_ids"])
+
+    def _encoded(self, context: Sequence[int], utterance: Sequence[int]) -> Encoded:
+        before, between, after = self.frames[1]
+        room = self.max_tokens - len(before) - len(between) - len(after)
+        if not context or len(utterance) >= room:
+            context, (before, between, after) = (), self.frames[0]
+            room = self.max_tokens - len(between) - len(after)
+        said = list(utterance[:room])
+        first = [*before, *context[: room - len(said)], *between]
+        ids = (*first, *said, *after)
+        types = (CONTEXT,) * len(first) + (UTTERANCE,) * (len(ids) - len(first)) if self.typed else ()
+        return Encoded(ids, (1.0,) * len(ids), types)
+
+    def forward(self, batch: Batch) -> Tensor:
+        states = self.dropout(self._pooled(self._states(batch), batch.mask))
+        return self.output(self.dropout(torch.tanh(self.hidden(states))))
+
+    def _states(self, batch: Batch) -> Tensor:
+        types = {"token_type_ids": batch.types} if self.typed else {}
+        return self.encoder(input_ids=batch.ids, attention_mask=batch.mask, **types).last_hidden_state
+
+    def _pooled(self, states: Tensor, mask: Tensor) -> Tensor:
+        return states[:, 0] if self.pooling == "cls" else mean_pooled(states, mask)
+
+    @torch.inference_mode()
+    def embed(self, items: Sequence[Passage], batch_size: int) -> NDArray[Any]:
+        """The last layer's state of each item's first token, as (items, size) float32 (Emo Pillars 5.1.4)."""
+
+        def first_token(rows: Sequence[Encoded], width: int) -> list[Tensor]:
+            batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
+            return list(self._states(batch)[:, 0].float().cpu())
+
+        found = answers_alike(self.encode(items), batch_size, self.max_tokens, first_token)
+        return (torch.stack(found) if found else torch.empty((0, self.hidden.in_features))).numpy()
+
+    def check(self, truths: Sequence[Any], what: str) -> None:
+        for labels in truths:
+            super().check(labels, what)
+
+    def targets(self, truths: Sequence[Any]) -> Tensor:
+        return torch.from_numpy(self._truth(truths)).float()
+
+    def loss(self, logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+        """Each row's loss is the mean over its labels."""
+        smooth = targets * (1 - smoothing) + smoothing / 2
+        summed = nn.functional.binary_cross_entropy_with_logits(logits, smooth, reduction="sum")
+        return summed / len(self.labels)
+
+    def answers(self, logits: Tensor) -> Tensor:
+        return torch.sigmoid(logits.float() / self.temperature)
+
+    def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
+        from udfs.models.multi_label_metrics import multi_label_metrics
+
+        return multi_label_metrics(probabilities, self._truth(truths), self.threshold)
+
+    def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
+        from udfs.models.multi_label_metrics import best_threshold, multi_label_metrics
+
+        truth = self._truth(truths)
+        return multi_label_metrics(probabilities, truth, best_threshold(probabilities, truth))
+
+    def settle(self, figures: Mapping[str, float]) -> None:
+        self.threshold = figures["threshold"]
+
+    def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
+        from udfs.models.multi_label_metrics import class_rows, counts_at
+
+        return class_rows(counts_at(probabilities, self._truth(truths), self.threshold), self.labels)
+
+    def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
+        from udfs.models.multi_label_metrics import threshold_curve
+        from udfs.models.pictures import threshold_chart
+
+        return threshold_chart(threshold_curve(probabilities, self._truth(truths)), self.threshold)
+
+    def head_options(self) -> dict[str, Any]:
+        return {
+            "pooling": self.pooling, "dropout": self.dropout.p, "typed": self.typed, "threshold": self.threshold,
+        }  # fmt: skip
+
+    def _truth(self, truths: Sequence[Any]) -> NDArray[Any]:
+        from udfs.models.multi_label_metrics import multi_hot
+
+        return multi_hot(truths, len(self.labels))
+
+
+def special_tokens(tokenizer: Any, pair: bool) -> tuple[list[int], list[int], list[int]]:
+    """The encoder's special tokens before the context, between it and the utterance, and after that.
+
+    For an utterance alone those before it stand in the second place.
+    """
+    texts = ("a", "a") if pair else ("a",)
+    (content,) = {tuple(tokenizer("a", add_special_tokens=False)["input_ids"])}
+    found = list(tokenizer(*texts)["input_ids"])
+    parts: list[list[int]] = [[]]
+    while found:
+        if tuple(found[: len(content)]) == content:
+            found = found[len(content) :]
+            parts.append([])
+        else:
+            parts[-1].append(found.pop(0))
+    return (parts[0], parts[1], parts[2]) if pair else ([], parts[0], parts[1])
+
+
+def extend_token_types(encoder: nn.Module) -> None:
+    """Give an encoder of one token type (RoBERTa's) two, which begin alike (Emo Pillars 5.2.2).
+
+    Raises:
+        InputError: the encoder knows no token types.
+    """
+    embeddings = getattr(encoder, "embeddings", None)
+    known = getattr(embeddings, "token_type_embeddings", None)
+    if known is None:
+        raise InputError("the encoder has no token types: choose a BERT or RoBERTa, or train it without typed")
+    if known.num_embeddings >= 2:
+        return
+    more = nn.Embedding(2, known.embedding_dim)
+    with torch.no_grad():
+        more.weight.copy_(known.weight[:1].expand(2, -1))
+    embeddings.token_type_embeddings = more  # type: ignore[union-attr]
+    encoder.config.type_vocab_size = 2  # type: ignore[union-attr]
+
+
+def starting_model(
+    start: Path, labels: Sequence[str], options: TrainingOptions, pooling: str, typed: bool
+) -> MultiLabelClassifier:
+    """What a training begins with: a trained model of the same labels with its head, or an encoder with a new one."""
+    if not (start / HEAD_CONFIG).is_file():
+        encoder, tokenizer = load_encoder(start, options.dropout)
+        torch.manual_seed(options.seed)
+        return MultiLabelClassifier(encoder, tokenizer, labels, options.max_tokens, pooling, options.dropout, typed)
+    model = MultiLabelClassifier.load(start)
+    if model.labels != tuple(labels):
+        raise InputError(f"{start}: a model of other labels: train it on this taxonomy")
+    model.max_tokens = options.max_tokens
+    if typed and not model.typed:
+        extend_token_types(model.encoder)
+        model.typed = True
+    torch.manual_seed(options.seed)
+    return model
+
+
+def train_multi_label(
+    start: str | Path,
+    train: Sequence[tuple[Passage, Sequence[int]]],
+    valid: Sequence[tuple[Passage, Sequence[int]]],
+    labels: Sequence[str],
+    options: TrainingOptions,
+    out_dir: Path,
+    on_epoch: Callable[[EpochMetrics], None] | None = None,
+    pooling: str = "cls",
+    typed: bool = False,
+) -> TrainResult:
+    """Fine-tune on (passage, label ids) rows and write the model with its threshold to `out_dir`.
+
+    Args:
+        start: folder of an encoder, or of a trained model of the same labels, which keeps its head and pooling.
+        train, valid: rows; `valid` gives the threshold (and the epoch, if the best is kept).
+        labels: the taxonomy in id order.
+        pooling, typed: as `MultiLabelClassifier` has them.
+    """
+    with reproducible(options.seed, options.threads):
+        model = starting_model(Path(start), labels, options, pooling, typed)
+        rows: Rows = train
+        return fit(model, rows, valid, options, out_dir, on_epoch)
