@@ -22,6 +22,22 @@ class StepSettings(Section):
     rewrites: DecodingSettings = _step(300)
 
 
+class TransferSettings(Section):
+    """Models of the synthetic data on people's own (Emo Pillars 5)."""
+
+    seeds: tuple[int, ...] = Field((13, 14, 15), min_length=1, description="5.1.2: three runs on GoEmotions")
+    folds: int = Field(5, ge=2, description="5.1.3: of ISEAR's reports, by their text's hash")
+    folds_run: int | None = Field(None, ge=1, description="ours: only the first so many folds; null: all")
+    validation_share: float = Field(
+        0.1, gt=0, lt=0.5, description="ours: of the training rows that choose the threshold, where no part is for it"
+    )
+    held_out_share: float = Field(0.1, gt=0, lt=0.5, description="ours: of EmoContext where dev.txt is not there")
+    plain: bool = Field(True, description="ours: also start from the encoder itself, for the gain")
+    least_probability: float = Field(
+        0.3, ge=0, le=1, description="5.2.2: a relabelled turn whose strongest label is under it is neutral"
+    )
+
+
 class EmoPillarsSettings(Section):
     plots: str | None = Field(
         None,
@@ -37,6 +53,7 @@ class EmoPillarsSettings(Section):
     near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
     steps: StepSettings = StepSettings()
-    goemotions: str | None = None
-    isear: str | None = None
-    emocontext: str | None = None
+    goemotions: str | None = Field(None, description="folder with train.tsv and dev.tsv (.gz too), test.tsv if there")
+    isear: str | None = Field(None, description="isear.csv (.gz too), cells apart by |, or its folder")
+    emocontext: str | None = Field(None, description="folder with train.txt (.gz too), dev.txt if there")
+    transfer: TransferSettings = TransferSettings()

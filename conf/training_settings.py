@@ -88,6 +88,21 @@ class ModelSettings(Section):
         "models:/edos-self-labeler@champion", description="null: no model labels dialogues for its successor"
     )
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
+    emo_pillars_encoder: str = Field(
+        "hf:FacebookAI/roberta-large", description="Emo Pillars 5.1.1: models start from it"
+    )
+    emo_pillars_contextless: str | None = Field(
+        "models:/emo-pillars-contextless@champion", description="learned from utterances; null: none is compared"
+    )
+    emo_pillars_contextless_rewritten: str | None = Field(
+        "models:/emo-pillars-contextless-rewritten@champion", description="learned from rewritten ones; null: none"
+    )
+    emo_pillars_contextual: str | None = Field(
+        "models:/emo-pillars-contextual@champion", description="learned from utterances in context; null: none"
+    )
+    emo_pillars_contextual_rewritten: str | None = Field(
+        "models:/emo-pillars-contextual-rewritten@champion", description="from rewritten ones in context; null: none"
+    )
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
         description="Emo Pillars 4: the language model; openai:NAME on a server",
@@ -99,6 +114,69 @@ class ModelSettings(Section):
     training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
 
 
+class MultiLabelSettings(TrainingSettings):
+    """Emo Pillars 5.1.1: AdamW as transformers has it, no early stopping."""
+
+    epochs: int = Field(10, ge=1)
+    batch_size: int = Field(64, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(64, ge=1, description="rows an update, by accumulation")
+    max_tokens: int = Field(128, ge=8)
+    warmup_share: float = Field(0.0, ge=0, le=1)
+    beta2: float = Field(0.999, gt=0, lt=1, description="AdamW's second")
+    epsilon: float = Field(1e-8, gt=0, description="AdamW's")
+    weight_decay: float = Field(0.0, ge=0, description="AdamW's; 0: Adam")
+    keep: Literal["best", "last"] = Field("last", description="Emo Pillars 5: the last checkpoint")
+    pooling: Literal["cls", "mean"] = Field("cls", description="the first token's state, or the mean of all")
+    typed: bool = Field(False, description="Emo Pillars 5.2.2: context and utterance told apart by token types")
+
+
+class ContextlessSettings(MultiLabelSettings):
+    name: str = "emo-pillars-contextless"
+
+
+class ContextlessRewrittenSettings(MultiLabelSettings):
+    name: str = "emo-pillars-contextless-rewritten"
+
+
+class ContextualSettings(MultiLabelSettings):
+    """Emo Pillars 5.2.1."""
+
+    name: str = "emo-pillars-contextual"
+    max_tokens: int = Field(512, ge=8)
+    batch_size: int = Field(32, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
+
+
+class ContextualRewrittenSettings(ContextualSettings):
+    name: str = "emo-pillars-contextual-rewritten"
+
+
+class GoemotionsSettings(MultiLabelSettings):
+    """Emo Pillars 5.1.2."""
+
+    epochs: int = Field(3, ge=1)
+    batch_size: int = Field(16, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(16, ge=1, description="rows an update, by accumulation")
+
+
+class IsearSettings(MultiLabelSettings):
+    """Emo Pillars 5.1.3."""
+
+    epochs: int = Field(8, ge=1)
+    batch_size: int = Field(4, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(4, ge=1, description="rows an update, by accumulation")
+    max_tokens: int = Field(512, ge=8)
+
+
+class EmocontextSettings(MultiLabelSettings):
+    """Emo Pillars 5.2.2."""
+
+    epochs: int = Field(3, ge=1)
+    max_tokens: int = Field(512, ge=8)
+    batch_size: int = Field(32, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
+
+
 class TrainSections(Section):
     turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
     turn_pairs: TurnPairSettings = TurnPairSettings()
@@ -106,6 +184,13 @@ class TrainSections(Section):
     self_labeler: SelfLabelerSettings = SelfLabelerSettings()
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
     comparison: ComparisonSettings = ComparisonSettings()
+    emo_pillars_contextless: ContextlessSettings = ContextlessSettings()
+    emo_pillars_contextless_rewritten: ContextlessRewrittenSettings = ContextlessRewrittenSettings()
+    emo_pillars_contextual: ContextualSettings = ContextualSettings()
+    emo_pillars_contextual_rewritten: ContextualRewrittenSettings = ContextualRewrittenSettings()
+    goemotions: GoemotionsSettings = GoemotionsSettings()
+    isear: IsearSettings = IsearSettings()
+    emocontext: EmocontextSettings = EmocontextSettings()
     processes: int = Field(
         1, ge=1, description="of an emotion classifier's training, each on a GPU or CPU of its own; 1: the driver alone"
     )

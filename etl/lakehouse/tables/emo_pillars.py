@@ -102,3 +102,68 @@ CONTEXTUAL_EXAMPLES = Table(
     ("utterance_id",),
     {"split_is_known": "split IN ('train', 'validation', 'test')"},
 )
+
+GOEMOTIONS = Table(
+    "emo_pillars.goemotions",
+    "One comment of GoEmotions with its labels (Emo Pillars 5.1.2).",
+    """
+    text_id string, text string, labels array<string>, part string COMMENT 'the file: train, dev or test',
+    split string COMMENT 'dev is the test, and a share of train the validation, where no test part is at hand'
+    """,
+    ("text_id",),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)
+
+ISEAR = Table(
+    "emo_pillars.isear",
+    "One report of ISEAR with its emotion (Emo Pillars 5.1.3).",
+    """
+    report_id string, text string, emotion string COMMENT 'one of seven', label string COMMENT 'that it counts as',
+    fold int COMMENT 'from 0, by the text'
+    """,
+    ("report_id",),
+)
+
+EMOCONTEXT = Table(
+    "emo_pillars.emocontext",
+    "One dialogue of EmoContext: three turns, the last with an emotion (Emo Pillars 5.2.2).",
+    """
+    dialogue_id string, turns array<string>, emotion string COMMENT 'happy, sad, angry or others',
+    part string COMMENT 'the file: train or dev', split string COMMENT 'a share of train is the test without dev'
+    """,
+    ("dialogue_id",),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)
+
+_RESULTS = """
+trial string COMMENT 'hash of all that it depends on',
+model string COMMENT 'the key under models that it starts from', tuned boolean COMMENT 'on the task, or as it is',
+variant string COMMENT 'what others count as: kept, relabelled, typed; of EmoContext', seed int,
+fold int COMMENT 'that is measured on', scored string COMMENT 'the classes, and what makes one a prediction',
+class string COMMENT 'macro, micro, or a class', precision double, recall double, f1 double,
+support bigint COMMENT 'rows that have it', predicted bigint COMMENT 'rows given it', threshold double,
+train_rows int, validation_rows int, test_rows int, epochs int, seconds double,
+starts_from string COMMENT 'identity of the model', run_id string COMMENT 'in MLflow'
+"""
+_RESULT_KEY = ("trial", "scored", "class")
+
+GOEMOTIONS_RESULTS = Table(
+    "emo_pillars.goemotions_results",
+    "One class's scores on GoEmotions of one model (Emo Pillars Tables 2 and 10).",
+    _RESULTS,
+    _RESULT_KEY,
+)
+
+ISEAR_RESULTS = Table(
+    "emo_pillars.isear_results",
+    "One class's scores on a fold of ISEAR, or on all of it, of one model (Emo Pillars Table 3).",
+    _RESULTS,
+    _RESULT_KEY,
+)
+
+EMOCONTEXT_RESULTS = Table(
+    "emo_pillars.emocontext_results",
+    "One class's scores on EmoContext of one model (Emo Pillars Tables 6 and 7).",
+    _RESULTS,
+    _RESULT_KEY,
+)

@@ -1,0 +1,26 @@
+"""Train the context-less model on rewritten utterances, contexts left out (Emo Pillars 5.1.1)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.stage import Model, StageRun, Units, stage
+from etl.lakehouse.tables.emo_pillars import CONTEXTUAL_EXAMPLES
+
+
+@stage(
+    reads=(CONTEXTUAL_EXAMPLES,),
+    writes=Model("emo_pillars_contextless_rewritten"),
+    settings=("training.emo_pillars_contextless_rewritten", "models.emo_pillars_encoder", "models.training_threads"),
+    units=Units("passages"),
+    on_request=True,
+)
+def emo_pillars_train_contextless_rewritten(examples: DataFrame, run: StageRun) -> Trained:
+    from etl.lakehouse.trainings.multi_label import contextual, tracked_multi_label
+
+    return tracked_multi_label(
+        contextual(examples, rewritten=True, with_context=False), run, "emo_pillars_contextless_rewritten"
+    )
+
+
+if __name__ == "__main__":
+    emo_pillars_train_contextless_rewritten.main()
