@@ -79,6 +79,18 @@ class Settings(Section):
             return {**given, "models": {**(given.get("models") or {}), "self_labeler": None}}
         return given
 
+    @model_validator(mode="before")
+    @classmethod
+    def no_language_model_without_generation(cls, given: Any) -> Any:
+        """Models that no method of ``augesc.generation.methods`` asks are neither trained nor looked for."""
+        generation = ((given or {}).get("augesc") or {}).get("generation") or {}
+        methods = generation.get("methods") if isinstance(generation, dict) else None
+        if not isinstance(methods, list | tuple):
+            return given
+        none: dict[str, None] = {} if "augmenter" in methods else {"augmenter": None}
+        none |= {} if methods else {"augmenter_base": None}
+        return {**given, "models": {**(given.get("models") or {}), **none}}
+
 
 def load_settings(
     profile: str = "local",

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from conf.language_settings import AugmenterSettings
 from conf.section import Section
 
 
@@ -107,6 +108,13 @@ class ModelSettings(Section):
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
         description="Emo Pillars 4: the language model; openai:NAME on a server",
     )
+    augmenter_base: str | None = Field(
+        "hf:EleutherAI/gpt-j-6b",
+        description="AugESC 4.1: what the augmenter is tuned from, and the untuned one it is compared with",
+    )
+    augmenter: str | None = Field(
+        "models:/augesc-augmenter@champion", description="AugESC 4: goes on from queries; null: none is trained"
+    )
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
     folder: str | None = Field(None, description="shared by all workers; null: beside the tables")
@@ -191,6 +199,7 @@ class TrainSections(Section):
     goemotions: GoemotionsSettings = GoemotionsSettings()
     isear: IsearSettings = IsearSettings()
     emocontext: EmocontextSettings = EmocontextSettings()
+    augmenter: AugmenterSettings = AugmenterSettings()
     processes: int = Field(
         1, ge=1, description="of an emotion classifier's training, each on a GPU or CPU of its own; 1: the driver alone"
     )

@@ -4,6 +4,7 @@ Measured once for every text, of a model's or of people's; what follows from it,
 """
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import pandas as pd
@@ -86,6 +87,19 @@ def texts_from_files(spark: SparkSession, files: Sequence[str]) -> Outcome:
         dropped.select(F.lit("text").alias("unit"), F.col("text_id").alias("id"), "reason", "detail", "units"),
         rows_in=lines.count(),
     )
+
+
+def all_texts(people: DataFrame, others: Sequence[Outcome]) -> Outcome:
+    """Texts of all origins together: people's, and those that models wrote, with what these lost.
+
+    Args:
+        people: of ``session_texts``.
+        others: of ``texts_from_files`` and ``etl.augesc.generation.generated_texts``.
+    """
+    rows = reduce(DataFrame.unionByName, (one.rows for one in others), people)
+    dropped = [one.dropped for one in others if one.dropped is not None]
+    rows_in = people.count() + sum(one.rows_in or 0 for one in others)
+    return Outcome(rows, reduce(DataFrame.unionByName, dropped) if dropped else None, rows_in=rows_in)
 
 
 def measured_texts(texts: DataFrame) -> DataFrame:

@@ -162,3 +162,23 @@ def training_draw(sessions: DataFrame, size: int, seed: int) -> Outcome:
         F.coalesce("problem", F.lit("")).alias("detail"), F.lit(1).cast("bigint").alias("units"),
     )  # fmt: skip
     return Outcome(placed.where(F.col("place") <= size), dropped)
+
+
+def held_out_sessions(sessions: DataFrame, drawn: DataFrame, number: int) -> DataFrame:
+    """So many sessions that no model is tuned on, by a digest of their ids, without greetings; ours.
+
+    Args:
+        sessions: ``augesc.sessions``; those that failed their makers' checks are no measure.
+        drawn: ``augesc.training_sessions``.
+        number: how many, if there are so many.
+
+    Returns:
+        session_id, turns.
+    """
+    order = content_share(F.col("session_id"), salt="held out")
+    rest = sessions.where(~F.col("contrast")).join(drawn.select("session_id"), "session_id", "left_anti")
+    return (
+        rest.orderBy(order, "session_id")
+        .limit(number)
+        .select("session_id", without_greetings(F.col("turns")).alias("turns"))
+    )

@@ -71,6 +71,12 @@ def training_text(turns: Sequence[Turn | Mapping[str, str]], end: str) -> tuple[
     return f"{instruction()}\n", f"{conversation(turns)}{end}"
 
 
+def learned_session(turns: Sequence[Turn | Mapping[str, str]]) -> list[tuple[str, bool]]:
+    """``training_text`` in pieces, each with whether it is learned; the end of the text is the model's own token."""
+    task, said = training_text(turns, "")
+    return [(task, False), (said, True)]
+
+
 def parse(text: str, end_tokens: Sequence[str] = END_TOKENS) -> Parsed:
     """The utterances of a text, prompt and all (AugESC 4.3, Format).
 

@@ -24,11 +24,15 @@ def asks_for(asked: Callable[..., DataFrame]) -> Sliced:
     return Sliced("request_id", cost_per_minute=PROMPTS_PER_MINUTE, prepare=pending, cache=True, plans=True)
 
 
-def answered(requests: DataFrame, run: StageRun) -> DataFrame:
-    """The generator's raw answers to requests, for the step's table of generations."""
+def answered(requests: DataFrame, run: StageRun, by: str = "generator") -> DataFrame:
+    """A language model's raw answers to requests, for the step's table of generations.
+
+    Args:
+        by: the key under ``models`` that holds its URI.
+    """
     from udfs.generate import generate_answers, source_of
 
-    model, workers = run.models["generator"], run.spark.sparkContext.defaultParallelism
+    model, workers = run.models[by], run.spark.sparkContext.defaultParallelism
     settings = run.all_settings
     source = source_of(str(model.path), model.identity, settings.llm, settings.models.threads, workers)
     return generate_answers(requests, source, workers)

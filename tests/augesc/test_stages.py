@@ -33,8 +33,8 @@ def work(place: Workplace) -> list[str]:
     ran = []
     stages = chosen(all_stages(), to=ENDS)
     for stage in stages:
-        need = place.need(stage)
-        if need.why is not None:
+        need = place.need(stage) if place.is_given(stage) is None else None
+        if need is not None and need.why is not None:
             run_stage(place, stage, need, Progress(place.spark, len(stages)))
             ran.append(stage.name)
     return ran
@@ -65,6 +65,7 @@ def settings(tmp_path: Path) -> dict[str, str]:
         "augesc.queries": f"[{tmp_path}/talks.csv, {tmp_path}/posts.jsonl]",
         "augesc.generated_texts": str(tmp_path / "texts.jsonl"),
         "augesc.session_rules.training": "2",
+        "augesc.generation.methods": "[]",
     }
 
 

@@ -50,26 +50,11 @@ class LocalGenerator(nn.Module):
         Raises:
             InputError: there are no such weights, or the library does not know the model.
         """
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from udfs.models.pretrained import causal_model
 
-        from udfs.models.classifier import quiet
-
-        folder = Path(folder)
-        packed = sorted(folder.glob("*.gguf"))
-        if not any(folder.glob("*.safetensors")) and len(packed) != 1:
-            raise InputError(f"{folder}: neither .safetensors weights nor one .gguf file")
-        source = {} if any(folder.glob("*.safetensors")) else {"gguf_file": packed[0].name}
         kind = PRECISIONS.get(precision) or (torch.bfloat16 if task_device().type == "cuda" else torch.float32)
-        own: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False, **source}
-        try:
-            with quiet():
-                tokenizer = AutoTokenizer.from_pretrained(str(folder), **own)
-                network = AutoModelForCausalLM.from_pretrained(
-                    str(folder), torch_dtype=kind, use_safetensors=True if not source else None, **own
-                )
-        except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
-            raise InputError(f"{folder}: transformers cannot read it ({' '.join(str(error).split())[:200]})") from None
-        return cls(network.eval(), tokenizer, batch_size)
+        network, tokenizer = causal_model(folder, kind)
+        return cls(network, tokenizer, batch_size)
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
         """One answer a request, in order; rows of one width are answered together, the longest first."""

@@ -123,6 +123,7 @@ def fit_language_model(
     progress: Callable[[str], None] = print,
     team: Team = ALONE,
     checkpoints: Path | None = None,
+    on_update: Callable[[int, float], None] | None = None,
 ) -> LanguageResult:
     """Train `model`, an update on the mean loss of the tokens of `options.effective_batch` rows; save it to `out_dir`.
 
@@ -132,6 +133,7 @@ def fit_language_model(
         train, valid: the model's encoded rows.
         checkpoints: folder for the state after each epoch, for this training alone. A training of the same start,
             rows and options that finds one there goes on from it, to the same weights; it is empty in the end.
+        on_update: told each update's number, from 1, and the mean loss of its tokens.
 
     Raises:
         InputError: no rows, or none with a token that counts.
@@ -141,7 +143,7 @@ def fit_language_model(
         if not rows or not model.counted(rows):
             raise InputError(f"no {what} rows with a token to learn from: check the files")
     with reproducible(options.seed, options.threads):
-        return _Course(model, train, valid, options, team, progress).run(out_dir, on_epoch, checkpoints)
+        return _Course(model, train, valid, options, team, progress, on_update).run(out_dir, on_epoch, checkpoints)
 
 
 @torch.inference_mode()
@@ -190,8 +192,10 @@ class _Course:
         options: LanguageOptions,
         team: Team,
         progress: Callable[[str], None],
+        on_update: Callable[[int, float], None] | None,
     ) -> None:
         self.model, self.train, self.valid, self.options, self.team = model, train, valid, options, team
+        self.on_update = on_update if team.leads else None
         self.say = progress if team.leads else _silent
         self.lengths = model.lengths(train)
         device = training_device(options.device)
@@ -282,7 +286,10 @@ class _Course:
             total += float(loss.detach())
         self.stepper.step()
         self.state.updates += 1
-        return self.team.total(total, self.stepper.device), tokens
+        total = self.team.total(total, self.stepper.device)
+        if self.on_update is not None:
+            self.on_update(self.state.updates, total / max(1, tokens))
+        return total, tokens
 
     def _restore(self, kept: Checkpoints) -> None:
         found = kept.restore(self.model, self.optimizer, self.shuffler)

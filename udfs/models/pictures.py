@@ -1,6 +1,6 @@
 """Pictures of trainings, for MLflow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib.figure import Figure
@@ -28,6 +28,15 @@ def loss_curve(history: Sequence["EpochMetrics"] | Sequence["LanguageEpoch"]) ->
     axes.plot(epochs, [epoch.validation_loss for epoch in history], marker="o", label="validation")
     axes.set(xlabel="epoch", ylabel="loss")
     axes.legend()
+    return figure
+
+
+def update_curve(losses: Mapping[int, float]) -> Figure:
+    """Training loss of a token by update."""
+    figure = Figure(figsize=(6, 4))
+    axes = figure.subplots()
+    axes.plot(list(losses), list(losses.values()))
+    axes.set(xlabel="update", ylabel="loss of a token, nats")
     return figure
 
 

@@ -25,12 +25,16 @@ from mlflow.types.schema import Array
 from conf.errors import InputError
 from udfs.models.language_training import LanguageEpoch, LanguageResult
 from udfs.models.loader import resolve
-from udfs.models.pictures import Chart, loss_curve
+from udfs.models.pictures import Chart, loss_curve, update_curve
 from udfs.models.training import EpochMetrics, TrainResult
 
 CHAMPION = "champion"
 MODEL = "model"
 FLAVOR = "safetensors_classifier"
+MOST_METRICS = 1_000
+"""That MLflow takes in one call."""
+WRITERS = ("causal_language_model",)
+"""Kinds of models that answer a text with a text."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,13 @@ class TrackedRun:
         self.client.log_dict(self.run_id, {"epochs": [asdict(epoch) for epoch in result.history]}, "history.json")
         self.client.log_figure(self.run_id, loss_curve(result.history), "loss.png")
 
+    def log_updates(self, losses: Mapping[int, float]) -> None:
+        """Log the mean loss of each update's tokens, as a metric by step and as a picture."""
+        rows = [Metric("update_loss", loss, 0, number) for number, loss in losses.items()]
+        for start in range(0, len(rows), MOST_METRICS):
+            self.client.log_batch(self.run_id, metrics=rows[start : start + MOST_METRICS])
+        self.client.log_figure(self.run_id, update_curve(losses), "update_loss.png")
+
     def log_classes(self, per_class: Sequence[Mapping[str, Any]], prefix: str = "") -> None:
         """Log one row a class (`per_class_metrics`) as CSV and JSON."""
         text = io.StringIO()
@@ -197,6 +208,7 @@ def promote_if_better(
     metric: str,
     held_out: str,
     cache_dir: Path,
+    lower: bool = False,
 ) -> Promotion:
     """Move the alias `champion` to `version` if it beats today's champion on the same held-out rows.
 
@@ -204,10 +216,11 @@ def promote_if_better(
     leave the alias where it is; a champion that can no longer be read gives way.
 
     Args:
-        mine: the new version's figure on the held-out rows, just measured; higher is better.
+        mine: the new version's figure on the held-out rows, just measured.
         score: folder of a model to its figure on the held-out rows.
         metric: the figure's name.
         held_out: digest of the held-out rows (`rows_digest`), kept with the version.
+        lower: a lower figure is the better one, as of perplexity.
     """
     client = store.client()
     before = champion_version(store, name)
@@ -219,7 +232,7 @@ def promote_if_better(
     else:
         try:
             theirs = score(_resolved(store, name, before, cache_dir))
-            promoted = mine > theirs
+            promoted = mine < theirs if lower else mine > theirs
             verb = "beats" if promoted else "does not beat"
             reason = f"{metric} {mine:.4f} {verb} version {before}'s {theirs:.4f}"
         except InputError as error:
@@ -248,6 +261,8 @@ def rows_digest(rows: Sequence[Any]) -> str:
 
 def signature_of(kind: str) -> ModelSignature:
     """What a model of `kind` reads and answers, as the registry of Unity Catalog asks for."""
+    if kind in WRITERS:
+        return ModelSignature(Schema([ColSpec(DataType.string, "prompt")]), Schema([ColSpec(DataType.string, "text")]))
     text, turns = ColSpec(DataType.string, "text"), ColSpec(Array(DataType.string), "turns")
     if kind == "multi_label_classifier":
         reads: list[ColSpec | TensorSpec] = [ColSpec(DataType.string, "context", required=False), text]

@@ -1,0 +1,35 @@
+"""Settings of trainings whose models write."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from conf.section import Section
+
+
+class LanguageTrainingSettings(Section):
+    """How a language model is tuned on conversations; the defaults are AugESC's (4.1)."""
+
+    name: str = Field(description="in the MLflow registry")
+    epochs: int = Field(1, ge=1, description="AugESC 4.1")
+    batch_size: int = Field(2, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(2, ge=1, description="AugESC 4.1: rows an update, by accumulation")
+    learning_rate: float = Field(6e-5, gt=0, description="AugESC 4.1: AdamW's, falling linearly to 0")
+    warmup_steps: int = Field(5, ge=0, description="AugESC 4.1: updates in which the rate rises from 0")
+    weight_decay: float = Field(0.0, ge=0, description="the paper does not say; transformers' default")
+    max_tokens: int = Field(1_500, ge=8, description="AugESC 4.1: a longer session is cut at its end")
+    gradient_checkpointing: bool = Field(True, description="AugESC 4.1: slower, in less memory; the result is the same")
+    held_out: int = Field(
+        50, ge=1, description="ours: sessions, chosen by hash of those not tuned on, that perplexity is measured on"
+    )
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
+    )
+    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
+    seed: int = 13
+
+
+class AugmenterSettings(LanguageTrainingSettings):
+    """AugESC 4.1: the model that goes on from a query."""
+
+    name: str = "augesc-augmenter"

@@ -1,0 +1,100 @@
+"""The trainings of the AugESC path: language models tuned on conversations, to the registry's champion."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from conf.errors import InputError
+from conf.language_settings import LanguageTrainingSettings
+from etl.augesc.sessions import held_out_sessions
+from etl.augesc.texts import learned_session
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.registry import model_store
+from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.classifiers import data_tags
+from udfs.models.causal_language_model import CausalLanguageModel, Piece
+from udfs.models.language_training import LanguageOptions
+from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.tracked_language import Held, train_tracked_writer
+
+Pieces = Callable[[Sequence[dict[str, str]]], list[Piece]]
+
+
+def tracked_augmenter(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
+    """Tune the base model on the drawn sessions (AugESC 4.1), and measure perplexity before and after.
+
+    Raises:
+        InputError: no sessions were drawn, or none are left to measure on.
+    """
+    own = run.settings.training.augmenter
+    start = resolve(run.settings.models.augmenter_base, Path(run.folder), share=run.all_settings.models.share)
+    held = held_out_sessions(sessions, drawn, own.held_out)
+    return tuned(run, "augesc_train_augmenter", own, start, drawn, held, learned_session)
+
+
+def tuned(
+    run: StageRun,
+    stage: str,
+    own: LanguageTrainingSettings,
+    start: ResolvedModel,
+    sessions: DataFrame,
+    held_out: DataFrame,
+    pieces: Pieces,
+) -> Trained:
+    """Tune a causal language model on conversations.
+
+    Args:
+        stage: for the run's tags.
+        own: how.
+        start: what it starts from.
+        sessions, held_out: session_id, turns.
+        pieces: from a session's turns to what is read and what is learned of it.
+    """
+    settings = run.all_settings
+    given, kept_back = (_pieces(frame, pieces) for frame in (sessions, held_out))
+    if not given or not kept_back:
+        raise InputError(f"{stage}: {len(given)} sessions to tune on, {len(kept_back)} held out: it needs both")
+    run.say(f"{len(given):,} sessions to tune on, {len(kept_back):,} held out; starts from {start.identity}")
+    options = language_options(own, settings.models.training_threads)
+
+    def load(folder: Path) -> CausalLanguageModel:
+        return CausalLanguageModel.load(folder, own.max_tokens, own.gradient_checkpointing)
+
+    texts, measured = list(given.values()), list(kept_back.values())
+    words = sum(len(text.split()) for held in measured for text, learned in held if learned)
+    tracked = train_tracked_writer(
+        model_store(settings),
+        own.name,
+        params={**own.model_dump(exclude={"name"}), "starts_from": start.identity, "sessions": len(given)},
+        tags={"stage": stage, **data_tags(run)},
+        start=start.path,
+        load=load,
+        texts=texts,
+        held=Held(measured, words),
+        options=options,
+        folder=Path(run.folder),
+        progress=run.say,
+    )
+    figures = {name: round(value, 4) for name, value in tracked.figures.items()}
+    run.say(
+        f"held out: perplexity {figures['perplexity_before']:.2f} before, {figures['perplexity']:.2f} after; "
+        f"champion: {tracked.promotion.reason}"
+    )
+    rows = len(given) + len(kept_back)
+    return Trained(tracked.champion.identity, rows, rows, figures=figures)
+
+
+def language_options(own: LanguageTrainingSettings, threads: int) -> LanguageOptions:
+    """The training loop's options from the settings; the last epoch is kept, as the paper has it."""
+    return LanguageOptions(
+        epochs=own.epochs, batch_size=own.batch_size, effective_batch=own.effective_batch,
+        learning_rate=own.learning_rate, warmup_steps=own.warmup_steps, weight_decay=own.weight_decay, keep="last",
+        seed=own.seed, threads=threads, precision=own.precision, device=own.device,
+    )  # fmt: skip
+
+
+def _pieces(sessions: DataFrame, pieces: Pieces) -> dict[str, list[Piece]]:
+    """What is learned of each session, in the order of their ids."""
+    ordered = sessions.select("session_id", "turns").orderBy("session_id")
+    return {row.session_id: pieces([turn.asDict() for turn in row.turns]) for row in ordered.toLocalIterator()}
