@@ -118,6 +118,23 @@ class StatisticsSettings(Section):
     growth_points: int = Field(50, ge=1, description="ours: sizes at which different bigrams are counted")
 
 
+class FaultSettings(Section):
+    """How faults of conversations are measured (AugESC 6.4); all ours, the paper found them by reading."""
+
+    sampled: int = Field(2_000, ge=1, description="texts of each method and source that are looked at, by hash")
+    least_tokens: int = Field(8, ge=1, description="a shorter utterance is about nothing that its embedding tells")
+    near: float = Field(
+        0.2,
+        ge=-1,
+        le=1,
+        description="cosine below which an utterance leaves the topic; belongs to the sentence encoder",
+    )
+    related: float = Field(0.5, ge=-1, le=1, description="cosine from which two statements are asked about")
+    pairs: int = Field(5, ge=0, description="pairs of statements of a speaker that are asked about, at most")
+    toxic: float = Field(0.5, ge=0, le=1, description="score from which an utterance is toxic")
+    contradicts: float = Field(0.9, ge=0, le=1, description="score from which two statements contradict each other")
+
+
 class AugescPublishing(Section):
     """The conversations as files for others."""
 
@@ -150,4 +167,5 @@ class AugescSettings(Section):
     filters: FilterSettings = FilterSettings()
     statistics: StatisticsSettings = StatisticsSettings()
     publishing: AugescPublishing = AugescPublishing()
+    faults: FaultSettings = FaultSettings()
     evaluation: AugescEvaluation = AugescEvaluation()

@@ -83,6 +83,12 @@ class ModelSettings(Section):
     sentence_encoder: str = Field(
         "hf:sentence-transformers/roberta-base-nli-stsb-mean-tokens", description="EDOS 3.3: embeds turns"
     )
+    toxicity: str | None = Field(
+        None, description="a classifier with a label toxic or toxicity; null: a list of profane words stands in"
+    )
+    contradiction: str | None = Field(
+        None, description="a classifier of pairs with a label contradiction; null: rules alone look for contradictions"
+    )
     turn_segmenter: str = "models:/edos-turn-segmenter@champion"
     weak_labeler: str = "models:/edos-weak-labeler@champion"
     self_labeler: str | None = Field(

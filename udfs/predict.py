@@ -14,12 +14,14 @@ from torch import nn
 from udfs.devices import is_out_of_memory, set_threads, task_device
 from udfs.models.classifier import SequenceClassifier
 from udfs.models.dialogue_classifier import DialogueClassifier
+from udfs.models.hub_classifier import HubClassifier
 from udfs.models.loader import load_once
 from udfs.models.sentence_encoder import SentenceEncoder
 from udfs.models.weak_labeler import WeakLabeler
 
 WEAK_SCHEMA = "text_hash string, model string, top3 array<struct<label: string, confidence: float>>, error string"
 DIALOGUE_SCHEMA = "history_hash string, model string, label string, confidence float, error string"
+SCORE_SCHEMA = "text_hash string, model string, score float, error string"
 EMBEDDING_SCHEMA = "text_hash string, model string, embedding array<float>, error string"
 DECIMALS = 4
 # Rows sorted by length together, whatever size of Arrow batch the session uses.
@@ -126,6 +128,43 @@ def embed_texts(
     return _answered(texts.select("text_hash", "text"), partitions, model, embeddings, EMBEDDING_SCHEMA)
 
 
+def label_scores(
+    texts: DataFrame,
+    labels: Sequence[str],
+    model_path: str,
+    identity: str,
+    *,
+    batch_size: int = 64,
+    threads: int = 1,
+    partitions: int = 0,
+) -> DataFrame:
+    """The probability that a classifier from elsewhere gives a label.
+
+    Args:
+        texts: (text_hash, text, other): other is the second text of a pair, or null for all.
+        labels: what the label may be called.
+        model_path, identity, batch_size, threads, partitions: as for `score_texts`.
+
+    Returns:
+        (text_hash, model, score, error): scores rounded to 4 decimals.
+    """
+
+    def scores(model: HubClassifier, frame: pd.DataFrame) -> dict[str, Any]:
+        place = model.place_of(labels)
+        columns = ["text", "other"] if frame["other"].notna().any() else ["text"]
+
+        def ask(some: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
+            second = [one[1] for one in some] if len(columns) > 1 else None
+            return model.scores([one[0] for one in some], second, place, batch_size)
+
+        found, errors = answers_or_errors(ask, list(frame[columns].itertuples(index=False, name=None)))
+        rounded = [None if one is None else round(float(one[0]), DECIMALS) for one in found]
+        return {"model": identity, "score": pd.Series(rounded, dtype="float32"), "error": errors}
+
+    model = partial(worker_model, model_path, load_hub_classifier, threads)
+    return _answered(texts.select("text_hash", "text", "other"), partitions, model, scores, SCORE_SCHEMA)
+
+
 def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) -> list[tuple[str, float]]:
     """The `top` most confident labels with confidences rounded to 4 decimals; equal ones by label id."""
     rounded = np.round(probabilities.astype(np.float64), DECIMALS)
@@ -185,6 +224,11 @@ def worker_model(path: str, loader: Callable[[str], Network], threads: int) -> N
     # The tokenizer's own threads would come on top of those.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     return load_once(path, loader).to(task_device())
+
+
+def load_hub_classifier(path: str) -> HubClassifier:
+    """`HubClassifier.load`, as a function that a cache can name."""
+    return HubClassifier.load(path)
 
 
 def load_weak_labeler(path: str) -> SequenceClassifier[Any]:

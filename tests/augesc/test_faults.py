@@ -1,0 +1,164 @@
+"""Faults of conversations: facts and roles by rule, topic shifts by vectors, models by setting (AugESC 6.4)."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from etl.augesc.consistency import Fact, contradictions, facts_in, inconsistencies, role_confusions
+from etl.augesc.faults import (
+    beside_others,
+    distinct_utterances,
+    faults,
+    listed_toxicity,
+    looked_at,
+    statement_pairs,
+    with_vectors,
+)
+from etl.edos.hashes import text_hash
+from etl.lakehouse.tables.augesc_faults import CONTRADICTION_SCORES
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.conversation_vectors import nearness, related_pairs, topic_scores
+from udfs.models.hub_classifier import HubClassifier
+from udfs.predict import label_scores
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("I'm 17 years old and I have two brothers.", [Fact("age", "17"), Fact("number of brother", "2")]),
+        ("My dog is 13, my cat just turned three", [Fact("age of my dog", "13"), Fact("age of my cat", "3")]),
+        ("I don’t have a car. I like my job", [Fact("have car", "no"), Fact("like job", "yes")]),
+        ("I have no friends and I never liked it", [Fact("have friend", "no")]),
+        ("I am 20 minutes late, I have two more hours", []),
+        ("I have no idea, I have had it with my wife", [Fact("spouse", "wife")]),
+        ("My shift is 10 hours; we are fine", []),
+        ("", []),
+    ],
+)
+def test_facts_in_plain_words(text: str, facts: list[Fact]) -> None:
+    assert facts_in(text) == facts
+
+
+def test_a_fact_that_is_another_later_is_contradicted() -> None:
+    number, found = contradictions(["I have two sisters.", "I live alone.", "I have 3 sisters", "I have a car"])
+    assert (number, found) == (2, ["number of sister: 2, 3"])
+    assert contradictions(["I have a dog.", "I have a dog, he is old"]) == (1, [])
+    assert contradictions(["I have a dog", "Do I? I do not have a dog"])[1] == ["have dog: yes, no"]
+
+
+def turn(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "text": text, "tokens": len(text.split())}
+
+
+def test_who_talks_as_the_other() -> None:
+    turns = [
+        turn("seeker", "I cannot sleep since the exam went wrong"), turn("supporter", "I'm sorry to hear that."),
+        turn("supporter", "I cannot sleep since the exam went wrong!"), turn("seeker", "How can I help you?"),
+        turn("seeker", "Thank you for listening"), turn("supporter", "Thanks for the advice, bye"),
+        turn("seeker", "Yes"), turn("supporter", "Yes"),
+    ]  # fmt: skip
+    assert role_confusions(turns) == [turns[2]["text"], turns[3]["text"], turns[5]["text"]]
+    assert inconsistencies(turns)[3:] == (3, turns[2]["text"])
+    assert inconsistencies([]) == (0, 0, None, 0, None)
+
+
+def test_nearness_is_by_neighbour_and_by_all_before() -> None:
+    vectors = np.array([[1, 0], [2, 0], [0, 3], [1, 1]], dtype=np.float32)
+    neighbour, before = nearness(vectors, np.array([True, True, False, True]))
+    assert np.isnan(neighbour[[0, 2]]).all() and np.isnan(before[[0, 2]]).all()
+    assert (neighbour[1], before[1]) == pytest.approx((1, 1))
+    assert (neighbour[3], before[3]) == pytest.approx((0.5**0.5, 0.5**0.5))  # the short one is a neighbour all the same
+
+
+def test_related_pairs_are_the_most_alike() -> None:
+    vectors = np.array([[1, 0], [1, 0.1], [0, 1], [-1, 0]], dtype=np.float32)
+    assert [(i, j) for i, j, _ in related_pairs(vectors, 0.05, 5)] == [(0, 1), (1, 2)]
+    assert related_pairs(vectors, 0.05, 0) == [] and len(related_pairs(vectors, -1, 9)) == 6
+
+
+VECTORS = {"work one": [1.0, 0.0], "work two": [0.9, 0.1], "the sea far away": [0.0, 1.0], "fine": [0.5, 0.5],
+           "damn it again": [0.8, 0.0]}  # fmt: skip
+
+
+def test_faults_of_a_text(spark: SparkSession) -> None:
+    said = {
+        "t1": ["work one", "work two", "the sea far away", "fine"],
+        "t2": ["work one", "damn it again", "work two"],
+        "t3": ["the sea far away"],
+    }
+    measured = spark.createDataFrame(
+        [
+            (name, "augmenter", "ed", [(("seeker", "supporter")[n % 2], text, len(text.split())) for n, text in
+                                       enumerate(texts)])
+            for name, texts in said.items()
+        ],
+        "text_id string, method string, source string, turns array<struct<role: string, text: string, tokens: int>>",
+    )  # fmt: skip
+    texts = looked_at(measured, 10).cache()
+    assert {row.text_id: row.other_id for row in texts.collect()} == {"t1": "t2", "t2": "t1"}  # t3 has one utterance
+    utterances = distinct_utterances(texts)
+    assert utterances.count() == 5
+    embeddings = spark.createDataFrame(
+        [(text, "m", vector, None) for text, vector in VECTORS.items()],
+        "text string, model string, embedding array<float>, error string",
+    ).withColumn("text_hash", text_hash(F.col("text")))
+    conversations = with_vectors(texts, embeddings, "m").cache()
+    assert conversations.count() == 2
+    assert with_vectors(texts, embeddings.where("text != 'fine'"), "m").count() == 1
+    topics = topic_scores(beside_others(conversations), 2).cache()
+    pairs = statement_pairs(conversations, 2, 0.5, 5).cache()
+    assert [(row.text_id, row.role, row["first"], row["second"]) for row in pairs.collect()] == [
+        ("t2", "seeker", "work one", "work two")
+    ]
+    against = pairs.select("text_hash", F.lit("n").alias("model"), F.lit(0.95).cast("float").alias("score"))
+    found = faults(
+        texts, topics, listed_toxicity(utterances, ("damn",)), pairs, against, near=0.2, toxic=0.5, contradicts=0.9
+    )
+    rows = {row.text_id: row for row in found.collect()}
+    first, second = rows["t1"], rows["t2"]
+    assert (first.utterances, first.topical, first.shifted, first.shifted_supporter) == (4, 2, 1, 0)
+    assert (first.other_shifted, first.toxic, first.toxic_by) == (1, 0, "none")
+    assert (second.shifted, second.toxic, second.statement_pairs, second.contradictory_pairs) == (0, 1, 1, 1)
+    nothing = spark.createDataFrame([], CONTRADICTION_SCORES.schema)
+    none = faults(texts, topics, listed_toxicity(utterances, ()), pairs, nothing, near=-1, toxic=0.5, contradicts=0.9)
+    assert {(row.shifted, row.toxic, row.statement_pairs) for row in none.collect()} == {(0, 0, None)}
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = tiny_encoder(tmp_path_factory.mktemp("hub") / "encoder")
+    config = AutoConfig.from_pretrained(folder, num_labels=3)
+    config.id2label = {0: "ENTAILMENT", 1: "neutral", 2: "contradiction"}
+    config.label2id = {name: place for place, name in config.id2label.items()}
+    made = folder.parent / "classifier"
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(made)
+    AutoTokenizer.from_pretrained(folder).save_pretrained(made)
+    return made
+
+
+def test_a_classifier_from_elsewhere(spark: SparkSession, classifier: Path, tmp_path: Path) -> None:
+    model = HubClassifier.load(classifier)
+    texts, others = ["i was sad", "the dog", "what a day it was"], ["i am glad", "the cat", "no"]
+    every = np.hstack([model.scores(texts, others, place, 2) for place in range(3)])
+    assert every.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert model.place_of(("no such", "entailment")) == 0
+    with pytest.raises(InputError, match="none of toxic"):
+        model.place_of(("toxic",))
+    rows = spark.createDataFrame(
+        [(str(n), text, other) for n, (text, other) in enumerate(zip(texts, others, strict=True))]
+        + [("no", "alone", None)],
+        "text_hash string, text string, other string",
+    )
+    found = {row.text_hash: row for row in label_scores(rows, ("contradiction",), str(classifier), "m").collect()}
+    assert [found[str(n)].score for n in range(3)] == pytest.approx(every[:, 2], abs=1e-4)
+    assert found["no"].score is None and found["no"].error and found["0"].model == "m"
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
+    with pytest.raises(InputError, match="only safetensors are read"):
+        HubClassifier.load(tmp_path)
