@@ -168,4 +168,5 @@ class AugescSettings(Section):
     statistics: StatisticsSettings = StatisticsSettings()
     publishing: AugescPublishing = AugescPublishing()
     faults: FaultSettings = FaultSettings()
+    report_folder: str | None = Field(None, description="where augesc.html goes; null: <lakehouse.root>/reports")
     evaluation: AugescEvaluation = AugescEvaluation()

@@ -1,7 +1,5 @@
 """The report on a finished EDOS as one HTML page: what it is, how it came about, where its limits are (EDOS 4)."""
 
-from html import escape
-
 from etl.analysis import pages
 from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
@@ -31,24 +29,14 @@ def report(findings: Findings, examples: int = 2, flow_labels: int = 9) -> str:
         ("left-out", "What was left out", left_out(findings)),
         ("made", "How it was made", made(findings)),
     ]
-    told = [(anchor, title, content) for anchor, title, content in sections if content]
-    links = "".join(f'<li><a href="#{anchor}">{escape(title)}</a></li>' for anchor, title, _ in told)
-    body = [
-        "<header><h1>EDOS: emotional dialogues from film subtitles</h1>",
-        pages.paragraph(
-            f"{findings.dialogues:,} short dialogues from {findings.films:,} films. Each of their "
-            f"{findings.turns:,} turns bears one of 41 labels, 32 emotions, 8 empathetic intents and neutral, given by "
-            "a classifier with its confidence. Made by the method of EDOS (Welivita, Xie and Pu, 2021), whose figures "
-            "stand beside ours.",
-            "lead",
-        ),
-        tiles(findings),
-        f'</header><nav aria-label="Sections"><ul>{links}</ul></nav><main>',
-        *(pages.section(anchor, title, content) for anchor, title, content in told),
-        "</main>",
-    ]
+    lead = (
+        f"{findings.dialogues:,} short dialogues from {findings.films:,} films. Each of their {findings.turns:,} turns "
+        "bears one of 41 labels, 32 emotions, 8 empathetic intents and neutral, given by a classifier with its "
+        "confidence. Made by the method of EDOS (Welivita, Xie and Pu, 2021), whose figures stand beside ours."
+    )
     about = f"{findings.dialogues:,} dialogues labelled with emotions and intents: sizes, labels, flow, limits"
-    return pages.page("EDOS: a report on the data set", about, "\n".join(body))
+    heading = "EDOS: emotional dialogues from film subtitles"
+    return pages.report("EDOS: a report on the data set", about, heading, lead, tiles(findings), sections)
 
 
 def tiles(findings: Findings) -> str:
@@ -65,8 +53,4 @@ def tiles(findings: Findings) -> str:
         facts.append(("KL divergence", f"{findings.divergence:.3f}", "nats, against ED; paper 0.2447"))
     if findings.unsure_share is not None:
         facts.append(("turns under 50% confidence", percent(findings.unsure_share), "paper: not said"))
-    made = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(beside)}</small></dd></div>"
-        for name, value, beside in facts
-    )
-    return f'<dl class="tiles">{made}</dl>'
+    return pages.tiles(facts)

@@ -24,6 +24,39 @@ def page(title: str, description: str, body: str) -> str:
     )
 
 
+def report(
+    title: str, description: str, heading: str, lead: str, head: str, sections: Iterable[tuple[str, str, str]]
+) -> str:
+    """A whole page of sections with links to them; a section without content is left out.
+
+    Args:
+        title, description: of the page, plain text.
+        heading, lead: what it begins with, plain text.
+        head: HTML below them.
+        sections: (anchor, title, content as HTML).
+    """
+    told = [(anchor, name, content) for anchor, name, content in sections if content]
+    links = "".join(f'<li><a href="#{anchor}">{escape(name)}</a></li>' for anchor, name, _ in told)
+    body = [
+        f"<header><h1>{escape(heading)}</h1>",
+        paragraph(lead, "lead"),
+        head,
+        f'</header><nav aria-label="Sections"><ul>{links}</ul></nav><main>',
+        *(section(anchor, name, content) for anchor, name, content in told),
+        "</main>",
+    ]
+    return page(title, description, "\n".join(body))
+
+
+def tiles(facts: Iterable[tuple[str, str, str]]) -> str:
+    """The few numbers to remember: (name, value, what stands beside it)."""
+    made = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(beside)}</small></dd></div>"
+        for name, value, beside in facts
+    )
+    return f'<dl class="tiles">{made}</dl>'
+
+
 def framed(title: str, body: str, height: int) -> str:
     """A page within another one, such as a notebook, so that its style stays its own; HTML."""
     whole = escape(page(title, title, body))

@@ -1,6 +1,6 @@
 """Gathering what the report and the dataset card say: rows of views, the classifier's figures, versions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pyspark.sql import SparkSession
 
@@ -9,6 +9,7 @@ from etl.analysis.findings import Findings, Rows
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.lineage import package_version
 from etl.lakehouse.registry import held_out_figures
+from etl.lakehouse.tables import Table
 from etl.lakehouse.tables.edos import DIALOGUES, TRAINING_DIALOGUES
 from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
 from etl.lakehouse.views import all_views
@@ -27,18 +28,14 @@ def gather(spark: SparkSession, settings: Settings, views: Iterable[str] = REPOR
         settings: say where the tables are, and what they were made with.
         views: names without ``analysis.``; a view that is not there has no rows.
     """
-    lakehouse = Lakehouse(spark, settings.lakehouse)
-    lakehouse.register(all_views())
+    lakehouse = registered(spark, settings)
     models = [str(row.model) for row in lakehouse.read(DIALOGUES).select("model").distinct().orderBy("model").collect()]
     cleaning, edos = settings.subtitles.cleaning, settings.edos
     rules = cleaning.model_dump(mode="json", exclude={"near_duplicate_jaccard"})
     made_with = {
         "pipeline": f"edos-lakehouse {package_version()}",
         "labelled by": ", ".join(models),
-        **{
-            f"version of {table.name}": lakehouse.identity(table) or "not there"
-            for table in (CLEAN_DIALOGUES, TRAINING_DIALOGUES, DIALOGUES)
-        },
+        **versions(lakehouse, (CLEAN_DIALOGUES, TRAINING_DIALOGUES, DIALOGUES)),
         "languages": ", ".join(settings.subtitles.languages),
         "uploads of a film": str(settings.subtitles.uploads_per_film or "all"),
         "share of films": f"{settings.subtitles.sample:g}",
@@ -47,11 +44,44 @@ def gather(spark: SparkSession, settings: Settings, views: Iterable[str] = REPOR
         "chosen": f"top {edos.top_n:,} by {edos.dialogue_confidence} weak confidence",
     }
     return Findings(
-        views={name: _rows(spark, name) for name in views},
+        views=rows_of(spark, views),
         classifier=held_out_figures(settings, models[0]) if len(models) == 1 else {},
         made_with=made_with,
         silence_seconds=settings.subtitles.silence_seconds,
     )
+
+
+def findings_of(
+    spark: SparkSession, settings: Settings, views: Iterable[str], tables: Iterable[Table], made_with: Mapping[str, str]
+) -> Findings:
+    """What a report on another data set than EDOS is written from.
+
+    Args:
+        settings: say where the tables are.
+        views: names without ``analysis.``; a view that is not there has no rows.
+        tables: whose versions are told.
+        made_with: further facts to print.
+    """
+    lakehouse = registered(spark, settings)
+    facts = {"pipeline": f"edos-lakehouse {package_version()}", **versions(lakehouse, tables), **made_with}
+    return Findings(views=rows_of(spark, views), made_with=facts)
+
+
+def registered(spark: SparkSession, settings: Settings) -> Lakehouse:
+    """The lakehouse, with its views known by name."""
+    lakehouse = Lakehouse(spark, settings.lakehouse)
+    lakehouse.register(all_views())
+    return lakehouse
+
+
+def versions(lakehouse: Lakehouse, tables: Iterable[Table]) -> dict[str, str]:
+    """Facts to print: which version of each table was read."""
+    return {f"version of {table.name}": lakehouse.identity(table) or "not there" for table in tables}
+
+
+def rows_of(spark: SparkSession, views: Iterable[str]) -> dict[str, Rows]:
+    """The rows of views, all of them small, by name."""
+    return {name: _rows(spark, name) for name in views}
 
 
 def _rows(spark: SparkSession, view: str) -> Rows:
