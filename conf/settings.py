@@ -17,6 +17,7 @@ from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
+from conf.reply_settings import ReplySettings
 from conf.section import Section
 from conf.subtitle_settings import SubtitleSettings
 from conf.training_settings import ModelSettings, TrainSections
@@ -64,6 +65,7 @@ class Settings(Section):
     edos: EdosSettings = EdosSettings()
     emo_pillars: EmoPillarsSettings = EmoPillarsSettings()
     augesc: AugescSettings = AugescSettings()
+    replies: ReplySettings = ReplySettings()
     models: ModelSettings = ModelSettings()
     llm: LlmSettings = LlmSettings()
     training: TrainSections = TrainSections()

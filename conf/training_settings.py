@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from conf.language_settings import AugmenterSettings
+from conf.reply_settings import EdosReplyTraining, EmpatheticReplyTraining, ReplyTraining, SteeredReplyTraining
 from conf.section import Section
 
 
@@ -110,6 +111,10 @@ class ModelSettings(Section):
     emo_pillars_contextual_rewritten: str | None = Field(
         "models:/emo-pillars-contextual-rewritten@champion", description="from rewritten ones in context; null: none"
     )
+    reply_pretrained: str = "models:/edos-reply-pretrained@champion"
+    reply_edos: str = "models:/edos-reply-edos@champion"
+    reply_empathetic: str = "models:/edos-reply-empathetic@champion"
+    reply_steered: str = "models:/edos-reply-steered@champion"
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
         description="Emo Pillars 4: the language model; openai:NAME on a server",
@@ -206,6 +211,12 @@ class TrainSections(Section):
     isear: IsearSettings = IsearSettings()
     emocontext: EmocontextSettings = EmocontextSettings()
     augmenter: AugmenterSettings = AugmenterSettings()
+    reply_pretrained: ReplyTraining = ReplyTraining()
+    reply_edos: EdosReplyTraining = EdosReplyTraining()
+    reply_empathetic: EmpatheticReplyTraining = EmpatheticReplyTraining()
+    reply_steered: SteeredReplyTraining = SteeredReplyTraining()
     processes: int = Field(
-        1, ge=1, description="of an emotion classifier's training, each on a GPU or CPU of its own; 1: the driver alone"
+        1,
+        ge=1,
+        description="of a classifier's or generator's training, each on a GPU or CPU of its own; 1: the driver alone",
     )

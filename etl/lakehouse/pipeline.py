@@ -19,7 +19,7 @@ from etl.lakehouse.tables import Table
 from etl.lakehouse.tables.subtitles import QUARANTINE
 from udfs.models.loader import NO_MODEL, ResolvedModel, resolve
 
-GROUPS = ("subtitles", "edos", "emo_pillars", "augesc")
+GROUPS = ("subtitles", "edos", "emo_pillars", "augesc", "replies")
 
 
 def all_stages() -> list[Stage]:

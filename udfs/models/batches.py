@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,6 +22,16 @@ class Encoded(NamedTuple):
     ids: tuple[int, ...]
     weights: tuple[float, ...]
     types: tuple[int, ...] = ()
+
+
+class HasIds(Protocol):
+    """Whatever is read as token ids."""
+
+    @property
+    def ids(self) -> tuple[int, ...]: ...
+
+
+Row = TypeVar("Row", bound=HasIds)
 
 
 @dataclass(frozen=True)
@@ -58,9 +68,7 @@ def padded_width(length: int, max_tokens: int) -> int:
     return max(length, min(-(-length // WIDTH_STEP) * WIDTH_STEP, max_tokens))
 
 
-def batches_of_equal_width(
-    rows: Sequence[Encoded], batch_size: int, max_tokens: int
-) -> Iterator[tuple[int, list[int]]]:
+def batches_of_equal_width(rows: Sequence[HasIds], batch_size: int, max_tokens: int) -> Iterator[tuple[int, list[int]]]:
     """Yield (width, indices) with at most `batch_size` rows of one padded width, the longest first.
 
     Rows of one width are computed in one shape, so a row's score does not depend on how rows were
@@ -82,7 +90,7 @@ def mean_pooled(states: Tensor, mask: Tensor) -> Tensor:
 
 
 def answers_alike(
-    rows: Sequence[Encoded], batch_size: int, max_tokens: int, answer: Callable[[Sequence[Encoded], int], list[Tensor]]
+    rows: Sequence[Row], batch_size: int, max_tokens: int, answer: Callable[[Sequence[Row], int], list[Tensor]]
 ) -> list[Tensor]:
     """A network's answer to each row, in order; it does not depend on how many neighbours a row has.
 
@@ -97,7 +105,7 @@ def answers_alike(
     answers: dict[int, Tensor] = {}
     for width, indices in batches_of_equal_width(rows, batch_size, max_tokens):
 
-        def at_width(part: Sequence[Encoded], width: int = width) -> list[Tensor]:
+        def at_width(part: Sequence[Row], width: int = width) -> list[Tensor]:
             return answer(part, width)
 
         filler = [rows[indices[-1]]] * (-len(indices) % ROW_STEP)

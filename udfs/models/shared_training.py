@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pyarrow import parquet
 
 from conf.errors import InputError
 from udfs.models.dialogue_classifier import Turns, train_dialogue_classifier
+from udfs.models.language_training import LanguageResult
 from udfs.models.team import team_of_processes
 from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult
 
@@ -81,8 +83,15 @@ def train_shared(folder: Path) -> None:
     Every process reads all shards and draws the same batches, so that any number of them makes the same updates.
     One that fails leaves its reason in `folder`, for torchrun tells nobody.
     """
-    try:
+    with noted(folder):
         _train(folder)
+
+
+@contextmanager
+def noted(folder: Path) -> Iterator[None]:
+    """What goes wrong inside leaves its reason in `folder`, for `failure`."""
+    try:
+        yield
     except Exception as error:
         kind = "input" if isinstance(error, InputError) else "failure"
         name = f"{FAILED}-{kind}-{os.environ.get('RANK', '0')}.txt"
@@ -99,9 +108,14 @@ def _train(folder: Path) -> None:
             last=read_shards(folder / "last"),
         )  # fmt: skip
         if team.leads:
-            facts = {"metrics": result.metrics, "best_epoch": result.best_epoch, "seconds": result.seconds}
-            facts["history"] = [asdict(epoch) for epoch in result.history]
-            (folder / RESULT).write_text(json.dumps(facts), encoding="utf-8")
+            write_facts(folder, result)
+
+
+def write_facts(folder: Path, result: TrainResult | LanguageResult) -> None:
+    """What came of a training, for `read_facts`."""
+    facts = {"metrics": result.metrics, "best_epoch": result.best_epoch, "seconds": result.seconds}
+    facts["history"] = [asdict(epoch) for epoch in result.history]
+    (folder / RESULT).write_text(json.dumps(facts), encoding="utf-8")
 
 
 def failure(folder: Path) -> Exception:
@@ -116,14 +130,19 @@ def failure(folder: Path) -> Exception:
 
 
 def read_result(folder: Path, options: TrainingOptions) -> TrainResult:
-    """What came of the training in `folder`.
+    """What came of the training in `folder`."""
+    facts = read_facts(folder)
+    history = tuple(EpochMetrics(**epoch) for epoch in facts.pop("history"))
+    return TrainResult(folder / MODEL, history=history, options=options, **facts)
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """Metrics, best epoch, seconds and history, as JSON holds them.
 
     Raises:
         InputError: the leading process wrote it where this one does not see it.
     """
     try:
-        facts: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+        return dict(json.loads((folder / RESULT).read_text(encoding="utf-8")))
     except OSError:
         raise InputError(f"no {RESULT} in {folder}: set models.folder to a folder that all machines share") from None
-    history = tuple(EpochMetrics(**epoch) for epoch in facts.pop("history"))
-    return TrainResult(folder / MODEL, history=history, options=options, **facts)

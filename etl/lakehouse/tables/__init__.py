@@ -1,9 +1,20 @@
 """The table registry: every Delta table of the lakehouse, its columns, its key and its last-net CHECKs."""
 
-from etl.lakehouse.tables import augesc, augesc_evaluation, augesc_faults, edos, emo_pillars, llm, ops, subtitles
+from etl.lakehouse.tables import (
+    augesc,
+    augesc_evaluation,
+    augesc_faults,
+    edos,
+    emo_pillars,
+    llm,
+    ops,
+    replies,
+    subtitles,
+)
 from etl.lakehouse.tables.model import Table
 
-GROUPS = (subtitles, edos, emo_pillars, llm, augesc, augesc_evaluation, augesc_faults, ops)
+GROUPS = (subtitles, edos, emo_pillars, llm, augesc, augesc_evaluation, augesc_faults, replies, ops)
+
 TABLES: dict[str, Table] = {
     table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)
 }

@@ -38,31 +38,52 @@ def train_in_processes(
         InputError: the cluster cannot run it, or a process was given bad rows.
         RuntimeError: a process failed.
     """
-    from pyspark.ml.torch.distributor import TorchDistributor
 
-    context, processes = run.spark.sparkContext, run.all_settings.training.processes
-    local = re.fullmatch(r"local(\[.*\])?", str(context.master)) is not None
-    if not local:
-        refuse_unfit_cluster(run.spark.conf.get, processes, job.options.device, context.defaultParallelism)
-    # On one machine the processes share out its GPUs themselves.
-    use_gpu = not local and job.options.device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
-    with _shared_folder(Path(run.folder).resolve()) as folder:
+    def put(folder: Path) -> None:
         for name, rows in (("train", train), ("validation", valid), ("last", last)):
             write_shards(rows, folder / name)
         job.save(folder)
-        packages = write_packages(folder / "packages.zip")
-        run.say(f"training in {processes} processes")
-        try:
-            TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(
-                _each_process(str(packages), str(folder))
-            )
-        except Exception as error:
-            raise failure(folder) from error
+
+    with trained_in_processes(run, job.options.device, put, SharedTraining.__module__) as folder:
         result = read_result(folder, job.options)
         shutil.copytree(result.path, out_dir, dirs_exist_ok=True)
     for epoch in result.history:
         on_epoch(epoch)
     return TrainResult(out_dir, result.metrics, result.history, result.best_epoch, result.seconds, job.options)
+
+
+@contextmanager
+def trained_in_processes(run: StageRun, device: str, put: Callable[[Path], None], module: str) -> Iterator[Path]:
+    """A folder in which ``training.processes`` processes have done a training; it is gone afterwards.
+
+    Args:
+        device: the training's, ``auto``, ``cpu`` or ``cuda``.
+        put: writes what the processes need into the folder, which all machines see.
+        module: of ours, whose ``train_shared(folder)`` each process calls.
+
+    Raises:
+        InputError: the cluster cannot run it, or a process was given bad rows.
+        RuntimeError: a process failed.
+    """
+    from pyspark.ml.torch.distributor import TorchDistributor
+
+    context, processes = run.spark.sparkContext, run.all_settings.training.processes
+    local = re.fullmatch(r"local(\[.*\])?", str(context.master)) is not None
+    if not local:
+        refuse_unfit_cluster(run.spark.conf.get, processes, device, context.defaultParallelism)
+    # On one machine the processes share out its GPUs themselves.
+    use_gpu = not local and device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
+    with _shared_folder(Path(run.folder).resolve()) as folder:
+        put(folder)
+        packages = write_packages(folder / "packages.zip")
+        run.say(f"training in {processes} processes")
+        try:
+            TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(
+                _each_process(str(packages), str(folder), module)
+            )
+        except Exception as error:
+            raise failure(folder) from error
+        yield folder
 
 
 def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int, device: str, slots: int) -> None:
@@ -116,17 +137,16 @@ def _members(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]
             yield from _members(inner, member)
 
 
-def _each_process(packages: str, folder: str) -> Callable[[], None]:
+def _each_process(packages: str, folder: str, module: str) -> Callable[[], None]:
     """What each process does. A local function travels by value, so our packages need not be there yet."""
 
     def train() -> None:
+        import importlib
         import sys
         from pathlib import Path
 
         sys.path.insert(0, packages)
-        from udfs.models.shared_training import train_shared
-
-        train_shared(Path(folder))
+        importlib.import_module(module).train_shared(Path(folder))
 
     return train
 

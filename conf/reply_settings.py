@@ -1,0 +1,111 @@
+"""Settings of the response generators: rows, tokens, network, trainings, decoding, evaluation (EDOS 5, E)."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from conf.section import Section
+
+
+class ReplyRows(Section):
+    """What is learnt from: each turn with the turns before it."""
+
+    test_share: float = Field(0.1, gt=0, lt=0.5, description="EDOS 5: of films, or conversations")
+    validation_share: float = Field(0.1, gt=0, lt=0.5, description="EDOS 5: of films, or conversations")
+    shared_words: int = Field(
+        6, ge=1, description="ours: a reply of so many words that a held-out split has, too, is not learnt from"
+    )
+    near_jaccard: float | None = Field(
+        0.6, gt=0, le=1, description="ours: dialogues so alike do not stand in two splits; null: not looked for"
+    )
+
+
+class ReplyTokens(Section):
+    tokenizer: str = Field(
+        "hf:roberta-base", description="EDOS E: RoBERTa's; a model's URI, or `trained` on the training texts"
+    )
+    vocabulary: int = Field(8_000, ge=300, description="of a trained tokenizer, at most")
+
+
+class ReplyNetwork(Section):
+    """EDOS 5, E. These sizes give 25 M parameters (untied 55 M), not the 121 M of Table 10."""
+
+    layers: int = Field(4, ge=1, description="of the encoder, and of the decoder")
+    heads: int = Field(6, ge=1)
+    hidden: int = Field(300, ge=2)
+    feed_forward: int = Field(1_200, ge=1)
+    dropout: float = Field(0.1, ge=0, lt=1)
+    max_tokens: int = Field(100, ge=8, description="of a history, cut from the left, and of a reply")
+    tied_embeddings: bool = Field(True, description="one matrix for encoder, decoder and output")
+
+    @model_validator(mode="after")
+    def heads_share_the_hidden_size(self) -> "ReplyNetwork":
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden is no multiple of heads: {self.hidden} and {self.heads}")
+        return self
+
+
+class ReplyDecoding(Section):
+    method: Literal["beam", "greedy", "top_p"] = "beam"
+    beams: int = Field(32, ge=1, description="EDOS 5")
+    blocked_ngrams: int = Field(4, ge=0, description="EDOS 5, E: no n-gram twice in a reply; 0: any")
+    length_penalty: float = Field(1.0, description="of beams, an exponent of the length; 1: the mean of the tokens")
+    top_p: float = Field(0.9, gt=0, le=1)
+    temperature: float = Field(1.0, gt=0)
+    max_new_tokens: int = Field(99, ge=1, description="of a reply; the network's positions bound it, too")
+
+
+class ReplyEvaluation(Section):
+    examples: int | None = Field(
+        None, ge=1, description="test replies of each source, by content hash: alike in all cells of Table 7; null: all"
+    )
+    contexts: int = Field(200, ge=1, description="ours: histories that each intent is asked for")
+    intents: tuple[str, ...] = Field((), description="ours: those that are asked for; empty: all 41")
+    batch_size: int = Field(16, ge=1, description="replies that are written at once; times beams, rows of the network")
+
+
+class ReplySettings(Section):
+    rows: ReplyRows = ReplyRows()
+    tokens: ReplyTokens = ReplyTokens()
+    network: ReplyNetwork = ReplyNetwork()
+    decoding: ReplyDecoding = ReplyDecoding()
+    evaluation: ReplyEvaluation = ReplyEvaluation()
+
+
+class ReplyTraining(Section):
+    """How one of the generators is trained (EDOS 5, E): till the validation loss falls no more."""
+
+    name: str = Field("edos-reply-pretrained", description="in the MLflow registry")
+    epochs: int = Field(50, ge=1, description="Table 10; at most")
+    patience: int | None = Field(2, ge=1, description="ours: end after so many epochs without a lower loss; null: none")
+    learning_rate: float = Field(5e-5, gt=0, description="EDOS E")
+    warmup_steps: int = Field(0, ge=0)
+    decay: Literal["linear", "none"] = "none"
+    batch_size: int = Field(64, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(512, ge=1, description="EDOS E: rows an update, by accumulation")
+    label_smoothing: float = Field(0.0, ge=0, lt=1)
+    train_rows: int | None = Field(None, ge=1, description="by content hash; null: all")
+    validation_rows: int | None = Field(None, ge=1, description="by content hash; null: all")
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
+    )
+    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
+    seed: int = 13
+
+
+class EdosReplyTraining(ReplyTraining):
+    name: str = "edos-reply-edos"
+    epochs: int = Field(20, ge=1, description="Table 10: the fifth was the best")
+
+
+class EmpatheticReplyTraining(ReplyTraining):
+    name: str = "edos-reply-empathetic"
+    epochs: int = Field(20, ge=1, description="Table 10: the ninth was the best")
+
+
+class SteeredReplyTraining(ReplyTraining):
+    """Beyond the paper, its future work: a generator that is told the reply's intent (EDOS 6)."""
+
+    name: str = "edos-reply-steered"
+    epochs: int = Field(20, ge=1)
+    unasked_share: float = Field(0.1, ge=0, lt=1, description="of the rows, by content hash: learnt without intent")

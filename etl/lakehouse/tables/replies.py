@@ -1,0 +1,75 @@
+"""Tables of the response generators: what they learn from, what they say, how good it is (EDOS 5)."""
+
+from etl.lakehouse.tables.model import Table
+
+EXAMPLES = Table(
+    "replies.examples",
+    "One turn with the turns before it, as a reply to them (EDOS 5).",
+    """
+    example_id string COMMENT '<source>/<dialogue_id>/<turn>',
+    source string COMMENT 'os: cleaned subtitles out of EDOS; edos; empathetic: EmpatheticDialogues',
+    split string COMMENT 'of the film, or the conversation', context array<string> COMMENT 'oldest first',
+    reply string, intent string COMMENT 'label of the reply; null without one'
+    """,
+    ("example_id",),
+    {
+        "source_is_known": "source IN ('os', 'edos', 'empathetic')",
+        "split_is_known": "split IN ('train', 'validation', 'test')",
+    },
+)
+
+_REQUEST = """
+    request_id string COMMENT 'hash of all that the row depends on',
+    example_id string, source string, generator string COMMENT 'pretrained, edos, empathetic or steered',
+    model string COMMENT 'identity of the generator'
+    """
+
+LIKELIHOODS = Table(
+    "replies.likelihoods",
+    "How likely one generator finds one held-out reply.",
+    f"""{_REQUEST}, nats double COMMENT 'negative log-likelihood of the reply, its end among it',
+    tokens int COMMENT 'of the generator, the end among them', words int COMMENT 'parted by blanks', error string
+    """,
+    ("request_id",),
+)
+
+GENERATED = Table(
+    "replies.generated",
+    "One reply that a generator wrote to a held-out history.",
+    f"""{_REQUEST}, intent string COMMENT 'that was asked for; null without', context array<string>,
+    expected string COMMENT 'what was said there', reply string, tokens int, error string
+    """,
+    ("request_id",),
+)
+
+EMBEDDINGS = Table(
+    "replies.embeddings",
+    "The sentence encoder's embedding of one distinct reply, once per model (EDOS 5: SES).",
+    """
+    text_hash string COMMENT 'sha256 of the text', model string COMMENT 'identity of the sentence encoder',
+    embedding array<float> COMMENT 'as the model gives it; null with an error', error string
+    """,
+    ("text_hash", "model"),
+)
+
+EVALUATION = Table(
+    "replies.evaluation",
+    "One generator on one test set: a cell of EDOS Table 7.",
+    """
+    generator string, source string COMMENT 'of the test replies', model string, examples bigint, failed bigint,
+    perplexity double COMMENT 'of a token', word_perplexity double COMMENT 'of a word parted by blanks',
+    distinct_1 double, distinct_2 double, similarity double COMMENT 'mean cosine of reply and expected reply',
+    mean_words double COMMENT 'of the replies', held_out boolean COMMENT 'what it was trained on last; else zero-shot'
+    """,
+    ("generator", "source"),
+)
+
+INTENT_READINGS = Table(
+    "replies.intent_readings",
+    "The emotion classifier's answer to one written reply with its history, once per model.",
+    """
+    history_hash string COMMENT 'sha256 of the history and the reply', model string, label string, confidence float,
+    error string
+    """,
+    ("history_hash", "model"),
+)

@@ -1,0 +1,26 @@
+"""Fine-tune the pre-trained response generator to be told the intent of its reply (ours, EDOS 6)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.stage import Model, StageRun, Units, stage
+from etl.lakehouse.tables.replies import EXAMPLES
+from etl.replies.regimes import STEERED
+
+
+@stage(
+    reads=(EXAMPLES,),
+    writes=Model("reply_steered"),
+    asks=(Model("reply_pretrained"),),
+    settings=("training.reply_steered", "training.processes", "models.training_threads", "replies.network.dropout"),
+    units=Units("replies"),
+    on_request=True,
+)
+def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
+    from etl.lakehouse.trainings.replies import tracked_generator
+
+    return tracked_generator(examples, run, STEERED)
+
+
+if __name__ == "__main__":
+    replies_tune_steered.main()

@@ -1,0 +1,175 @@
+"""The response generator: what it reads, its loss beside the library's own, killed trainings, two processes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from pyspark.sql import SparkSession
+from safetensors.torch import load_file
+
+from conf.errors import InputError
+from conf.settings import load_settings
+from conf.taxonomy import edos_labels
+from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.processes import trained_in_processes
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.language_training import LanguageEpoch, LanguageOptions, LanguageResult, fit_language_model
+from udfs.models.reply_generator import EncodedReply, ReplyGenerator, new_generator
+from udfs.models.reply_tokenizer import ReplyTokenizer, trained_tokenizer
+from udfs.models.shared_replies import SharedReplies, read_result, read_rows, write_rows
+
+LINES = [
+    ("my dog ran away", "oh no , i am sorry"), ("the sun is out", "how nice that is"),
+    ("i lost my job", "what will you do now ?"), ("we won the game", "well done , all of you"),
+    ("it rains again", "take the red umbrella"), ("he never calls", "i am sorry about that"),
+]  # fmt: skip
+TINY = {"layers": 1, "heads": 2, "hidden": 16, "feed_forward": 32, "max_tokens": 24}
+
+
+def tiny_generator(seed: int = 3, **sizes: object) -> ReplyGenerator:
+    tokenizer = trained_tokenizer([text for line in LINES for text in line], 330, edos_labels())
+    return new_generator(tokenizer, **{**TINY, **sizes}, seed=seed)  # type: ignore[arg-type]
+
+
+def rows_of(model: ReplyGenerator, lines: Sequence[tuple[str, str]] = LINES) -> list[EncodedReply]:
+    return model.encode([["so ?", said] for said, _ in lines], [reply for _, reply in lines], [None] * len(lines))
+
+
+def test_the_papers_sizes_and_the_parameters_that_they_give() -> None:
+    class Roberta(ReplyTokenizer):
+        def __init__(self) -> None:
+            self.pad, self.turn, self.end, self._start, self.intents = 50_265, 50_266, 50_267, 50_268, ()
+            self.size = 50_269
+
+    tied = new_generator(Roberta())
+    config = tied.network.config
+    assert (config.encoder_layers, config.decoder_layers, config.d_model) == (4, 4, 300)
+    assert (config.encoder_attention_heads, config.decoder_attention_heads) == (6, 6)
+    assert (config.encoder_ffn_dim, config.activation_function, config.dropout) == (1200, "gelu", 0.1)
+    assert (config.attention_dropout, config.max_position_embeddings) == (0.1, 100)
+    assert round(tied.parameter_count() / 1e6, 1) == 25.3
+    assert round(new_generator(Roberta(), tied_embeddings=False).parameter_count() / 1e6, 1) == 55.4
+
+
+def test_histories_are_cut_from_the_left_and_texts_reach_no_token_of_ours() -> None:
+    model = tiny_generator(max_tokens=8)
+    tokens = model.tokenizer
+    (long,) = tokens.contexts([["how nice that is", "what will you do"]], 8)
+    whole = [*tokens.texts(["how nice that is"])[0], tokens.turn, *tokens.texts(["what will you do"])[0], tokens.turn]
+    assert long == tuple(whole[-8:]) and len(whole) > 8
+    (flood,) = tokens.contexts([["red " * 10_000, "x" * 1_000_000]], 8)
+    assert len(flood) == 8
+    cut, short = model.encode([["so ?"]] * 2, ["what will you do now , and what then ?", "do"], [None, "sad"])
+    assert len(cut.reply) == 8 and tokens.end not in cut.reply and short.reply[-1] == tokens.end
+    assert short.start == tokens.start_of(None) + 1 + edos_labels().index("sad")
+    assert model.words([cut, short], ["what will you do now , and what then ?", "do"])[1] == 1
+    assert model.words([cut, short], ["what will you do now , and what then ?", "do"])[0] < 9
+    odd = "</s> <pad> [SEP] <|im_end|> \ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16")
+    (ids,) = tokens.texts([odd])
+    assert max(ids) < tokens.pad and tokens.text(ids) == odd
+    with pytest.raises(InputError, match="at least one turn"):
+        tokens.contexts([[]], 8)
+    with pytest.raises(InputError, match=r"intent 'hangry' is not known: choose one of afraid, angry"):
+        model.encode([["so ?"]], ["do"], ["hangry"])
+
+
+def test_a_tokenizer_that_a_model_brings(tmp_path: Path) -> None:
+    folder = tiny_encoder(tmp_path / "encoder")
+    tokens = ReplyTokenizer.load(folder, edos_labels())
+    ids = tokens.texts(["I lost my [SEP] dog"])[0]
+    assert max(ids) < tokens.pad and tokens.text([*ids, tokens.end, 5]).startswith("i lost my")
+    assert tokens.size == tokens.pad + 4 + 41
+    with pytest.raises(InputError, match=r"no tokenizer\.json"):
+        ReplyTokenizer.load(tmp_path, edos_labels())
+
+
+def test_the_loss_is_the_librarys_own() -> None:
+    model = tiny_generator()
+    rows = rows_of(model)
+    model.eval()
+    each = []
+    for row in rows:
+        decoder = torch.tensor([[row.start, *row.reply[:-1]]])
+        said = model.network(input_ids=torch.tensor([row.ids]), decoder_input_ids=decoder,
+                             labels=torch.tensor([row.reply]))  # fmt: skip
+        each.append(float(said.loss) * len(row.reply))
+    assert float(model(rows)) == pytest.approx(sum(each), rel=1e-5)
+    assert model.nats(rows, 4) == pytest.approx(each, rel=1e-5)
+    # The same to the last bit, whatever the neighbours.
+    assert model.nats(rows[2:3], 4)[0] == model.nats(rows, 2)[2]
+    assert model.counted(rows) == sum(len(row.reply) for row in rows)
+    assert float(model(rows, 0.3)) > float(model(rows))
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_saved_generator_is_the_same(tmp_path: Path, tied: bool) -> None:
+    model = tiny_generator(tied_embeddings=tied)
+    found = ReplyGenerator.load(model.save(tmp_path / "model"))
+    rows = rows_of(model)
+    assert torch.equal(found(rows), model(rows)) and found.parameter_count() == model.parameter_count()
+    assert found.tokenizer.intents == edos_labels()
+    assert not [path for path in (tmp_path / "model").rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
+    with pytest.raises(InputError, match="train one first"):
+        ReplyGenerator.load(tmp_path)
+
+
+OPTIONS = LanguageOptions(
+    epochs=4, batch_size=2, effective_batch=4, learning_rate=5e-3, warmup_steps=2, decay="none", threads=1, device="cpu"
+)
+
+
+def fitted(folder: Path, model: ReplyGenerator | None = None, **more: object) -> LanguageResult:
+    model = model or tiny_generator()
+    rows = rows_of(model)
+    quiet = {"progress": lambda line: None, **more}
+    return fit_language_model(model, rows[:5], rows[3:], OPTIONS, folder, **quiet)  # type: ignore[arg-type]
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    whole = fitted(tmp_path / "whole")
+
+    def kill(epoch: LanguageEpoch) -> None:
+        if epoch.epoch == 3:
+            raise KeyboardInterrupt
+
+    kept = tmp_path / "checkpoints"
+    with pytest.raises(KeyboardInterrupt):
+        fitted(tmp_path / "killed", on_epoch=kill, checkpoints=kept)
+    told: list[int] = []
+    again = fitted(tmp_path / "again", on_epoch=lambda epoch: told.append(epoch.epoch), checkpoints=kept)
+    assert told == [3, 4]
+    for name in ("network/model.safetensors",):
+        before, after = load_file(whole.path / name), load_file(again.path / name)
+        assert before.keys() == after.keys() and all(torch.equal(before[key], after[key]) for key in before)
+    assert whole.history[-1].validation_loss < whole.history[0].validation_loss
+
+
+def test_rows_come_back_from_their_shards(tmp_path: Path) -> None:
+    rows = rows_of(tiny_generator())
+    write_rows(rows, tmp_path / "rows", shard_rows=4)
+    assert read_rows(tmp_path / "rows") == rows and len(list((tmp_path / "rows").iterdir())) == 2
+
+
+def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Path) -> None:
+    model, options = tiny_generator(dropout=0.0), replace(OPTIONS, epochs=2)
+    rows = rows_of(model)
+    model.save(tmp_path / "start")
+    one = fit_language_model(model, rows[:5], rows[3:], options, tmp_path / "one", progress=lambda line: None)
+    settings = load_settings("local", [], {"training.processes": 2})
+    run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
+    job = SharedReplies(options, str(tmp_path / "checkpoints"))
+    start = ReplyGenerator.load(tmp_path / "start")
+
+    def put(folder: Path) -> None:
+        job.put(start, (rows[:5], rows[3:]), folder)
+
+    with trained_in_processes(run, options.device, put, SharedReplies.__module__) as folder:
+        two = read_result(folder, options)
+        ours, theirs = ReplyGenerator.load(one.path), ReplyGenerator.load(two.path)
+    for mine, other in zip(one.history, two.history, strict=True):
+        assert other.train_loss == pytest.approx(mine.train_loss, abs=1e-4)
+        assert other.validation_loss == pytest.approx(mine.validation_loss, abs=1e-4)
+    assert float(theirs(rows)) == pytest.approx(float(ours(rows)), abs=1e-3)
+    assert two.options == options and not (tmp_path / "checkpoints").exists()

@@ -1,0 +1,216 @@
+"""The response generator: an encoder-decoder transformer that reads a history and writes a reply (EDOS 5, E)."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+from transformers import BartConfig, BartForConditionalGeneration
+
+from conf.errors import InputError
+from udfs.models.batches import answers_alike, padded_width
+from udfs.models.classifier import quiet
+from udfs.models.language_training import LanguageModel
+from udfs.models.reply_tokenizer import ReplyTokenizer
+
+NETWORK = "network"
+CONFIG = "reply_generator.json"
+
+
+class EncodedReply(NamedTuple):
+    """A history and its reply as token ids.
+
+    Attributes:
+        ids: of the history, the oldest that does not fit left out.
+        start: the token that the reply begins from, which says its intent where one is asked.
+        reply: what is to be written, its end among it; none where it is still to be written.
+    """
+
+    ids: tuple[int, ...]
+    start: int
+    reply: tuple[int, ...] = ()
+
+
+class ReplyGenerator(LanguageModel):
+    """BART's network at the paper's sizes with a tokenizer and, for each intent, a token that begins its replies.
+
+    On disk: `network/` (a transformers folder), the tokenizer's JSON, `reply_generator.json`. No pickles.
+    """
+
+    kind = "reply_generator"
+
+    def __init__(self, network: BartForConditionalGeneration, tokenizer: ReplyTokenizer) -> None:
+        super().__init__()
+        self.network, self.tokenizer = network, tokenizer
+        self.max_tokens = int(network.config.max_position_embeddings)
+        if not network.config.tie_word_embeddings:
+            network.model.shared.weight.requires_grad_(False)  # encoder and decoder have their own: nobody reads it
+
+    def parameter_count(self) -> int:
+        """How many numbers are learnt; shared matrices count once."""
+        return sum(value.numel() for value in self.parameters() if value.requires_grad)
+
+    def set_dropout(self, share: float) -> None:
+        """Leave out this share of every layer's output and attention weights while training."""
+        for module in self.network.modules():
+            for name in ("dropout", "attention_dropout"):
+                if isinstance(getattr(module, name, None), float):
+                    setattr(module, name, share)
+
+    def encode(
+        self, contexts: Sequence[Sequence[str]], replies: Sequence[str], intents: Sequence[str | None]
+    ) -> list[EncodedReply]:
+        """Histories (oldest turn first) with their replies, each cut to the network's positions: a cut one has no end.
+
+        Raises:
+            InputError: an intent that is none of the tokenizer's.
+        """
+        end, most = self.tokenizer.end, self.max_tokens
+        read = self.tokenizer.contexts(contexts, most)
+        written = self.tokenizer.texts(replies)
+        return [
+            EncodedReply(ids, self.tokenizer.start_of(intent), (*reply, end)[:most])
+            for ids, reply, intent in zip(read, written, intents, strict=True)
+        ]
+
+    def words(self, rows: Sequence[EncodedReply], replies: Sequence[str]) -> list[int]:
+        """How many words, parted by blanks, the rows' tokens are of: all of a reply's unless it was cut."""
+        whole = [row.reply[-1] == self.tokenizer.end for row in rows]
+        texts = [
+            reply if all_of_it else self.tokenizer.text(row.reply)
+            for row, reply, all_of_it in zip(rows, replies, whole, strict=True)
+        ]
+        return [len(text.split()) for text in texts]
+
+    def lengths(self, rows: Sequence[EncodedReply]) -> list[int]:
+        return [len(row.ids) + len(row.reply) for row in rows]
+
+    def counted(self, rows: Sequence[EncodedReply]) -> int:
+        return sum(len(row.reply) for row in rows)
+
+    def forward(self, rows: Sequence[EncodedReply], label_smoothing: float = 0.0) -> Tensor:
+        losses, _ = self._token_losses(rows, label_smoothing)
+        return losses.sum()
+
+    def nats(self, rows: Sequence[EncodedReply], batch_size: int) -> list[float]:
+        """Negative log-likelihood of each row's reply, its end among it; it does not depend on the other rows."""
+        by_width: dict[int, list[int]] = {}
+        for place, row in enumerate(rows):
+            by_width.setdefault(padded_width(len(row.reply), self.max_tokens), []).append(place)
+        found: dict[int, float] = {}
+        for width, places in by_width.items():
+
+            def answer(part: Sequence[EncodedReply], context_width: int, width: int = width) -> list[Tensor]:
+                return self._row_losses(part, context_width, width)
+
+            some = [rows[place] for place in places]
+            losses = answers_alike(some, batch_size, self.max_tokens, answer)
+            found |= {place: float(loss) for place, loss in zip(places, losses, strict=True)}
+        return [found[place] for place in range(len(rows))]
+
+    @torch.inference_mode()
+    def _row_losses(self, rows: Sequence[EncodedReply], context_width: int, width: int) -> list[Tensor]:
+        losses, owner = self._token_losses(rows, 0.0, context_width, width)
+        return list(torch.zeros(len(rows), device=losses.device).index_add_(0, owner, losses).cpu())
+
+    def _token_losses(
+        self, rows: Sequence[EncodedReply], label_smoothing: float, context_width: int = 0, width: int = 0
+    ) -> tuple[Tensor, Tensor]:
+        """The loss of each token of the replies, and the row that it is of."""
+        device = self.network.model.shared.weight.device
+        pad = self.tokenizer.pad
+        context = padded([row.ids for row in rows], pad, context_width).to(device)
+        truth = padded([row.reply for row in rows], pad, width).to(device)
+        begun = padded([(row.start, *row.reply[:-1]) for row in rows], pad, width).to(device)
+        states = self.network.model(
+            input_ids=context, attention_mask=(context != pad).long(), decoder_input_ids=begun, use_cache=False
+        ).last_hidden_state
+        real = truth != pad
+        # Padding does not reach the widest matrix of all.
+        logits = self.network.lm_head(states[real]).float()
+        loss = nn.functional.cross_entropy(logits, truth[real], reduction="none", label_smoothing=label_smoothing)
+        return loss, real.nonzero()[:, 0]
+
+    def save(self, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        with quiet():
+            self.network.save_pretrained(folder / NETWORK)
+        self.tokenizer.save(folder)
+        facts = {"kind": self.kind, "parameters": self.parameter_count()}
+        (folder / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        return folder
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "ReplyGenerator":
+        """Read a model that `save` wrote.
+
+        Raises:
+            InputError: `folder` holds no response generator.
+        """
+        folder = Path(folder)
+        try:
+            kind = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["kind"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{folder}: no {CONFIG} of a {cls.kind} ({_one_line(error)}): train one first") from None
+        if kind != cls.kind:
+            raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
+        tokenizer = ReplyTokenizer.load(folder)
+        try:
+            with quiet():
+                network = BartForConditionalGeneration.from_pretrained(
+                    str(folder / NETWORK), local_files_only=True, use_safetensors=True
+                )
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+            raise InputError(f"{folder / NETWORK}: transformers cannot read it ({_one_line(error)})") from None
+        if network.config.vocab_size != tokenizer.size:
+            raise InputError(f"{folder}: {network.config.vocab_size} embeddings for {tokenizer.size} tokens")
+        return cls(network.float(), tokenizer).eval()
+
+
+def new_generator(
+    tokenizer: ReplyTokenizer,
+    *,
+    layers: int = 4,
+    heads: int = 6,
+    hidden: int = 300,
+    feed_forward: int = 1200,
+    dropout: float = 0.1,
+    max_tokens: int = 100,
+    tied_embeddings: bool = True,
+    seed: int = 13,
+) -> ReplyGenerator:
+    """An untrained generator; the defaults are the paper's (EDOS 5, E).
+
+    Args:
+        layers: of the encoder, and as many of the decoder.
+        tied_embeddings: encoder, decoder and output share one matrix of token embeddings.
+    """
+    config = BartConfig(
+        vocab_size=tokenizer.size, d_model=hidden, max_position_embeddings=max_tokens, activation_function="gelu",
+        encoder_layers=layers, decoder_layers=layers, encoder_attention_heads=heads, decoder_attention_heads=heads,
+        encoder_ffn_dim=feed_forward, decoder_ffn_dim=feed_forward,
+        dropout=dropout, attention_dropout=dropout,
+        pad_token_id=tokenizer.pad, bos_token_id=tokenizer.start_of(None), eos_token_id=tokenizer.end,
+        decoder_start_token_id=tokenizer.start_of(None), forced_eos_token_id=None,
+        tie_word_embeddings=tied_embeddings,
+    )  # fmt: skip
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network = BartForConditionalGeneration(config)
+    return ReplyGenerator(network, tokenizer).eval()
+
+
+def padded(rows: Sequence[Sequence[int]], pad: int, width: int = 0) -> Tensor:
+    """Right-padded ids (rows, width); the width is the longest row's where none is asked."""
+    width = max(width, max(map(len, rows)))
+    ids = torch.full((len(rows), width), pad, dtype=torch.int64)
+    for place, row in enumerate(rows):
+        ids[place, : len(row)] = torch.tensor(row, dtype=torch.int64)
+    return ids
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
