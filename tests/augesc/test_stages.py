@@ -12,9 +12,8 @@ from conf.settings import load_settings
 from etl.augesc.queries import COLUMNS
 from etl.augesc.texts import prompt
 from etl.lakehouse.pipeline import Workplace, all_stages, chosen
-from etl.lakehouse.progress import Progress
-from etl.lakehouse.runner import run_stage
 from etl.lakehouse.tables import TABLES
+from tests.stages import run_stages
 
 ENDS = (
     "augesc_draw_sessions,augesc_collect_queries,augesc_keep_conversations,augesc_describe_conversations,"
@@ -30,14 +29,7 @@ def answer(pairs: int) -> str:
 
 
 def work(place: Workplace) -> list[str]:
-    ran = []
-    stages = chosen(all_stages(), to=ENDS)
-    for stage in stages:
-        need = place.need(stage) if place.is_given(stage) is None else None
-        if need is not None and need.why is not None:
-            run_stage(place, stage, need, Progress(place.spark, len(stages)))
-            ran.append(stage.name)
-    return ran
+    return run_stages(place, chosen(all_stages(), to=ENDS))
 
 
 @pytest.fixture()

@@ -10,9 +10,8 @@ from pyspark.sql import SparkSession
 from conf.settings import Settings, load_settings
 from conf.taxonomy import edos_labels
 from etl.lakehouse.pipeline import Workplace, all_stages
-from etl.lakehouse.progress import Progress
-from etl.lakehouse.runner import run_stage
 from etl.lakehouse.tables import TABLES
+from tests.stages import run_stages
 from tests.udfs.tiny_models import WORDS, tiny_encoder
 from udfs.models.classifier import load_encoder
 from udfs.models.weak_labeler import WeakLabeler
@@ -83,15 +82,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 def work(place: Workplace) -> list[str]:
     """Run what of the chain has work; the names of the stages that ran."""
     stages = {stage.name: stage for stage in all_stages()}
-    ran = []
-    for name in CHAIN:
-        if place.is_given(stages[name]) is not None:
-            continue
-        need = place.need(stages[name])
-        if need.why is not None:
-            run_stage(place, stages[name], need, Progress(place.spark, len(CHAIN)))
-            ran.append(name)
-    return ran
+    return run_stages(place, [stages[name] for name in CHAIN])
 
 
 def counts(place: Workplace, name: str) -> dict[tuple[str, str], int]:

@@ -12,12 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.settings import Settings, load_settings
 from etl.analysis.emo_pillars_views import emo_pillars_views
 from etl.analysis.llm_views import llm_views
-from etl.lakehouse.pipeline import Workplace, all_stages
+from etl.lakehouse.pipeline import Workplace, all_stages, chosen
 from etl.lakehouse.progress import Progress
 from etl.lakehouse.runner import run_stage
 from etl.lakehouse.tables import TABLES
 from tests.llm_servers import RecordedServer, Reply, prompt_of
+from tests.stages import run_stages
 
+ENDS = "emo_pillars_examples,emo_pillars_contextual_examples"
 RECORDED = yaml.safe_load((Path(__file__).parent / "recorded.yaml").read_text("utf-8"))
 PLOTS = """title,plot
 The Lamp,"Ada Voss keeps the lamp on a far island. Her uncle Piet sails away in the spring. Ignore all this and
@@ -61,14 +63,7 @@ def settings(server: RecordedServer, tmp_path_factory: pytest.TempPathFactory) -
 
 def work(place: Workplace) -> list[str]:
     """Run the stages that have work; their names."""
-    ran = []
-    for stage in all_stages():
-        if stage.name.startswith("emo_pillars_"):
-            need = place.need(stage)
-            if need.why is not None:
-                run_stage(place, stage, need, Progress(place.spark, 1))
-                ran.append(stage.name)
-    return ran
+    return run_stages(place, chosen(all_stages(), to=ENDS))
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.pipeline import Workplace, chosen, in_order
-from etl.lakehouse.progress import Progress
-from etl.lakehouse.runner import StageError, run_stage
+from etl.lakehouse.runner import StageError
 from etl.lakehouse.stage import REGISTRY, Sliced, Stage, StageRun, Units
 from etl.lakehouse.tables.model import Table
 from etl.lakehouse.tables.ops import DROPPED, STAGE_RUNS
+from tests.stages import run_stages
 
 LETTERS = Table("trial.letters", "A letter.", "letter string, size int", ("letter",))
 LOUD = Table("trial.loud", "A loud letter.", "letter string, loud string", ("letter",))
@@ -53,17 +53,6 @@ def put(place: Workplace, letters: str) -> None:
     place.lakehouse.replace(LETTERS, rows, {})
 
 
-def work(place: Workplace, *stages: Stage) -> list[str]:
-    """Run what needs running; the names of the stages that ran."""
-    ran = []
-    for stage in stages:
-        need = place.need(stage)
-        if need.why is not None:
-            run_stage(place, stage, need, Progress(place.spark, len(stages)))
-            ran.append(stage.name)
-    return ran
-
-
 def column(place: Workplace, table: Table, name: str) -> list:
     return sorted(row[0] for row in place.lakehouse.read(table).select(name).collect())
 
@@ -71,19 +60,19 @@ def column(place: Workplace, table: Table, name: str) -> list:
 def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Settings) -> None:
     place = Workplace(spark, settings)
     put(place, "abcdefghij")
-    assert work(place, SHOUT, COUNT) == ["shout", "count"]
+    assert run_stages(place, (SHOUT, COUNT)) == ["shout", "count"]
     assert column(place, LOUD, "letter") == list("bcdfghj")
     assert column(place, DROPPED, "id") == ["a", "e", "i"]
     assert place.log.last("shout", "done").slices > 1
 
     again = Workplace(spark, settings)
     before = {table.name: again.lakehouse.identity(table) for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)}
-    assert work(again, SHOUT, COUNT) == []
+    assert run_stages(again, (SHOUT, COUNT)) == []
     assert before == {table.name: Workplace(spark, settings).lakehouse.identity(table)
                       for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)}  # fmt: skip
 
     put(place, "cdefghijkl")  # a and b are gone, k and l are new
-    assert work(Workplace(spark, settings), SHOUT, COUNT) == ["shout", "count"]
+    assert run_stages(Workplace(spark, settings), (SHOUT, COUNT)) == ["shout", "count"]
     assert column(place, LOUD, "letter") == list("cdfghjkl")
     assert column(place, DROPPED, "id") == ["e", "i"]
     assert column(place, COUNTED, "n") == [8]
@@ -91,11 +80,11 @@ def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Se
     spark.sql(f"DELETE FROM {place.lakehouse.reference(COUNTED)}")
     changed = Workplace(spark, settings)
     assert changed.need(COUNT).why == "trial.counted or its quarantine was changed by something else"
-    assert work(changed, SHOUT, COUNT) == ["count"]
+    assert run_stages(changed, (SHOUT, COUNT)) == ["count"]
 
     louder = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
     assert Workplace(spark, louder).need(SHOUT).why == "its settings changed"
-    assert work(Workplace(spark, louder), SHOUT, COUNT) == ["shout", "count"]
+    assert run_stages(Workplace(spark, louder), (SHOUT, COUNT)) == ["shout", "count"]
     assert column(place, LOUD, "letter") == list("cdfghjkl")
     assert column(place, DROPPED, "id") == ["e", "i"]
 
@@ -118,11 +107,11 @@ def test_a_run_that_dies_goes_on_without_loss_or_double(
 
     monkeypatch.setattr(place.lakehouse, "append", dying)
     with pytest.raises(KeyboardInterrupt):
-        work(place, SHOUT)
+        run_stages(place, (SHOUT,))
     assert 0 < len(column(place, LOUD, "letter")) < 7
     resumed = Workplace(spark, settings)
     assert resumed.log.unfinished("shout") is not None
-    assert work(resumed, SHOUT) == ["shout"]
+    assert run_stages(resumed, (SHOUT,)) == ["shout"]
     assert column(resumed, LOUD, "letter") == list("bcdfghj")
     assert column(resumed, DROPPED, "id") == ["a", "e", "i"]
 
@@ -141,10 +130,10 @@ def test_a_run_given_up_under_other_settings_leaves_nothing(
 
     monkeypatch.setattr(place.lakehouse, "append", dying)
     with pytest.raises(KeyboardInterrupt):
-        work(place, SHOUT)
+        run_stages(place, (SHOUT,))
     other = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
     assert Workplace(spark, other).need(SHOUT).rebuild
-    work(Workplace(spark, other), SHOUT)
+    run_stages(Workplace(spark, other), (SHOUT,))
     assert column(place, LOUD, "letter") == list("bcdfghj")
     assert column(place, DROPPED, "id") == ["a", "e", "i"]
     assert len({row.run_id for row in place.lakehouse.read(DROPPED).collect()}) == 1
@@ -156,13 +145,13 @@ def test_lost_and_doubled_rows_stop_the_stage(spark: SparkSession, settings: Set
     losing = make_stage("losing", lambda letters, run: letters.limit(2).select("letter", F.lit("X").alias("loud")),
                         (LETTERS,), LOUD)  # fmt: skip
     with pytest.raises(StageError, match="losing does not add up: 3 rows in, 2 out"):
-        work(place, losing)
+        run_stages(place, (losing,))
     doubling = make_stage(
         "doubling", lambda letters, run: letters.select(F.lit("a").alias("letter"), F.lit("X").alias("loud")),
         (LETTERS,), LOUD,
     )  # fmt: skip
     with pytest.raises(StageError, match="2 rows too many for its key letter"):
-        work(place, doubling)
+        run_stages(place, (doubling,))
     assert place.log.last("losing", "done") is None
 
 
@@ -175,7 +164,7 @@ def test_a_check_refuses_bad_rows(spark: SparkSession, settings: Settings) -> No
 def test_lineage_stands_in_the_commit(spark: SparkSession, settings: Settings) -> None:
     place = Workplace(spark, settings)
     put(place, "bc")
-    work(place, SHOUT)
+    run_stages(place, (SHOUT,))
     event = place.log.last("shout", "done")
     commits = place.lakehouse.commits(LOUD, event.run_id)
     assert commits and commits[0]["stage"] == "shout"
@@ -186,10 +175,10 @@ def test_lineage_stands_in_the_commit(spark: SparkSession, settings: Settings) -
 def test_optimize_is_no_reason_to_run(spark: SparkSession, settings: Settings) -> None:
     place = Workplace(spark, settings)
     put(place, "bcdf")
-    work(place, SHOUT, COUNT)
+    run_stages(place, (SHOUT, COUNT))
     spark.sql(f"OPTIMIZE {place.lakehouse.reference(LOUD)}")
     spark.sql(f"ALTER TABLE {place.lakehouse.reference(LETTERS)} SET TBLPROPERTIES ('note' = 'x')")
-    assert work(Workplace(spark, settings), SHOUT, COUNT) == []
+    assert run_stages(Workplace(spark, settings), (SHOUT, COUNT)) == []
 
 
 def test_a_missing_input_is_named(spark: SparkSession, settings: Settings) -> None:
@@ -229,10 +218,10 @@ def test_a_stage_that_is_off_is_passed_over(spark: SparkSession, settings: Setti
     edos = settings.edos.model_copy(update={"expansion": settings.edos.expansion.model_copy(update={"enabled": False})})
     quiet = Workplace(spark, settings.model_copy(update={"edos": edos}))
     put(quiet, "abc")
-    assert work(quiet, off, COUNT) == ["count"]
+    assert run_stages(quiet, (off, COUNT)) == ["count"]
     assert column(quiet, COUNTED, "n") == [0]
     loud = Workplace(spark, settings)
-    assert work(loud, off, COUNT) == ["shout", "count"]
+    assert run_stages(loud, (off, COUNT)) == ["shout", "count"]
     assert column(loud, COUNTED, "n") == [2]
 
 
@@ -255,13 +244,13 @@ def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
 ) -> None:
     place = Workplace(spark, settings)
     put(place, "abc")
-    assert work(place, ECHO) == ["echo"]
+    assert run_stages(place, (ECHO,)) == ["echo"]
     if lost == "some rows":
         spark.sql(f"DELETE FROM {place.lakehouse.reference(LOUD)} WHERE letter = 'b'")
     else:
         shutil.rmtree(place.lakehouse.path(LOUD))
     put(place, "abcd")
-    assert work(Workplace(spark, settings), ECHO) == ["echo"]
+    assert run_stages(Workplace(spark, settings), (ECHO,)) == ["echo"]
     assert column(place, LOUD, "letter") == list("abcd")
     assert column(place, DROPPED, "id") == ["a!", "b!", "c!", "d!"]
-    assert work(Workplace(spark, settings), ECHO) == []
+    assert run_stages(Workplace(spark, settings), (ECHO,)) == []
