@@ -33,3 +33,36 @@ class AugmenterSettings(LanguageTrainingSettings):
     """AugESC 4.1: the model that goes on from a query."""
 
     name: str = "augesc-augmenter"
+
+
+class DialogueModelSettings(LanguageTrainingSettings):
+    """A model that says one speaker's utterances (AugESC 6.1, 7.1); the paper does not say how its Blender is tuned."""
+
+    epochs: int = Field(2, ge=1, description="ours")
+    batch_size: int = Field(2, ge=1, description="ours: sessions a step on one device")
+    effective_batch: int = Field(8, ge=1, description="ours: sessions an update")
+
+
+class SeekerSettings(DialogueModelSettings):
+    """AugESC 6.1: says what seekers say."""
+
+    name: str = "augesc-seeker"
+
+
+class SupporterSettings(DialogueModelSettings):
+    """AugESC 6.1: says what supporters say to it."""
+
+    name: str = "augesc-supporter"
+
+
+class ChatbotSettings(DialogueModelSettings):
+    """AugESC 7.1: the chatbot tuned on ESConv."""
+
+    name: str = "augesc-chatbot"
+
+
+class AugmentedChatbotSettings(DialogueModelSettings):
+    """AugESC 7.1: that chatbot, tuned further on AugESC."""
+
+    name: str = "augesc-augmented-chatbot"
+    epochs: int = Field(1, ge=1, description="ours")

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from conf.augesc_settings import AugescSettings
+from conf.augesc_settings import AugescSettings, GenerationSettings
 from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
@@ -85,11 +85,13 @@ class Settings(Section):
     @classmethod
     def no_language_model_without_generation(cls, given: Any) -> Any:
         """Models that no method of ``augesc.generation.methods`` asks are neither trained nor looked for."""
-        generation = ((given or {}).get("augesc") or {}).get("generation") or {}
-        methods = generation.get("methods") if isinstance(generation, dict) else None
+        given = given or {}
+        generation = (given.get("augesc") or {}).get("generation") or {}
+        methods = generation.get("methods", GenerationSettings().methods) if isinstance(generation, dict) else None
         if not isinstance(methods, list | tuple):
             return given
-        none: dict[str, None] = {} if "augmenter" in methods else {"augmenter": None}
+        asked = {"augmenter": ("augmenter",), "role_models": ("seeker", "supporter")}
+        none = {model: None for method, models in asked.items() if method not in methods for model in models}
         none |= {} if methods else {"augmenter_base": None}
         return {**given, "models": {**(given.get("models") or {}), **none}}
 

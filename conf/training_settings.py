@@ -4,7 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from conf.language_settings import AugmenterSettings
+from conf.language_settings import (
+    AugmentedChatbotSettings,
+    AugmenterSettings,
+    ChatbotSettings,
+    SeekerSettings,
+    SupporterSettings,
+)
 from conf.reply_settings import EdosReplyTraining, EmpatheticReplyTraining, ReplyTraining, SteeredReplyTraining
 from conf.section import Section
 
@@ -126,6 +132,16 @@ class ModelSettings(Section):
     augmenter: str | None = Field(
         "models:/augesc-augmenter@champion", description="AugESC 4: goes on from queries; null: none is trained"
     )
+    dialogue_base: str = Field(
+        "hf:EleutherAI/gpt-j-6b",
+        description="what role models and chatbots are tuned from; the paper's is Blender, which is no causal model",
+    )
+    seeker: str | None = Field("models:/augesc-seeker@champion", description="AugESC 6.1")
+    supporter: str | None = Field("models:/augesc-supporter@champion", description="AugESC 6.1")
+    chatbot: str = Field("models:/augesc-chatbot@champion", description="AugESC 7.1: tuned on ESConv")
+    augmented_chatbot: str = Field(
+        "models:/augesc-augmented-chatbot@champion", description="AugESC 7.1: that one, further on AugESC"
+    )
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
     folder: str | None = Field(None, description="shared by all workers; null: beside the tables")
@@ -203,6 +219,11 @@ class TrainSections(Section):
     self_labeler: SelfLabelerSettings = SelfLabelerSettings()
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
     comparison: ComparisonSettings = ComparisonSettings()
+    augmenter: AugmenterSettings = AugmenterSettings()
+    seeker: SeekerSettings = SeekerSettings()
+    supporter: SupporterSettings = SupporterSettings()
+    chatbot: ChatbotSettings = ChatbotSettings()
+    augmented_chatbot: AugmentedChatbotSettings = AugmentedChatbotSettings()
     emo_pillars_contextless: ContextlessSettings = ContextlessSettings()
     emo_pillars_contextless_rewritten: ContextlessRewrittenSettings = ContextlessRewrittenSettings()
     emo_pillars_contextual: ContextualSettings = ContextualSettings()
@@ -210,7 +231,6 @@ class TrainSections(Section):
     goemotions: GoemotionsSettings = GoemotionsSettings()
     isear: IsearSettings = IsearSettings()
     emocontext: EmocontextSettings = EmocontextSettings()
-    augmenter: AugmenterSettings = AugmenterSettings()
     reply_pretrained: ReplyTraining = ReplyTraining()
     reply_edos: EdosReplyTraining = EdosReplyTraining()
     reply_empathetic: EmpatheticReplyTraining = EmpatheticReplyTraining()

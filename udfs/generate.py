@@ -56,6 +56,10 @@ class Source:
         """The worker's one generator."""
         return _server(self) if self.served else _local(self)
 
+    def own_generator(self) -> Generator:
+        """A generator beside the worker's one, for work that needs two models at once."""
+        return _server(self) if self.served else _loaded(self)
+
 
 def source_of(model_path: str, identity: str, settings: LlmSettings, threads: int = 1, workers: int = 1) -> Source:
     """The source behind a resolved model; on the driver, once for a stage.
@@ -124,6 +128,10 @@ def _columns() -> list[str]:
 
 @lru_cache(maxsize=1)
 def _local(source: Source) -> Generator:
+    return _loaded(source)
+
+
+def _loaded(source: Source) -> Generator:
     from udfs.models.generator import LocalGenerator
 
     set_threads(source.threads)

@@ -1,12 +1,13 @@
 """What models are asked to go on from, and their answers as texts (AugESC 4.2, 4.3)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.augesc.measures import TEXTS
+from etl.augesc.measures import TEXTS, as_text
 from etl.augesc.texts import prompt
 from etl.edos.splits import content_share
 from etl.lakehouse.outcome import Outcome
@@ -48,6 +49,38 @@ def untuned_asked(queries: DataFrame, settings: Any) -> DataFrame:
     """One text a query, from the same prompt (AugESC 4.3)."""
     units = _units(baseline_queries(queries, settings.generation))
     return with_requests(units, prompts(F.col("query")), settings.generation.untuned_decoding)
+
+
+def role_plays_asked(queries: DataFrame, generation: Any, models: Sequence[str]) -> DataFrame:
+    """The queries that two role models begin with (AugESC 6.1), under an id of all that their talks depend on.
+
+    Args:
+        models: identities of the seeker's and the supporter's.
+
+    Returns:
+        play_id, query_id, source, query.
+    """
+    parts = [*models, generation.role_decoding.text(), str(generation.role_utterances)]
+    units = _units(baseline_queries(queries, generation))
+    key = F.concat_ws("\u0001", "query_id", F.sha2("query", 256), *map(F.lit, parts))
+    return units.withColumn("play_id", F.concat(F.lit("p"), F.substring(F.sha2(key, 256), 1, 16)))
+
+
+def played_texts(plays: DataFrame) -> DataFrame:
+    """Talks of two models as texts of the method role_models; lengths are NLTK's, as there is no one text of a model.
+
+    Args:
+        plays: ``augesc.role_plays``.
+
+    Returns:
+        The columns of ``TEXTS``.
+    """
+    return plays.select(
+        F.col("play_id").alias("text_id"), F.lit("role_models").alias("method"), "source",
+        F.col("query_id").alias("origin_id"), F.lit(0).alias("sample"),
+        F.concat_ws(" and ", "seeker_model", "supporter_model").alias("model"), as_text(F.col("turns")).alias("text"),
+        F.lit(None).cast("int").alias("tokens"),
+    )  # fmt: skip
 
 
 def _units(queries: DataFrame) -> DataFrame:

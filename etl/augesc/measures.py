@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 import pandas as pd
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from etl.augesc.sessions import without_greetings
@@ -37,17 +37,20 @@ def session_texts(sessions: DataFrame) -> DataFrame:
     Returns:
         The columns of ``TEXTS``; source is esconv, or failed_esconv for the contrast.
     """
-    names = F.create_map(*(F.lit(one) for pair in NAMES.items() for one in pair))
-    lines = F.transform(
-        without_greetings(F.col("turns")), lambda turn: F.concat(names[turn["role"]], F.lit(": "), turn["text"])
-    )
     return sessions.select(
         F.col("session_id").alias("text_id"), F.lit(PEOPLE).alias("method"),
         F.when(F.col("contrast"), "failed_esconv").otherwise("esconv").alias("source"),
         F.col("session_id").alias("origin_id"), F.lit(0).alias("sample"), F.lit(None).cast("string").alias("model"),
-        F.concat_ws("\n", F.lit(instruction()), F.array_join(lines, "\n")).alias("text"),
+        as_text(without_greetings(F.col("turns"))).alias("text"),
         F.lit(None).cast("int").alias("tokens"),
     )  # fmt: skip
+
+
+def as_text(turns: Column) -> Column:
+    """Utterances as a model would have written them, with the instruction."""
+    names = F.create_map(*(F.lit(one) for pair in NAMES.items() for one in pair))
+    lines = F.transform(turns, lambda turn: F.concat(names[turn["role"]], F.lit(": "), turn["text"]))
+    return F.concat_ws("\n", F.lit(instruction()), F.array_join(lines, "\n"))
 
 
 def texts_from_files(spark: SparkSession, files: Sequence[str]) -> Outcome:

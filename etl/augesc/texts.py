@@ -77,6 +77,24 @@ def learned_session(turns: Sequence[Turn | Mapping[str, str]]) -> list[tuple[str
     return [(task, False), (said, True)]
 
 
+def learned_role(turns: Sequence[Turn | Mapping[str, str]], role: str) -> list[tuple[str, bool]]:
+    """A session for a model that says one speaker's utterances, given what was said before (AugESC 6.1, 7.1).
+
+    Of that speaker's lines all but the name is learned, with the line's end, so that a model learns to stop.
+    """
+    pieces = []
+    for line in conversation(turns).split("\n"):
+        name, _, said = line.partition(":")
+        own = ROLES[name] == role
+        pieces += [(f"{name}:", False), (f"{said}\n", own)]
+    return pieces
+
+
+def next_prompt(turns: Sequence[Turn | Mapping[str, str]], role: str) -> str:
+    """What a model of ``learned_role`` goes on from: what was said, and whose turn it is."""
+    return f"{conversation(turns)}\n{NAMES[role]}:"
+
+
 def parse(text: str, end_tokens: Sequence[str] = END_TOKENS) -> Parsed:
     """The utterances of a text, prompt and all (AugESC 4.3, Format).
 

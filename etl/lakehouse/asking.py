@@ -1,11 +1,15 @@
 """How stages ask the language model: prompts of a step, each once, their answers kept for good."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
 from etl.lakehouse.stage import Sliced, StageRun
 from etl.llm.requests import distinct_requests
+
+if TYPE_CHECKING:
+    from udfs.generate import Source
 
 PROMPTS_PER_MINUTE = 10
 """Of one core with the smallest model; a GPU does more, its slices are then shorter."""
@@ -30,9 +34,15 @@ def answered(requests: DataFrame, run: StageRun, by: str = "generator") -> DataF
     Args:
         by: the key under ``models`` that holds its URI.
     """
-    from udfs.generate import generate_answers, source_of
+    from udfs.generate import generate_answers
+
+    return generate_answers(requests, source(run, by), run.spark.sparkContext.defaultParallelism)
+
+
+def source(run: StageRun, by: str) -> "Source":
+    """Where the answers of the model under ``models.<by>`` come from."""
+    from udfs.generate import source_of
 
     model, workers = run.models[by], run.spark.sparkContext.defaultParallelism
     settings = run.all_settings
-    source = source_of(str(model.path), model.identity, settings.llm, settings.models.threads, workers)
-    return generate_answers(requests, source, workers)
+    return source_of(str(model.path), model.identity, settings.llm, settings.models.threads, workers)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,7 +11,7 @@ from pyspark.sql import functions as F
 from conf.augesc_settings import AugescSettings
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.augesc.generation import asked_queries, augmenter_asked, generated_texts, untuned_asked
+from etl.augesc.generation import asked_queries, augmenter_asked, generated_texts, played_texts, untuned_asked
 from etl.augesc.queries import COLUMNS
 from etl.augesc.texts import prompt
 from etl.lakehouse.pipeline import Workplace, all_stages, chosen
@@ -154,3 +155,27 @@ def test_more_queries_ask_only_what_is_new(spark: SparkSession, given: dict[str,
     assert work(more, "augesc_ask_augmenter") == ["augesc_ask_augmenter"]
     after = {row.request_id: row.text for row in more.lakehouse.read(TABLES["llm.augesc_augmenter"]).collect()}
     assert len(after) == 6 and {name: after[name] for name in before} == before
+
+
+def test_two_role_models_talk_and_more_queries_play_only_what_is_new(
+    spark: SparkSession, given: dict[str, str], tmp_path: Path
+) -> None:
+    roles = {
+        **given,
+        "lakehouse.root": str(tmp_path / "lakehouse"),
+        "augesc.generation.methods": "[role_models]",
+        "augesc.generation.role_decoding": "{max_new_tokens: 8}",
+        "augesc.generation.role_utterances": "5",
+        "models.seeker": f"file:{tiny_language_model(tmp_path / 'seeker', 3)}",
+        "models.supporter": f"file:{tiny_language_model(tmp_path / 'supporter', 4)}",
+    }
+    place = place_of(spark, roles)
+    assert work(place, "augesc_play_roles") == ["augesc_collect_queries", "augesc_play_roles"]
+    plays = {row.play_id: row for row in place.lakehouse.read(TABLES["augesc.role_plays"]).collect()}
+    assert len(plays) == 2 and all(2 <= len(row.turns) <= 5 and row.error is None for row in plays.values())
+    texts = played_texts(place.lakehouse.read(TABLES["augesc.role_plays"])).collect()
+    assert all(row.text.splitlines()[1] == f"Human: {plays[row.text_id].turns[0].text}" for row in texts)
+    more = place_of(spark, {**roles, "augesc.generation.queries": "3"})
+    assert work(more, "augesc_play_roles") == ["augesc_play_roles"]
+    after = {row.play_id: row for row in more.lakehouse.read(TABLES["augesc.role_plays"]).collect()}
+    assert len(after) == 3 and {name: after[name] for name in plays} == plays

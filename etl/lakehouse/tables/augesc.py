@@ -99,3 +99,25 @@ TYPICAL_WORDS = Table(
     """,
     ("data_set", "role", "word"),
 )
+
+ROLE_PLAYS = Table(
+    "augesc.role_plays",
+    "One talk of two models, each tuned on one speaker's utterances, that begins with a query (AugESC 6.1).",
+    f"""
+    play_id string COMMENT 'of the query, both models and how they are decoded', query_id string, source string,
+    seeker_model string, supporter_model string, {TURNS},
+    ended string COMMENT 'bye, length, or silence: an utterance without words', error string
+    """,
+    ("play_id",),
+)
+
+CHATBOTS = Table(
+    "augesc.chatbots",
+    "One support chatbot and how well it foretells what supporters say in held-out sessions of ESConv (AugESC 7.1).",
+    """
+    chatbot string COMMENT 'key under models', tuned_on string, model string, sessions int, tokens int COMMENT
+    'of the model, foretold', loss double COMMENT 'of a token, in nats', perplexity double COMMENT 'of a token',
+    word_perplexity double COMMENT 'of a word, which models of other tokens share'
+    """,
+    ("chatbot",),
+)

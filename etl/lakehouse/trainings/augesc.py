@@ -1,6 +1,6 @@
 """The trainings of the AugESC path: language models tuned on conversations, to the registry's champion."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -52,7 +52,7 @@ def tuned(
         pieces: from a session's turns to what is read and what is learned of it.
     """
     settings = run.all_settings
-    given, kept_back = (_pieces(frame, pieces) for frame in (sessions, held_out))
+    given, kept_back = (pieces_of(frame, pieces) for frame in (sessions, held_out))
     if not given or not kept_back:
         raise InputError(f"{stage}: {len(given)} sessions to tune on, {len(kept_back)} held out: it needs both")
     run.say(f"{len(given):,} sessions to tune on, {len(kept_back):,} held out; starts from {start.identity}")
@@ -61,8 +61,6 @@ def tuned(
     def load(folder: Path) -> CausalLanguageModel:
         return CausalLanguageModel.load(folder, own.max_tokens, own.gradient_checkpointing)
 
-    texts, measured = list(given.values()), list(kept_back.values())
-    words = sum(len(text.split()) for held in measured for text, learned in held if learned)
     tracked = train_tracked_writer(
         model_store(settings),
         own.name,
@@ -70,8 +68,8 @@ def tuned(
         tags={"stage": stage, **data_tags(run)},
         start=start.path,
         load=load,
-        texts=texts,
-        held=Held(measured, words),
+        texts=list(given.values()),
+        held=held_of(kept_back),
         options=options,
         folder=Path(run.folder),
         progress=run.say,
@@ -94,7 +92,13 @@ def language_options(own: LanguageTrainingSettings, threads: int) -> LanguageOpt
     )  # fmt: skip
 
 
-def _pieces(sessions: DataFrame, pieces: Pieces) -> dict[str, list[Piece]]:
+def held_of(pieces: Mapping[str, list[Piece]]) -> Held:
+    """Held-out sessions with the number of words that a model foretells in them."""
+    words = sum(len(text.split()) for session in pieces.values() for text, learned in session if learned)
+    return Held(list(pieces.values()), words)
+
+
+def pieces_of(sessions: DataFrame, pieces: Pieces) -> dict[str, list[Piece]]:
     """What is learned of each session, in the order of their ids."""
     ordered = sessions.select("session_id", "turns").orderBy("session_id")
     return {row.session_id: pieces([turn.asDict() for turn in row.turns]) for row in ordered.toLocalIterator()}

@@ -1,0 +1,25 @@
+"""Tune a model on what supporters say, for talks of two models (AugESC 6.1)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.stage import Model, StageRun, Units, stage
+from etl.lakehouse.tables.augesc import SESSIONS, TRAINING_SESSIONS
+
+
+@stage(
+    reads=(TRAINING_SESSIONS, SESSIONS),
+    writes=Model("supporter"),
+    settings=("training.supporter", "models.dialogue_base", "models.training_threads"),
+    units=Units("sessions"),
+    on_request=True,
+    when="augesc.generation.plays_roles",
+)
+def augesc_train_supporter(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
+    from etl.lakehouse.trainings.dialogue_models import tracked_speaker
+
+    return tracked_speaker("supporter", "supporter", drawn, sessions, run)
+
+
+if __name__ == "__main__":
+    augesc_train_supporter.main()
