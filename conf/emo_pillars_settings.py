@@ -38,6 +38,30 @@ class TransferSettings(Section):
     )
 
 
+class AnalysisSettings(Section):
+    """How large the samples of the analysis are, all drawn by hash (Emo Pillars 7, G, H)."""
+
+    utterances: int = Field(10_000, ge=2, description="Emo Pillars 7: compared with each other; of a class, too (G)")
+    pairs: int = Field(10_000, ge=1, description="Emo Pillars 7: original and changed, neutral ones of one actor")
+    plots: int = Field(1_000, ge=1, description="Emo Pillars 7: whose contexts are compared")
+    topic_emotion: str = Field("joy", description="Emo Pillars 7, H: the emotion whose topics are looked for")
+    topic_utterances: int = Field(3_000, ge=2, description="Emo Pillars 7, H")
+    topic_similarity: float = Field(0.6, ge=-1, le=1, description="Emo Pillars 7: cosine of an edge, above it")
+    large_topic: int = Field(20, ge=2, description="ours: utterances of a large topic; Emo Pillars H names 20 of them")
+    topic_query: str = Field(
+        "The band played my favourite song and the whole hall sang along with the music.",
+        description="our wording of the paper's topic, music performances, whose emotions are counted",
+    )
+    topic_examples: int = Field(200, ge=1, description="Emo Pillars 7: examples nearest to the query")
+    removed_share: float = Field(0.6, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences, at least")
+    marker_share: float = Field(
+        0.05, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences with an emotion"
+    )
+    marker_count: int = Field(5, ge=1, description="ours: a rarer word is no marker")
+    seed: int = Field(13, description="of Louvain's order")
+    report_folder: str | None = Field(None, description="where emo_pillars.html goes; null: <lakehouse.root>/reports")
+
+
 class EmoPillarsSettings(Section):
     plots: str | None = Field(
         None,
@@ -57,3 +81,4 @@ class EmoPillarsSettings(Section):
     isear: str | None = Field(None, description="isear.csv (.gz too), cells apart by |, or its folder")
     emocontext: str | None = Field(None, description="folder with train.txt (.gz too), dev.txt if there")
     transfer: TransferSettings = TransferSettings()
+    analysis: AnalysisSettings = AnalysisSettings()

@@ -90,6 +90,9 @@ class ModelSettings(Section):
     sentence_encoder: str = Field(
         "hf:sentence-transformers/roberta-base-nli-stsb-mean-tokens", description="EDOS 3.3: embeds turns"
     )
+    analysis_encoder: str = Field(
+        "hf:sentence-transformers/all-mpnet-base-v2", description="Emo Pillars 7: embeds what the analysis compares"
+    )
     toxicity: str | None = Field(
         None, description="a classifier with a label toxic or toxicity; null: a list of profane words stands in"
     )

@@ -5,6 +5,7 @@ from etl.analysis.augesc_views import augesc_views
 from etl.analysis.crowd_views import crowd_views
 from etl.analysis.edos_classifier_views import classifier_views
 from etl.analysis.edos_views import edos_views
+from etl.analysis.emo_pillars_analysis_views import emo_pillars_analysis_views
 from etl.analysis.emo_pillars_views import emo_pillars_views
 from etl.analysis.expansion_views import expansion_views
 from etl.analysis.llm_views import llm_views
@@ -15,4 +16,4 @@ def all_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
     edos = edos_views() | crowd_views() | expansion_views() | classifier_views() | quality_views()
     augesc = augesc_views() | augesc_evaluation_views()
-    return edos | llm_views() | emo_pillars_views() | augesc
+    return edos | llm_views() | emo_pillars_views() | emo_pillars_analysis_views() | augesc

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from etl.analysis.emo_pillars_analysis_views import emo_pillars_analysis_views
 from etl.analysis.emo_pillars_views import emo_pillars_views
 from etl.analysis.llm_views import llm_views
 from etl.lakehouse.tables import TABLES
@@ -18,6 +19,18 @@ ROWS = {
     "emo_pillars.examples": f"SELECT concat('p', id) AS plot_id, concat('a', id) AS actor_id, 'joy' AS primary_label, "
     f"{LABELS} AS labels, id % 4 = 0 AS goes_on FROM range(400)",
     "emo_pillars.contextual_examples": "SELECT id FROM range(100)",
+    "emo_pillars.similarities": "SELECT * FROM VALUES ('utterances', '', 45L, 0.2D, 0.1D, 0.5D, 'm'), "
+    "('utterances of one emotion', 'joy', 10L, 0.3D, 0.1D, 0.6D, 'm') "
+    "AS t(kind, label, pairs, mean, deviation, percentile_99, model)",
+    "emo_pillars.changes": "SELECT 20 + id AS utterance_tokens, CAST(60 + 10 * id AS int) AS partial_ratio, "
+    "0.75D AS utterance_similarity FROM range(3)",
+    "emo_pillars.topics": "SELECT * FROM VALUES ('joy', 1, 25, array('song', 'hall'), array('We sang')), "
+    "('joy', 2, 2, array('sea'), array('Waves')), ('joy', 3, 1, array('tea'), array('Tea')) "
+    "AS t(emotion, topic, utterances, keywords, examples)",
+    "emo_pillars.query_examples": "SELECT 1 AS rank, array('joy', 'anger', 'joy') AS labels",
+    "emo_pillars.markers": "SELECT * FROM VALUES ('safely', 'fear', 9L, 1L, 0.8889D, 0.6D), "
+    "('safely', 'joy', 9L, 1L, 0.8889D, 0.2D), ('badly', 'fear', 5L, 0L, 1.0D, 0.5D) "
+    "AS t(word, label, occurrences, left_in, removed_share, share)",
     "llm.emo_pillars_actors": "SELECT 'm' AS model, 10 AS prompt_tokens, 5 AS answer_tokens, 1.8D AS seconds, "
     "CAST(if(id = 0, 'bad', NULL) AS string) AS error FROM range(4)",
 }
@@ -26,7 +39,7 @@ ROWS = {
 @pytest.fixture(scope="module")
 def views(spark: SparkSession) -> Iterator[dict[str, str]]:
     """Every table with a few rows or none, and the views, as temporary views; real name to its name here."""
-    declared = llm_views() | emo_pillars_views()
+    declared = llm_views() | emo_pillars_views() | emo_pillars_analysis_views()
     tables = {name: table for name, table in TABLES.items() if name.split(".")[0] in ("emo_pillars", "llm", "ops")}
     names = {name: f"emo_views_{name.replace('.', '_')}" for name in (*tables, *declared)}
     for name, table in tables.items():
@@ -82,3 +95,42 @@ def test_cost_is_projected(spark: SparkSession, views: dict[str, str]) -> None:
 
 def test_nothing_read_yet_is_no_error(spark: SparkSession, views: dict[str, str]) -> None:
     assert rows(spark, views, "emo_pillars_reading") == [] and rows(spark, views, "emo_pillars_mapped_labels") == []
+
+
+def test_similarities_and_changes_stand_beside_the_papers(spark: SparkSession, views: dict[str, str]) -> None:
+    found = {row.kind: row for row in rows(spark, views, "emo_pillars_similarity")}
+    assert len(found) == 6
+    one, missing = found["utterances"], found["contexts across plots"]
+    assert (one.pairs, one.mean, one.paper_mean, one.percentile_99, one.paper_percentile_99) == (
+        45,
+        0.2,
+        0.12,
+        0.5,
+        0.4,
+    )
+    assert (missing.mean, missing.paper_mean, missing.paper_percentile_99) == (None, 0.24, None)
+    classes = {row.label: row for row in rows(spark, views, "emo_pillars_table_12")}
+    assert len(classes) == 28 and sum(row.paper_utterances for row in classes.values()) == 83521
+    assert (classes["joy"].mean, classes["joy"].paper_mean, classes["joy"].utterances) == (0.3, 0.23, 0)
+    changed = {row.measure: (row.value, row.paper) for row in rows(spark, views, "emo_pillars_changes")}
+    assert changed["tokens of an utterance"] == (21, 20)
+    assert changed["partial Levenshtein ratio, percent, mean"] == (70, 66)
+    assert changed["utterance and rewritten one, similarity, mean"] == (0.75, 0.78)
+    assert changed["tokens of a context"] == (None, 145)
+
+
+def test_topics_coverage_and_markers(spark: SparkSession, views: dict[str, str]) -> None:
+    (sizes,) = rows(spark, views, "emo_pillars_topic_sizes")
+    assert (sizes.utterances, sizes.topics, sizes.topics_of_two_or_more, sizes.large_topics) == (28, 3, 2, 1)
+    first = rows(spark, views, "emo_pillars_topics")[0]
+    assert (first.keywords, first.example) == ("song, hall", "We sang")
+    near = {row.label: row for row in rows(spark, views, "emo_pillars_topic_emotions")}
+    assert (near["joy"].share, near["joy"].share_of_all, near["fear"].share) == (0.6667, 0.5, 0.0)
+    coverage = {row.measure: (row.value, row.paper) for row in rows(spark, views, "emo_pillars_coverage")}
+    assert coverage["emotions with less than 1.5 % of the labels"] == (25, 8)
+    assert coverage["percent positive"] == (50, 33) and coverage["percent negative"] == (50, 48)
+    assert coverage["percent neutral"] == (0, 2.7)
+    words = {row.word: row.emotions for row in rows(spark, views, "emo_pillars_markers")}
+    assert words == {"badly": "fear (0.5)", "safely": "fear (0.6), joy (0.2)"}
+    (shared,) = rows(spark, views, "emo_pillars_marker_overlap")
+    assert (shared.label, shared.other_label, shared.shared, shared.overlap) == ("fear", "joy", 1, 0.5)

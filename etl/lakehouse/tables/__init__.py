@@ -6,6 +6,7 @@ from etl.lakehouse.tables import (
     augesc_faults,
     edos,
     emo_pillars,
+    emo_pillars_analysis,
     llm,
     ops,
     replies,
@@ -13,8 +14,9 @@ from etl.lakehouse.tables import (
 )
 from etl.lakehouse.tables.model import Table
 
-GROUPS = (subtitles, edos, emo_pillars, llm, augesc, augesc_evaluation, augesc_faults, replies, ops)
-
+GROUPS = (
+    subtitles, edos, replies, emo_pillars, emo_pillars_analysis, llm, augesc, augesc_evaluation, augesc_faults, ops,
+)  # fmt: skip
 TABLES: dict[str, Table] = {
     table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)
 }

@@ -1,0 +1,85 @@
+"""Topics of utterances: communities of their similarity graph, with keywords (Emo Pillars 7, H). Pure functions."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.conversation_vectors import unit
+
+KEYWORDS = 8
+EXAMPLES = 3
+
+
+class Topic(NamedTuple):
+    """A row of ``emo_pillars.topics``."""
+
+    emotion: str
+    topic: int
+    utterances: int
+    keywords: list[str]
+    examples: list[str]
+
+
+def communities(vectors: NDArray[np.floating], above: float, seed: int) -> list[list[int]]:
+    """Rows in communities of greatest modularity by Louvain's method, the largest first (Blondel et al., 2008).
+
+    An edge joins two rows with a cosine above the threshold, as heavy as the cosine; a row without edges is a community
+    of its own.
+
+    Args:
+        vectors: (n, size), in an order that depends on content.
+        above: see ``emo_pillars.analysis.topic_similarity``.
+        seed: of the order in which rows are moved.
+    """
+    import networkx
+
+    rows = unit(vectors)
+    product = np.triu(rows @ rows.T, k=1)
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(len(rows)))
+    left, right = np.nonzero(product > above)
+    graph.add_weighted_edges_from(
+        (int(a), int(b), float(product[a, b])) for a, b in zip(left, right, strict=True)
+    )  # fmt: skip
+    found = networkx.community.louvain_communities(graph, seed=seed)
+    return sorted((sorted(one) for one in found), key=lambda one: (-len(one), one))
+
+
+def topics_of(
+    emotion: str, texts: Sequence[str], vectors: NDArray[np.floating], above: float, seed: int
+) -> list[Topic]:
+    """The topics of utterances, the largest first, with the words that stand out in each (ours: the paper asks an LLM).
+
+    Args:
+        emotion: of all of them.
+        texts: in the order of their ids.
+        vectors: of the texts.
+        above, seed: as for ``communities``.
+    """
+    if not texts:
+        return []
+    found = communities(vectors, above, seed)
+    words = keywords([" ".join(texts[place] for place in one) for one in found])
+    return [
+        Topic(emotion, number, len(one), own, [texts[place] for place in one[:EXAMPLES]])
+        for number, (one, own) in enumerate(zip(found, words, strict=True), 1)
+    ]
+
+
+def keywords(documents: Sequence[str], most: int = KEYWORDS) -> list[list[str]]:
+    """Each document's words of the highest tf-idf among the documents, equal ones in alphabetical order."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]{3,}\b", sublinear_tf=True)
+    try:
+        weights = vectorizer.fit_transform(documents)
+    except ValueError:  # no document has a word that counts
+        return [[] for _ in documents]
+    names = vectorizer.get_feature_names_out()
+    found = []
+    for row in weights:
+        order = sorted(zip(row.indices, row.data, strict=True), key=lambda one: (-round(one[1], 6), names[one[0]]))
+        found.append([str(names[place]) for place, _ in order[:most]])
+    return found

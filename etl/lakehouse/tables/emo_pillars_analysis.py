@@ -1,0 +1,59 @@
+"""Tables of Emo Pillars' analysis: similarities, changes, topics, markers (Emo Pillars 7, G, H)."""
+
+from etl.lakehouse.tables.model import Table
+
+TEXT_EMBEDDINGS = Table(
+    "emo_pillars.text_embeddings",
+    "The analysis encoder's embedding of one distinct text, computed once per model (Emo Pillars 7).",
+    "text_hash string, model string COMMENT 'identity', embedding array<float>, error string",
+    ("text_hash", "model"),
+)
+
+SIMILARITIES = Table(
+    "emo_pillars.similarities",
+    "How alike the texts of one sample are, pair by pair (Emo Pillars 7, Table 12).",
+    """
+    kind string COMMENT 'what is compared', label string COMMENT 'emotion, empty for all', pairs bigint, mean double,
+    deviation double, percentile_99 double COMMENT 'to 0.001', model string
+    """,
+    ("kind", "label"),
+)
+
+CHANGES = Table(
+    "emo_pillars.changes",
+    "What cleaning and rewriting changed in one example (Emo Pillars 7).",
+    """
+    utterance_id string, utterance_tokens int, rewritten_tokens int,
+    partial_ratio int COMMENT 'percent of the shorter utterance found in the longer', context_tokens int
+    COMMENT 'as it was made', clean_context_tokens int, utterance_similarity double, context_similarity double
+    """,
+    ("utterance_id",),
+)
+
+TOPICS = Table(
+    "emo_pillars.topics",
+    "One topic among the utterances of an emotion: a community of their similarity graph (Emo Pillars 7, H).",
+    """
+    emotion string, topic int COMMENT 'the largest is 1', utterances int, keywords array<string>,
+    examples array<string> COMMENT 'the first by id'
+    """,
+    ("emotion", "topic"),
+)
+
+QUERY_EXAMPLES = Table(
+    "emo_pillars.query_examples",
+    "One example that is near a query, the nearest first: a topic whose emotions are counted (Emo Pillars 7).",
+    "rank int, utterance_id string, similarity double, utterance string, labels array<string>",
+    ("rank",),
+)
+
+MARKERS = Table(
+    "emo_pillars.markers",
+    "An adverb that rewriting takes out, and an emotion that it goes with (Emo Pillars G, Table 9).",
+    """
+    word string, label string, occurrences bigint COMMENT 'in original utterances', left_in bigint
+    COMMENT 'in rewritten ones', removed_share double, with_label bigint COMMENT 'occurrences beside the label',
+    share double COMMENT 'of its occurrences beside any label', label_share double COMMENT 'of the label at large'
+    """,
+    ("word", "label"),
+)

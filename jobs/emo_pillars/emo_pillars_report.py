@@ -1,0 +1,26 @@
+"""Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 7, G and H beside ours."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.stage import StageRun, stage
+from etl.lakehouse.tables.emo_pillars import CONTEXTUAL_EXAMPLES, EXAMPLES
+from etl.lakehouse.tables.emo_pillars_analysis import CHANGES, MARKERS, QUERY_EXAMPLES, SIMILARITIES, TOPICS
+
+
+@stage(
+    reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, SIMILARITIES, CHANGES, TOPICS, QUERY_EXAMPLES, MARKERS),
+    writes=None,
+    settings=("emo_pillars.analysis.report_folder",),
+    shows="a page under `emo_pillars.analysis.report_folder`",
+    on_request=True,
+)
+def emo_pillars_report(examples: DataFrame, *rest: DataFrame | StageRun) -> None:
+    from etl.lakehouse.emo_pillars_report import write_emo_pillars_report
+
+    run = rest[-1]
+    assert isinstance(run, StageRun)
+    write_emo_pillars_report(run)
+
+
+if __name__ == "__main__":
+    emo_pillars_report.main()

@@ -1,0 +1,106 @@
+"""Cosines of all pairs of a group, as counts by a thousandth, so that samples of any size add up (Emo Pillars 7)."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from udfs.conversation_vectors import unit
+
+BINS = 2_000
+BLOCK = 1_024
+COUNTS = "kind string, label string, bin int, pairs bigint, total double, squares double"
+Counts = dict[int, tuple[int, float, float]]
+
+
+def counted(cosines: NDArray[np.floating]) -> Counts:
+    """Cosines by bin of a thousandth, from 0 for -1: how many, their sum, the sum of their squares."""
+    values = np.asarray(cosines, dtype=np.float64)
+    places = np.clip(np.floor((values + 1) * (BINS // 2)), 0, BINS - 1).astype(np.int64)
+    sums = [np.bincount(places, weights, BINS) for weights in (None, values, values**2)]
+    return {int(place): (int(sums[0][place]), float(sums[1][place]), float(sums[2][place]))
+            for place in np.flatnonzero(sums[0])}  # fmt: skip
+
+
+def pair_counts(vectors: NDArray[np.floating], owners: NDArray[np.int64] | None = None, same: bool = True) -> Counts:
+    """The cosines of all pairs of rows, counted a block at a time.
+
+    Args:
+        vectors: (n, size).
+        owners: whose each row is; None: every pair counts.
+        same: whether pairs of one owner count, or those of two.
+    """
+    rows = unit(vectors).astype(np.float32)
+    found: dict[int, list[float]] = {}
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        product = block @ rows[start:].T
+        chosen = np.triu(np.ones(product.shape, dtype=bool), k=1)
+        if owners is not None:
+            chosen &= (owners[start : start + BLOCK, None] == owners[None, start:]) == same
+        for place, sums in counted(product[chosen]).items():
+            before = found.setdefault(place, [0.0, 0.0, 0.0])
+            for which, more in enumerate(sums):
+                before[which] += more
+    return {place: (int(number), total, squares) for place, (number, total, squares) in found.items()}
+
+
+def counts_of_groups(rows: DataFrame) -> DataFrame:
+    """``COUNTS`` of all pairs within each kind and label.
+
+    Args:
+        rows: kind, label, vector; a group is held by one worker.
+    """
+
+    def count(frame: pd.DataFrame) -> pd.DataFrame:
+        return _frame(frame["kind"].iloc[0], frame["label"].iloc[0], pair_counts(np.stack(list(frame["vector"]))))
+
+    return rows.select("kind", "label", "vector").groupBy("kind", "label").applyInPandas(count, COUNTS)
+
+
+def counts_by_owner(rows: DataFrame, group: str, owner: str, same: str, other: str) -> DataFrame:
+    """``COUNTS`` of the pairs within groups, those of one owner as kind ``same``, those of two as ``other``.
+
+    Args:
+        rows: the group's and the owner's column, vector.
+    """
+
+    def count(frame: pd.DataFrame) -> pd.DataFrame:
+        owners = pd.factorize(frame[owner])[0].astype(np.int64)
+        vectors = np.stack(list(frame["vector"]))
+        own = (
+            _frame(kind, "", pair_counts(vectors, owners, is_same)) for kind, is_same in ((same, True), (other, False))
+        )
+        return pd.concat(list(own), ignore_index=True)
+
+    return rows.select(group, owner, "vector").groupBy(group).applyInPandas(count, COUNTS)
+
+
+def counts_of_pairs(pairs: DataFrame, kind: str) -> DataFrame:
+    """``COUNTS`` of given pairs: rows with cosine."""
+
+    def count(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for frame in frames:
+            yield _frame(kind, "", counted(frame["cosine"].to_numpy()))
+
+    return pairs.select("cosine").mapInPandas(count, COUNTS)
+
+
+def cosine(first: Column, second: Column) -> Column:
+    """The cosine of two vectors, to four decimals."""
+
+    def nearness(left: pd.Series, right: pd.Series) -> pd.Series:
+        if not len(left):
+            return pd.Series([], dtype="float64")
+        products = (unit(np.stack(list(left))) * unit(np.stack(list(right)))).sum(axis=1)
+        return pd.Series(np.round(products, 4))
+
+    return F.pandas_udf(nearness, "double")(first, second)  # type: ignore[call-overload, no-any-return]
+
+
+def _frame(kind: str, label: str, counts: Counts) -> pd.DataFrame:
+    rows = [(kind, label, place, *sums) for place, sums in sorted(counts.items())]
+    return pd.DataFrame(rows, columns=["kind", "label", "bin", "pairs", "total", "squares"])
