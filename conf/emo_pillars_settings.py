@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from conf.evaluation_settings import LabelFormSettings
 from conf.llm_settings import DecodingSettings
 from conf.section import Section
 
@@ -82,3 +83,4 @@ class EmoPillarsSettings(Section):
     emocontext: str | None = Field(None, description="folder with train.txt (.gz too), dev.txt if there")
     transfer: TransferSettings = TransferSettings()
     analysis: AnalysisSettings = AnalysisSettings()
+    evaluation: LabelFormSettings = LabelFormSettings()

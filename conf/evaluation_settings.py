@@ -42,6 +42,18 @@ class ComparisonFormSettings(FormSettings):
     least_utterances: int = Field(8, ge=1, description="AugESC 7.2: of the user and of the bot, in each talk")
 
 
+class LabelFormSettings(FormSettings):
+    """The questionnaire on labels of examples (Emo Pillars 8, I)."""
+
+    examples: int = Field(200, ge=1, description="Emo Pillars I.1: of the training split")
+    items_per_hit: int = Field(200, ge=1, description="ours: examples of one task; Emo Pillars' raters had all in one")
+    neutral_alone: float = Field(0.11, ge=0, le=1, description="Emo Pillars I.1: share of examples with no other label")
+    neutral_beside: float = Field(0.18, ge=0, le=1, description="Emo Pillars I.1: share with neutral among others")
+    ranked_share: float = Field(0.2, ge=0, le=1, description="Emo Pillars I.1: the first keep their labels' rank order")
+    rewritten_share: float = Field(0.5, ge=0, le=1, description="ours: examples shown rewritten; the rest as they were")
+    raters: int = Field(3, ge=2, description="Emo Pillars 8: people for each example")
+
+
 class AugescEvaluation(Section):
     ratings: RatingSettings = RatingSettings()
     comparisons: ComparisonFormSettings = ComparisonFormSettings()

@@ -41,6 +41,11 @@ def goemotions_polarities() -> dict[str, str]:
     return {row["label"]: row["polarity"] for row in _rows("goemotions")}
 
 
+def goemotions_groups() -> dict[str, str]:
+    """Label to the group of emotions that share markers, neutral in none (Emo Pillars Table 9)."""
+    return {row["label"]: row["group"] for row in _rows("goemotions_groups")}
+
+
 def goemotions_mapping() -> dict[str, str | None]:
     """A label out of the taxonomy to the one it counts as; None: it has no close match and is left out."""
     return {row["raw"]: row["label"] or None for row in _rows("goemotions_mapping")}

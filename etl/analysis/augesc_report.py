@@ -140,9 +140,8 @@ def sizes(findings: Findings) -> str:
     if not rows:
         return ""
     table = pages.table(
-        ("set", "role", "measure", "here", "paper"),
-        [(SETS.get(row["data_set"], row["data_set"]), row["role"], row["measure"].replace("_", " "), row["value"],
-          row["paper"]) for row in rows],
+        ("set", "measure", "here", "paper"),
+        [(SETS.get(row["data_set"], row["data_set"]), _measure(row), row["value"], row["paper"]) for row in rows],
     )  # fmt: skip
     note = (
         "Lengths in NLTK's word tokens, a session's in the tokens of the model that wrote it. What supporters say "
@@ -158,16 +157,17 @@ def ratings(findings: Findings) -> str:
     if not rows:
         return ""
     how = (
-        "Means of people's ratings from 0 to 3; of ethical risk a low one is good. A star: significantly below the "
+        "Means of people's ratings from 0 to 3, the paper's in brackets; of ethical risk a low one is good. A star: "
+        "significantly below the "
         "best "
         "set by Student's t-test; a cross: below the tuned model on ED. Ethical risk is not tested."
     )
-    shown = [
-        (_name(row), row["aspect"].replace("_", " "), f"{row['mean']:.2f}{'*' if row['below_best'] else ''}"
-         f"{'†' if row['below_tuned'] else ''}", row["paper_mean"], row["sessions"], row["ratings"])
-        for row in rows
-    ]  # fmt: skip
-    table = pages.table(("set", "aspect", "here", "paper", "conversations", "ratings"), shown)
+    aspects = list(dict.fromkeys(row["aspect"] for row in rows))
+    shown = []
+    for name in dict.fromkeys(_name(row) for row in rows):
+        own = {row["aspect"]: row for row in rows if _name(row) == name}
+        shown.append((name, *(_rated(own[aspect]) if aspect in own else None for aspect in aspects)))
+    table = pages.table(("set", *(aspect.replace("_", " ") for aspect in aspects)), shown)
     agreed = [
         (row["aspect"].replace("_", " "), row["samples"], percent(row["share_within_1"]), percent(row["paper_share"]))
         for row in findings.rows("augesc_agreement")
@@ -219,11 +219,21 @@ def faults(findings: Findings) -> str:
         ("mean_other_similarity", "to another"), ("percent_with_toxicity", "with toxicity, %"),
     )  # fmt: skip
     table = pages.table(
-        ("set", *(title for _, title in columns)), [(_name(row), *(row[name] for name, _ in columns)) for row in rows]
+        ("measure", *(_name(row) for row in rows)), [(title, *(row[name] for row in rows)) for name, title in columns]
     )
     by = next((row["toxic_by"] for row in rows if row["toxic_by"]), None)
     note = "" if by is None else pages.paragraph(f"Toxicity by: {'a list of words' if by == 'none' else by}.", "quiet")
     return pages.paragraph(how) + table + note
+
+
+def _measure(row: Mapping[str, Any]) -> str:
+    measure = row["measure"].replace("_", " ")
+    return measure if row["role"] == "both" else f"{row['role']}: {measure}"
+
+
+def _rated(row: Mapping[str, Any]) -> str:
+    marks = ("*" if row["below_best"] else "") + ("†" if row["below_tuned"] else "")
+    return f"{row['mean']:.2f}{marks} ({row['paper_mean']:.2f})"
 
 
 def _name(row: Mapping[str, Any]) -> str:

@@ -139,6 +139,17 @@ FROM own AS one JOIN own AS other ON one.label < other.label
 WHERE size(array_intersect(one.words, other.words)) > 0 ORDER BY overlap DESC, one.label, other.label"""
 
 
+HUMAN_EVALUATION = """
+SELECT concat_ws(', ', measure, nullif(rater, '')) AS measure, round(value, 4) AS value, number, paper
+FROM emo_pillars.evaluation_scores ORDER BY place, rater"""
+
+UNFIT_EMOTIONS = """
+SELECT question, value, count(*) AS answers FROM (
+  SELECT question, explode(split(value, '[|]')) AS value FROM emo_pillars.evaluation_answers
+  WHERE question IN ('unfit', 'other_emotion', 'other_words')
+) GROUP BY question, value ORDER BY question, answers DESC, value"""
+
+
 def emo_pillars_analysis_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
     return {
@@ -160,6 +171,13 @@ def emo_pillars_analysis_views() -> dict[str, tuple[str, str]]:
         ),
         "analysis.emo_pillars_markers": (
             "Emo Pillars Table 9: adverbs that rewriting takes out, with their emotions.", MARKERS,
+        ),
+        "analysis.emo_pillars_human_evaluation": (
+            "Emo Pillars 8 and I.2: accuracy, recall of neutral, agreement, use of contexts; the paper's beside ours.",
+            HUMAN_EVALUATION,
+        ),
+        "analysis.emo_pillars_unfit_emotions": (
+            "Emotions that raters found unfit, or missed, in the labels (Emo Pillars I).", UNFIT_EMOTIONS,
         ),
         "analysis.emo_pillars_marker_overlap": (
             "Emo Pillars G: which emotions share markers; groups of emotions are read from it.", MARKER_OVERLAP,

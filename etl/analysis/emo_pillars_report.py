@@ -114,11 +114,12 @@ def emotions(findings: Findings) -> str:
         ]
         cells = "".join(f'<td class="n">{percent(share)}</td>' for share in shares)
         body += f'<tr><th scope="row">{escape(row["label"])}</th><td>{bars(drawn, 5, 1)}</td>{cells}</tr>'
-    chart = _chart("emotion", ("of labels", "made for it"), body)
+    chart = _chart("emotion", ("labels", "made"), body)
     key = pages.key([*((style, name) for name, style in POLARITIES.items()), ("paper", "utterances made for it")])
     balance = findings.rows("emo_pillars_coverage")
     table = pages.table(("balance", "here", "paper"), [(r["measure"], r["value"], r["paper"]) for r in balance])
-    return key + chart + (table if balance else "")
+    how = "Of all labels, how many are of an emotion; and of all utterances, how many were made for it."
+    return pages.paragraph(how) + key + chart + (f"<h3>Balance</h3>{table}" if balance else "")
 
 
 def _chart(what: str, heads: tuple[str, ...], body: str) -> str:
@@ -161,8 +162,8 @@ def topics(findings: Findings) -> str:
     ]
     shown = list(findings.rows("emo_pillars_topics"))[:TOPICS_SHOWN]
     table = pages.table(
-        ("topic", "utterances", "keywords", "an utterance"),
-        [(row["topic"], row["utterances"], row["keywords"], row["example"]) for row in shown],
+        ("keywords of the topic", "utterances", "one of them"),
+        [(row["keywords"] or "(no word stands out)", row["utterances"], row["example"]) for row in shown],
     )
     note = (
         "Communities of the graph of similar utterances (Louvain). Keywords by tf-idf; the paper had an LLM name them."
@@ -188,9 +189,9 @@ def topic_emotions(findings: Findings) -> str:
     how = (
         f"The examples nearest to a query on a music performance; {percent(positive)} of their labels are positive "
         f"(paper: "
-        "82%). Grey: the labels of all examples."
+        "82%). The second bar: the labels of all examples."
     )
-    return pages.paragraph(how) + _chart("emotion", ("in the topic", "of all"), body)
+    return pages.paragraph(how) + _chart("emotion", ("topic", "all"), body)
 
 
 def changes(findings: Findings) -> str:
@@ -216,7 +217,7 @@ def markers(findings: Findings) -> str:
         "more "
         "than they go with anything, and their share of its labels."
     )
-    table = _table_of(rows, ("word", "occurrences", "left_in", "removed_share", "emotions"), "All markers")
+    table = _table_of(rows, ("word", "emotions", "removed_share", "occurrences"), "All markers")
     overlap = findings.rows("emo_pillars_marker_overlap")
     shared = _table_of(overlap, ("label", "other_label", "shared", "overlap"), "Emotions that share markers")
     return pages.paragraph(how) + table + (f"<h3>Emotions that share markers</h3>{shared}" if overlap else "")

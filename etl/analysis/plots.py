@@ -72,6 +72,10 @@ def ticks(most: float, wanted: int = 5) -> list[float]:
     return [place * step for place in range(int(most / step + 1e-9) + 1)]
 
 
+def _shown(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
+
+
 def _down(y: float, most: float, inner: float) -> float:
     return TOP + inner * (1 - min(max(y / most, 0.0), 1.0))
 
@@ -84,13 +88,12 @@ def _frame(title: str, most_x: float, most_y: float, x_name: str, y_name: str, h
         y = number(_down(value, most_y, inner))
         parts.append(f'<line class="{"level" if value else "axis"}" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
         if value:
-            parts.append(f'<text class="scale" x="0" y="{y}" dy="-3">{value:,g}</text>')
-    for value in ticks(most_x):
+            parts.append(f'<text class="scale" x="0" y="{y}" dy="-3">{_shown(value)}</text>')
+    for value in ticks(most_x, 4):
         at = value / most_x
         anchor = "start" if at < 0.04 else "end" if at > 0.96 else "middle"
-        parts.append(
-            f'<text class="scale" x="{number(100 * at)}%" y="{height - 24}" text-anchor="{anchor}">{value:,g}</text>'
-        )
+        place = f'x="{number(100 * at)}%" y="{height - 24}" text-anchor="{anchor}"'
+        parts.append(f'<text class="scale" {place}>{_shown(value)}</text>')
     parts.append(f'<text class="head" x="100%" y="{height - 6}" text-anchor="end">{escape(x_name)} →</text>')
     parts.append(f'<text class="head" x="0" y="{height - 6}">↑ {escape(y_name)}</text>')
     return parts

@@ -117,3 +117,13 @@ def with_vector(
         F.col("text_hash").alias("_hash"), F.col("embedding").alias(name)
     )
     return rows.join(known, text_hash(F.col(text)) == F.col("_hash")).drop("_hash")
+
+
+def evaluated(contextual: DataFrame, number: int, seed: int) -> DataFrame:
+    """Candidates for the human evaluation: so many with neutral alone, beside others, without, by hash; adds nth."""
+    labels = F.col("labels")["label"]
+    neutral = F.array_contains(labels, NEUTRAL)
+    kind = F.when(~neutral, "none").when(F.size(labels) == 1, "alone").otherwise("beside")
+    order = Window.partitionBy("_kind").orderBy(content_share(F.col("utterance_id"), salt=f"evaluated {seed}"))
+    ranked = contextual.withColumn("_kind", kind).withColumn("nth", F.row_number().over(order))
+    return ranked.where(F.col("nth") <= number).drop("_kind")

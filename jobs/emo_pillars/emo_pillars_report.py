@@ -4,16 +4,25 @@ from pyspark.sql import DataFrame
 
 from etl.lakehouse.stage import StageRun, stage
 from etl.lakehouse.tables.emo_pillars import CONTEXTUAL_EXAMPLES, EXAMPLES
-from etl.lakehouse.tables.emo_pillars_analysis import CHANGES, MARKERS, QUERY_EXAMPLES, SIMILARITIES, TOPICS
+from etl.lakehouse.tables.emo_pillars_analysis import (
+    CHANGES,
+    EVALUATION_SCORES,
+    MARKERS,
+    QUERY_EXAMPLES,
+    SIMILARITIES,
+    TOPICS,
+)
 
 
 @stage(
-    reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, SIMILARITIES, CHANGES, TOPICS, QUERY_EXAMPLES, MARKERS),
+    reads=(
+        EXAMPLES, CONTEXTUAL_EXAMPLES, SIMILARITIES, CHANGES, TOPICS, QUERY_EXAMPLES, MARKERS, EVALUATION_SCORES,
+    ),
     writes=None,
     settings=("emo_pillars.analysis.report_folder",),
     shows="a page under `emo_pillars.analysis.report_folder`",
     on_request=True,
-)
+)  # fmt: skip
 def emo_pillars_report(examples: DataFrame, *rest: DataFrame | StageRun) -> None:
     from etl.lakehouse.emo_pillars_report import write_emo_pillars_report
 

@@ -95,7 +95,8 @@ def test_it_says_the_numbers() -> None:
     _, page = page_of()
     said = words(page)
     for fact in ("980 conversations between", "48.2%", "paper 49.1%", "different words 4,321", "tuned model, ED: 2,000",
-                 "1.50*†", "2.40", "81.2%", "0.0175", "71.5", "by: a list of words", "mean 12.5"):  # fmt: skip
+                 "empathy", "1.50*† (2.07)", "2.40 (2.42)", "81.2%", "0.0175", "71.5",
+                 "by: a list of words", "mean 12.5"):  # fmt: skip
         assert fact in said, fact
     assert "rated by people yet" not in said
 

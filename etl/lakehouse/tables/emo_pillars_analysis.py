@@ -1,5 +1,6 @@
-"""Tables of Emo Pillars' analysis: similarities, changes, topics, markers (Emo Pillars 7, G, H)."""
+"""Tables of Emo Pillars' analysis and human evaluation (Emo Pillars 7, 8, G, H, I)."""
 
+from etl.lakehouse.tables.edos import FILE
 from etl.lakehouse.tables.model import Table
 
 TEXT_EMBEDDINGS = Table(
@@ -56,4 +57,41 @@ MARKERS = Table(
     share double COMMENT 'of its occurrences beside any label', label_share double COMMENT 'of the label at large'
     """,
     ("word", "label"),
+)
+
+EVALUATION_TASKS = Table(
+    "emo_pillars.evaluation_tasks",
+    "One example whose label people check, as an item of a questionnaire (Emo Pillars I.1).",
+    """
+    hit_id string, position int, item_id string, utterance_id string, shown string COMMENT 'the utterance as asked',
+    rewritten boolean, context string, options array<string> COMMENT 'A to F, emotions joined by an ampersand',
+    answer string COMMENT 'letter of the data set\'s label; G (none) for neutral', ranked boolean
+    COMMENT 'its emotions stand in the order of their levels', neutral string COMMENT 'alone, beside or none'
+    """,
+    ("hit_id", "position"),
+)
+
+EVALUATION_FILES = Table(
+    "emo_pillars.evaluation_files", "One file of the questionnaire on labels that was written.", FILE, ("path",)
+)
+
+EVALUATION_ANSWERS = Table(
+    "emo_pillars.evaluation_answers",
+    "One rater's answer to one question on an example (Emo Pillars I.1).",
+    """
+    hit_id string, item_id string, worker_id string, batch_id string, utterance_id string, rewritten boolean,
+    answer string COMMENT 'of the data set', ranked boolean, neutral string, question string, value string,
+    seconds double, submitted string
+    """,
+    ("hit_id", "item_id", "worker_id", "question"),
+)
+
+EVALUATION_SCORES = Table(
+    "emo_pillars.evaluation_scores",
+    "One figure of the human evaluation (Emo Pillars 8, I.2, Table 14).",
+    """
+    place int, measure string, rater string COMMENT 'empty: of all', value double,
+    number int COMMENT 'of examples or answers that it is of', paper double
+    """,
+    ("measure", "rater"),
 )

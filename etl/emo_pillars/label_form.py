@@ -1,0 +1,202 @@
+"""The questionnaire on labels: options as the paper builds them, neutrality, a context on demand (Emo Pillars 8, "
+"I.1)."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from random import Random
+from typing import Any, NamedTuple
+
+from conf.taxonomy import goemotions_definitions, goemotions_groups
+from etl.annotation.batch import Batch, Choice, Hit, Item, Lesson, Line, Panel, Question
+from etl.annotation.exports import Form
+from etl.annotation.labelling import batch_id_of, hits_of
+
+NEUTRAL = "neutral"
+LETTERS = "ABCDEF"
+NONE = "G"
+MOST_LABELS = 3
+MOST_RELATED = 3
+MOST_PLAUSIBLE = 5
+EMOTIONS = 6
+OPTIONS = 6
+JOINED = " & "
+
+
+class Task(NamedTuple):
+    """A row of ``emo_pillars.evaluation_tasks``."""
+
+    hit_id: str
+    position: int
+    item_id: str
+    utterance_id: str
+    shown: str
+    rewritten: bool
+    context: str
+    options: list[str]
+    answer: str
+    ranked: bool
+    neutral: str
+
+
+def neutrality(labels: Sequence[str]) -> str:
+    """Whether neutral is the only label (alone), one of several (beside), or none of them (none)."""
+    return "none" if NEUTRAL not in labels else "alone" if len(labels) == 1 else "beside"
+
+
+def options_of(labels: Sequence[str], ranked: bool, random: Random) -> tuple[list[str], str]:
+    """Six options and the letter of the right one (Emo Pillars I.1).
+
+    At most the three strongest labels without neutral make the right option. Up to three more emotions from their
+    groups, at most five in all, and random ones up to six are what the five other options of equal size are drawn from.
+    Emotions within an option are shuffled, those of the right one only where it is not ranked. Neutral alone means that
+    none of six random options is right (the size is then random, ours).
+
+    Args:
+        labels: the strongest first.
+        ranked: keep the right option's order.
+        random: seeded by content.
+    """
+    groups = goemotions_groups()
+    right = [label for label in labels if label != NEUTRAL][:MOST_LABELS]
+    near = sorted({groups[one] for one in right})
+    related = sorted(label for label, group in groups.items() if group in near and label not in right)
+    more = random.sample(related, min(MOST_RELATED, MOST_PLAUSIBLE - len(right), len(related))) if right else []
+    rest = sorted(set(groups) - {*right, *more})
+    chosen = [*right, *more, *random.sample(rest, EMOTIONS - len(right) - len(more))]
+    size = len(right) or random.randint(1, MOST_LABELS)
+    others = [one for one in combinations(sorted(chosen), size) if set(one) != set(right)]
+    made = [random.sample(one, size) for one in random.sample(others, OPTIONS - bool(right))]
+    if right:
+        made.append(list(right) if ranked else random.sample(right, size))
+    random.shuffle(made)
+    letter = next((LETTERS[place] for place, one in enumerate(made) if right and set(one) == set(right)), NONE)
+    return [JOINED.join(one) for one in made], letter
+
+
+def chosen_examples(
+    rows: Iterable[Mapping[str, Any]], *, examples: int, alone: float, beside: float
+) -> list[Mapping[str, Any]]:
+    """Examples in their order, those with neutral raised to the paper's shares; where too few are there, all.
+
+    Args:
+        rows: of ``emo_pillars.contextual_examples`` in an order that depends on content.
+        examples: how many.
+        alone, beside: shares of examples with neutral alone, and among others.
+    """
+    by_kind: dict[str, list[Mapping[str, Any]]] = {"alone": [], "beside": [], "none": []}
+    for row in rows:
+        by_kind[neutrality([one["label"] for one in row["labels"]])].append(row)
+    taken = by_kind["alone"][: round(alone * examples)] + by_kind["beside"][: round(beside * examples)]
+    return taken + by_kind["none"][: examples - len(taken)]
+
+
+def label_tasks(
+    rows: Sequence[Mapping[str, Any]], *, per_hit: int, ranked_share: float, rewritten_share: float, seed: int
+) -> list[Task]:
+    """The questionnaire's items: shuffled by content, the first share of them with ranked labels (Emo Pillars I.1).
+
+    Args:
+        rows: of ``chosen_examples``.
+        per_hit: items of a task.
+        ranked_share: of all items, the first.
+        rewritten_share: of items whose utterance is shown rewritten, by hash.
+        seed: of all draws.
+    """
+    ordered = sorted(rows, key=lambda row: _digest(seed, "order", row["utterance_id"]))
+    number = round(ranked_share * len(ordered))
+    tasks = []
+    for start in range(0, len(ordered), per_hit):
+        own = ordered[start : start + per_hit]
+        hit_id = "e" + _digest(seed, "hit", *(row["utterance_id"] for row in own))[:12]
+        for position, row in enumerate(own, 1):
+            name = row["utterance_id"]
+            random = Random(int(_digest(seed, "options", name), 16))
+            ranked = start + position <= number
+            labels = [one["label"] for one in row["labels"]]
+            options, answer = options_of(labels, ranked, random)
+            rewritten = int(_digest(seed, "rewritten", name)[:8], 16) < rewritten_share * 16**8
+            tasks.append(
+                Task(
+                    hit_id, position, "i" + _digest(seed, "item", name)[:12], name,
+                    row["rewritten"] if rewritten else row["utterance"], rewritten, row["context"], options, answer,
+                    ranked, neutrality(labels),
+                )
+            )  # fmt: skip
+    return tasks
+
+
+def _digest(seed: int, of: str, *keys: str) -> str:
+    return hashlib.sha256("\u0001".join((f"{seed} {of}", *keys)).encode()).hexdigest()
+
+
+def _emotions() -> tuple[Choice, ...]:
+    return tuple(Choice(value=label, text=label.capitalize()) for label in sorted(goemotions_groups()))
+
+
+QUESTIONS: dict[str, tuple[str, ...] | None] = {
+    "neutral": ("yes", "no"), "choice": (*LETTERS, NONE), "context": ("true",), "unfit": None,
+    "other_emotion": tuple(sorted(goemotions_groups())), "other_words": None, "no_emotion": ("yes",),
+}  # fmt: skip
+REQUIRED = 2
+"""The first two must be answered."""
+INTRODUCTION = (
+    "You will read what characters of stories could say. Say of each utterance whether it could be neutral, and which "
+    "set "
+    "of emotions suits it best: what would somebody feel who says this? Answer the second question also where you "
+    "find the "
+    "utterance neutral.",
+    "A program wrote utterances and contexts. Emotions in a set are in random order. Consult the context only when "
+    "you are "
+    "in doubt; you may change your answer afterwards.",
+)
+
+
+def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) -> Batch:
+    """The batch that the page shows; the data set's label does not go into it.
+
+    Args:
+        tasks: rows of ``emo_pillars.evaluation_tasks``.
+        post_to: URL for the answers.
+    """
+    yes = Choice(value="yes", text="Yes")
+    questions = (
+        Question(id="neutral", kind="choice", prompt="Could the utterance be neutral?",
+                 options=(yes, Choice(value="no", text="No"))),
+        Question(id="choice", kind="choice", prompt="Which emotions suit it best?"),
+        Question(id="context", kind="reveal", prompt="I consulted the context", required=False),
+        Question(id="unfit", kind="several", prompt="Some emotions of my choice do not fit", options=_emotions(),
+                 required=False, section="If you like", note="Only where there is no better choice."),
+        Question(id="other_emotion", kind="choice", prompt="Another emotion suits better, this one:",
+                 options=_emotions(), required=False),
+        Question(id="other_words", kind="text", prompt="Another emotion, in your words", required=False, most=100),
+        Question(id="no_emotion", kind="choice", prompt="I see no shade of any emotion (with none of these)",
+                 options=(yes,), required=False),
+    )  # fmt: skip
+    definitions = goemotions_definitions()
+    lessons = tuple(
+        Lesson(value=label, name=label.capitalize(), about=definitions[label], example="")
+        for label in sorted(goemotions_groups())
+    )
+    return Batch(
+        batch_id=batch_id_of(tasks), title="Check the emotions of utterances", unit="Utterance",
+        introduction=INTRODUCTION, questions=questions, tutorial=lessons, post_to=post_to,
+        hits=tuple(Hit(id=name, items=tuple(map(_item, rows))) for name, rows in hits_of(tasks)),
+    )  # fmt: skip
+
+
+def _item(task: Mapping[str, Any]) -> Item:
+    options = [
+        Choice(value=letter, text=text[0].upper() + text[1:])
+        for letter, text in zip(LETTERS, task["options"], strict=True)
+    ]
+    return Item(
+        id=task["item_id"], panels=(Panel(lines=(Line(text=task["shown"][:5000]),)),),
+        options=(*options, Choice(value=NONE, text="None of these")), hidden=task["context"],
+    )  # fmt: skip
+
+
+LABEL_FORM = Form(
+    "emo-pillars-labels", "utterance_id string, rewritten boolean, answer string, ranked boolean, neutral string",
+    label_batch,
+)  # fmt: skip

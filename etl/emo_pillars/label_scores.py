@@ -1,0 +1,105 @@
+"""What raters say of the labels: accuracy, neutral, agreement, use of contexts (Emo Pillars 8, I.2). Pure functions."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from etl.annotation.statistics import mean_kappa
+
+PAPER = {
+    "accuracy, all raters agree": 0.86, "accuracy, two or more agree": 0.70, "recall of neutral": 0.90,
+    "share without a neutral vote": 0.64, "Cohen's kappa, mean of pairs": 0.365, "accuracy, ranked": 0.6282,
+    "accuracy, shuffled": 0.5131, "accuracy, ranked and shuffled": 0.5361,
+    "consulted contexts of rewritten utterances": 0.77,
+}  # fmt: skip
+
+
+class Score(NamedTuple):
+    """A row of ``emo_pillars.evaluation_scores``."""
+
+    place: int
+    measure: str
+    rater: str
+    value: float | None
+    number: int
+    paper: float | None
+
+
+def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
+    """All figures of I.2.
+
+    Only examples with answers of so many raters count. Accuracy and kappa are of those that no rater called neutral;
+    recall of neutral is the share of examples labelled neutral alone that at least two raters call so.
+
+    Args:
+        rows: of ``emo_pillars.evaluation_answers``.
+        raters: answers that an example must have.
+
+    Returns:
+        Figures in the order of ``PAPER``, those by rater after the mean of them.
+    """
+    facts: dict[str, Mapping[str, Any]] = {}
+    given: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        facts[row["utterance_id"]] = row
+        given[row["utterance_id"]][row["worker_id"]][row["question"]] = row["value"]
+    done = {
+        name: {rater: own for rater, own in answers.items() if {"neutral", "choice"} <= own.keys()}
+        for name, answers in given.items()
+    }
+    whole = {name: own for name, own in done.items() if len(own) >= raters}
+    judged = {
+        name: {rater: own["choice"] for rater, own in answers.items()}
+        for name, answers in whole.items()
+        if all(own["neutral"] == "no" for own in answers.values())
+    }
+    found: list[Score] = []
+
+    def add(measure: str, hits: list[bool], rater: str = "", value: float | None = None) -> None:
+        share = value if value is not None else fmean(hits) if hits else None
+        paper = None if rater else PAPER[measure]
+        found.append(Score(list(PAPER).index(measure), measure, rater, share, len(hits), paper))
+
+    tops = {name: Counter(choices.values()).most_common(1)[0] for name, choices in judged.items()}
+    right = {name: top == facts[name]["answer"] for name, (top, _) in tops.items()}
+    add("accuracy, all raters agree", [right[name] for name, (_, votes) in tops.items() if votes == len(judged[name])])
+    add("accuracy, two or more agree", [right[name] for name, (_, votes) in tops.items() if votes >= 2])
+    alone = [name for name in whole if facts[name]["neutral"] == "alone"]
+    add("recall of neutral", [sum(own["neutral"] == "yes" for own in whole[name].values()) >= 2 for name in alone])
+    add("share without a neutral vote", [name in judged for name in whole])
+    by_rater: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, choices in judged.items():
+        for rater, choice in choices.items():
+            by_rater[rater][name] = choice
+    agreement = mean_kappa(by_rater)
+    add("Cohen's kappa, mean of pairs", [True] * len(judged) if agreement is not None else [], "", agreement)
+    parts = {
+        "accuracy, ranked": (True,),
+        "accuracy, shuffled": (False,),
+        "accuracy, ranked and shuffled": (True, False),
+    }
+    for measure, which in parts.items():
+        hits = {
+            rater: [choice == facts[name]["answer"] for name, choice in own.items() if facts[name]["ranked"] in which]
+            for rater, own in by_rater.items()
+        }
+        _with_raters(add, measure, hits)
+    consulted = {
+        rater: [
+            bool(facts[name]["rewritten"]) for name, answers in given.items() if "context" in answers.get(rater, {})
+        ]
+        for rater in sorted({rater for answers in given.values() for rater in answers})
+    }
+    _with_raters(add, "consulted contexts of rewritten utterances", consulted)
+    return found
+
+
+def _with_raters(add: Any, measure: str, hits: Mapping[str, list[bool]]) -> None:
+    """The mean of the raters' shares, and each rater's."""
+    shares = [fmean(own) for own in hits.values() if own]
+    every = [one for own in hits.values() for one in own]
+    add(measure, every, "", fmean(shares) if shares else None)
+    for rater in sorted(hits):
+        if hits[rater]:
+            add(measure, hits[rater], rater)
