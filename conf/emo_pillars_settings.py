@@ -84,3 +84,7 @@ class EmoPillarsSettings(Section):
     transfer: TransferSettings = TransferSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     evaluation: LabelFormSettings = LabelFormSettings()
+    sentences: str | None = Field(
+        None, description="5.1.4: JSON of a dialogue's id to its sentences, as IEMOCAP's; its embeddings are exported"
+    )
+    embeddings: str | None = Field(None, description="file of the exported embeddings; null: beside the tables")

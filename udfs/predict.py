@@ -63,7 +63,7 @@ def score_texts(
         return {"model": identity, "top3": kept, "error": errors}
 
     model = partial(worker_model, model_path, load_weak_labeler, threads)
-    return _answered(texts.select("text_hash", "text"), partitions, model, top3, WEAK_SCHEMA)
+    return answered(texts.select("text_hash", "text"), partitions, model, top3, WEAK_SCHEMA)
 
 
 def score_histories(
@@ -98,7 +98,7 @@ def score_histories(
         }
 
     model = partial(worker_model, model_path, load_dialogue_classifier, threads)
-    return _answered(histories.select("history_hash", "turns"), partitions, model, best, DIALOGUE_SCHEMA)
+    return answered(histories.select("history_hash", "turns"), partitions, model, best, DIALOGUE_SCHEMA)
 
 
 def embed_texts(
@@ -125,7 +125,7 @@ def embed_texts(
         return {"model": identity, "embedding": vectors, "error": errors}
 
     model = partial(worker_model, model_path, load_sentence_encoder, threads)
-    return _answered(texts.select("text_hash", "text"), partitions, model, embeddings, EMBEDDING_SCHEMA)
+    return answered(texts.select("text_hash", "text"), partitions, model, embeddings, EMBEDDING_SCHEMA)
 
 
 def label_scores(
@@ -162,7 +162,7 @@ def label_scores(
         return {"model": identity, "score": pd.Series(rounded, dtype="float32"), "error": errors}
 
     model = partial(worker_model, model_path, load_hub_classifier, threads)
-    return _answered(texts.select("text_hash", "text", "other"), partitions, model, scores, SCORE_SCHEMA)
+    return answered(texts.select("text_hash", "text", "other"), partitions, model, scores, SCORE_SCHEMA)
 
 
 def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) -> list[tuple[str, float]]:
@@ -258,12 +258,12 @@ def _finite(answer: Probabilities) -> tuple[Probabilities | None, str | None]:
 def _missing(item: Any) -> str | None:
     if item is None:
         return "no text"
-    if not isinstance(item, str) and (len(item) == 0 or any(turn is None for turn in item)):
+    if isinstance(item, list) and (len(item) == 0 or any(turn is None for turn in item)):
         return "no turns" if len(item) == 0 else "a turn is null"
     return None
 
 
-def _answered(
+def answered(
     rows: DataFrame,
     partitions: int,
     load: Callable[[], Network],

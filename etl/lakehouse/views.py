@@ -6,6 +6,7 @@ from etl.analysis.crowd_views import crowd_views
 from etl.analysis.edos_classifier_views import classifier_views
 from etl.analysis.edos_views import edos_views
 from etl.analysis.emo_pillars_analysis_views import emo_pillars_analysis_views
+from etl.analysis.emo_pillars_model_views import model_views
 from etl.analysis.emo_pillars_views import emo_pillars_views
 from etl.analysis.expansion_views import expansion_views
 from etl.analysis.llm_views import llm_views
@@ -15,5 +16,5 @@ from etl.analysis.quality_views import quality_views
 def all_views() -> dict[str, tuple[str, str]]:
     """View name to (comment, SQL)."""
     edos = edos_views() | crowd_views() | expansion_views() | classifier_views() | quality_views()
-    augesc = augesc_views() | augesc_evaluation_views()
-    return edos | llm_views() | emo_pillars_views() | emo_pillars_analysis_views() | augesc
+    emo_pillars = emo_pillars_views() | model_views() | emo_pillars_analysis_views()
+    return edos | llm_views() | emo_pillars | augesc_views() | augesc_evaluation_views()

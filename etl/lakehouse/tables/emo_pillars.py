@@ -167,3 +167,50 @@ EMOCONTEXT_RESULTS = Table(
     _RESULTS,
     _RESULT_KEY,
 )
+
+TEST_ANSWERS = Table(
+    "emo_pillars.test_answers",
+    "One model's answer to one passage of a test set of our own (Emo Pillars 5.1.1, 5.2.1).",
+    """
+    learner string COMMENT 'the key under models', tested_on string, passage_id string, model string,
+    labels array<string> COMMENT 'true', given array<string> COMMENT 'from the threshold on',
+    probabilities array<float> COMMENT 'in the taxonomy\\'s order', threshold double,
+    f1 double COMMENT 'of this passage', error string
+    """,
+    ("learner", "tested_on", "passage_id"),
+)
+
+INTRA_DATASET = Table(
+    "emo_pillars.intra_dataset",
+    "One class's scores, or all classes' together, of a model on a test set of our own (Emo Pillars Tables 1 and 5).",
+    """
+    learner string COMMENT 'the key under models', tested_on string, class string COMMENT 'macro, micro, or a label',
+    precision double, recall double, f1 double, support bigint, predicted bigint, passages bigint,
+    against string COMMENT 'the context-less model of the same utterances; beside macro',
+    gain double COMMENT 'over it, of the passages\\' mean F1',
+    t_test double COMMENT 'p', mann_whitney double COMMENT 'p'
+    """,
+    ("learner", "tested_on", "class"),
+)
+
+TURN_ANSWERS = Table(
+    "emo_pillars.turn_answers",
+    "The context-less model's answer to one distinct turn text of EDOS, once per model.",
+    """
+    text_hash string, model string, probabilities array<float> COMMENT 'in the taxonomy\\'s order',
+    threshold double, error string
+    """,
+    ("text_hash", "model"),
+)
+
+TAXONOMY_MAP = Table(
+    "emo_pillars.taxonomy_map",
+    "How often a label of EDOS's 41 and one of the 28 are given to the same turn, each by its own model.",
+    """
+    edos_label string, label string, turns bigint COMMENT 'given both', edos_turns bigint, label_turns bigint,
+    all_turns bigint, share_of_edos double COMMENT 'P(label | edos_label)',
+    share_of_label double COMMENT 'P(edos_label | label)', lift double COMMENT 'over chance',
+    pmi double COMMENT 'binary logarithm of the lift'
+    """,
+    ("edos_label", "label"),
+)

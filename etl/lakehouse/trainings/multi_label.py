@@ -14,6 +14,7 @@ from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun, setting
 from etl.lakehouse.trainings.classifiers import SPLITS, LeftOut, data_tags, options_of, params_of, trained_of
+from udfs.devices import training_device
 from udfs.models.loader import resolve
 from udfs.models.multi_label_classifier import MultiLabelClassifier, Passage, train_multi_label
 from udfs.models.tracked import train_tracked
@@ -48,12 +49,17 @@ def tracked_multi_label(passages: DataFrame, run: StageRun, model: str) -> Train
             start.path, rows["train"], rows["validation"], goemotions_labels(), options, folder, on_epoch,
             own.pooling, own.typed,
         ),
-        load=MultiLabelClassifier.load,
+        load=lambda path: load_on_device(path, own.device),
         held_out=rows["test"],
         metric="macro_f1",
         folder=Path(run.folder),
     )  # fmt: skip
     return trained_of(run, tracked, sum(len(rows[split]) for split in SPLITS), left_out)
+
+
+def load_on_device(path: Path, device: str) -> MultiLabelClassifier:
+    """A trained model where trainings run, to be measured."""
+    return MultiLabelClassifier.load(path).to(training_device(device))
 
 
 def multi_label_options(own: MultiLabelSettings, threads: int, seed: int | None = None) -> TrainingOptions:

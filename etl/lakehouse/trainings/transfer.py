@@ -20,7 +20,7 @@ from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun, setting
 from etl.lakehouse.tables import Table
 from etl.lakehouse.trainings.classifiers import SPLITS, data_tags
-from etl.lakehouse.trainings.multi_label import multi_label_options
+from etl.lakehouse.trainings.multi_label import load_on_device, multi_label_options
 from etl.lakehouse.trainings.transfer_tasks import (
     CONTEXTUAL,
     PLAIN,
@@ -94,9 +94,9 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
                 Path(scratch) / "model", tracked.on_epoch, own.pooling, arm.variant == TYPED,
             )  # fmt: skip
             tracked.log_history(result)
-            model, seconds, epochs = MultiLabelClassifier.load(result.path), result.seconds, len(result.history)
+            model, seconds, epochs = load_on_device(result.path, own.device), result.seconds, len(result.history)
         else:
-            model = MultiLabelClassifier.load(start.path)
+            model = load_on_device(start.path, own.device)
             if task.validates:
                 model.threshold = threshold_on(model, rows.rows["validation"], own.batch_size)
         scored = _scored(tracked, model, rows, task, own.batch_size)
@@ -114,7 +114,7 @@ def _rows(labelled: DataFrame, run: StageRun, task: Task, arm: Arm, transfer: Tr
     rows = task.rows(labelled, arm, transfer)
     if arm.variant not in (RELABELLED, TYPED):
         return rows
-    judge = MultiLabelClassifier.load(run.models[CONTEXTUAL].path)
+    judge = load_on_device(run.models[CONTEXTUAL].path, setting(run.all_settings, f"training.{task.name}.device"))
     return relabelled(rows, judge, transfer.least_probability, run.all_settings.models.batch_size)
 
 

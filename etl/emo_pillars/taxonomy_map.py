@@ -1,0 +1,54 @@
+"""Which of EDOS's 41 labels goes with which of the 28: learned from two models' answers to the same turns (ours)."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from etl.edos.hashes import history_hash, text_hash
+from etl.emo_pillars.intra_dataset import given_labels
+
+NEUTRAL = "neutral"
+
+
+def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos: str, pillars: str) -> DataFrame:
+    """Pairs of an EDOS label and one of the 28, by how often two models give them to the same turn.
+
+    EDOS's classifier reads a turn with the turns before it and gives one label; the model of the 28 reads the turn and
+    gives those from its threshold on, or neutral. Each turn counts, as often as it is there.
+
+    Args:
+        dialogues: dialogue_id, turns.
+        scores: ``edos.dialogue_scores``, of which the model ``edos`` counts.
+        answers: ``emo_pillars.turn_answers``, of which the model ``pillars`` counts.
+
+    Returns:
+        (edos_label, label, turns, edos_turns, label_turns, all_turns, share_of_edos, share_of_label, lift, pmi): pairs
+        that occur; shares are P(label | edos_label) and P(edos_label | label); lift is how much more often than by
+        chance, pmi its binary logarithm.
+    """
+    turns = dialogues.select("turns", F.posexplode("turns").alias("turn", "text")).select(
+        history_hash(F.slice("turns", F.lit(1), F.col("turn") + 1)).alias("history_hash"),
+        text_hash(F.col("text")).alias("text_hash"),
+    )
+    ours = scores.where((F.col("model") == edos) & F.col("error").isNull()).select(
+        "history_hash", F.col("label").alias("edos_label")
+    )
+    given = F.when(F.size(given_labels()) > 0, given_labels()).otherwise(F.array(F.lit(NEUTRAL)))
+    theirs = answers.where((F.col("model") == pillars) & F.col("error").isNull()).select(
+        "text_hash", given.alias("labels")
+    )
+    both = turns.join(ours, "history_hash").join(theirs, "text_hash")
+    # A turn's labels each count, so the 28 labels' turns add up to more than all turns.
+    of_edos = both.groupBy("edos_label").agg(F.count("*").alias("edos_turns"))
+    said = both.select("edos_label", F.explode("labels").alias("label"))
+    of_label = said.groupBy("label").agg(F.count("*").alias("label_turns"))
+    pairs = said.groupBy("edos_label", "label").agg(F.count("*").alias("turns"))
+    rows = (
+        pairs.join(of_edos, "edos_label").join(of_label, "label").crossJoin(both.agg(F.count("*").alias("all_turns")))
+    )
+    lift = F.col("turns").cast("double") * F.col("all_turns") / (F.col("edos_turns") * F.col("label_turns"))
+    return rows.select(
+        "edos_label", "label", "turns", "edos_turns", "label_turns", "all_turns",
+        F.round(F.col("turns") / F.col("edos_turns"), 4).alias("share_of_edos"),
+        F.round(F.col("turns") / F.col("label_turns"), 4).alias("share_of_label"),
+        F.round(lift, 4).alias("lift"), F.round(F.log2(lift), 4).alias("pmi"),
+    )  # fmt: skip

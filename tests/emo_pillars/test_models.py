@@ -1,0 +1,273 @@
+"""From the synthetic data to models, their scores, their transfer and the map between taxonomies, on a tiny encoder."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+from sklearn.metrics import f1_score
+
+from conf.errors import InputError
+from conf.settings import load_settings
+from conf.taxonomy import goemotions_labels
+from etl.edos.hashes import history_hash
+from etl.lakehouse.pipeline import Workplace
+from etl.lakehouse.progress import Progress
+from etl.lakehouse.registry import model_store
+from etl.lakehouse.runner import run_stage
+from etl.lakehouse.sentence_embeddings import read_sentences
+from etl.lakehouse.stage import Stage
+from etl.lakehouse.tables import Table
+from etl.lakehouse.tables.edos import DIALOGUE_SCORES, INITIAL
+from etl.lakehouse.tables.emo_pillars import (
+    CONTEXTUAL_EXAMPLES,
+    EMOCONTEXT,
+    EMOCONTEXT_RESULTS,
+    EXAMPLES,
+    GOEMOTIONS,
+    GOEMOTIONS_RESULTS,
+    INTRA_DATASET,
+    ISEAR,
+    ISEAR_RESULTS,
+    TAXONOMY_MAP,
+    TEST_ANSWERS,
+    TURN_ANSWERS,
+)
+from etl.lakehouse.trainings.transfer_tasks import TaskRows, relabelled
+from etl.lakehouse.views import all_views
+from jobs.emo_pillars.emo_pillars_answer_tests import emo_pillars_answer_tests
+from jobs.emo_pillars.emo_pillars_answer_turns import emo_pillars_answer_turns
+from jobs.emo_pillars.emo_pillars_export_embeddings import emo_pillars_export_embeddings
+from jobs.emo_pillars.emo_pillars_intra_dataset import emo_pillars_intra_dataset
+from jobs.emo_pillars.emo_pillars_map_taxonomies import emo_pillars_map_taxonomies
+from jobs.emo_pillars.emo_pillars_train_contextless import emo_pillars_train_contextless
+from jobs.emo_pillars.emo_pillars_train_contextual import emo_pillars_train_contextual
+from jobs.emo_pillars.emo_pillars_transfer_emocontext import emo_pillars_transfer_emocontext
+from jobs.emo_pillars.emo_pillars_transfer_goemotions import emo_pillars_transfer_goemotions
+from jobs.emo_pillars.emo_pillars_transfer_isear import emo_pillars_transfer_isear
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.multi_label_classifier import MultiLabelClassifier, Passage
+
+SAID = {"joy": "so happy !", "sadness": "i cry alone .", "fear": "a dark ghost ."}
+SPLITS = ("train", "train", "validation", "test")
+LESS, FULL, PLAIN = "emo_pillars_contextless", "emo_pillars_contextual", "emo_pillars_encoder"
+
+
+def run(place: Workplace, stage: Stage) -> None:
+    need = place.need(stage)
+    if need.why is not None:
+        run_stage(place, stage, need, Progress(place.spark, 1))
+
+
+def again(place: Workplace, **values: Any) -> Workplace:
+    """The same lakehouse under other settings."""
+    given = {key.replace("__", "."): value for key, value in values.items()}
+    return Workplace(place.spark, load_settings("local", [], {**SET, "lakehouse.root": root_of(place), **given}))
+
+
+def root_of(place: Workplace) -> str:
+    return place.settings.lakehouse.root
+
+
+SET: dict[str, Any] = {
+    "models.emo_pillars_contextless_rewritten": None, "models.emo_pillars_contextual_rewritten": None,
+    "emo_pillars.transfer.seeds": [1], "emo_pillars.transfer.folds": 2, "emo_pillars.transfer.folds_run": 1,
+    "emo_pillars.transfer.validation_share": 0.3,
+}  # fmt: skip
+for _task in (LESS, FULL, "goemotions", "isear", "emocontext"):
+    SET |= {f"training.{_task}.{key}": value for key, value in {"epochs": 1, "max_tokens": 24}.items()}
+
+
+@pytest.fixture(scope="module")
+def learned(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    """A lakehouse with both data sets, people's sets, and two trained models."""
+    folder = tmp_path_factory.mktemp("learned")
+    SET["models.emo_pillars_encoder"] = f"file:{tiny_encoder(folder / 'encoder')}"
+    SET["models.emotion_classifier"] = SET["models.emo_pillars_encoder"]
+    place = Workplace(spark, load_settings("local", [], {**SET, "lakehouse.root": str(folder / "lakehouse")}))
+    for table, rows in tables():
+        place.lakehouse.replace(table, spark.createDataFrame(rows, table.schema), {})
+    run(place, emo_pillars_train_contextless)
+    run(place, emo_pillars_train_contextual)
+    yield place
+
+
+def tables() -> list[tuple[Table, list[tuple]]]:
+    many = [(number, label, text) for number in range(12) for label, text in SAID.items()]
+    labels = {label: [{"label": label, "level": 0.9}, {"label": "neutral", "level": 0.3}] for label in SAID}
+    ids = [(f"p-{n}-{label}", "p", "a", "Ada") for n, label, _ in many]
+    comments = [(f"c{n}{label}", f"{text} {n}", [label], "train", SPLITS[n % 4]) for n, label, text in many]
+    reports = [(f"r{n}{label}", f"{text} {n}", label, label, n % 2) for n, label, text in many]
+    named = {"joy": "happy", "sadness": "sad", "fear": "others"}
+    return [
+        (EXAMPLES, [
+            (*ids[i], f"{text} {n}", label, labels[label], True, SPLITS[n % 4])
+            for i, (n, label, text) in enumerate(many)
+        ]),
+        (CONTEXTUAL_EXAMPLES, [
+            (*ids[i], "we are home .", f"{text} {n}", f"{text.split()[-2]} {n}", label, labels[label], SPLITS[n % 4])
+            for i, (n, label, text) in enumerate(many)
+        ]),
+        (GOEMOTIONS, comments),
+        (ISEAR, reports),
+        (EMOCONTEXT, [
+            (f"d{n}{label}", ["what ?", "tell me", f"{text} {n}"], named[label], "train", SPLITS[n % 4])
+            for n, label, text in many
+        ]),
+    ]  # fmt: skip
+
+
+def test_models_are_registered_with_their_threshold(learned: Workplace) -> None:
+    client = model_store(learned.settings).client()
+    for name in (LESS, FULL):
+        version = client.get_model_version_by_alias(name.replace("_", "-"), "champion")
+        metrics = client.get_run(version.run_id).data.metrics
+        assert 0.05 <= metrics["held_out_threshold"] <= 0.95
+        artifacts = {item.path for item in client.list_artifacts(version.run_id)}
+        assert {"held_out_precision_recall.png", "held_out_precision_recall.csv", "held_out_per_class.csv"} <= artifacts
+
+
+def test_a_split_without_rows_is_refused(learned: Workplace, tmp_path: Path) -> None:
+    place = again(learned, lakehouse__root=str(tmp_path / "lakehouse"))
+    few = learned.lakehouse.read(EXAMPLES).where("split <> 'test'")
+    place.lakehouse.replace(EXAMPLES, few, {})
+    with pytest.raises(InputError, match="no test rows in what emo_pillars_contextless learns from"):
+        run(place, emo_pillars_train_contextless)
+
+
+def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: Workplace) -> None:
+    run(learned, emo_pillars_answer_tests)
+    run(learned, emo_pillars_intra_dataset)
+    answers = learned.lakehouse.read(TEST_ANSWERS)
+    rows = {(row.learner, row.tested_on, row["class"]): row for row in learned.lakehouse.read(INTRA_DATASET).collect()}
+    assert {key[:2] for key in rows} == {
+        (LESS, "original"), (LESS, "contextual original"), (LESS, "contextual rewritten"),
+        (FULL, "contextual original"), (FULL, "contextual rewritten"),
+    }  # fmt: skip
+    assert answers.count() == 5 * 9
+    found = answers.where(f"learner = '{FULL}' AND tested_on = 'contextual original'").collect()
+    names = sorted({label for row in found for label in (*row.labels, *row.given)})
+    truth, given = ([[name in row[key] for name in names] for row in found] for key in ("labels", "given"))
+    there = [number for number, name in enumerate(names) if any(row.labels.count(name) for row in found)]
+    macro = rows[FULL, "contextual original", "macro"]
+    assert macro.f1 == pytest.approx(f1_score(truth, given, labels=there, average="macro", zero_division=0), abs=1e-4)
+    assert rows[FULL, "contextual original", "micro"].f1 == pytest.approx(
+        f1_score(truth, given, average="micro", zero_division=0), abs=1e-4
+    )
+    for row in found:
+        wanted = {name for name, p in zip(goemotions_labels(), row.probabilities, strict=True) if p >= row.threshold}
+        assert set(row.given) == wanted
+        assert row.f1 == pytest.approx(2 * len(wanted & set(row.labels)) / (len(wanted) + len(row.labels)))
+    own = {row.learner: row.f1 for row in answers.where("tested_on = 'contextual original'").groupBy("learner")
+           .avg("f1").withColumnRenamed("avg(f1)", "f1").collect()}  # fmt: skip
+    assert macro.against == LESS and macro.gain == pytest.approx(own[FULL] - own[LESS], abs=1e-4)
+    assert rows[LESS, "original", "macro"].against is None
+
+
+def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: Workplace) -> None:
+    without = again(learned, models__emo_pillars_contextless=None)
+    run(without, emo_pillars_transfer_goemotions)
+    first = {row.trial: row.run_id for row in without.lakehouse.read(GOEMOTIONS_RESULTS).collect()}
+    assert len(first) == 1
+    run(learned, emo_pillars_transfer_goemotions)
+    rows = learned.lakehouse.read(GOEMOTIONS_RESULTS).where("class = 'macro'").collect()
+    assert {(row.model, row.tuned, row.seed) for row in rows} == {
+        (PLAIN, True, 1), (LESS, True, 1), (LESS, False, None),
+    }  # fmt: skip
+    assert {(row.trial, row.run_id) for row in rows} >= set(first.items()), "the plain trial is not done again"
+    untuned = next(row for row in rows if not row.tuned)
+    assert (untuned.train_rows, untuned.epochs, untuned.test_rows) == (0, 0, 9)
+    assert all(len(row.starts_from) > 10 for row in rows)
+
+
+def test_isear_and_emocontext_have_their_arms_and_the_views_show_them(spark: SparkSession, learned: Workplace) -> None:
+    run(learned, emo_pillars_transfer_isear)
+    run(learned, emo_pillars_transfer_emocontext)
+    isear = learned.lakehouse.read(ISEAR_RESULTS).where("class = 'macro'").collect()
+    assert {(row.model, row.tuned, row.fold) for row in isear} == {
+        (PLAIN, True, 0), (LESS, True, 0), (LESS, False, None),
+    }  # fmt: skip
+    assert {row.test_rows for row in isear if row.fold is None} == {36}
+    arms = {(r.model, r.tuned, r.variant) for r in learned.lakehouse.read(EMOCONTEXT_RESULTS).collect()}
+    assert arms == {
+        (PLAIN, True, "kept"), (FULL, False, None), (FULL, True, "kept"), (FULL, True, "relabelled"),
+        (FULL, True, "typed"),
+    }  # fmt: skip
+    learned.lakehouse.register(all_views())
+    shown = spark.table("analysis.emo_pillars_transfer").collect()
+    ours = [row for row in shown if row.task == "emocontext" and row.model == FULL and row.variant == "relabelled"]
+    assert {(row.scored, row.paper_f1) for row in ours if row.average == "macro"} == {
+        ("4 classes, strongest", 0.81), ("3 classes, strongest", 0.7567),
+    }  # fmt: skip
+    assert sum(row.paper_model == "BERT (Demszky et al., 2020)" for row in shown) == 1
+    classes = spark.table("analysis.emo_pillars_transfer_classes").where("class = 'grief'").collect()
+    assert {(row.paper_f1, row.goemotions_f1) for row in classes if row.task == "goemotions"} == {(0.57, 0.0)}
+
+
+def test_others_are_learned_as_the_models_label_or_neutral(learned: Workplace) -> None:
+    model = MultiLabelClassifier.load(learned.need(emo_pillars_transfer_emocontext).models[FULL].path)
+    neutral, joy = model.labels.index("neutral"), model.labels.index("joy")
+    other, happy = (Passage("a dark ghost .", "what ?"), (neutral,)), (Passage("so happy !"), (joy,))
+    rows = TaskRows({"train": [other, happy], "validation": [other], "test": [other]}, ["others"])
+    answer = model.probabilities([other[0]], 1).numpy()[0]
+    for least, label in ((0.0, int(answer.argmax())), (1.0, neutral)):
+        found = relabelled(rows, model, least, 4).rows
+        assert [labels for _, labels in found["train"]] == [(label,), (joy,)]
+        assert found["validation"][0][1] == (label,) and found["test"] == [other]
+
+
+def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: Workplace) -> None:
+    dialogues = [("d1", "m", 1, 0.5, ["so happy !", "i cry alone ."]), ("d2", "m", 2, 0.5, ["so happy !", "yes"])]
+    initial = spark.createDataFrame(dialogues, INITIAL.schema)
+    learned.lakehouse.replace(INITIAL, initial, {})
+    run(learned, emo_pillars_answer_turns)
+    assert learned.lakehouse.read(TURN_ANSWERS).where("error IS NULL").count() == 3
+    learned.lakehouse.ensure(DIALOGUE_SCORES)
+    edos = learned.need(emo_pillars_map_taxonomies).models["emotion_classifier"].identity
+    joyful = initial.selectExpr("explode(array(slice(turns, 1, 1), turns)) AS turns")
+    answered = joyful.select(history_hash(joyful["turns"]).alias("history_hash")).distinct().selectExpr(
+        "history_hash", f"'{edos}' AS model", "'joyful' AS label", "CAST(0.9 AS float) AS confidence",
+        "CAST(NULL AS string) AS error",
+    )  # fmt: skip
+    learned.lakehouse.replace(DIALOGUE_SCORES, answered, {})
+    run(learned, emo_pillars_map_taxonomies)
+    rows = learned.lakehouse.read(TAXONOMY_MAP).collect()
+    assert rows and {row.edos_label for row in rows} == {"joyful"}
+    assert {(row.edos_turns, row.all_turns) for row in rows} == {(4, 4)}
+    assert {row.lift for row in rows} == {1.0} and {row.pmi for row in rows} == {0.0}
+    assert all(row.share_of_edos == row.turns / 4 and row.share_of_label == 1 for row in rows)
+
+
+def test_embeddings_are_exported_without_a_pickle(learned: Workplace, tmp_path: Path) -> None:
+    sentences = {"Ses01": ["so happy !", "i cry alone ."], "Ses02": ["yes"]}
+    (tmp_path / "said.json").write_text(json.dumps(sentences), "utf-8")
+    place = again(
+        learned, emo_pillars__sentences=str(tmp_path / "said.json"), emo_pillars__embeddings=str(tmp_path / "e.npz")
+    )
+    run(place, emo_pillars_export_embeddings)
+    with np.load(tmp_path / "e.npz", allow_pickle=False) as found:
+        assert {name: found[name].shape for name in found.files} == {"Ses01": (2, 16), "Ses02": (1, 16)}
+        model = MultiLabelClassifier.load(place.need(emo_pillars_export_embeddings).models[LESS].path)
+        assert np.allclose(found["Ses02"][0], model.embed([Passage("yes")], 1)[0])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("[1]", "must be an object"),
+        ("{}", "must be an object"),
+        ("{", "is no JSON file"),
+        ('{"../x": ["a"]}', "is no dialogue's id"),
+        ('{"a": []}', "must have a list of texts"),
+        ('{"a": [1]}', "must have a list of texts"),
+        ("[" * 100_000, "is no JSON file"),
+    ],
+    ids=["list", "empty", "broken", "path", "no-texts", "numbers", "deep"],
+)
+def test_sentences_from_outside_are_checked(tmp_path: Path, content: str, reason: str) -> None:
+    (tmp_path / "said.json").write_text(content, "utf-8")
+    with pytest.raises(InputError, match=reason):
+        read_sentences(tmp_path / "said.json")
