@@ -30,8 +30,9 @@ class Regime:
 PRETRAINED = Regime("pretrained", (OS,))
 ON_EDOS = Regime("edos", (EDOS,), PRETRAINED.model)
 ON_EMPATHETIC = Regime("empathetic", (EMPATHETIC,), PRETRAINED.model)
-STEERED = Regime("steered", (EDOS, EMPATHETIC), PRETRAINED.model, steered=True)
-"""Ours, the paper's future work: every labelled reply, its label in the token that it begins from."""
+STEERED = Regime("steered", (EDOS, EMPATHETIC), ON_EMPATHETIC.model, steered=True)
+"""Ours, the paper's future work: every labelled reply, its label in the token that it begins from. It goes on from the
+generator that takes no intents, with which it is compared."""
 
 PAPERS = (PRETRAINED, ON_EDOS, ON_EMPATHETIC)
 ALL = (*PAPERS, STEERED)

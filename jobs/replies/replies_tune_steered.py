@@ -1,4 +1,4 @@
-"""Fine-tune the pre-trained response generator to be told the intent of its reply (ours, EDOS 6)."""
+"""Fine-tune the response generator further, to be told the intent of its reply (ours, EDOS 6)."""
 
 from pyspark.sql import DataFrame
 
@@ -11,7 +11,7 @@ from etl.replies.regimes import STEERED
 @stage(
     reads=(EXAMPLES,),
     writes=Model("reply_steered"),
-    asks=(Model("reply_pretrained"),),
+    asks=(Model("reply_empathetic"),),
     settings=("training.reply_steered", "training.processes", "models.training_threads", "replies.network.dropout"),
     units=Units("replies"),
     on_request=True,

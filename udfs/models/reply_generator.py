@@ -37,14 +37,17 @@ class EncodedReply(NamedTuple):
 class ReplyGenerator(LanguageModel):
     """BART's network at the paper's sizes with a tokenizer and, for each intent, a token that begins its replies.
 
+    ``steered`` tells whether it has learnt those tokens.
+
     On disk: `network/` (a transformers folder), the tokenizer's JSON, `reply_generator.json`. No pickles.
     """
 
     kind = "reply_generator"
 
-    def __init__(self, network: BartForConditionalGeneration, tokenizer: ReplyTokenizer) -> None:
+    def __init__(self, network: BartForConditionalGeneration, tokenizer: ReplyTokenizer, steered: bool = False) -> None:
         super().__init__()
         self.network, self.tokenizer = network, tokenizer
+        self.steered = steered
         self.max_tokens = int(network.config.max_position_embeddings)
         if not network.config.tie_word_embeddings:
             network.model.shared.weight.requires_grad_(False)  # encoder and decoder have their own: nobody reads it
@@ -139,7 +142,7 @@ class ReplyGenerator(LanguageModel):
         with quiet():
             self.network.save_pretrained(folder / NETWORK)
         self.tokenizer.save(folder)
-        facts = {"kind": self.kind, "parameters": self.parameter_count()}
+        facts = {"kind": self.kind, "steered": self.steered, "parameters": self.parameter_count()}
         (folder / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         return folder
 
@@ -152,8 +155,9 @@ class ReplyGenerator(LanguageModel):
         """
         folder = Path(folder)
         try:
-            kind = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["kind"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            facts = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+            kind, steered = facts["kind"], bool(facts.get("steered"))
+        except (AttributeError, OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{folder}: no {CONFIG} of a {cls.kind} ({_one_line(error)}): train one first") from None
         if kind != cls.kind:
             raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
@@ -167,7 +171,7 @@ class ReplyGenerator(LanguageModel):
             raise InputError(f"{folder / NETWORK}: transformers cannot read it ({_one_line(error)})") from None
         if network.config.vocab_size != tokenizer.size:
             raise InputError(f"{folder}: {network.config.vocab_size} embeddings for {tokenizer.size} tokens")
-        return cls(network.float(), tokenizer).eval()
+        return cls(network.float(), tokenizer, steered).eval()
 
 
 def new_generator(

@@ -271,6 +271,8 @@ def signature_of(kind: str) -> ModelSignature:
             ColSpec(Array(DataType.float), "probabilities"),
         ]
         return ModelSignature(Schema(reads), Schema(answers))
+    if kind == "reply_generator":
+        return ModelSignature(Schema([turns]), Schema([ColSpec(DataType.string, "reply")]))
     one: list[ColSpec | TensorSpec] = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence")]
     return ModelSignature(Schema([text if kind == "weak_labeler" else turns]), Schema(one))
 

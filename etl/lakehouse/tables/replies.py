@@ -33,12 +33,18 @@ LIKELIHOODS = Table(
     ("request_id",),
 )
 
-GENERATED = Table(
-    "replies.generated",
-    "One reply that a generator wrote to a held-out history.",
-    f"""{_REQUEST}, intent string COMMENT 'that was asked for; null without', context array<string>,
+_REPLY = f"""{_REQUEST}, intent string COMMENT 'that was asked for; null without', context array<string>,
     expected string COMMENT 'what was said there', reply string, tokens int, error string
-    """,
+    """
+
+GENERATED = Table(
+    "replies.generated", "One reply that a generator wrote to a held-out history (EDOS 5).", _REPLY, ("request_id",)
+)
+
+STEERED = Table(
+    "replies.steered",
+    "One reply to a held-out history that was asked to have an intent, or, to compare, was not.",
+    f"{_REPLY}, history_hash string COMMENT 'of the history and the reply'",
     ("request_id",),
 )
 
@@ -72,4 +78,18 @@ INTENT_READINGS = Table(
     error string
     """,
     ("history_hash", "model"),
+)
+
+TRAININGS = Table(
+    "replies.trainings",
+    "One generator as it was trained: a row of EDOS Table 10.",
+    """
+    generator string, model string, parameters bigint COMMENT 'those that layers share count once',
+    tokens int COMMENT 'the vocabulary, those of turns and intents among them', epochs int,
+    best_epoch int COMMENT 'of the lowest validation loss: the one kept', seconds double,
+    validation_perplexity double COMMENT 'of a token', validation_word_perplexity double,
+    history array<struct<epoch: int, train_loss: double, validation_loss: double, validation_perplexity: double,
+                         seconds: double>>
+    """,
+    ("generator",),
 )

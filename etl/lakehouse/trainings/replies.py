@@ -165,6 +165,7 @@ def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGen
         start = run.models[regime.starts_from]
         model = ReplyGenerator.load(start.path)
         model.set_dropout(replies.network.dropout)
+        model.steered = regime.steered
         return model, start.identity
     seed = setting(run.all_settings, f"training.{regime.model}.seed")
     tokenizer, identity = _tokenizer(examples, run)

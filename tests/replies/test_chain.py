@@ -1,0 +1,157 @@
+"""From rows to Tables 7 and 10 by tiny generators: what each stage writes, and what the runs in MLflow hold."""
+
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+from pyspark.sql import SparkSession
+
+from conf.errors import InputError
+from conf.settings import Settings, load_settings
+from conf.taxonomy import edos_labels
+from etl.analysis.replies_views import replies_views
+from etl.lakehouse.pipeline import Workplace
+from etl.lakehouse.progress import Progress
+from etl.lakehouse.registry import tracking_uri
+from etl.lakehouse.runner import run_stage
+from etl.lakehouse.stage import Stage, StageRun
+from etl.lakehouse.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS
+from etl.lakehouse.trainings.replies import tracked_generator
+from etl.replies.regimes import PRETRAINED
+from etl.replies.requests import steered_requests
+from jobs.replies.evaluate_response_generator import evaluate_response_generator
+from jobs.replies.replies_embed import replies_embed
+from jobs.replies.replies_generate import replies_generate
+from jobs.replies.replies_list_trainings import replies_list_trainings
+from jobs.replies.replies_pretrain import replies_pretrain
+from jobs.replies.replies_read_intents import replies_read_intents
+from jobs.replies.replies_score import replies_score
+from jobs.replies.replies_steer import replies_steer
+from jobs.replies.replies_tune_empathetic import replies_tune_empathetic
+from jobs.replies.replies_tune_steered import replies_tune_steered
+from jobs.replies.train_response_generator import train_response_generator
+from tests.udfs.test_reply_generator import LINES
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.classifier import load_encoder
+from udfs.models.dialogue_classifier import DialogueClassifier
+
+TRAININGS_IN_TURN = (replies_pretrain, train_response_generator, replies_tune_empathetic, replies_tune_steered)
+REST = (
+    replies_score, replies_generate, replies_embed, evaluate_response_generator, replies_list_trainings, replies_steer,
+    replies_read_intents,
+)  # fmt: skip
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    encoder = tiny_encoder(tmp_path / "encoder")
+    reader = DialogueClassifier(*load_encoder(encoder), edos_labels(), 24).save(tmp_path / "reader")
+    values: dict[str, object] = {
+        "lakehouse.root": str(tmp_path / "lakehouse"), "models.sentence_encoder": f"file:{encoder}",
+        "models.emotion_classifier": f"file:{reader}",
+        "replies.tokens": {"tokenizer": "trained", "vocabulary": 330},
+        "replies.network": {"layers": 1, "heads": 2, "hidden": 16, "feed_forward": 32, "max_tokens": 24},
+        "replies.decoding": {"beams": 2, "max_new_tokens": 5},
+        "replies.evaluation": {"examples": 2, "contexts": 1, "intents": ["sad", "questioning"]},
+    }  # fmt: skip
+    for name in ("pretrained", "edos", "empathetic", "steered"):
+        values |= {f"training.reply_{name}.{key}": value for key, value in
+                   {"epochs": 2, "effective_batch": 4, "precision": "fp32", "warmup_steps": 0}.items()}  # fmt: skip
+    return load_settings("local", [], values)
+
+
+def work(spark: SparkSession, settings: Settings, *stages: Stage) -> list[str | None]:
+    """Do what there is to do; why each was done, None where there was nothing."""
+    why = []
+    for stage in stages:
+        place = Workplace(spark, settings)
+        need = place.need(stage)
+        why.append(need.why)
+        if need.why is not None:
+            run_stage(place, stage, need, Progress(spark, 1))
+    return why
+
+
+def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings) -> None:
+    place = Workplace(spark, settings)
+    with pytest.raises(InputError, match=r"reads replies\.examples, which is not there"):
+        place.need(replies_pretrain)
+    rows = [
+        (f"{source}/{split}{number}/1", source, split, [said], reply, None if source == "os" else "sad")
+        for source in ("os", "edos", "empathetic")
+        for split, count in (("train", 6), ("validation", 3), ("test", 3))
+        for number, (said, reply) in enumerate(LINES[:count])
+    ]
+    place.lakehouse.replace(EXAMPLES, spark.createDataFrame(rows, EXAMPLES.schema), {})
+    stages = (*TRAININGS_IN_TURN, *REST)
+    assert work(spark, settings, *stages) == ["never ran"] * len(stages)
+
+    place = Workplace(spark, settings)
+    scored, written = place.lakehouse.read(LIKELIHOODS), place.lakehouse.read(GENERATED)
+    assert scored.where("error IS NULL AND nats > 0 AND words > 0").count() == 3 * 3 * 2 == written.count()
+    assert written.where("error IS NULL AND tokens BETWEEN 1 AND 5").count() == written.count()
+    steered = place.lakehouse.read(STEERED).collect()
+    asked = sorted((row.generator, row.intent or "") for row in steered)
+    assert asked == [("empathetic", ""), ("steered", ""), ("steered", "questioning"), ("steered", "sad")]
+    cells = {(row.generator, row.source): row for row in place.lakehouse.read(EVALUATION).collect()}
+    assert len(cells) == 9 and all(row.examples == 2 and row.failed == 0 for row in cells.values())
+    held_out = {cell for cell, row in cells.items() if row.held_out}
+    assert held_out == {("pretrained", "os"), ("edos", "edos"), ("empathetic", "empathetic")}
+    assert all(row.perplexity < row.word_perplexity and -1 <= row.similarity <= 1 for row in cells.values())
+    trainings = {row.generator: row for row in place.lakehouse.read(TRAININGS).collect()}
+    assert {row.epochs for row in trainings.values()} == {2} and trainings["edos"].parameters > 10_000
+    assert len(trainings["edos"].history) == 2
+    _check_views(spark, place)
+    _check_tracked(place, cells)
+    assert work(spark, settings, replies_tune_empathetic, replies_score, evaluate_response_generator) == [None] * 3
+
+
+def test_a_request_is_known_by_all_that_its_answer_depends_on(spark: SparkSession) -> None:
+    def ids(reply: str = "yes", model: str = "m", how: str = "beam") -> set[str]:
+        rows = [("os/a/1", "os", "test", ["so ?"], reply, None)]
+        asked = steered_requests(spark.createDataFrame(rows, EXAMPLES.schema), ("steered", model), ("empathetic", "e"),
+                                 ("sad", "proud"), how)  # fmt: skip
+        return {row.request_id for row in asked.where("generator = 'steered'").collect()}
+
+    assert len(ids()) == 3 and ids() == ids()
+    assert not ids() & (ids("no") | ids(model="n") | ids(how="greedy"))
+
+
+def _check_views(spark: SparkSession, place: Workplace) -> None:
+    place.lakehouse.register(replies_views())
+    table = [row.asDict() for row in spark.table("analysis.edos_table_7").collect()]
+    assert [(row["generator"], row["source"]) for row in table[:4]] == [
+        ("pretrained", "os"), ("pretrained", "edos"), ("pretrained", "empathetic"), ("edos", "os"),
+    ]  # fmt: skip
+    assert [row["setting"] for row in table] == ["held-out", *["zero-shot"] * 3] * 2 + ["held-out"]
+    assert (table[2]["paper_perplexity"], table[8]["paper_similarity"]) == (564.6, 0.316)
+    assert sum(row["likeliest"] for row in table) == 3
+    times = spark.table("analysis.edos_table_10").collect()
+    assert [(row.generator, row.paper_hours, row.epochs_run) for row in times] == [
+        ("pretrained", 171.0, 2), ("edos", 4.23, 2), ("empathetic", 0.33, 2),
+    ]  # fmt: skip
+    intents = spark.table("analysis.reply_intents").collect()
+    assert intents[0].intent == "all" and intents[0].replies == 2
+    assert {row.intent for row in intents[1:]} == {"sad", "questioning"}
+    assert all(0 <= rate <= 1 for row in intents for rate in (row.asked_rate, row.unasked_rate, row.plain_rate))
+
+
+def _check_tracked(place: Workplace, cells: dict) -> None:
+    client = MlflowClient(tracking_uri(place.settings))
+    experiment = client.get_experiment_by_name("edos").experiment_id  # type: ignore[union-attr]
+    (whole,) = client.search_runs([experiment], "tags.mlflow.runName = 'comparison of response generators'")
+    family = client.search_runs([experiment], f"tags.mlflow.parentRunId = '{whole.info.run_id}'")
+    found = {run.data.params["generator"]: run.data.metrics for run in family}
+    assert found["edos"]["perplexity/empathetic"] == cells["edos", "empathetic"].perplexity
+    (tuned,) = client.search_runs([experiment], "tags.mlflow.runName = 'edos-reply-edos'")
+    assert tuned.data.params["starts_from"].startswith("models:/edos-reply-pretrained/1#")
+    assert int(tuned.data.params["parameters"]) > 10_000
+    metrics = tuned.data.metrics
+    assert metrics["held_out_word_perplexity"] > metrics["held_out_perplexity"] > 1
+    assert len(client.get_metric_history(tuned.info.run_id, "validation_word_perplexity")) == 2
+
+
+def test_a_training_without_rows_says_what_is_missing(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([("os/a/1", "os", "train", ["so ?"], "yes", None)], EXAMPLES.schema)
+    with pytest.raises(InputError, match=r"replies\.examples has no validation rows of os"):
+        tracked_generator(rows, StageRun(None, {}, spark, "unused", load_settings("local")), PRETRAINED)
