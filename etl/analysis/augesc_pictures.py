@@ -30,7 +30,7 @@ def lengths(rows: Rows) -> str:
         points = [(float(row["query_tokens"]), float(row["mean_utterance_tokens"])) for row in own]
         title = f"{name}: {len(own):,} texts"
         picture = scatter(
-            Series(points, STYLES.get(source, "four"), title), "tokens of the query", "of an utterance after it",
+            Series(points, STYLES.get(source, "four"), title), "tokens of the query", "tokens of an utterance after it",
             own[0]["mean_of_all"], limits,
         )  # fmt: skip
         pictures += f"<figure><h3>{escape(title)}</h3>{picture}</figure>"

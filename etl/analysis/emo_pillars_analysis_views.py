@@ -144,10 +144,9 @@ SELECT concat_ws(', ', measure, nullif(rater, '')) AS measure, round(value, 4) A
 FROM emo_pillars.evaluation_scores ORDER BY place, rater"""
 
 UNFIT_EMOTIONS = """
-SELECT question, value, count(*) AS answers FROM (
-  SELECT question, explode(split(value, '[|]')) AS value FROM emo_pillars.evaluation_answers
-  WHERE question IN ('unfit', 'other_emotion', 'other_words')
-) GROUP BY question, value ORDER BY question, answers DESC, value"""
+SELECT question, value, count(*) AS answers FROM emo_pillars.evaluation_answers
+WHERE question IN ('unfit', 'other_emotion', 'other_words') GROUP BY question, value
+ORDER BY question, answers DESC, value"""
 
 
 def emo_pillars_analysis_views() -> dict[str, tuple[str, str]]:

@@ -28,8 +28,9 @@ class Question(Part):
     Attributes:
         id: names it in the answers.
         kind: ``choice`` one of the options; ``several`` some of them; ``scale`` one of ordered options, such as
-            0 to 3; ``compare`` a win, a loss or a tie between what two panels show; ``reveal`` a button that uncovers
-            the item's ``hidden`` part and tells that it was used; ``text`` free words.
+            0 to 3; ``pick`` one of many, from a list that opens; ``compare`` a win, a loss or a tie between what two
+            panels show; ``reveal`` a button that uncovers the item's ``hidden`` part and tells that it was used;
+            ``text`` free words.
         prompt: what is asked.
         options: for ``choice`` and ``several`` the item's own when empty.
         other: for ``choice``: further options behind one called Other.
@@ -42,7 +43,7 @@ class Question(Part):
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")
-    kind: Literal["choice", "several", "scale", "compare", "reveal", "text"]
+    kind: Literal["choice", "several", "scale", "pick", "compare", "reveal", "text"]
     prompt: str = Field(min_length=1, max_length=1000)
     options: tuple[Choice, ...] = ()
     other: tuple[Choice, ...] = ()
@@ -55,7 +56,7 @@ class Question(Part):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.kind in ("scale", "compare") and len(self.options) < 2:
+        if self.kind in ("scale", "pick", "compare") and len(self.options) < 2:
             raise ValueError(f"question {self.id} of kind {self.kind} needs options of its own")
         if self.kind in ("reveal", "text") and self.options:
             raise ValueError(f"question {self.id} of kind {self.kind} has no options")

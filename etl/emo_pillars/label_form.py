@@ -135,8 +135,9 @@ def _emotions() -> tuple[Choice, ...]:
 
 
 QUESTIONS: dict[str, tuple[str, ...] | None] = {
-    "neutral": ("yes", "no"), "choice": (*LETTERS, NONE), "context": ("true",), "unfit": None,
-    "other_emotion": tuple(sorted(goemotions_groups())), "other_words": None, "no_emotion": ("yes",),
+    "neutral": ("yes", "no"), "choice": (*LETTERS, NONE), "context": ("true",),
+    "unfit": tuple(sorted(goemotions_groups())), "other_emotion": tuple(sorted(goemotions_groups())),
+    "other_words": None, "no_emotion": ("yes",),
 }  # fmt: skip
 REQUIRED = 2
 """The first two must be answered."""
@@ -165,12 +166,12 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) 
                  options=(yes, Choice(value="no", text="No"))),
         Question(id="choice", kind="choice", prompt="Which emotions suit it best?"),
         Question(id="context", kind="reveal", prompt="I consulted the context", required=False),
-        Question(id="unfit", kind="several", prompt="Some emotions of my choice do not fit", options=_emotions(),
+        Question(id="unfit", kind="pick", prompt="One emotion of my choice does not fit:", options=_emotions(),
                  required=False, section="If you like", note="Only where there is no better choice."),
-        Question(id="other_emotion", kind="choice", prompt="Another emotion suits better, this one:",
+        Question(id="other_emotion", kind="pick", prompt="Another emotion suits better, this one:",
                  options=_emotions(), required=False),
         Question(id="other_words", kind="text", prompt="Another emotion, in your words", required=False, most=100),
-        Question(id="no_emotion", kind="choice", prompt="I see no shade of any emotion (with none of these)",
+        Question(id="no_emotion", kind="several", prompt="I see no shade of any emotion (with none of these)",
                  options=(yes,), required=False),
     )  # fmt: skip
     definitions = goemotions_definitions()

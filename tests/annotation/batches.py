@@ -31,6 +31,10 @@ def many_kinds(post_to: str | None = None) -> Batch:
             id="better", kind="compare", prompt="Which comforts more?",
             options=tuple(Choice(value=value, text=value) for value in ("left", "right", "tie")),
         ),
+        Question(
+            id="mood", kind="pick", prompt="Which mood?", required=False,
+            options=tuple(Choice(value=value, text=value.upper()) for value in ("calm", "upset")),
+        ),
         Question(id="notes", kind="text", prompt="Notes", required=False, most=80),
     )  # fmt: skip
     panels = tuple(

@@ -121,7 +121,7 @@ def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_pat
     (tmp_path / KEY).write_text(files[KEY], "utf-8")
     given = {
         "neutral": {"value": "no"}, "choice": {"value": "B"}, "context": {"value": True},
-        "unfit": {"values": ["joy", "fear"]}, "other_emotion": {"value": "neutral"},
+        "unfit": {"value": "joy"}, "no_emotion": {"values": ["yes"]}, "other_emotion": {"value": "neutral"},
     }  # fmt: skip
     document = {"format": "edos-lakehouse answers 1", "batch_id": batch_id, "hit_id": tasks[0]["hit_id"],
                 "worker_id": "ann", "answers": [{"item_id": tasks[0]["item_id"], "answers": given}]}  # fmt: skip
@@ -132,7 +132,7 @@ def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_pat
     found = counted_answers(answers, keys, QUESTIONS, REQUIRED, settings)
     rows = {one.question: one for one in found.rows.collect()}
     assert {name: one.value for name, one in rows.items()} == {
-        "neutral": "no", "choice": "B", "context": "true", "unfit": "joy|fear",
+        "neutral": "no", "choice": "B", "context": "true", "unfit": "joy", "no_emotion": "yes",
     }  # fmt: skip
     assert (rows["choice"].answer, rows["choice"].ranked) == (tasks[0]["answer"], True)
     assert found.dropped is not None and [one.reason for one in found.dropped.collect()] == ["out_of_range"]

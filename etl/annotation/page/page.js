@@ -166,7 +166,7 @@ function complain(text, control) {
 function next() {
   const missing = needed(here())[0];
   if (missing) {
-    const control = document.querySelector(`[data-question="${missing.id}"] :is(input, textarea, button)`);
+    const control = document.querySelector(`[data-question="${missing.id}"] :is(input, select, textarea, button)`);
     return complain('Choose an answer first.', control);
   }
   return go(1);
@@ -186,7 +186,7 @@ function go(step) {
 /** Digits go to the question in focus, else to the first that waits for an answer, else to the first. */
 function questionForDigits() {
   const focused = document.activeElement?.closest?.('fieldset')?.dataset.question;
-  const choosable = (one) => !['reveal', 'text'].includes(one.kind);
+  const choosable = (one) => !['reveal', 'text', 'pick'].includes(one.kind);
   return focused ?? (needed(here()).find(choosable) ?? batch.questions.find(choosable))?.id;
 }
 

@@ -3,7 +3,7 @@
 const OTHER = '\u0000other';
 
 function questionOf(question, item, lessons, given, changed) {
-  const make = { choice: choiceOf, scale: choiceOf, compare: choiceOf, several: severalOf, reveal: revealOf, text: textOf };
+  const make = { choice: choiceOf, scale: choiceOf, compare: choiceOf, several: severalOf, pick: pickOf, reveal: revealOf, text: textOf };
   return make[question.kind](question, item, lessons, given, changed);
 }
 
@@ -69,6 +69,13 @@ function severalOf(question, item, lessons, given, changed) {
       changed({ values: options.map((other) => other.value).filter((value) => values.has(value)) });
     }));
   return group(question, h('div', { class: 'options' }, rows), examplesOf(question, options, lessons));
+}
+
+function pickOf(question, item, lessons, given, changed) {
+  const list = h('select', { id: `${question.id}-list`, 'aria-label': question.prompt, onchange: () => changed({ value: list.value }) },
+    h('option', { value: '' }, 'Choose …'),
+    question.options.map((one) => h('option', { value: one.value, selected: given?.value === one.value }, one.text)));
+  return group(question, list);
 }
 
 function revealOf(question, item, lessons, given, changed) {
