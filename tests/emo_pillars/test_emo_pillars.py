@@ -61,9 +61,10 @@ def settings(server: RecordedServer, tmp_path_factory: pytest.TempPathFactory) -
     return load_settings("local", [], values)
 
 
-def work(place: Workplace) -> list[str]:
+def work(place: Workplace, to: str = ENDS) -> list[str]:
     """Run the stages that have work; their names."""
-    return run_stages(place, chosen(all_stages(), to=ENDS))
+    wanted = [stage for stage in chosen(all_stages(), to=to) if stage.name.startswith("emo_pillars_")]
+    return run_stages(place, wanted)
 
 
 @pytest.fixture(scope="module")
@@ -241,3 +242,19 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     assert table(again, "llm.emo_pillars_actors").count() == 4
     # Only what was under way in the slice that failed was asked for twice.
     assert len(answered) <= 4 + 3 - kept
+
+
+def test_the_analysis_and_its_report(place: Workplace) -> None:
+    ran = work(place, "emo_pillars_report,emo_pillars_export_evaluation")
+    assert len(ran) == 11 and "emo_pillars_embed_texts" in ran
+    similarities = {(row.kind, row.label): row for row in table(place, "emo_pillars.similarities").collect()}
+    number = table(place, "emo_pillars.examples").count()
+    assert similarities["utterances", ""].pairs == number * (number - 1) // 2
+    assert table(place, "emo_pillars.changes").count() == table(place, "emo_pillars.contextual_examples").count()
+    assert table(place, "emo_pillars.query_examples").count() == number
+    root = Path(place.settings.lakehouse.root)
+    assert f"{number} utterances that characters" in (root / "reports" / "emo_pillars.html").read_text("utf-8")
+    tasks = table(place, "emo_pillars.evaluation_tasks").collect()
+    (folder,) = (root / "annotation").iterdir()
+    page = (folder / "annotate.html").read_text("utf-8")
+    assert all(task.item_id in page and task.utterance_id not in page for task in tasks)

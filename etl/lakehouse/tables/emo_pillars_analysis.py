@@ -65,7 +65,7 @@ EVALUATION_TASKS = Table(
     """
     hit_id string, position int, item_id string, utterance_id string, shown string COMMENT 'the utterance as asked',
     rewritten boolean, context string, options array<string> COMMENT 'A to F, emotions joined by an ampersand',
-    answer string COMMENT 'letter of the data set\'s label; G (none) for neutral', ranked boolean
+    answer string COMMENT 'letter of the right one; G (none) where it is neutral', ranked boolean
     COMMENT 'its emotions stand in the order of their levels', neutral string COMMENT 'alone, beside or none'
     """,
     ("hit_id", "position"),
