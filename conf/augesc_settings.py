@@ -123,6 +123,13 @@ class FilterSettings(Section):
     supporter: UtteranceLengths = UtteranceLengths(least_average=9)
 
 
+class ChatSettings(Section):
+    """The support chatbot as people talk with it (AugESC 7.2)."""
+
+    decoding: DialogueDecoding = DialogueDecoding()
+    most_turns: int = Field(40, ge=2, description="ours: the last so many utterances are what a reply is to")
+
+
 class StatisticsSettings(Section):
     """What is counted in the conversations (AugESC 5)."""
 
@@ -181,6 +188,7 @@ class AugescSettings(Section):
     generation: GenerationSettings = GenerationSettings()
     filters: FilterSettings = FilterSettings()
     statistics: StatisticsSettings = StatisticsSettings()
+    chat: ChatSettings = ChatSettings()
     publishing: AugescPublishing = AugescPublishing()
     faults: FaultSettings = FaultSettings()
     report_folder: str | None = Field(None, description="where augesc.html goes; null: <lakehouse.root>/reports")

@@ -15,6 +15,7 @@ COMMANDS = {
     "status": "show each stage's last run",
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
+    "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
     "restore-text": "put the texts back into an export that has references to OPUS",
     "fetch-jars": "fetch the jars of local sessions (make install does)",
@@ -54,6 +55,12 @@ def _main(arguments: list[str]) -> int:
         options.command = "run"
     else:
         settings = load_settings(options.profile, options.config, overrides)
+    if options.command == "chat":
+        from etl.lakehouse.chat import open_chat, typed_lines
+
+        return open_chat(
+            settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair
+        )  # fmt: skip
     from etl.lakehouse.pipeline import all_stages, chosen
 
     stages = all_stages()
@@ -129,6 +136,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", metavar="STAGE", help="only this stage")
     parser.add_argument("--again", action="store_true", help="do the chosen stages again from their inputs")
     parser.add_argument("--traceback", action="store_true", help="show where a failure came from")
+    parser.add_argument(
+        "--bot", choices=("esconv", "augesc"), default="esconv", help="with chat: which of the two bots"
+    )
+    parser.add_argument("--model", metavar="URI", help="with chat: another model, as models:/augesc-chatbot@champion")
+    parser.add_argument("--save", metavar="FILE", help="with chat: add the talk to this file of JSON Lines")
+    parser.add_argument("--pair", metavar="NAME", help="with chat --save: the participant's talks with both bots")
     parser.add_argument("-e", "--execute", metavar="SQL", help="with sql: run this and leave; several are parted by ;")
     return parser
 

@@ -14,6 +14,7 @@ from conf.settings import Settings
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.ledger import Ledger
 from etl.lakehouse.lineage import StageEvent, StageLog, run_id_of
+from etl.lakehouse.registry import model_folder
 from etl.lakehouse.stage import REGISTRY, Model, Stage, setting
 from etl.lakehouse.tables import Table
 from etl.lakehouse.tables.subtitles import QUARANTINE
@@ -155,7 +156,11 @@ class Workplace:
 
     @property
     def model_folder(self) -> str:
-        """Where resolved models lie."""
+        """Where resolved models lie: a folder that the driver and every worker see under the same path.
+
+        Raises:
+            InputError: the tables are in an object store and ``models.folder`` is not set.
+        """
         return model_folder(self.settings)
 
     def resolve(self, model: Model) -> ResolvedModel:

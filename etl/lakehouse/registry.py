@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conf.errors import InputError
 from conf.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,6 +29,22 @@ def model_store(settings: Settings) -> "Store":
         root.mkdir(parents=True, exist_ok=True)
     artifacts = str(root / "_mlflow") if own and root is not None else None
     return Store(tracking_uri(settings), settings.mlflow.experiment, artifacts, settings.mlflow.registry_uri)
+
+
+def model_folder(settings: Settings) -> str:
+    """Where resolved models lie: a folder that the driver and every worker see under the same path.
+
+    Raises:
+        InputError: the tables are in an object store and ``models.folder`` is not set.
+    """
+    root = settings.lakehouse.root
+    if settings.models.folder is not None:
+        return settings.models.folder
+    if root.startswith("dbfs:/"):
+        return f"/dbfs/{root[6:]}/_models"
+    if "://" in root:
+        raise InputError(f"models cannot be read from {root}: set models.folder to a folder all workers share")
+    return f"{root}/_models"
 
 
 def held_out_figures(settings: Settings, identity: str) -> dict[str, float]:
