@@ -15,17 +15,18 @@ PROMPTS_PER_MINUTE = 10
 """Of one core with the smallest model; a GPU does more, its slices are then shorter."""
 
 
-def asks_for(asked: Callable[..., DataFrame]) -> Sliced:
+def asks_for(asked: Callable[..., DataFrame], per_minute: float = PROMPTS_PER_MINUTE) -> Sliced:
     """Work prompt by prompt. Other settings mean other prompts, so that no answer is ever thrown away for them.
 
     Args:
         asked: from the stage's inputs and its ``StageRun`` to the rows of ``etl.llm.requests.with_requests``.
+        per_minute: prompts that one core answers, for planning: fewer of long texts.
     """
 
     def pending(*inputs: object) -> DataFrame:
         return distinct_requests(asked(*inputs))
 
-    return Sliced("request_id", cost_per_minute=PROMPTS_PER_MINUTE, prepare=pending, cache=True, plans=True)
+    return Sliced("request_id", cost_per_minute=per_minute, prepare=pending, cache=True, plans=True)
 
 
 def answered(requests: DataFrame, run: StageRun, by: str = "generator") -> DataFrame:

@@ -18,7 +18,7 @@ def pending(queries: DataFrame, run: StageRun) -> DataFrame:
     writes=AUGMENTED,
     asks=(Model("augmenter"),),
     settings=("augesc.generation.queries", "augesc.generation.decoding", "augesc.samples_per_query"),
-    sliced=asks_for(pending),
+    sliced=asks_for(pending, per_minute=3),
     units=Units("prompts"),
     on_request=True,
     when="augesc.generation.augments",

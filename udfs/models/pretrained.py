@@ -1,5 +1,7 @@
 """Language models of the transformers library from a folder: safetensors or one GGUF file, no code from it."""
 
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ def causal_model(folder: str | Path, kind: torch.dtype) -> tuple[Any, Any]:
     source = {} if any(folder.glob("*.safetensors")) else {"gguf_file": packed[0].name}
     own: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False, **source}
     try:
-        with quiet():
+        with quiet(), redirect_stderr(StringIO()):  # unpacking draws a bar
             tokenizer = AutoTokenizer.from_pretrained(str(folder), **own)
             network = AutoModelForCausalLM.from_pretrained(
                 str(folder), torch_dtype=kind, use_safetensors=True if not source else None, **own

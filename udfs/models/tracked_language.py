@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from udfs.devices import training_device
-from udfs.models.language_training import LanguageModel, LanguageOptions, LanguageResult, fit_language_model, mean_loss
+from udfs.models.causal_language_model import CausalLanguageModel
+from udfs.models.language_training import LanguageOptions, LanguageResult, fit_language_model, mean_loss
 from udfs.models.loader import resolve
 from udfs.models.tracked import TrackedTraining
 from udfs.models.tracking import CHAMPION, Store, TrackedRun, promote_if_better, rows_digest, tracked_run
@@ -29,10 +30,10 @@ class Held:
     words: int
 
 
-def held_out_figures(model: LanguageModel, held: Held, options: LanguageOptions) -> dict[str, float]:
+def held_out_figures(model: CausalLanguageModel, held: Held, options: LanguageOptions) -> dict[str, float]:
     """Mean loss of a token in nats, perplexity of a token, and of a word, which models of other tokens share."""
     model.to(training_device(options.device))
-    rows = model.encode(held.texts)  # type: ignore[operator]
+    rows = model.encode(held.texts)
     loss = mean_loss(model, rows, options.batch_size)
     of_words = loss * model.counted(rows) / max(1, held.words)
     return {"loss": loss, "perplexity": math.exp(min(loss, 700)), METRIC: math.exp(min(of_words, 700))}
@@ -45,7 +46,7 @@ def train_tracked_writer(
     params: Mapping[str, Any],
     tags: Mapping[str, str],
     start: Path,
-    load: Callable[[Path], LanguageModel],
+    load: Callable[[Path], CausalLanguageModel],
     texts: Sequence[Any],
     held: Held,
     options: LanguageOptions,
@@ -74,8 +75,12 @@ def train_tracked_writer(
         model = load(start)
         before = held_out_figures(model, held, options)
         run.log_metrics(before, "held_out_before_")
+        rows = model.encode(texts)
+        cut = sum(map(model.is_cut, rows))
+        progress(f"{model.counted(rows):,} tokens to learn; {cut} texts are cut at {model.max_tokens}")
+        run.log_metrics({"tokens": model.counted(rows), "cut_texts": cut})
         result = fit_language_model(
-            model, model.encode(texts), model.encode(held.texts), options,  # type: ignore[operator]
+            model, rows, model.encode(held.texts), options,
             Path(scratch) / "model", run.on_epoch, progress, checkpoints=folder / "checkpoints" / name,
             on_update=losses.__setitem__,
         )  # fmt: skip
@@ -93,7 +98,7 @@ def train_tracked_writer(
 def _logged(
     run: TrackedRun,
     result: LanguageResult,
-    model: LanguageModel,
+    model: CausalLanguageModel,
     held: Held,
     options: LanguageOptions,
     losses: Mapping[int, float],
