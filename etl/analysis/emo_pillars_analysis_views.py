@@ -73,7 +73,12 @@ def changes() -> str:
         for place, (name, value, paper) in enumerate(CHANGES)
     )
     return f"""
-SELECT measure, value, paper FROM (SELECT inline(array({measures})) FROM emo_pillars.changes) ORDER BY place"""
+WITH every AS (
+  SELECT inline(array({measures})) FROM emo_pillars.changes
+  UNION ALL SELECT 100, 'tokens of a plot', round(avg(words), 4), 823D FROM emo_pillars.plots
+  UNION ALL SELECT 101, 'tokens of a plot, deviation', round(stddev(words), 4), 582D FROM emo_pillars.plots
+)
+SELECT measure, value, paper FROM every ORDER BY place"""
 
 
 TOPICS = """

@@ -13,7 +13,7 @@ from etl.lakehouse.tables import TABLES
 
 LABELS = "array(named_struct('label', 'joy', 'level', 0.9D), named_struct('label', 'fear', 'level', 0.5D))"
 ROWS = {
-    "emo_pillars.plots": "SELECT concat('p', id) AS plot_id FROM range(450)",
+    "emo_pillars.plots": "SELECT concat('p', id) AS plot_id, CAST(800 AS int) AS words FROM range(450)",
     "emo_pillars.actors": "SELECT * FROM VALUES ('p1'), ('p1'), ('p1'), ('p2') AS t(plot_id)",
     "emo_pillars.utterances": "SELECT concat('a', id % 2) AS actor_id FROM range(6)",
     "emo_pillars.examples": f"SELECT concat('p', id) AS plot_id, concat('a', id) AS actor_id, 'joy' AS primary_label, "
@@ -116,7 +116,7 @@ def test_similarities_and_changes_stand_beside_the_papers(spark: SparkSession, v
     assert changed["tokens of an utterance"] == (21, 20)
     assert changed["partial Levenshtein ratio, percent, mean"] == (70, 66)
     assert changed["utterance and rewritten one, similarity, mean"] == (0.75, 0.78)
-    assert changed["tokens of a context"] == (None, 145)
+    assert changed["tokens of a context"] == (None, 145) and changed["tokens of a plot"] == (800, 823)
 
 
 def test_topics_coverage_and_markers(spark: SparkSession, views: dict[str, str]) -> None:
