@@ -32,7 +32,7 @@ def test_forms_faults_and_the_report(spark: SparkSession, settings: dict[str, st
     read = place.lakehouse.read
     assert read(TABLES["augesc.rating_tasks"]).count() == 5  # three sessions of people, two kept texts
     found = {row.text_id: row for row in read(TABLES["augesc.faults"]).collect()}
-    assert len(found) == 6 and found["t0"].confused > 0 and {row.toxic_by for row in found.values()} == {"none"}
+    assert len(found) == 6 and found["t0"].utterances == 12 and {row.toxic_by for row in found.values()} == {"none"}
     assert all(row.statement_pairs is None for row in found.values())  # no model of entailment is set
     page = tmp_path / "lakehouse" / "reports" / "augesc.html"
     assert "2 conversations between" in page.read_text("utf-8")

@@ -255,6 +255,7 @@ def test_the_analysis_and_its_report(place: Workplace) -> None:
     root = Path(place.settings.lakehouse.root)
     assert f"{number} utterances that characters" in (root / "reports" / "emo_pillars.html").read_text("utf-8")
     tasks = table(place, "emo_pillars.evaluation_tasks").collect()
-    (folder,) = (root / "annotation").iterdir()
-    page = (folder / "annotate.html").read_text("utf-8")
-    assert all(task.item_id in page and task.utterance_id not in page for task in tasks)
+    assert len(tasks) == table(place, "emo_pillars.contextual_examples").where("split = 'train'").count()
+    pages = [path.read_text("utf-8") for path in root.glob("annotation/*/annotate.html")]
+    assert len(pages) == min(len(tasks), 1)
+    assert all(task.item_id in pages[0] and task.utterance_id not in pages[0] for task in tasks)
