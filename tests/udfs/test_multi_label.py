@@ -156,6 +156,21 @@ def test_its_loss_is_the_mean_over_labels_summed_over_rows(encoders: dict[str, P
     assert model.loss(logits, targets, 0.2) != expected
 
 
+def test_a_new_head_begins_with_the_labels_shares_and_a_trained_one_as_it_is(
+    encoders: dict[str, Path], tmp_path: Path
+) -> None:
+    model = model_of(encoders["bert"])
+    model.begin_at_shares([(0,)] * 6 + [(0, 1)] * 3)
+    assert torch.allclose(torch.sigmoid(model.output.bias), torch.tensor([0.95, 0.35, 0.05]))
+    folder = model.save(tmp_path / "first")
+    still = replace(OPTIONS, epochs=1, learning_rate=1e-9)
+    fresh = train_multi_label(encoders["bert"], ROWS, ROWS, LABELS, still, tmp_path / "fresh")
+    again = train_multi_label(folder, ROWS, ROWS, LABELS, still, tmp_path / "again")
+    biases = [torch.sigmoid(MultiLabelClassifier.load(result.path).output.bias) for result in (fresh, again)]
+    assert torch.allclose(biases[0], torch.tensor([3.5, 3.5, 1.5]) / 7, atol=1e-5)
+    assert torch.allclose(biases[1], torch.tensor([0.95, 0.35, 0.05]), atol=1e-5)
+
+
 def test_a_training_keeps_the_last_epoch_with_its_threshold(encoders: dict[str, Path], tmp_path: Path) -> None:
     result = train_multi_label(encoders["bert"], ROWS, ROWS, LABELS, OPTIONS, tmp_path / "model")
     assert result.best_epoch == 30 and len(result.history) == 30

@@ -109,6 +109,16 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         found = answers_alike(self.encode(items), batch_size, self.max_tokens, first_token)
         return (torch.stack(found) if found else torch.empty((0, self.hidden.in_features))).numpy()
 
+    def begin_at_shares(self, truths: Sequence[Any]) -> None:
+        """Let a new head answer with each label's share of the rows (ours).
+
+        Else the tanh layer learns first that most labels are rare, saturates, and a small set like ISEAR, in which
+        21 labels never occur, is not learned at all.
+        """
+        shares = (self.targets(truths).sum(dim=0) + 0.5) / (len(truths) + 1)
+        with torch.no_grad():
+            self.output.bias.copy_(torch.logit(shares))
+
     def check(self, truths: Sequence[Any], what: str) -> None:
         for labels in truths:
             super().check(labels, what)
@@ -239,4 +249,7 @@ def train_multi_label(
     with reproducible(options.seed, options.threads):
         model = starting_model(Path(start), labels, options, pooling, typed)
         rows: Rows = train
+        if rows and not (Path(start) / HEAD_CONFIG).is_file():
+            model.check([truth for _, truth in rows], "training")
+            model.begin_at_shares([truth for _, truth in rows])
         return fit(model, rows, valid, options, out_dir, on_epoch)
