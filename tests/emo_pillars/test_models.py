@@ -13,15 +13,15 @@ from sklearn.metrics import f1_score
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import goemotions_labels
-from etl.edos.hashes import history_hash
+from etl.edos.hashes import history_hash, text_hash
+from etl.emo_pillars.taxonomy_map import taxonomy_map
 from etl.lakehouse.pipeline import Workplace
 from etl.lakehouse.progress import Progress
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.runner import run_stage
 from etl.lakehouse.sentence_embeddings import read_sentences
-from etl.lakehouse.stage import Stage
+from etl.lakehouse.stage import Stage, StageRun
 from etl.lakehouse.tables import Table
-from etl.lakehouse.tables.edos import DIALOGUE_SCORES, INITIAL
 from etl.lakehouse.tables.emo_pillars import (
     CONTEXTUAL_EXAMPLES,
     EMOCONTEXT,
@@ -31,23 +31,20 @@ from etl.lakehouse.tables.emo_pillars import (
     GOEMOTIONS_RESULTS,
     INTRA_DATASET,
     ISEAR,
-    ISEAR_RESULTS,
-    TAXONOMY_MAP,
     TEST_ANSWERS,
     TURN_ANSWERS,
 )
-from etl.lakehouse.trainings.transfer_tasks import TaskRows, relabelled
+from etl.lakehouse.trainings.transfer import planned_transfers, run_transfers
+from etl.lakehouse.trainings.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
 from etl.lakehouse.views import all_views
 from jobs.emo_pillars.emo_pillars_answer_tests import emo_pillars_answer_tests
-from jobs.emo_pillars.emo_pillars_answer_turns import emo_pillars_answer_turns
+from jobs.emo_pillars.emo_pillars_answer_turns import pending_turns
 from jobs.emo_pillars.emo_pillars_export_embeddings import emo_pillars_export_embeddings
 from jobs.emo_pillars.emo_pillars_intra_dataset import emo_pillars_intra_dataset
-from jobs.emo_pillars.emo_pillars_map_taxonomies import emo_pillars_map_taxonomies
 from jobs.emo_pillars.emo_pillars_train_contextless import emo_pillars_train_contextless
 from jobs.emo_pillars.emo_pillars_train_contextual import emo_pillars_train_contextual
 from jobs.emo_pillars.emo_pillars_transfer_emocontext import emo_pillars_transfer_emocontext
 from jobs.emo_pillars.emo_pillars_transfer_goemotions import emo_pillars_transfer_goemotions
-from jobs.emo_pillars.emo_pillars_transfer_isear import emo_pillars_transfer_isear
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.multi_label_classifier import MultiLabelClassifier, Passage
 
@@ -181,30 +178,47 @@ def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: Workplace
     untuned = next(row for row in rows if not row.tuned)
     assert (untuned.train_rows, untuned.epochs, untuned.test_rows) == (0, 0, 9)
     assert all(len(row.starts_from) > 10 for row in rows)
+    learned.lakehouse.register(all_views())
+    classes = learned.spark.table("analysis.emo_pillars_transfer_classes").where("class = 'grief'").collect()
+    assert {(row.paper_f1, row.goemotions_f1) for row in classes} == {(0.57, 0.0)} and len(classes) == 3
+    gains = {row.model: row.gain_over_plain for row in classes if row.tuned}
+    assert gains[PLAIN] is None and gains[LESS] is not None
 
 
-def test_isear_and_emocontext_have_their_arms_and_the_views_show_them(spark: SparkSession, learned: Workplace) -> None:
-    run(learned, emo_pillars_transfer_isear)
-    run(learned, emo_pillars_transfer_emocontext)
-    isear = learned.lakehouse.read(ISEAR_RESULTS).where("class = 'macro'").collect()
-    assert {(row.model, row.tuned, row.fold) for row in isear} == {
-        (PLAIN, True, 0), (LESS, True, 0), (LESS, False, None),
-    }  # fmt: skip
-    assert {row.test_rows for row in isear if row.fold is None} == {36}
-    arms = {(r.model, r.tuned, r.variant) for r in learned.lakehouse.read(EMOCONTEXT_RESULTS).collect()}
+def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: Workplace) -> None:
+    reports, transfer = learned.lakehouse.read(ISEAR), learned.settings.emo_pillars.transfer
+    folds = {row.text: row.fold for row in reports.collect()}
+    fold = isear_rows(reports, Arm(LESS, True, fold=1), transfer).rows
+    assert {folds[passage.utterance] for passage, _ in fold["test"]} == {1} and len(fold["test"]) == 18
+    assert {folds[passage.utterance] for split in ("train", "validation") for passage, _ in fold[split]} == {0}
+    assert len(isear_rows(reports, Arm(LESS, False), transfer).rows["test"]) == 36
+
+
+def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: Workplace) -> None:
+    need = learned.need(emo_pillars_transfer_emocontext)
+    stage, settings = emo_pillars_transfer_emocontext, learned.settings
+    own = StageRun(stage.visible(settings), need.models, spark, learned.model_folder, settings)
+    dialogues = learned.lakehouse.read(EMOCONTEXT)
+    planned = planned_transfers(dialogues, own, "emocontext")
+    arms = {(row.model, row.tuned, row.variant) for row in planned.collect()}
     assert arms == {
         (PLAIN, True, "kept"), (FULL, False, None), (FULL, True, "kept"), (FULL, True, "relabelled"),
         (FULL, True, "typed"),
     }  # fmt: skip
+    some = planned.where("variant = 'typed' OR NOT tuned")
+    results = run_transfers(some, dialogues, own, "emocontext", EMOCONTEXT_RESULTS)
+    learned.lakehouse.replace(EMOCONTEXT_RESULTS, results, {})
     learned.lakehouse.register(all_views())
     shown = spark.table("analysis.emo_pillars_transfer").collect()
-    ours = [row for row in shown if row.task == "emocontext" and row.model == FULL and row.variant == "relabelled"]
-    assert {(row.scored, row.paper_f1) for row in ours if row.average == "macro"} == {
-        ("4 classes, strongest", 0.81), ("3 classes, strongest", 0.7567),
+    ours = [row for row in shown if row.task == "emocontext" and row.model == FULL]
+    assert {(row.tuned, row.variant, row.scored, row.paper_f1) for row in ours if row.average == "macro"} == {
+        (False, None, "4 classes, strongest", 0.53), (False, None, "3 classes, strongest", None),
+        (True, "typed", "4 classes, strongest", None), (True, "typed", "3 classes, strongest", None),
     }  # fmt: skip
+    assert {row.trials for row in ours} == {1}
     assert sum(row.paper_model == "BERT (Demszky et al., 2020)" for row in shown) == 1
-    classes = spark.table("analysis.emo_pillars_transfer_classes").where("class = 'grief'").collect()
-    assert {(row.paper_f1, row.goemotions_f1) for row in classes if row.task == "goemotions"} == {(0.57, 0.0)}
+    found = {row["class"]: row.support for row in results.where("scored LIKE '4%' AND tuned").collect()}
+    assert (found["happy"], found["others"], found["angry"], found["macro"]) == (3, 3, 0, 9)
 
 
 def test_others_are_learned_as_the_models_label_or_neutral(learned: Workplace) -> None:
@@ -220,25 +234,39 @@ def test_others_are_learned_as_the_models_label_or_neutral(learned: Workplace) -
 
 
 def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: Workplace) -> None:
-    dialogues = [("d1", "m", 1, 0.5, ["so happy !", "i cry alone ."]), ("d2", "m", 2, 0.5, ["so happy !", "yes"])]
-    initial = spark.createDataFrame(dialogues, INITIAL.schema)
-    learned.lakehouse.replace(INITIAL, initial, {})
-    run(learned, emo_pillars_answer_turns)
-    assert learned.lakehouse.read(TURN_ANSWERS).where("error IS NULL").count() == 3
-    learned.lakehouse.ensure(DIALOGUE_SCORES)
-    edos = learned.need(emo_pillars_map_taxonomies).models["emotion_classifier"].identity
-    joyful = initial.selectExpr("explode(array(slice(turns, 1, 1), turns)) AS turns")
-    answered = joyful.select(history_hash(joyful["turns"]).alias("history_hash")).distinct().selectExpr(
-        "history_hash", f"'{edos}' AS model", "'joyful' AS label", "CAST(0.9 AS float) AS confidence",
-        "CAST(NULL AS string) AS error",
-    )  # fmt: skip
-    learned.lakehouse.replace(DIALOGUE_SCORES, answered, {})
-    run(learned, emo_pillars_map_taxonomies)
-    rows = learned.lakehouse.read(TAXONOMY_MAP).collect()
-    assert rows and {row.edos_label for row in rows} == {"joyful"}
-    assert {(row.edos_turns, row.all_turns) for row in rows} == {(4, 4)}
-    assert {row.lift for row in rows} == {1.0} and {row.pmi for row in rows} == {0.0}
-    assert all(row.share_of_edos == row.turns / 4 and row.share_of_label == 1 for row in rows)
+    """Four turns: joy with joyful twice and once with sad, fear with sad; under the threshold a turn is neutral."""
+    said = [("d1", ["so happy !", "a dark ghost ."]), ("d2", ["so happy !"]), ("d3", ["yes", "so happy !"])]
+    dialogues = spark.createDataFrame(said, "dialogue_id string, turns array<string>")
+    given = {"so happy !": ("joy",), "a dark ghost .": ("fear", "joy"), "yes": ()}
+    answers = [
+        (text, model, [0.9 if label in labels else 0.1 for label in goemotions_labels()], 0.5, None)
+        for text, labels in given.items()
+        for model in ("pillars", "another")
+    ]
+    texts = spark.createDataFrame(answers, TURN_ANSWERS.schema)
+    texts = texts.withColumn("text_hash", text_hash("text_hash"))
+    edos = [(["so happy !"], "joyful"), (["so happy !", "a dark ghost ."], "afraid"), (["yes"], "joyful")]
+    histories = spark.createDataFrame(edos, "turns array<string>, label string")
+    scores = histories.selectExpr("turns", "'edos' AS model", "label", "CAST(NULL AS string) AS error")
+    scores = scores.withColumn("history_hash", history_hash("turns"))
+    found = {
+        (row.edos_label, row.label): row for row in taxonomy_map(dialogues, scores, texts, "edos", "pillars").collect()
+    }
+    assert {pair: row.turns for pair, row in found.items()} == {
+        ("joyful", "joy"): 2, ("joyful", "neutral"): 1, ("afraid", "joy"): 1, ("afraid", "fear"): 1,
+    }  # fmt: skip
+    assert {row.all_turns for row in found.values()} == {4}, "one turn has no answer of EDOS's model"
+    joyful = found["joyful", "joy"]
+    assert (joyful.edos_turns, joyful.label_turns) == (3, 3)
+    assert (joyful.share_of_edos, joyful.share_of_label) == (0.6667, 0.6667)
+    assert joyful.lift == pytest.approx(2 * 4 / 9, abs=1e-4) and joyful.pmi == pytest.approx(np.log2(8 / 9), abs=1e-4)
+    assert found["afraid", "fear"].lift == 4.0 and found["afraid", "fear"].pmi == 2.0
+
+
+def test_each_text_is_asked_about_once(spark: SparkSession, learned: Workplace) -> None:
+    initial = spark.createDataFrame([(["yes", "no"],), (["yes"],)], "turns array<string>")
+    found = pending_turns(initial, learned).collect()  # type: ignore[arg-type]  # it looks at no settings
+    assert sorted((row.utterance, row.context) for row in found) == [("no", None), ("yes", None)]
 
 
 def test_embeddings_are_exported_without_a_pickle(learned: Workplace, tmp_path: Path) -> None:

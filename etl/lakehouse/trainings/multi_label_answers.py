@@ -1,5 +1,6 @@
 """The answers of Emo Pillars' models to the data set's own test sets."""
 
+from collections.abc import Mapping
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -22,11 +23,11 @@ def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: S
     """
     sets = dict(zip(TESTED_ON, (contextless(examples), *_sets(contextual_examples, False)), strict=True))
     with_contexts = dict(zip(TESTED_ON[1:], _sets(contextual_examples, True), strict=True))
-    parts = []
-    for learner in run.models:
-        if run.asks(learner):
-            own = with_contexts if learner.startswith("emo_pillars_contextual") else sets
-            parts += [_answers(passages, tested_on, learner, run) for tested_on, passages in own.items()]
+    parts = [
+        _answers(with_contexts if learner.startswith("emo_pillars_contextual") else sets, learner, run)
+        for learner in run.models
+        if run.asks(learner)
+    ]
     if not parts:
         raise InputError("no model to test: set models.emo_pillars_contextless or another of its kind")
     found = reduce(DataFrame.unionByName, parts).persist()
@@ -43,9 +44,14 @@ def _sets(contextual_examples: DataFrame, with_context: bool) -> tuple[DataFrame
     return original, rewritten
 
 
-def _answers(passages: DataFrame, tested_on: str, learner: str, run: StageRun) -> DataFrame:
-    test = passages.where(F.col("split") == "test")
-    answers = answer_passages(test.select("passage_id", "utterance", "context"), **run.asking(learner))
-    joined = test.select("passage_id", "labels").join(answers, "passage_id")
-    given = joined.withColumn("given", given_labels())
-    return with_f1(given).select(F.lit(learner).alias("learner"), F.lit(tested_on).alias("tested_on"), "*")
+def _answers(sets: Mapping[str, DataFrame], learner: str, run: StageRun) -> DataFrame:
+    """One model's answers to its test sets, in one pass."""
+    tests = [
+        passages.where(F.col("split") == "test").withColumn("tested_on", F.lit(tested_on))
+        for tested_on, passages in sets.items()
+    ]
+    key = F.concat_ws("/", "tested_on", "passage_id")
+    test = reduce(DataFrame.unionByName, tests).withColumn("place", key)
+    answers = answer_passages(test.select("place", "utterance", "context"), **run.asking(learner))
+    joined = test.select("place", "tested_on", "passage_id", "labels").join(answers, "place")
+    return with_f1(joined.withColumn("given", given_labels())).select(F.lit(learner).alias("learner"), "*")
