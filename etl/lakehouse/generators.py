@@ -11,7 +11,7 @@ from conf.taxonomy import edos_labels
 from etl.edos.hashes import history_hash
 from etl.lakehouse.stage import StageRun
 from etl.replies.regimes import ALL, ON_EMPATHETIC, PAPERS, STEERED
-from etl.replies.requests import plain_requests, steered_requests, test_replies
+from etl.replies.requests import held_out_replies, plain_requests, steered_requests
 from etl.replies.talks import EMPATHETIC
 
 LIKELIHOOD = "likelihood"
@@ -19,20 +19,20 @@ LIKELIHOOD = "likelihood"
 
 def planned_likelihoods(examples: DataFrame, run: StageRun) -> DataFrame:
     """Each chosen test reply, and each generator that is asked how likely it is."""
-    replies = test_replies(examples, run.settings.replies.evaluation.examples)
+    replies = held_out_replies(examples, run.settings.replies.evaluation.examples)
     return plain_requests(replies, _papers(run), LIKELIHOOD)
 
 
 def planned_replies(examples: DataFrame, run: StageRun) -> DataFrame:
     """Each chosen test history, and each generator that is to reply."""
-    replies = test_replies(examples, run.settings.replies.evaluation.examples)
+    replies = held_out_replies(examples, run.settings.replies.evaluation.examples)
     return plain_requests(replies, _papers(run), _decoding(run))
 
 
 def planned_steering(examples: DataFrame, run: StageRun) -> DataFrame:
     """So many test histories of EmpatheticDialogues, and each intent; without one, too, and of the plain generator."""
     evaluation = run.settings.replies.evaluation
-    replies = test_replies(examples.where(F.col("source") == EMPATHETIC), evaluation.contexts)
+    replies = held_out_replies(examples.where(F.col("source") == EMPATHETIC), evaluation.contexts)
     told, plain = ((regime.generator, run.models[regime.model].identity) for regime in (STEERED, ON_EMPATHETIC))
     return steered_requests(replies, told, plain, evaluation.intents or edos_labels(), _decoding(run))
 

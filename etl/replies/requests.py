@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from etl.edos.hashes import history_hash
 
 
-def test_replies(examples: DataFrame, most: int | None) -> DataFrame:
+def held_out_replies(examples: DataFrame, most: int | None) -> DataFrame:
     """The test replies, or so many of each source by content hash: fewer are among more."""
     rows = examples.where("split = 'test'")
     if most is None:
