@@ -85,7 +85,9 @@ class ReplyTraining(Section):
     effective_batch: int = Field(512, ge=1, description="EDOS E: rows an update, by accumulation")
     label_smoothing: float = Field(0.0, ge=0, lt=1)
     train_rows: int | None = Field(None, ge=1, description="by content hash; null: all")
-    validation_rows: int | None = Field(None, ge=1, description="by content hash; null: all")
+    validation_rows: int | None = Field(
+        None, ge=1, description="and as many test rows, by content hash; null: all (evaluation has its own number)"
+    )
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
         "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
     )
