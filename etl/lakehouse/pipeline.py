@@ -128,22 +128,6 @@ class Need:
     rebuild: bool = False
 
 
-def model_folder(settings: Settings) -> str:
-    """Where resolved models lie: a folder that the driver and every worker see under the same path.
-
-    Raises:
-        InputError: the tables are in an object store and ``models.folder`` is not set.
-    """
-    root = settings.lakehouse.root
-    if settings.models.folder is not None:
-        return settings.models.folder
-    if root.startswith("dbfs:/"):
-        return f"/dbfs/{root[6:]}/_models"
-    if "://" in root:
-        raise InputError(f"models cannot be read from {root}: set models.folder to a folder all workers share")
-    return f"{root}/_models"
-
-
 class Workplace:
     """What stages run in: session, tables, ledgers, log and models of one lakehouse."""
 

@@ -10,8 +10,7 @@ from typing import TextIO
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
 from conf.settings import PROFILES, Settings, load_settings
-from etl.lakehouse.pipeline import model_folder
-from etl.lakehouse.registry import tracking_uri
+from etl.lakehouse.registry import model_folder, tracking_uri
 from udfs.devices import set_threads
 from udfs.models.loader import resolve
 from udfs.models.reply_decoding import write_replies
