@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
@@ -27,6 +28,7 @@ def work(spark: SparkSession, settings: dict[str, str]) -> tuple[Workplace, list
     return place, ran
 
 
+@pytest.mark.slow
 def test_forms_faults_and_the_report(spark: SparkSession, settings: dict[str, str], tmp_path: Path) -> None:
     place, _ = work(spark, settings)
     read = place.lakehouse.read

@@ -110,7 +110,7 @@ def test_similarities_and_changes_stand_beside_the_papers(spark: SparkSession, v
     )
     assert (missing.mean, missing.paper_mean, missing.paper_percentile_99) == (None, 0.24, None)
     classes = {row.label: row for row in rows(spark, views, "emo_pillars_table_12")}
-    assert len(classes) == 28 and sum(row.paper_utterances for row in classes.values()) == 83521
+    assert len(classes) == 28 and sum(row.paper_utterances for row in classes.values()) == 83226
     assert (classes["joy"].mean, classes["joy"].paper_mean, classes["joy"].utterances) == (0.3, 0.23, 0)
     changed = {row.measure: (row.value, row.paper) for row in rows(spark, views, "emo_pillars_changes")}
     assert changed["tokens of an utterance"] == (21, 20)
