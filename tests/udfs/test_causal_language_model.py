@@ -10,7 +10,8 @@ from tests.udfs.tiny_models import tiny_language_model
 from udfs.llm_requests import Request
 from udfs.models.causal_language_model import CausalLanguageModel, TokenRow
 from udfs.models.generator import LocalGenerator
-from udfs.models.language_training import LanguageOptions, fit_language_model, perplexity
+from udfs.models.language_model import LanguageOptions, perplexity
+from udfs.models.language_training import fit_language_model
 from udfs.models.pretrained import unpacked
 
 TALKS = [

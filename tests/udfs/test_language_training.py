@@ -13,16 +13,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from conf.errors import InputError
-from udfs.models.language_training import (
+from udfs.models.language_model import (
     LanguageEpoch,
     LanguageModel,
     LanguageOptions,
     LanguageResult,
-    fit_language_model,
     mean_loss,
     perplexity,
-    rate_factor,
 )
+from udfs.models.language_training import fit_language_model, rate_factor
 
 WORDS = 7
 

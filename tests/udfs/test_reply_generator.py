@@ -15,7 +15,8 @@ from conf.taxonomy import edos_labels
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.processes import trained_in_processes
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.language_training import LanguageEpoch, LanguageOptions, LanguageResult, fit_language_model
+from udfs.models.language_model import LanguageEpoch, LanguageOptions, LanguageResult
+from udfs.models.language_training import fit_language_model
 from udfs.models.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.reply_tokenizer import ReplyTokenizer, trained_tokenizer
 from udfs.models.shared_replies import SharedReplies, read_result, read_rows, write_rows

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from conf.errors import InputError
 from udfs.models.classifier import quiet
-from udfs.models.language_training import LanguageModel
+from udfs.models.language_model import LanguageModel
 from udfs.models.pretrained import causal_model, unpacked
 
 Piece = tuple[str, bool]

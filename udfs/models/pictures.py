@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from udfs.models.language_training import LanguageEpoch
+    from udfs.models.language_model import LanguageEpoch
     from udfs.models.training import EpochMetrics
 
 

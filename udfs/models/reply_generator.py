@@ -13,7 +13,7 @@ from transformers import BartConfig, BartForConditionalGeneration
 from conf.errors import InputError
 from udfs.models.batches import answers_alike, padded_width
 from udfs.models.classifier import quiet
-from udfs.models.language_training import LanguageModel
+from udfs.models.language_model import LanguageModel
 from udfs.models.reply_tokenizer import ReplyTokenizer
 
 NETWORK = "network"

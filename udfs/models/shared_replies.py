@@ -9,7 +9,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from conf.errors import InputError
-from udfs.models.language_training import LanguageEpoch, LanguageOptions, LanguageResult, fit_language_model
+from udfs.models.language_model import LanguageEpoch, LanguageOptions, LanguageResult
+from udfs.models.language_training import fit_language_model
 from udfs.models.reply_generator import EncodedReply, ReplyGenerator
 from udfs.models.shared_training import JOB, MODEL, noted, read_facts, write_facts
 from udfs.models.team import team_of_processes

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from conf.errors import InputError
 from udfs.models.dialogue_classifier import Turns, train_dialogue_classifier
-from udfs.models.language_training import LanguageResult
+from udfs.models.language_model import LanguageResult
 from udfs.models.team import team_of_processes
 from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult
 

@@ -14,7 +14,7 @@ from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.classifiers import data_tags
 from udfs.models.causal_language_model import CausalLanguageModel, Piece
-from udfs.models.language_training import LanguageOptions
+from udfs.models.language_model import LanguageOptions
 from udfs.models.loader import ResolvedModel, resolve
 from udfs.models.tracked_language import Held, train_tracked_writer
 

@@ -20,7 +20,8 @@ from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun, setting
 from etl.lakehouse.trainings.classifiers import data_tags
 from etl.replies.regimes import Regime
-from udfs.models.language_training import LanguageEpoch, LanguageOptions, LanguageResult, fit_language_model
+from udfs.models.language_model import LanguageEpoch, LanguageOptions, LanguageResult
+from udfs.models.language_training import fit_language_model
 from udfs.models.loader import resolve
 from udfs.models.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.reply_tokenizer import ReplyTokenizer, trained_tokenizer
