@@ -28,25 +28,52 @@ _CLUSTER = "stages"
 _HEADER = "# Written by `python -m etl.lakehouse.documents` from the stages under jobs/: change those, not this file.\n"
 
 
+GROUPS = {
+    "subtitles": "Subtitles into dialogues",
+    "edos": "EDOS",
+    "replies": "Response generators",
+    "emo_pillars": "Emo Pillars",
+    "augesc": "AugESC",
+}
+"""Folders under ``jobs/``, schemas, and beginnings of views' names; what is in none of them comes last."""
+_OTHERS = "Runs, what was left out, answers of language models"
+_FOLD = "<details{opened}><summary>{title} ({number})</summary>\n\n{table}\n\n</details>"
+
+
 def stage_table(stages: Iterable[Stage]) -> str:
-    """Every stage in order as a Markdown table: stage, reads, writes, and its docstring's first line."""
-    return _markdown(
+    """Every stage in order as Markdown tables, one a data set: stage, reads, writes, its docstring's first line."""
+    return _folded(
         ("stage", "reads", "writes", "in words"),
-        ((_link(stage), _reads(stage), _writes(stage), _first_line(stage.about)) for stage in stages),
+        (
+            (Path(stage.file).parts[-2], (_link(stage), _reads(stage), _writes(stage), _first_line(stage.about)))
+            for stage in stages
+        ),
     )
 
 
 def table_table() -> str:
-    """Every table of the registry as a Markdown table: name, what one row is, the key."""
-    return _markdown(
+    """Every table of the registry as Markdown tables, one a data set: name, what one row is, the key."""
+    return _folded(
         ("table", "one row", "key"),
-        ((f"`{table.name}`", table.comment, ", ".join(table.key)) for table in TABLES.values()),
+        (
+            (table.name.split(".")[0], (f"`{table.name}`", table.comment, ", ".join(table.key)))
+            for table in TABLES.values()
+        ),
     )
 
 
 def view_table() -> str:
-    """Every view of the registry as a Markdown table: name, and what it shows."""
-    return _markdown(("view", "shows"), ((f"`{name}`", comment) for name, (comment, _) in all_views().items()))
+    """Every view of the registry as Markdown tables, one a data set: name, and what it shows."""
+    return _folded(
+        ("view", "shows"),
+        ((_data_set(name), (f"`{name}`", comment)) for name, (comment, _) in all_views().items()),
+    )
+
+
+def _data_set(view: str) -> str:
+    """The data set of a view: its name begins with it."""
+    own = view.removeprefix("analysis.").replace("reply_", "replies_")
+    return next((group for group in GROUPS if own.startswith(f"{group}_")), "")
 
 
 def databricks_job(stages: Sequence[Stage]) -> dict[str, Any]:
@@ -190,6 +217,21 @@ def _writes(stage: Stage) -> str:
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0].strip()
+
+
+def _folded(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """A table for each group, folded up but for the first two."""
+    by_group: dict[str, list[Sequence[str]]] = {group: [] for group in [*GROUPS, ""]}
+    for group, row in rows:
+        by_group[group if group in GROUPS else ""].append(row)
+    return "\n".join(
+        _FOLD.format(
+            opened=" open" if group in list(GROUPS)[:2] else "",
+            title=GROUPS.get(group, _OTHERS), number=len(own), table=_markdown(head, own),
+        )
+        for group, own in by_group.items()
+        if own
+    )  # fmt: skip
 
 
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -81,17 +81,25 @@ def test_a_readme_without_markers_is_refused() -> None:
 
 
 def test_every_stage_of_the_main_job_is_in_the_table() -> None:
-    rows = stage_table(all_stages()).splitlines()[2:]
+    rows = stage_table(all_stages()).splitlines()
     names = [re.match(r"\| \[(\w+)\]\((jobs/\w+/\w+\.py)\) \|", row) for row in rows]
     found = {match[1]: match[2] for match in names if match}
-    assert len(found) == len(rows)
+    assert len(found) == len(all_stages())
     assert set(MAIN_JOB) <= set(found)
     assert all((ROOT / path).is_file() for path in found.values())
 
 
 def test_rows_have_as_many_cells_as_the_head() -> None:
     for table in (stage_table(all_stages()), table_table(), documents.view_table()):
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+        rows = [line for line in table.splitlines() if line.startswith("|")]
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in rows}) == 1
+
+
+def test_each_part_is_folded_under_its_number_of_rows() -> None:
+    for table in (stage_table(all_stages()), table_table(), documents.view_table()):
+        parts = re.findall(r"<details[^>]*><summary>.+? \((\d+)\)</summary>\n\n(.*?)\n\n</details>", table, re.DOTALL)
+        assert [int(number) for number, _ in parts] == [len(rows.splitlines()) - 2 for _, rows in parts]
+        assert sum(len(rows.splitlines()) for _, rows in parts) == len(re.findall(r"^\|", table, re.MULTILINE))
 
 
 def test_the_databricks_job_keeps_the_order_of_the_stages() -> None:
