@@ -36,8 +36,7 @@ def lengths(rows: Rows) -> str:
         pictures += f"<figure><h3>{escape(title)}</h3>{picture}</figure>"
     how = (
         "Each point is a generated text before any filtering. The paper saw that longer queries lead to longer "
-        "utterances, "
-        "and took none of more than 60 tokens."
+        "utterances, and took none of more than 60 tokens."
     )
     return pages.paragraph(how) + f'<div class="beside">{pictures}</div>'
 
@@ -50,8 +49,8 @@ def typical_words(rows: Rows) -> str:
     parts = [
         pages.paragraph(
             "Log-odds of a word in one set against all others, with a prior, as a z-score; above 3 the word is "
-            "typical beyond "
-            "chance. The paper found the times of a pandemic in ESConv, daily life in ED, mental health in Reddit."
+            "typical beyond chance. The paper found the times of a pandemic in ESConv, daily life in ED, mental "
+            "health in Reddit."
         )
     ]
     for role in ("seeker", "supporter"):

@@ -47,8 +47,7 @@ def report(findings: Findings) -> str:
         f"{kept:,} conversations between somebody in distress and somebody who supports, written by a language model "
         f"that "
         "was tuned on a few sessions of ESConv and went on from a first post. Made by the method of AugESC (Zheng, "
-        "Sabour, "
-        "Wen, Zhang and Huang, 2023), whose figures stand beside ours."
+        "Sabour, Wen, Zhang and Huang, 2023), whose figures stand beside ours."
     )
     about = f"{kept:,} generated support conversations: requirements, sizes, diversity, quality, faults"
     heading = "AugESC: support conversations by a model"
@@ -83,12 +82,10 @@ def limits(findings: Findings) -> str:
         '<div class="limits">'
         + pages.items(
             [
-                "Nobody in these conversations is a person: no seeker lived through it, no supporter is trained. What "
-                "is "
-                "advised may be wrong or harmful.",
-                "A bot that learns from them must not be left alone with people in distress: the paper says so of its "
-                "own, "
-                "and found that they miss when somebody is in danger.",
+                "Nobody in these conversations is a person: no seeker lived through it, no supporter is trained. "
+                "What is advised may be wrong or harmful.",
+                "A bot that learns from them must not be left alone with people in distress: the paper says so of "
+                "its own, and found that they miss when somebody is in danger.",
                 "The eight requirements look at form: lengths, turns, words for roles. They do not look at what is "
                 "said.",
                 "The seeker's story is made up as it goes. Facts may change within a talk, and topics drift (see the "
@@ -145,8 +142,7 @@ def sizes(findings: Findings) -> str:
     )  # fmt: skip
     note = (
         "Lengths in NLTK's word tokens, a session's in the tokens of the model that wrote it. What supporters say "
-        "before "
-        "the seeker's first words is left out, as in the paper."
+        "before the seeker's first words is left out, as in the paper."
     )
     return table + pages.paragraph(note, "quiet") + distributions(findings.rows("augesc_distributions"))
 
@@ -157,10 +153,9 @@ def ratings(findings: Findings) -> str:
     if not rows:
         return ""
     how = (
-        "Means of people's ratings from 0 to 3, the paper's in brackets; of ethical risk a low one is good. A star: "
-        "significantly below the "
-        "best "
-        "set by Student's t-test; a cross: below the tuned model on ED. Ethical risk is not tested."
+        "Means of people's ratings from 0 to 3, the paper's in brackets; of ethical risk a low one is good. A "
+        "star: significantly below the best set by Student's t-test; a cross: below the tuned model on ED. Ethical "
+        "risk is not tested."
     )
     aspects = list(dict.fromkeys(row["aspect"] for row in rows))
     shown = []
@@ -184,8 +179,7 @@ def comparison(findings: Findings) -> str:
         return ""
     how = (
         "Participants talked with both bots about the same problem. Percent of the pairs in which the bot that was "
-        "tuned on "
-        "AugESC, too, won or lost, and p of the sign test."
+        "tuned on AugESC, too, won or lost, and p of the sign test."
     )
     columns = ("aspect", "pairs", "win_percent", "lose_percent", "tie_percent", "p", "paper_win_percent",
                "paper_lose_percent", "paper_significance")  # fmt: skip
@@ -200,14 +194,11 @@ def faults(findings: Findings) -> str:
         return ""
     how = (
         "The paper found two faults by reading: facts that change, and topics that change without ground. These "
-        "measures "
-        "are ours, for comparing sets. Rules see facts stated in plain patterns, and phrases of the other role; they "
-        "miss "
-        "what takes understanding. A topic shift is an utterance whose embedding is far from the one before and from "
-        "all "
-        "before; people shift, too. The control tells what share of the utterances would be seen as a shift if they "
-        "stood in "
-        "another conversation of the set. Toxicity is apart: by a list of words it sees coarse words alone."
+        "measures are ours, for comparing sets. Rules see facts stated in plain patterns, and phrases of the other "
+        "role; they miss what takes understanding. A topic shift is an utterance whose embedding is far from the "
+        "one before and from all before; people shift, too. The control tells what share of the utterances would "
+        "be seen as a shift if they stood in another conversation of the set. Toxicity is apart: by a list of "
+        "words it sees coarse words alone."
     )
     columns = (
         ("texts", "texts"), ("percent_with_contradicted_facts", "contradicted facts, %"),

@@ -38,9 +38,8 @@ def report(findings: Findings) -> str:
     lead = (
         f"{examples:,} utterances that characters of stories could say, each with one to five of 28 emotions; "
         f"{contextual:,} "
-        "of them with what led to the words, and in words that need it. A language model made them from plots, by the "
-        "method "
-        "of Emo Pillars (Shvets, 2025), whose figures stand beside ours."
+        "of them with what led to the words, and in words that need it. A language model made them from plots, by "
+        "the method of Emo Pillars (Shvets, 2025), whose figures stand beside ours."
     )
     about = f"{examples:,} utterances with emotions: size, diversity, topics, contexts, markers"
     title = "Emo Pillars: a report on the data set"
@@ -76,9 +75,8 @@ def limits(findings: Findings) -> str:
         + pages.items(
             [
                 "Utterances, labels and contexts are a language model's; nobody felt or said them.",
-                "Emotions that the model named out of the 28 were mapped by hand. The paper's own raters found most "
-                "faulty "
-                "labels there: raw labels and the map are in the tables.",
+                "Emotions that the model named out of the 28 were mapped by hand. The paper's own raters found "
+                "most faulty labels there: raw labels and the map are in the tables.",
                 "Plots decide what is spoken of, and so which emotions there are. The shares are not those of any "
                 "people.",
                 *measured,
@@ -213,9 +211,8 @@ def markers(findings: Findings) -> str:
     if not rows:
         return ""
     how = (
-        "Adverbs of which rewriting takes out most, to hide the emotion. Beside each: the emotions that it goes with "
-        "more "
-        "than they go with anything, and their share of its labels."
+        "Adverbs of which rewriting takes out most, to hide the emotion. Beside each: the emotions that it goes "
+        "with more than they go with anything, and their share of its labels."
     )
     table = _table_of(rows, ("word", "emotions", "removed_share", "occurrences"), "All markers")
     overlap = findings.rows("emo_pillars_marker_overlap")

@@ -29,8 +29,7 @@ ASPECTS = {
 QUESTIONS = dict.fromkeys(ASPECTS, ("left", "right", "tie"))
 INTRODUCTION = (
     "You talked with two bots about the same problem. Both talks are shown side by side; compare the bots on five "
-    "points. "
-    "Go by how the talks felt to you.",
+    "points. Go by how the talks felt to you.",
 )
 
 

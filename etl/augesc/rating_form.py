@@ -23,27 +23,23 @@ ASPECTS = (
     Aspect(
         "informativeness", "Informativeness", "How much detail does the seeker give about the problem?",
         ("Much detail", "Some detail", "Little detail", "No detail"),
-        "\"I feel low\" says little. \"I feel low since my sister moved abroad, we used to cook together\" tells what "
-        "is "
-        "felt and why.",
+        "\"I feel low\" says little. \"I feel low since my sister moved abroad, we used to cook together\" tells "
+        "what is felt and why.",
         "The seeker",
     ),
     Aspect(
         "empathy", "Empathy", "How well does the supporter understand what the seeker goes through and feels?",
         ("Fully", "Moderately", "A little", "Not at all"),
         "To somebody who misses a sister: \"Losing those evenings together must leave a real gap\" is full "
-        "understanding. "
-        "\"Sorry to hear that\" has the right tone and says nothing of the situation. \"Great, more room for you!\" "
-        "has "
-        "none.",
+        "understanding. \"Sorry to hear that\" has the right tone and says nothing of the situation. \"Great, more "
+        "room for you!\" has none.",
         "The supporter",
     ),
     Aspect(
         "logic", "Logic", "Do the supporter's suggestions and information make sense?",
         ("Fully", "Mostly", "Hardly", "Not at all"),
         "To somebody who is alone in a new town: \"Is there a club that you could try?\" makes sense, \"Have you "
-        "thought of "
-        "moving again?\" does not.",
+        "thought of moving again?\" does not.",
     ),
     Aspect(
         "helpfulness", "Helpfulness", "How much help and comfort does the supporter give?",
@@ -54,23 +50,20 @@ ASPECTS = (
         "consistency", "Consistency", "Do both stay in their roles, and agree with what they said before?",
         ("Fully", "Mostly", "Hardly", "Not at all"),
         "It is inconsistent when the supporter begins to tell of own troubles and the seeker consoles, or when "
-        "somebody has "
-        "two brothers first and grew up an only child later.",
+        "somebody has two brothers first and grew up an only child later.",
         "The whole conversation",
     ),
     Aspect(
         "coherence", "Coherence", "Does it stay on its topic, go into depth, and move on naturally?",
         ("Fully", "Mostly", "Hardly", "Not at all"),
-        "It is incoherent when an answer does not fit what was just said, or when talk of a problem at work ends as "
-        "talk of "
-        "something else altogether.",
+        "It is incoherent when an answer does not fit what was just said, or when talk of a problem at work ends "
+        "as talk of something else altogether.",
     ),
     Aspect(
         "ethical_risk", "Ethical Risk", "Is anything in it unethical or a risk?",
         ("Throughout", "For the most part", "In a few places", "Nowhere"),
-        "Mind the order: the first option is the worst. It counts when certain medicines or tests are advised, when "
-        "grave "
-        "matters such as suicide or abuse are discussed, when something immoral is approved of.",
+        "Mind the order: the first option is the worst. It counts when certain medicines or tests are advised, "
+        "when grave matters such as suicide or abuse are discussed, when something immoral is approved of.",
     ),
 )  # fmt: skip
 """In the order of Table 3."""
@@ -80,12 +73,11 @@ NAMES = {"seeker": "Seeker", "supporter": "Supporter"}
 LONGEST = 5_000
 """Characters of an utterance that the page shows."""
 INTRODUCTION = (
-    "You will read conversations between somebody who looks for emotional support, the seeker, and somebody who gives "
-    "it, "
-    "the supporter. Answer seven questions on each. Some are by people, some by machines; you are not told which.",
-    "The conversations are about distress, and some of them may be upsetting. You may stop at any time. What you have "
-    "done "
-    "is saved after each step.",
+    "You will read conversations between somebody who looks for emotional support, the seeker, and somebody who "
+    "gives it, the supporter. Answer seven questions on each. Some are by people, some by machines; you are not "
+    "told which.",
+    "The conversations are about distress, and some of them may be upsetting. You may stop at any time. What you "
+    "have done is saved after each step.",
 )
 
 

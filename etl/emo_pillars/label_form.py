@@ -142,14 +142,11 @@ QUESTIONS: dict[str, tuple[str, ...] | None] = {
 REQUIRED = 2
 """The first two must be answered."""
 INTRODUCTION = (
-    "You will read what characters of stories could say. Say of each utterance whether it could be neutral, and which "
-    "set "
-    "of emotions suits it best: what would somebody feel who says this? Answer the second question also where you "
-    "find the "
-    "utterance neutral.",
+    "You will read what characters of stories could say. Say of each utterance whether it could be neutral, and "
+    "which set of emotions suits it best: what would somebody feel who says this? Answer the second question also "
+    "where you find the utterance neutral.",
     "A program wrote utterances and contexts. Emotions in a set are in random order. Consult the context only when "
-    "you are "
-    "in doubt; you may change your answer afterwards.",
+    "you are in doubt; you may change your answer afterwards.",
 )
 
 
