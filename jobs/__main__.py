@@ -2,7 +2,7 @@
 
 import sys
 
-from etl.lakehouse.commands import main
+from etl.lakehouse.commands.command_line import main
 
 
 def entry() -> None:

@@ -2,7 +2,7 @@
 
 import sys
 
-from etl.lakehouse.reply_shell import main
+from etl.lakehouse.commands.reply_shell import main
 
 if __name__ == "__main__":
     sys.exit(main())

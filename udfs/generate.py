@@ -132,7 +132,7 @@ def _local(source: Source) -> Generator:
 
 
 def _loaded(source: Source) -> Generator:
-    from udfs.models.generator import LocalGenerator
+    from udfs.models.language.generator import LocalGenerator
 
     set_threads(source.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"

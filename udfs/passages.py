@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import DataFrame
 
-from udfs.models.multi_label_classifier import MultiLabelClassifier, Passage
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 from udfs.predict import DECIMALS, answered, scores_or_errors, worker_model
 
 ANSWER_SCHEMA = "model string, probabilities array<float>, threshold double, error string"

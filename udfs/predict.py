@@ -12,12 +12,12 @@ from pyspark.sql import DataFrame
 from torch import nn
 
 from udfs.devices import is_out_of_memory, set_threads, task_device
-from udfs.models.classifier import SequenceClassifier
-from udfs.models.dialogue_classifier import DialogueClassifier
-from udfs.models.hub_classifier import HubClassifier
+from udfs.models.classifiers.classifier import SequenceClassifier
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.hub_classifier import HubClassifier
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import load_once
 from udfs.models.sentence_encoder import SentenceEncoder
-from udfs.models.weak_labeler import WeakLabeler
 
 WEAK_SCHEMA = "text_hash string, model string, top3 array<struct<label: string, confidence: float>>, error string"
 DIALOGUE_SCHEMA = "history_hash string, model string, label string, confidence float, error string"

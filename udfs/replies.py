@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, DoubleType, IntegerType, StringType, StructField, StructType
 
 from conf.reply_settings import ReplyDecoding
-from udfs.models.reply_decoding import Written, write_replies
-from udfs.models.reply_generator import ReplyGenerator
+from udfs.models.language.reply_decoding import Written, write_replies
+from udfs.models.language.reply_generator import ReplyGenerator
 from udfs.predict import gathered, worker_model
 
 WRITTEN = (("reply", StringType()), ("tokens", IntegerType()))

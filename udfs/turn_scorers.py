@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from etl.subtitles.turn_features import PairContext
 from etl.subtitles.turn_scoring import PairScorer
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter, lemma_table
-from udfs.models.turn_pair_classifier import SentencePair, TurnPairClassifier
+from udfs.models.classifiers.turn_pair_classifier import SentencePair, TurnPairClassifier
 from udfs.predict import worker_model
 
 

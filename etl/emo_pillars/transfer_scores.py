@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, ISEAR_LABELS, OTHERS
-from udfs.models.multi_label_metrics import Probabilities, Truth, class_rows, counts_at, counts_of, macro_and_micro
+from udfs.models.classifiers.multi_label_metrics import (
+    Probabilities,
+    Truth,
+    class_rows,
+    counts_at,
+    counts_of,
+    macro_and_micro,
+)
 
 MACRO, MICRO = "macro", "micro"
 

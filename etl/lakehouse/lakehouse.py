@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import LakehouseSettings
-from etl.lakehouse.folders import located
+from etl.lakehouse.files.folders import located
 from etl.lakehouse.tables import TABLES, Table
 from etl.lakehouse.tables.model import AND_ALSO
 

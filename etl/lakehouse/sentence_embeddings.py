@@ -15,7 +15,7 @@ import numpy as np
 from conf.errors import InputError
 from etl.lakehouse.stage import StageRun
 from udfs.devices import training_device
-from udfs.models.multi_label_classifier import MultiLabelClassifier, Passage
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 
 MOST_BYTES = 64 << 20
 _SETTING = "emo_pillars.sentences"

@@ -146,7 +146,7 @@ class Stage:
         """Run this stage alone, as ``spark-submit jobs/<group>/<stage>.py`` does."""
         import sys
 
-        from etl.lakehouse.commands import main
+        from etl.lakehouse.commands.command_line import main
 
         sys.exit(main([self.name, *sys.argv[1:]]))
 
@@ -214,7 +214,7 @@ def setting(settings: Settings, key: str) -> Any:
 
 def fingerprint_of(value: Any) -> Any:
     """Content hashes of the files under a path or list of paths (labelled sets: small, read whole)."""
-    from etl.lakehouse.outside import file_digests
+    from etl.lakehouse.files.outside import file_digests
 
     paths = [value] if isinstance(value, str) else list(value or ())
     return [file_digests(path) for path in paths]

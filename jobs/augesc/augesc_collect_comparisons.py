@@ -1,7 +1,7 @@
 """Collect the participants' answers on two bots: which count, and who won (AugESC 7.2)."""
 
 from etl.augesc.comparisons import COMPARISON_FORM, QUESTIONS, comparisons
-from etl.lakehouse.batches import read_form
+from etl.lakehouse.files.hit_batches import read_form
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.augesc_evaluation import COMPARISONS

@@ -4,8 +4,8 @@ from itertools import chain
 
 from conf.wordlists import cased_words
 from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, forum_posts, with_lengths
+from etl.lakehouse.files.outside import csv_rows, files_under
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import csv_rows, files_under
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.augesc import QUERIES
 

@@ -2,7 +2,7 @@
 
 from etl.augesc.rating_form import QUESTIONS, RATING_FORM
 from etl.augesc.ratings import ratings
-from etl.lakehouse.batches import read_form
+from etl.lakehouse.files.hit_batches import read_form
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.augesc_evaluation import RATINGS

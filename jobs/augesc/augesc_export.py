@@ -14,7 +14,7 @@ from etl.lakehouse.tables.augesc import CONVERSATIONS, QUERIES
     on_request=True,
 )
 def augesc_export(conversations: DataFrame, queries: DataFrame, run: StageRun) -> None:
-    from etl.lakehouse.publish_augesc import publish_augesc
+    from etl.lakehouse.publishing.augesc_export import publish_augesc
 
     publish_augesc(conversations, queries, run)
 

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 
 from etl.augesc.rating_form import RATING_FORM
-from etl.lakehouse.batches import write_form
+from etl.lakehouse.files.hit_batches import write_form
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.augesc_evaluation import RATING_FILES, RATING_TASKS
 

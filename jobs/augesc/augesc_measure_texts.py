@@ -4,8 +4,8 @@ from pyspark.sql import DataFrame
 
 from etl.augesc.generation import augmenter_asked, generated_texts, played_texts, untuned_asked
 from etl.augesc.measures import all_texts, measured_texts, session_texts, texts_from_files
+from etl.lakehouse.files.outside import files_under
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import files_under
 from etl.lakehouse.stage import Model, StageRun, Units, stage
 from etl.lakehouse.tables.augesc import MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS
 from etl.lakehouse.tables.llm import AUGMENTED, UNTUNED

@@ -1,8 +1,8 @@
 """Pair the participants' talks with the two bots, for them to compare (AugESC 7.2)."""
 
 from etl.augesc.comparisons import paired_chats
+from etl.lakehouse.files.outside import files_under
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import files_under
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.augesc_evaluation import COMPARISON_TASKS
 

@@ -1,8 +1,8 @@
 """Read support conversations between people: ESConv in the forms that are passed on (AugESC 4.1)."""
 
 from etl.augesc.sessions import ENDINGS, read_sessions, usable_sessions
+from etl.lakehouse.files.outside import files_under
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import files_under
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.augesc import SESSIONS
 

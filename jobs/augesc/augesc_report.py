@@ -18,7 +18,7 @@ from etl.lakehouse.tables.augesc_faults import FAULTS
     on_request=True,
 )  # fmt: skip
 def augesc_report(conversations: DataFrame, *rest: DataFrame | StageRun) -> None:
-    from etl.lakehouse.augesc_report import write_augesc_report
+    from etl.lakehouse.publishing.augesc_report import write_augesc_report
 
     run = rest[-1]
     assert isinstance(run, StageRun)

@@ -4,8 +4,8 @@ from pyspark.sql import DataFrame
 
 from conf.taxonomy import edos_labels
 from etl.edos.votes import all_annotations
+from etl.lakehouse.files.outside import read_csv
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import read_csv
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import ANNOTATIONS, ANSWERS
 

@@ -3,8 +3,8 @@
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.edos.answers import accepted_answers, read_answers, read_keys
+from etl.lakehouse.files.outside import files_under
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import files_under
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import ANSWERS
 

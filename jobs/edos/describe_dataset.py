@@ -8,7 +8,7 @@ from etl.lakehouse.tables.edos import DIALOGUES
 
 @stage(reads=(DIALOGUES,), writes=None)
 def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
-    from etl.lakehouse.describe import describe
+    from etl.lakehouse.commands.describe import describe
 
     describe(run)
 

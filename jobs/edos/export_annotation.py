@@ -2,7 +2,7 @@
 
 from pyspark.sql import DataFrame
 
-from etl.lakehouse.batches import write_batch
+from etl.lakehouse.files.hit_batches import write_batch
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import ANNOTATION_FILES, ANNOTATION_TASKS
 

@@ -15,7 +15,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
     on_request=True,
 )
 def export_dataset(dialogues: DataFrame, clean: DataFrame, run: StageRun) -> None:
-    from etl.lakehouse.publish import publish
+    from etl.lakehouse.publishing.dataset_export import publish
 
     publish(run)
 

@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame
 
 from conf.taxonomy import edos_labels
 from etl.edos.released import no_released_rows, released_dialogues, released_rows
+from etl.lakehouse.files.outside import read_csv
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import read_csv
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import RELEASED_DIALOGUES
 

@@ -6,8 +6,8 @@ from conf.taxonomy import edos_labels
 from etl.edos.quiz import situations
 from etl.edos.readability import correlations
 from etl.edos.tasks import annotation_tasks
+from etl.lakehouse.files.outside import files_under, read_csv
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import files_under, read_csv
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import ANNOTATION_TASKS, READABILITY, WEAK_LABELS
 from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES

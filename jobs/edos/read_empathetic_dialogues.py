@@ -2,8 +2,8 @@
 
 from conf.taxonomy import edos_labels
 from etl.edos.empathetic import COLUMNS, DROPPED, TURNS, labelled_utterances
+from etl.lakehouse.files.outside import csv_rows
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import csv_rows
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import EMPATHETIC_TURNS
 

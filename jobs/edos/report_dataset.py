@@ -15,7 +15,7 @@ from etl.lakehouse.tables.subtitles import GAPS
     on_request=True,
 )
 def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame, run: StageRun) -> None:
-    from etl.lakehouse.dataset_report import write_report
+    from etl.lakehouse.publishing.dataset_report import write_report
 
     write_report(run)
 

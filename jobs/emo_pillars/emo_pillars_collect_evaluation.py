@@ -1,7 +1,7 @@
 """Collect the raters' answers on labels: which count (Emo Pillars I)."""
 
 from etl.emo_pillars.label_form import LABEL_FORM, QUESTIONS, REQUIRED
-from etl.lakehouse.batches import read_form
+from etl.lakehouse.files.hit_batches import read_form
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.emo_pillars_analysis import EVALUATION_ANSWERS

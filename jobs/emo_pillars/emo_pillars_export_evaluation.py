@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 
 from etl.emo_pillars.label_form import LABEL_FORM
-from etl.lakehouse.batches import write_form
+from etl.lakehouse.files.hit_batches import write_form
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.emo_pillars_analysis import EVALUATION_FILES, EVALUATION_TASKS
 

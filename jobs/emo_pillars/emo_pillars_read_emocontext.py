@@ -2,7 +2,7 @@
 
 from etl.emo_pillars.transfer_sets import DROPPED, emocontext_dialogues
 from etl.emo_pillars.transfer_sets import EMOCONTEXT as ROWS
-from etl.lakehouse.labelled_files import parts_of
+from etl.lakehouse.files.labelled_files import parts_of
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.emo_pillars import EMOCONTEXT

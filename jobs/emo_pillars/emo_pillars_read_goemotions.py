@@ -2,7 +2,7 @@
 
 from etl.emo_pillars.transfer_sets import DROPPED, goemotions_comments
 from etl.emo_pillars.transfer_sets import GOEMOTIONS as ROWS
-from etl.lakehouse.labelled_files import parts_of
+from etl.lakehouse.files.labelled_files import parts_of
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.emo_pillars import GOEMOTIONS

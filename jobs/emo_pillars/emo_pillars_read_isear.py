@@ -2,7 +2,7 @@
 
 from etl.emo_pillars.transfer_sets import DROPPED, isear_reports
 from etl.emo_pillars.transfer_sets import ISEAR as ROWS
-from etl.lakehouse.labelled_files import one_file
+from etl.lakehouse.files.labelled_files import one_file
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.emo_pillars import ISEAR

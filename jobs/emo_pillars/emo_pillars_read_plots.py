@@ -2,9 +2,9 @@
 
 from etl.emo_pillars.plots import DROPPED, taken_plots
 from etl.emo_pillars.plots import PLOTS as ROWS
+from etl.lakehouse.files.stories import read_stories
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, stage
-from etl.lakehouse.stories import read_stories
 from etl.lakehouse.tables.emo_pillars import PLOTS
 
 

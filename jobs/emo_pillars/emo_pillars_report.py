@@ -24,7 +24,7 @@ from etl.lakehouse.tables.emo_pillars_analysis import (
     on_request=True,
 )  # fmt: skip
 def emo_pillars_report(examples: DataFrame, *rest: DataFrame | StageRun) -> None:
-    from etl.lakehouse.emo_pillars_report import write_emo_pillars_report
+    from etl.lakehouse.publishing.emo_pillars_report import write_emo_pillars_report
 
     run = rest[-1]
     assert isinstance(run, StageRun)

@@ -3,8 +3,8 @@
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import edos_labels
+from etl.lakehouse.files.outside import csv_rows
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import csv_rows
 from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import DIALOGUES
 from etl.lakehouse.tables.replies import EXAMPLES

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from etl.augesc.safety import chat_notice, danger_answer
-from etl.lakehouse.chat import LONGEST, converse
-from etl.lakehouse.commands import main
+from etl.lakehouse.commands.chat import LONGEST, converse
+from etl.lakehouse.commands.command_line import main
 from tests.udfs.tiny_models import tiny_language_model
 
 

@@ -23,7 +23,7 @@ from etl.edos.hashes import text_hash
 from etl.lakehouse.tables.augesc_faults import CONTRADICTION_SCORES
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.conversation_vectors import nearness, related_pairs, topic_scores
-from udfs.models.hub_classifier import HubClassifier
+from udfs.models.classifiers.hub_classifier import HubClassifier
 from udfs.predict import label_scores
 
 

@@ -6,8 +6,8 @@ import yaml
 from pyspark.sql import SparkSession
 
 from etl.augesc.publishing import published_rows
-from etl.lakehouse.exports import Manifest, write_export
-from etl.lakehouse.publish_augesc import augesc_card
+from etl.lakehouse.publishing.augesc_export import augesc_card
+from etl.lakehouse.publishing.exports import Manifest, write_export
 from etl.lakehouse.tables.augesc import CONVERSATIONS, QUERIES
 from udfs.session_files import sessions_in
 

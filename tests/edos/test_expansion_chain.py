@@ -13,8 +13,8 @@ from etl.lakehouse.pipeline import Workplace, all_stages
 from etl.lakehouse.tables import TABLES
 from tests.stages import run_stages
 from tests.udfs.tiny_models import WORDS, tiny_encoder
-from udfs.models.classifier import load_encoder
-from udfs.models.weak_labeler import WeakLabeler
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 
 CHAIN = (
     "hold_out_labels", "import_released_dialogues", "embed_turns", "embed_dialogues", "search_similar",

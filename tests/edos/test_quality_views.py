@@ -13,7 +13,7 @@ from conf.taxonomy import edos_labels
 from etl.analysis.edos_views import paper_counts
 from etl.analysis.quality_views import quality_views
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
-from etl.lakehouse.outside import csv_rows
+from etl.lakehouse.files.outside import csv_rows
 from etl.lakehouse.tables import TABLES
 
 Ask = Callable[[str], list[Row]]

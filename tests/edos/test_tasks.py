@@ -12,7 +12,7 @@ from conf.taxonomy import edos_labels
 from etl.edos.audit import audit_tasks
 from etl.edos.quiz import situations
 from etl.edos.tasks import annotation_tasks, most_readable
-from etl.lakehouse.outside import files_under, read_csv
+from etl.lakehouse.files.outside import files_under, read_csv
 from etl.lakehouse.tables.edos import ANNOTATION_TASKS, AUDIT_TASKS
 
 READABLE = (

@@ -46,7 +46,7 @@ from jobs.emo_pillars.emo_pillars_train_contextual import emo_pillars_train_cont
 from jobs.emo_pillars.emo_pillars_transfer_emocontext import emo_pillars_transfer_emocontext
 from jobs.emo_pillars.emo_pillars_transfer_goemotions import emo_pillars_transfer_goemotions
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.multi_label_classifier import MultiLabelClassifier, Passage
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 
 SAID = {"joy": "so happy !", "sadness": "i cry alone .", "fear": "a dark ghost ."}
 SPLITS = ("train", "train", "validation", "test")

@@ -17,7 +17,7 @@ from etl.emo_pillars.transfer_sets import (
     isear_reports,
     report_text,
 )
-from etl.lakehouse.labelled_files import one_file, parts_of
+from etl.lakehouse.files.labelled_files import one_file, parts_of
 from etl.lakehouse.trainings.transfer_tasks import Arm, emocontext_arms, goemotions_arms, isear_arms
 
 NAMES = goemotions_labels()

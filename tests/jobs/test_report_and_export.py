@@ -84,7 +84,7 @@ def test_a_loader_of_data_sets_reads_the_export(finished: Path, tmp_path: Path, 
 @pytest.fixture(scope="module")
 def shared_out(finished: Path, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The finished run's export with references in place of texts."""
-    from etl.lakehouse.publish import publish
+    from etl.lakehouse.publishing.dataset_export import publish
     from etl.lakehouse.stage import StageRun
     from jobs.edos.export_dataset import export_dataset
 
@@ -110,13 +110,13 @@ def test_no_word_of_a_film_is_in_an_export_with_references(finished: Path, share
 def test_texts_come_back_from_the_readers_own_copy(
     finished: Path, shared_out: Path, spark: SparkSession, tmp_path: Path, monkeypatch, capsys
 ) -> None:
-    from etl.lakehouse import publish
+    from etl.lakehouse.publishing import dataset_export
 
-    monkeypatch.setattr(publish, "spark_session", lambda *_: spark)
-    monkeypatch.setattr(publish, "close_session", lambda *_: None)
+    monkeypatch.setattr(dataset_export, "spark_session", lambda *_: spark)
+    monkeypatch.setattr(dataset_export, "close_session", lambda *_: None)
     back = tmp_path / "back"
     more = {"publishing.references": str(shared_out), "publishing.folder": str(back)}
-    assert publish.restore_text(settings_of(finished, **more)) == 0
+    assert dataset_export.restore_text(settings_of(finished, **more)) == 0
     assert "100 of 100 dialogues have their text again" in capsys.readouterr().out
     own = finished / "exports" / "edos"
     names = sorted(path.relative_to(own).as_posix() for path in own.glob("*/*"))
@@ -131,12 +131,12 @@ def test_texts_come_back_from_the_readers_own_copy(
 )
 def test_restoring_says_what_is_missing(finished: Path, spark: SparkSession, monkeypatch, references, line) -> None:
     from conf.errors import InputError
-    from etl.lakehouse import publish
+    from etl.lakehouse.publishing import dataset_export
 
-    monkeypatch.setattr(publish, "spark_session", lambda *_: spark)
-    monkeypatch.setattr(publish, "close_session", lambda *_: None)
+    monkeypatch.setattr(dataset_export, "spark_session", lambda *_: spark)
+    monkeypatch.setattr(dataset_export, "close_session", lambda *_: None)
     with pytest.raises(InputError, match=line):
-        publish.restore_text(settings_of(finished, **{"publishing.references": references}))
+        dataset_export.restore_text(settings_of(finished, **{"publishing.references": references}))
 
 
 def test_the_notebook_is_committed_without_outputs() -> None:

@@ -12,9 +12,16 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.lakehouse import documents
-from etl.lakehouse.commands import COMMANDS, _parser
-from etl.lakehouse.documents import databricks_job, databricks_yaml, outdated, refreshed, stage_table, table_table
+from etl.lakehouse.commands import documents
+from etl.lakehouse.commands.command_line import COMMANDS, _parser
+from etl.lakehouse.commands.documents import (
+    databricks_job,
+    databricks_yaml,
+    outdated,
+    refreshed,
+    stage_table,
+    table_table,
+)
 from etl.lakehouse.pipeline import all_stages, feeds
 from etl.lakehouse.tables import TABLES
 from etl.lakehouse.views import all_views
@@ -60,7 +67,7 @@ def job_commands(text: str) -> list[list[str]]:
 
 
 def test_readme_and_bundle_are_up_to_date() -> None:
-    assert outdated() == [], "run python -m etl.lakehouse.documents"
+    assert outdated() == [], "run python -m etl.lakehouse.commands.documents"
 
 
 def test_a_changed_table_is_seen(tmp_path: Path) -> None:

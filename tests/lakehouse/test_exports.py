@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.errors import InputError
 from etl.analysis.dataset_card import card, size_category
 from etl.analysis.findings import Findings
-from etl.lakehouse.exports import (
+from etl.lakehouse.files.folders import Folders
+from etl.lakehouse.publishing.exports import (
     MANIFEST,
     Manifest,
     is_whole,
@@ -23,7 +24,6 @@ from etl.lakehouse.exports import (
     refuse_foreign,
     write_export,
 )
-from etl.lakehouse.folders import Folders
 
 TURNS = "array<struct<text: string, label: string, confidence: float>>"
 ROWS = f"dialogue_id string, movie_id string, split string, turns {TURNS}"

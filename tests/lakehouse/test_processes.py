@@ -12,9 +12,9 @@ from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.processes import refuse_unfit_cluster, train_in_processes, write_packages
 from tests.udfs.test_training import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.training import TrainingOptions, evaluate
 from udfs.models.shared_training import SharedTraining
-from udfs.models.training import TrainingOptions, evaluate
 
 # Updates of 5 and of 1 row: the second process has no row of the last one.
 ROWS = [*TRAIN, (["rain , rain ."], 0)]

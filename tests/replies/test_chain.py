@@ -32,8 +32,8 @@ from jobs.replies.replies_tune_steered import replies_tune_steered
 from jobs.replies.train_response_generator import train_response_generator
 from tests.udfs.test_reply_generator import LINES
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifier import load_encoder
-from udfs.models.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 
 TRAININGS_IN_TURN = (replies_pretrain, train_response_generator, replies_tune_empathetic, replies_tune_steered)
 REST = (

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from etl.edos.splits import split_by_film
-from etl.lakehouse.outside import csv_rows
+from etl.lakehouse.files.outside import csv_rows
 from etl.lakehouse.tables.replies import EXAMPLES
 from etl.replies.pairs import reply_examples
 from etl.replies.talks import COLUMNS, TALKS, empathetic_talks, subtitle_talks

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.calibration import calibration, fitted_temperature, set_temperature, with_temperature
-from udfs.models.classifier import load_encoder
-from udfs.models.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.calibration import calibration, fitted_temperature, set_temperature, with_temperature
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 
 LABELS = ("sad", "glad", "neutral")
 

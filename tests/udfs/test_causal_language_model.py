@@ -8,11 +8,11 @@ import torch
 from conf.llm_settings import DecodingSettings
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.llm_requests import Request
-from udfs.models.causal_language_model import CausalLanguageModel, TokenRow
-from udfs.models.generator import LocalGenerator
-from udfs.models.language_model import LanguageOptions, perplexity
-from udfs.models.language_training import fit_language_model
-from udfs.models.pretrained import unpacked
+from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
+from udfs.models.language.generator import LocalGenerator
+from udfs.models.language.language_model import LanguageOptions, perplexity
+from udfs.models.language.pretrained import unpacked
+from udfs.models.language.training import fit_language_model
 
 TALKS = [
     [("you are so", False), (" happy and glad", True)],

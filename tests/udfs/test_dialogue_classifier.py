@@ -4,9 +4,9 @@ import torch
 from conf.errors import InputError
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.batches import Batch, batches_of_equal_width, collate, padded_width
-from udfs.models.classifier import load_encoder
-from udfs.models.dialogue_classifier import DialogueClassifier, turn_weights, turns_newest_first
-from udfs.models.weak_labeler import WeakLabeler
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, turn_weights, turns_newest_first
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 
 LABELS = ("sad", "glad", "neutral", "questioning")
 FAMILIES = ("bert", "roberta", "mpnet")

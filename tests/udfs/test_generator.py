@@ -10,8 +10,8 @@ from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.llm_requests import Answer, Request, answered_in_halves, seed_of
-from udfs.models.generator import LocalGenerator, cut_at
-from udfs.models.row_sampling import RowPenalty, RowSampling
+from udfs.models.language.generator import LocalGenerator, cut_at
+from udfs.models.language.row_sampling import RowPenalty, RowSampling
 
 PROMPTS = ["what did he do ?", "i lost my dog .", "rain " * 90, "yes", "she was so happy and i cry " * 15, "no sun"]
 GREEDY = DecodingSettings(max_new_tokens=12, repetition_penalty=1.03)
@@ -117,7 +117,7 @@ def test_sorting_a_few_tokens_draws_what_sorting_all_does(spread: float, monkeyp
     scores = (torch.randn(64, 3000, generator=torch.Generator().manual_seed(1)) * spread).round(decimals=1)  # ties
     ids = torch.zeros(64, 1, dtype=torch.int64)
     found = RowSampling(range(64), 0.9, 0.9)(ids, scores)
-    monkeypatch.setattr("udfs.models.row_sampling.FEW", 4000)
+    monkeypatch.setattr("udfs.models.language.row_sampling.FEW", 4000)
     assert torch.equal(found, RowSampling(range(64), 0.9, 0.9)(ids, scores))
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from conf.errors import InputError
-from udfs.models.language_model import (
+from udfs.models.language.language_model import (
     LanguageEpoch,
     LanguageModel,
     LanguageOptions,
@@ -21,7 +21,7 @@ from udfs.models.language_model import (
     mean_loss,
     perplexity,
 )
-from udfs.models.language_training import fit_language_model, rate_factor
+from udfs.models.language.training import fit_language_model, rate_factor
 
 WORDS = 7
 

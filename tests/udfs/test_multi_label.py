@@ -10,15 +10,15 @@ import torch
 from conf.errors import InputError
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.batches import collate
-from udfs.models.classifier import HEAD_CONFIG, load_encoder
-from udfs.models.multi_label_classifier import (
+from udfs.models.classifiers.classifier import HEAD_CONFIG, load_encoder
+from udfs.models.classifiers.multi_label_classifier import (
     MultiLabelClassifier,
     Passage,
     extend_token_types,
     starting_model,
     train_multi_label,
 )
-from udfs.models.multi_label_metrics import (
+from udfs.models.classifiers.multi_label_metrics import (
     THRESHOLDS,
     best_threshold,
     class_rows,
@@ -27,7 +27,7 @@ from udfs.models.multi_label_metrics import (
     multi_hot,
     multi_label_metrics,
 )
-from udfs.models.training import TrainingOptions
+from udfs.models.classifiers.training import TrainingOptions
 
 LABELS = ("sad", "glad", "neutral")
 ROWS = [

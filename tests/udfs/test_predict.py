@@ -8,9 +8,9 @@ from pyspark.sql import functions as F
 from etl.edos.hashes import history_hash, text_hash
 from tests.udfs.tiny_models import tiny_encoder
 from udfs import devices, predict
-from udfs.models.classifier import load_encoder
-from udfs.models.dialogue_classifier import DialogueClassifier
-from udfs.models.weak_labeler import WeakLabeler
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.predict import gathered, score_histories, score_texts, scores_or_errors, top_labels
 
 LABELS = ("sad", "glad", "neutral", "afraid")

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from conf.reply_settings import ReplyDecoding
 from tests.udfs.test_reply_generator import rows_of, tiny_generator
-from udfs.models.reply_decoding import write_replies
+from udfs.models.language.reply_decoding import write_replies
 from udfs.replies import generate_replies, score_replies
 
 REQUESTS = "request_id string, source string, context array<string>, expected string, intent string"

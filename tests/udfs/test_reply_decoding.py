@@ -8,10 +8,10 @@ import torch
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
-from etl.lakehouse.reply_shell import Conversation, main
+from etl.lakehouse.commands.reply_shell import Conversation, main
 from tests.udfs.test_reply_generator import LINES, tiny_generator
-from udfs.models.reply_decoding import reply_ids, write_replies
-from udfs.models.reply_generator import ReplyGenerator
+from udfs.models.language.reply_decoding import reply_ids, write_replies
+from udfs.models.language.reply_generator import ReplyGenerator
 
 CONTEXTS = [[said] for said, _ in LINES]
 NONE = [None] * len(LINES)

@@ -15,11 +15,11 @@ from conf.taxonomy import edos_labels
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.processes import trained_in_processes
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.language_model import LanguageEpoch, LanguageOptions, LanguageResult
-from udfs.models.language_training import fit_language_model
-from udfs.models.reply_generator import EncodedReply, ReplyGenerator, new_generator
-from udfs.models.reply_tokenizer import ReplyTokenizer, trained_tokenizer
-from udfs.models.shared_replies import SharedReplies, read_result, read_rows, write_rows
+from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
+from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
+from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
+from udfs.models.language.shared_replies import SharedReplies, read_result, read_rows, write_rows
+from udfs.models.language.training import fit_language_model
 
 LINES = [
     ("my dog ran away", "oh no , i am sorry"), ("the sun is out", "how nice that is"),

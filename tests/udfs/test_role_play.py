@@ -10,7 +10,7 @@ from conf.llm_settings import DecodingSettings
 from etl.augesc.texts import learned_role, next_prompt
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.llm_requests import Answer, Request
-from udfs.models.generator import LocalGenerator
+from udfs.models.language.generator import LocalGenerator
 from udfs.role_play import BYE, talks
 
 DECODING = DialogueDecoding(max_new_tokens=6)

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from conf.errors import InputError
+from udfs.models.classifiers.training import TrainingOptions
 from udfs.models.shared_training import SharedTraining, failure, read_result, read_shards, write_shards
 from udfs.models.team import ALONE, Team, team_of_processes
-from udfs.models.training import TrainingOptions
 
 ROWS = [
     (("i cry .", "why ?"), 0),

@@ -8,9 +8,11 @@ from mlflow import MlflowClient
 
 from conf.errors import InputError
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifier import load_encoder
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.metrics import confusion_counts, per_class_metrics
+from udfs.models.classifiers.training import TrainingOptions
+from udfs.models.classifiers.weak_labeler import WeakLabeler, train_weak_labeler
 from udfs.models.loader import resolve
-from udfs.models.metrics import confusion_counts, per_class_metrics
 from udfs.models.pictures import confusion_chart
 from udfs.models.tracking import (
     Store,
@@ -19,8 +21,6 @@ from udfs.models.tracking import (
     rows_digest,
     tracked_run,
 )
-from udfs.models.training import TrainingOptions
-from udfs.models.weak_labeler import WeakLabeler, train_weak_labeler
 
 LABELS = ("sad", "glad")
 NAME = "edos-weak-labeler"

@@ -9,16 +9,16 @@ from conf.errors import InputError
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.devices import training_device, with_back_off
 from udfs.models.batches import Encoded, shuffled_batches
-from udfs.models.classifier import load_encoder
-from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
-from udfs.models.metrics import (
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.metrics import (
     classification_metrics,
     confusion_counts,
     expected_calibration_error,
     per_class_metrics,
 )
+from udfs.models.classifiers.training import TrainingOptions
 from udfs.models.optimization import Update, adam, encoder_layers, learning_rate, learning_rate_factor, schedule
-from udfs.models.training import TrainingOptions
 
 LABELS = ("sad", "glad", "neutral", "afraid")
 TRAIN = [
@@ -58,7 +58,7 @@ def train(encoder, out, options=OPTIONS, rows=TRAIN, **more):
     [(1, TRAIN[:3], [10, 10, 3]), (5, TRAIN[:3], [3, 3, 3]), (1, [], [10, 10, 10]), (0, TRAIN[:3], [10, 10, 10])],
 )
 def test_the_last_epochs_go_over_rows_of_their_own(training_encoder, tmp_path, monkeypatch, last_epochs, last, sizes):
-    from udfs.models import training
+    from udfs.models.classifiers import training
 
     seen = []
 

@@ -11,8 +11,8 @@ from conf.errors import InputError
 from etl.subtitles.turn_features import PairContext
 from etl.subtitles.turn_ragged import Ragged
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.training import TrainingOptions
-from udfs.models.turn_pair_classifier import SentencePair, TurnPairClassifier, train_turn_pairs
+from udfs.models.classifiers.training import TrainingOptions
+from udfs.models.classifiers.turn_pair_classifier import SentencePair, TurnPairClassifier, train_turn_pairs
 from udfs.turn_scorers import EncoderScorer, turn_scorer
 
 OPTIONS = TrainingOptions(

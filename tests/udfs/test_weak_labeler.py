@@ -5,10 +5,10 @@ import torch
 
 from conf.errors import InputError
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifier import load_encoder
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.training import TrainingOptions
+from udfs.models.classifiers.weak_labeler import WeakLabeler, train_weak_labeler
 from udfs.models.loader import resolve
-from udfs.models.training import TrainingOptions
-from udfs.models.weak_labeler import WeakLabeler, train_weak_labeler
 
 LABELS = ("sad", "glad", "afraid")
 SENTENCES = ["i was so happy", "he lost the dog and i cry", "", "what a dark night . " * 40, "yes"]

@@ -11,12 +11,12 @@ from torch.optim.lr_scheduler import LambdaLR
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from udfs.models.batches import Encoded, collate
-from udfs.models.classifier import ENCODER, SequenceClassifier
+from udfs.models.classifiers.classifier import ENCODER, SequenceClassifier
 from udfs.models.stepping import Stepper
 from udfs.models.team import ALONE, Team
 
 if TYPE_CHECKING:
-    from udfs.models.training import TrainingOptions
+    from udfs.models.classifiers.training import TrainingOptions
 
 
 def adam(model: nn.Module, options: "TrainingOptions") -> torch.optim.Optimizer:

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from udfs.models.language_model import LanguageEpoch
-    from udfs.models.training import EpochMetrics
+    from udfs.models.classifiers.training import EpochMetrics
+    from udfs.models.language.language_model import LanguageEpoch
 
 
 class Chart(NamedTuple):

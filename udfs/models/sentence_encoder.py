@@ -41,7 +41,7 @@ class SentenceEncoder(nn.Module):
             raise InputError(f"{folder}: no .safetensors weights: only safetensors are read")
         from sentence_transformers import SentenceTransformer
 
-        from udfs.models.classifier import quiet
+        from udfs.models.classifiers.classifier import quiet
 
         try:
             with quiet():

@@ -12,10 +12,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from conf.errors import InputError
-from udfs.models.dialogue_classifier import Turns, train_dialogue_classifier
-from udfs.models.language_model import LanguageResult
+from udfs.models.classifiers.dialogue_classifier import Turns, train_dialogue_classifier
+from udfs.models.classifiers.training import EpochMetrics, TrainingOptions, TrainResult
+from udfs.models.language.language_model import LanguageResult
 from udfs.models.team import team_of_processes
-from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult
 
 SHARD_ROWS = 10_000
 SCHEMA = pa.schema([("turns", pa.list_(pa.string())), ("label", pa.int32())])

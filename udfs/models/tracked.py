@@ -8,10 +8,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from udfs.models.classifier import SequenceClassifier
+from udfs.models.classifiers.classifier import SequenceClassifier
+from udfs.models.classifiers.training import EpochMetrics, Rows, TrainResult, evaluate
 from udfs.models.loader import ResolvedModel, resolve
 from udfs.models.tracking import CHAMPION, Promotion, Store, TrackedRun, promote_if_better, rows_digest, tracked_run
-from udfs.models.training import EpochMetrics, Rows, TrainResult, evaluate
 
 
 @dataclass(frozen=True)

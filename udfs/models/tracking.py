@@ -23,10 +23,10 @@ from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 from mlflow.types.schema import Array
 
 from conf.errors import InputError
-from udfs.models.language_model import LanguageEpoch, LanguageResult
+from udfs.models.classifiers.training import EpochMetrics, TrainResult
+from udfs.models.language.language_model import LanguageEpoch, LanguageResult
 from udfs.models.loader import resolve
 from udfs.models.pictures import Chart, loss_curve, update_curve
-from udfs.models.training import EpochMetrics, TrainResult
 
 CHAMPION = "champion"
 MODEL = "model"

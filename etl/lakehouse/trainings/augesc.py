@@ -13,10 +13,10 @@ from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.classifiers import data_tags
-from udfs.models.causal_language_model import CausalLanguageModel, Piece
-from udfs.models.language_model import LanguageOptions
+from udfs.models.language.causal_language_model import CausalLanguageModel, Piece
+from udfs.models.language.language_model import LanguageOptions
+from udfs.models.language.tracked import Held, train_tracked_writer
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.tracked_language import Held, train_tracked_writer
 
 Pieces = Callable[[Sequence[dict[str, str]]], list[Piece]]
 

@@ -15,13 +15,13 @@ from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
-from udfs.models.classifier import ENCODER
-from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.classifier import ENCODER
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.training import EpochMetrics, TrainingOptions, TrainResult
+from udfs.models.classifiers.weak_labeler import WeakLabeler, train_weak_labeler
 from udfs.models.loader import ResolvedModel, resolve
 from udfs.models.shared_training import SharedTraining
 from udfs.models.tracked import TrackedTraining, train_tracked
-from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult
-from udfs.models.weak_labeler import WeakLabeler, train_weak_labeler
 
 HELD_BACK_SHARE = 0.1
 SPLITS = ("train", "validation", "test")

@@ -12,9 +12,9 @@ from etl.augesc.texts import learned_role
 from etl.lakehouse.outcome import Outcome, Trained
 from etl.lakehouse.stage import StageRun, setting
 from etl.lakehouse.trainings.augesc import held_of, language_options, pieces_of, tuned
-from udfs.models.causal_language_model import CausalLanguageModel
+from udfs.models.language.causal_language_model import CausalLanguageModel
+from udfs.models.language.tracked import METRIC, held_out_figures
 from udfs.models.loader import resolve
-from udfs.models.tracked_language import METRIC, held_out_figures
 
 COMPARED = {"chatbot": "esconv", "augmented_chatbot": "esconv, then augesc"}
 """The two bots (AugESC 7.1), and what each is tuned on. One on AugESC alone would say little, as ESConv is in it."""

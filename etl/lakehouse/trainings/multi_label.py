@@ -15,10 +15,10 @@ from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun, setting
 from etl.lakehouse.trainings.classifiers import SPLITS, LeftOut, data_tags, options_of, params_of, trained_of
 from udfs.devices import training_device
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage, train_multi_label
+from udfs.models.classifiers.training import TrainingOptions
 from udfs.models.loader import resolve
-from udfs.models.multi_label_classifier import MultiLabelClassifier, Passage, train_multi_label
 from udfs.models.tracked import train_tracked
-from udfs.models.training import TrainingOptions
 
 PassageRows = list[tuple[Passage, tuple[int, ...]]]
 

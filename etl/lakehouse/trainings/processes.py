@@ -12,9 +12,9 @@ from pathlib import Path
 
 from conf.errors import InputError
 from etl.lakehouse.stage import StageRun
-from udfs.models.dialogue_classifier import Turns
+from udfs.models.classifiers.dialogue_classifier import Turns
+from udfs.models.classifiers.training import EpochMetrics, TrainResult
 from udfs.models.shared_training import SharedTraining, failure, read_result, write_shards
-from udfs.models.training import EpochMetrics, TrainResult
 
 PACKAGES = ("conf", "udfs")
 GPUS_OF_TASK = "spark.task.resource.gpu.amount"

@@ -20,11 +20,11 @@ from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun, setting
 from etl.lakehouse.trainings.classifiers import data_tags
 from etl.replies.regimes import Regime
-from udfs.models.language_model import LanguageEpoch, LanguageOptions, LanguageResult
-from udfs.models.language_training import fit_language_model
+from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
+from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
+from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
+from udfs.models.language.training import fit_language_model
 from udfs.models.loader import resolve
-from udfs.models.reply_generator import EncodedReply, ReplyGenerator, new_generator
-from udfs.models.reply_tokenizer import ReplyTokenizer, trained_tokenizer
 from udfs.models.tracking import CHAMPION, promote_if_better, rows_digest, tracked_run
 
 TRAINED = "trained"
@@ -199,7 +199,7 @@ def _fitted(
     if run.all_settings.training.processes == 1:
         return fit_language_model(model, train, valid, options, out_dir, on_epoch, run.say, checkpoints=checkpoints)
     from etl.lakehouse.trainings.processes import trained_in_processes
-    from udfs.models.shared_replies import SharedReplies, read_result
+    from udfs.models.language.shared_replies import SharedReplies, read_result
 
     job = SharedReplies(options, str(checkpoints))
 

@@ -15,7 +15,7 @@ from etl.lakehouse.trainings.classifiers import data_tags
 from etl.lakehouse.trainings.replies import TRAINING
 from etl.replies.measures import table_7
 from etl.replies.regimes import PAPERS
-from udfs.models.reply_generator import CONFIG
+from udfs.models.language.reply_generator import CONFIG
 from udfs.models.tracking import tracked_run
 
 SHOWN = ("perplexity", "word_perplexity", "distinct_1", "distinct_2", "similarity")

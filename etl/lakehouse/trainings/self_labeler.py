@@ -12,11 +12,11 @@ from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.classifiers import CROWD, SPLITS, Rows, options_of, params_of, rows_by_split, trained_of
-from udfs.models.calibration import calibration, set_temperature
-from udfs.models.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.calibration import calibration, set_temperature
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.training import TrainResult
 from udfs.models.loader import resolve
 from udfs.models.tracked import train_tracked
-from udfs.models.training import TrainResult
 
 
 def tracked_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:

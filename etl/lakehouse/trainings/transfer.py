@@ -33,8 +33,8 @@ from etl.lakehouse.trainings.transfer_tasks import (
     relabelled,
     threshold_on,
 )
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, train_multi_label
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.multi_label_classifier import MultiLabelClassifier, train_multi_label
 from udfs.models.tracked import log_answers
 from udfs.models.tracking import TrackedRun, tracked_run
 

@@ -14,8 +14,8 @@ from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_scores import Score, emocontext_scores, goemotions_scores, isear_scores
 from etl.emo_pillars.transfer_sets import content_place, emocontext_context, emocontext_truth
 from etl.lakehouse.trainings.multi_label import SPLITS, PassageRows, passages_by_split, require_rows
-from udfs.models.multi_label_classifier import MultiLabelClassifier, Passage
-from udfs.models.multi_label_metrics import best_threshold, multi_hot
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
+from udfs.models.classifiers.multi_label_metrics import best_threshold, multi_hot
 
 PLAIN = "emo_pillars_encoder"
 CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"

@@ -25,7 +25,7 @@ from etl.lakehouse.trainings.classifiers import (
     starting_encoder,
     train_emotion_model,
 )
-from udfs.models.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.tracked import log_measured
 from udfs.models.tracking import Store, tracked_run
 

@@ -43,10 +43,10 @@ from etl.subtitles.turn_segmenter import (
     train_turn_segmenter,
 )
 from udfs.lemmas import lemmas_of, vocabulary
+from udfs.models.classifiers.training import EpochMetrics, TrainResult
+from udfs.models.classifiers.turn_pair_classifier import SentencePair, train_turn_pairs
 from udfs.models.loader import resolve
 from udfs.models.tracking import CHAMPION, promote_if_better, tracked_run
-from udfs.models.training import EpochMetrics, TrainResult
-from udfs.models.turn_pair_classifier import SentencePair, train_turn_pairs
 from udfs.turn_scorers import turn_scorer
 
 CORPORA = {

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from conf.errors import InputError
-from udfs.models.classifier import quiet
+from udfs.models.classifiers.classifier import quiet
 
 
 def causal_model(folder: str | Path, kind: torch.dtype) -> tuple[Any, Any]:

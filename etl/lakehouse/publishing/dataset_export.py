@@ -5,8 +5,10 @@ from conf.settings import Settings
 from conf.subtitle_settings import CleaningSettings
 from etl.analysis.dataset_card import card, restored_card
 from etl.edos.publishing import published_rows, restored
-from etl.lakehouse.dataset_findings import CARD_VIEWS, gather
-from etl.lakehouse.exports import (
+from etl.lakehouse.files.folders import Folders
+from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.publishing.dataset_findings import CARD_VIEWS, gather
+from etl.lakehouse.publishing.exports import (
     CARD,
     Manifest,
     exported,
@@ -16,8 +18,6 @@ from etl.lakehouse.exports import (
     refuse_foreign,
     write_export,
 )
-from etl.lakehouse.folders import Folders
-from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.session import close_session, spark_session
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.edos import DIALOGUES

@@ -11,9 +11,9 @@ from conf.errors import InputError
 from etl.annotation.collecting import counted_answers, form_keys
 from etl.annotation.exports import Form, batch_files, form_files
 from etl.edos.answers import read_answers
-from etl.lakehouse.folders import Folders, located
+from etl.lakehouse.files.folders import Folders, located
+from etl.lakehouse.files.outside import files_under
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.outside import files_under
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.edos import ANNOTATION_FILES
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from etl.analysis.augesc_evaluation_views import augesc_evaluation_views
 from etl.analysis.augesc_report import figure, report
 from etl.analysis.augesc_views import augesc_views
-from etl.lakehouse.dataset_findings import findings_of
-from etl.lakehouse.dataset_report import put_report
+from etl.lakehouse.publishing.dataset_findings import findings_of
+from etl.lakehouse.publishing.dataset_report import put_report
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, SESSIONS
 

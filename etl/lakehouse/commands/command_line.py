@@ -49,14 +49,14 @@ def _main(arguments: list[str]) -> int:
         return 0
     overrides = [text for group in options.set for text in group]
     if options.command == "demo":
-        from etl.lakehouse.demo import demo_settings
+        from etl.lakehouse.commands.demo import demo_settings
 
         settings = demo_settings(options.profile, options.config, overrides)
         options.command = "run"
     else:
         settings = load_settings(options.profile, options.config, overrides)
     if options.command == "chat":
-        from etl.lakehouse.chat import open_chat, typed_lines
+        from etl.lakehouse.commands.chat import open_chat, typed_lines
 
         return open_chat(
             settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair
@@ -67,19 +67,19 @@ def _main(arguments: list[str]) -> int:
     if options.command not in COMMANDS:
         return _run(settings, chosen(stages, only=options.command), options.again)
     if options.command == "sql":
-        from etl.lakehouse.shell import open_sql
+        from etl.lakehouse.commands.sql_shell import open_sql
 
         return open_sql(settings, options.execute)
     if options.command == "restore-text":
-        from etl.lakehouse.publish import restore_text
+        from etl.lakehouse.publishing.dataset_export import restore_text
 
         return restore_text(settings)
     stages = chosen(stages, to=options.to, start=options.start, only=options.only)
     if options.command == "run":
         return _run(settings, stages, options.again)
-    from etl.lakehouse import reports
+    from etl.lakehouse.commands import overviews
 
-    show = {"plan": reports.plan, "status": reports.status, "estimate": reports.estimate}[options.command]
+    show = {"plan": overviews.plan, "status": overviews.status, "estimate": overviews.estimate}[options.command]
     return show(settings, stages)
 
 

@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from conf.errors import InputError
-from udfs.models.classifier import quiet
-from udfs.models.language_model import LanguageModel
-from udfs.models.pretrained import causal_model, unpacked
+from udfs.models.classifiers.classifier import quiet
+from udfs.models.language.language_model import LanguageModel
+from udfs.models.language.pretrained import causal_model, unpacked
 
 Piece = tuple[str, bool]
 """A part of a text, and whether it is learned; the others are only read."""

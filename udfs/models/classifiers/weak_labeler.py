@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from udfs.models.batches import Batch, Encoded, mean_pooled
-from udfs.models.classifier import SequenceClassifier, load_encoder
-from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
+from udfs.models.classifiers.classifier import SequenceClassifier, load_encoder
+from udfs.models.classifiers.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
 
 
 class WeakLabeler(SequenceClassifier[str]):

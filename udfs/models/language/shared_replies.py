@@ -9,9 +9,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from conf.errors import InputError
-from udfs.models.language_model import LanguageEpoch, LanguageOptions, LanguageResult
-from udfs.models.language_training import fit_language_model
-from udfs.models.reply_generator import EncodedReply, ReplyGenerator
+from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
+from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator
+from udfs.models.language.training import fit_language_model
 from udfs.models.shared_training import JOB, MODEL, noted, read_facts, write_facts
 from udfs.models.team import team_of_processes
 

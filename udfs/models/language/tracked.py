@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from udfs.devices import training_device
-from udfs.models.causal_language_model import CausalLanguageModel
-from udfs.models.language_model import LanguageOptions, LanguageResult, mean_loss
-from udfs.models.language_training import fit_language_model
+from udfs.models.language.causal_language_model import CausalLanguageModel
+from udfs.models.language.language_model import LanguageOptions, LanguageResult, mean_loss
+from udfs.models.language.training import fit_language_model
 from udfs.models.loader import resolve
 from udfs.models.tracked import TrackedTraining
 from udfs.models.tracking import CHAMPION, Store, TrackedRun, promote_if_better, rows_digest, tracked_run

@@ -1,6 +1,6 @@
 """What the code knows better than a writer: the README's tables and ``databricks.yml``, made from the declarations.
 
-    python -m etl.lakehouse.documents [--check]
+    python -m etl.lakehouse.commands.documents [--check]
 
 rewrites the README's parts between ``<!-- name -->`` and ``<!-- /name -->`` and the whole of ``databricks.yml``;
 with ``--check`` nothing is written and the exit status is 1 where one of them is out of date.
@@ -21,11 +21,14 @@ from etl.lakehouse.stage import Model, Stage
 from etl.lakehouse.tables import TABLES
 from etl.lakehouse.views import all_views
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = "edos-lakehouse"
 RUNTIME = "16.4.x-cpu-ml-scala2.12"
 _CLUSTER = "stages"
-_HEADER = "# Written by `python -m etl.lakehouse.documents` from the stages under jobs/: change those, not this file.\n"
+_HEADER = (
+    "# Written by `python -m etl.lakehouse.commands.documents` from the stages under jobs/: "
+    "change those, not this file.\n"
+)
 
 
 GROUPS = {
@@ -148,12 +151,14 @@ def outdated(root: Path = ROOT) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Rewrite or check; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m etl.lakehouse.documents", description=_first_line(__doc__ or ""))
+    parser = argparse.ArgumentParser(
+        prog="python -m etl.lakehouse.commands.documents", description=_first_line(__doc__ or "")
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; fail where something is out of date")
     if parser.parse_args(arguments).check:
         stale = outdated()
         if stale:
-            print(f"out of date: {', '.join(stale)}: run python -m etl.lakehouse.documents", file=sys.stderr)
+            print(f"out of date: {', '.join(stale)}: run python -m etl.lakehouse.commands.documents", file=sys.stderr)
         return int(bool(stale))
     changed = {
         "README.md": refresh(ROOT / "README.md"),

@@ -12,9 +12,9 @@ from transformers import BartConfig, BartForConditionalGeneration
 
 from conf.errors import InputError
 from udfs.models.batches import answers_alike, padded_width
-from udfs.models.classifier import quiet
-from udfs.models.language_model import LanguageModel
-from udfs.models.reply_tokenizer import ReplyTokenizer
+from udfs.models.classifiers.classifier import quiet
+from udfs.models.language.language_model import LanguageModel
+from udfs.models.language.reply_tokenizer import ReplyTokenizer
 
 NETWORK = "network"
 CONFIG = "reply_generator.json"

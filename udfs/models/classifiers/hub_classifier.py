@@ -36,7 +36,7 @@ class HubClassifier(nn.Module):
             raise InputError(f"{folder}: no .safetensors weights: only safetensors are read")
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-        from udfs.models.classifier import quiet
+        from udfs.models.classifiers.classifier import quiet
 
         options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from etl.analysis.edos_report import report
 from etl.analysis.findings import Findings
-from etl.lakehouse.dataset_findings import gather
-from etl.lakehouse.folders import Folders
+from etl.lakehouse.files.folders import Folders
+from etl.lakehouse.publishing.dataset_findings import gather
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from conf.errors import InputError
 from udfs.devices import set_threads, training_device
 from udfs.models.batches import Encoded, shuffled_batches
-from udfs.models.classifier import SequenceClassifier
+from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.optimization import Update, adam, schedule
 from udfs.models.team import ALONE, Team
 

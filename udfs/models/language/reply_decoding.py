@@ -9,8 +9,8 @@ from transformers import GenerationConfig, LogitsProcessorList
 
 from conf.reply_settings import ReplyDecoding
 from udfs.models.batches import answers_alike
-from udfs.models.reply_generator import ReplyGenerator, padded
-from udfs.models.row_sampling import RowSampling
+from udfs.models.language.reply_generator import ReplyGenerator, padded
+from udfs.models.language.row_sampling import RowSampling
 
 
 class Question(NamedTuple):

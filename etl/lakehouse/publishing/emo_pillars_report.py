@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from etl.analysis.emo_pillars_report import report
-from etl.lakehouse.dataset_findings import findings_of
-from etl.lakehouse.dataset_report import put_report
+from etl.lakehouse.publishing.dataset_findings import findings_of
+from etl.lakehouse.publishing.dataset_report import put_report
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.emo_pillars import CONTEXTUAL_EXAMPLES, EXAMPLES, PLOTS
 

@@ -17,7 +17,8 @@ from conf.errors import InputError
 from udfs.devices import training_device
 from udfs.models.batches import batches_alike
 from udfs.models.checkpoints import Checkpoints, put_weights, weights_digest, weights_of
-from udfs.models.language_model import (
+from udfs.models.classifiers.training import reproducible
+from udfs.models.language.language_model import (
     LanguageEpoch,
     LanguageModel,
     LanguageOptions,
@@ -27,7 +28,6 @@ from udfs.models.language_model import (
 )
 from udfs.models.stepping import Stepper
 from udfs.models.team import ALONE, Team
-from udfs.models.training import reproducible
 
 PROGRESS_SECONDS = 15.0
 

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from udfs.models.batches import Batch, Encoded
-from udfs.models.classifier import SequenceClassifier, load_encoder
+from udfs.models.classifiers.classifier import SequenceClassifier, load_encoder
+from udfs.models.classifiers.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
 from udfs.models.team import ALONE, Team
-from udfs.models.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
 
 Turns = Sequence[str]
 

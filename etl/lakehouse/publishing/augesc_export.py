@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
 from etl.augesc.publishing import published_rows
-from etl.lakehouse.exports import CARD, Manifest, exported, fingerprint, refuse_foreign
-from etl.lakehouse.folders import Folders
+from etl.lakehouse.files.folders import Folders
 from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.publishing.exports import CARD, Manifest, exported, fingerprint, refuse_foreign
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.augesc import CONVERSATIONS, QUERIES
 from etl.lakehouse.views import all_views

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from udfs.models.classifier import HEAD_CONFIG
-from udfs.models.metrics import Probabilities, expected_calibration_error
+from udfs.models.classifiers.classifier import HEAD_CONFIG
+from udfs.models.classifiers.metrics import Probabilities, expected_calibration_error
 
 COLDEST, HOTTEST = 0.05, 20.0
 

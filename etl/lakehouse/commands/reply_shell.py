@@ -12,9 +12,9 @@ from conf.reply_settings import ReplyDecoding
 from conf.settings import PROFILES, Settings, load_settings
 from etl.lakehouse.registry import model_folder, tracking_uri
 from udfs.devices import set_threads
+from udfs.models.language.reply_decoding import write_replies
+from udfs.models.language.reply_generator import ReplyGenerator
 from udfs.models.loader import resolve
-from udfs.models.reply_decoding import write_replies
-from udfs.models.reply_generator import ReplyGenerator
 
 MOST_CHARACTERS = 100_000
 """Of a line; what comes after them is not read."""

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from udfs.models.batches import Batch, Encoded, answers_alike, collate, mean_pooled
-from udfs.models.classifier import HEAD_CONFIG, SequenceClassifier, load_encoder
-from udfs.models.training import EpochMetrics, Rows, TrainingOptions, TrainResult, fit, reproducible
+from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, load_encoder
+from udfs.models.classifiers.training import EpochMetrics, Rows, TrainingOptions, TrainResult, fit, reproducible
 
 if TYPE_CHECKING:
     from udfs.models.pictures import Chart
@@ -136,12 +136,12 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         return torch.sigmoid(logits.float() / self.temperature)
 
     def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        from udfs.models.multi_label_metrics import multi_label_metrics
+        from udfs.models.classifiers.multi_label_metrics import multi_label_metrics
 
         return multi_label_metrics(probabilities, self._truth(truths), self.threshold)
 
     def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        from udfs.models.multi_label_metrics import best_threshold, multi_label_metrics
+        from udfs.models.classifiers.multi_label_metrics import best_threshold, multi_label_metrics
 
         truth = self._truth(truths)
         return multi_label_metrics(probabilities, truth, best_threshold(probabilities, truth))
@@ -150,12 +150,12 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         self.threshold = figures["threshold"]
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
-        from udfs.models.multi_label_metrics import class_rows, counts_at
+        from udfs.models.classifiers.multi_label_metrics import class_rows, counts_at
 
         return class_rows(counts_at(probabilities, self._truth(truths), self.threshold), self.labels)
 
     def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
-        from udfs.models.multi_label_metrics import threshold_curve
+        from udfs.models.classifiers.multi_label_metrics import threshold_curve
         from udfs.models.pictures import threshold_chart
 
         return threshold_chart(threshold_curve(probabilities, self._truth(truths)), self.threshold)
@@ -166,7 +166,7 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         }  # fmt: skip
 
     def _truth(self, truths: Sequence[Any]) -> NDArray[Any]:
-        from udfs.models.multi_label_metrics import multi_hot
+        from udfs.models.classifiers.multi_label_metrics import multi_hot
 
         return multi_hot(truths, len(self.labels))
 

@@ -79,7 +79,9 @@ class SequenceClassifier(nn.Module, Generic[Item]):
 
     def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
         """Figures on rows, `cross_entropy`, `accuracy` and `macro_f1` among them."""
-        from udfs.models.metrics import classification_metrics  # scikit-learn: not for workers, which only answer
+        from udfs.models.classifiers.metrics import (
+            classification_metrics,  # scikit-learn: not for workers, which only answer
+        )
 
         return classification_metrics(probabilities, truths)
 
@@ -92,13 +94,13 @@ class SequenceClassifier(nn.Module, Generic[Item]):
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
         """One row a class."""
-        from udfs.models.metrics import per_class_metrics
+        from udfs.models.classifiers.metrics import per_class_metrics
 
         return per_class_metrics(probabilities, truths, self.labels)
 
     def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
         """What shows best where the model errs."""
-        from udfs.models.metrics import confusion_counts
+        from udfs.models.classifiers.metrics import confusion_counts
         from udfs.models.pictures import confusion_chart
 
         return confusion_chart(confusion_counts(probabilities, truths), self.labels)

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from etl.analysis.dataset_card import ENDINGS, SPLITS
-from etl.lakehouse.folders import Folders, located
+from etl.lakehouse.files.folders import Folders, located
 from etl.lakehouse.stage import StageRun
 
 MANIFEST = "export.json"

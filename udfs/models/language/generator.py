@@ -14,7 +14,7 @@ from conf.llm_settings import DecodingSettings
 from udfs.devices import task_device, with_back_off
 from udfs.llm_requests import Answer, Request, answered_in_halves, seed_of
 from udfs.models.batches import ROW_STEP
-from udfs.models.row_sampling import RowPenalty, RowSampling, RowStops
+from udfs.models.language.row_sampling import RowPenalty, RowSampling, RowStops
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 WIDTH_STEP = 64
@@ -50,7 +50,7 @@ class LocalGenerator(nn.Module):
         Raises:
             InputError: there are no such weights, or the library does not know the model.
         """
-        from udfs.models.pretrained import causal_model
+        from udfs.models.language.pretrained import causal_model
 
         kind = PRECISIONS.get(precision) or (torch.bfloat16 if task_device().type == "cuda" else torch.float32)
         network, tokenizer = causal_model(folder, kind)
