@@ -15,6 +15,7 @@ from udfs.devices import task_device, with_back_off
 from udfs.llm_requests import Answer, Request, answered_in_halves, seed_of
 from udfs.models.batches import ROW_STEP
 from udfs.models.language.row_sampling import RowPenalty, RowSampling, RowStops
+from udfs.models.language.shrinking_batch import RowRule, write_rows
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 WIDTH_STEP = 64
@@ -107,41 +108,36 @@ class LocalGenerator(nn.Module):
 
     @torch.inference_mode()
     def _together(self, rows: Sequence["_Row"], width: int, decoding: DecodingSettings) -> list[Answer]:
-        """Rows in one shape: products of very few rows take another path, so that they are filled up to eight."""
+        """Rows in one shape."""
         began = time.monotonic()
-        filled = [*rows, *[rows[-1]] * (-len(rows) % min(ROW_STEP, self.batch_size))]
         device = next(self.network.parameters()).device
-        ids = torch.full((len(filled), width), self._pad, dtype=torch.int64)
+        ids = torch.full((len(rows), width), self._pad, dtype=torch.int64)
         mask = torch.zeros_like(ids)
-        for place, row in enumerate(filled):
+        for place, row in enumerate(rows):
             ids[place, width - len(row.ids) :] = torch.tensor(row.ids)
             mask[place, width - len(row.ids) :] = 1
-        ids, mask = ids.to(device), mask.to(device)
-        out = self._generated(ids, mask, filled, decoding)[: len(rows), width:].tolist()
+        out = self._written(ids.to(device), mask.to(device), rows, decoding)
         seconds = (time.monotonic() - began) / len(rows)
         return [self._answer(row, tokens, seconds, decoding) for row, tokens in zip(rows, out, strict=True)]
 
-    def _generated(self, ids: Tensor, mask: Tensor, rows: Sequence["_Row"], decoding: DecodingSettings) -> Tensor:
-        from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
+    def _written(
+        self, ids: Tensor, mask: Tensor, rows: Sequence["_Row"], decoding: DecodingSettings
+    ) -> list[list[int]]:
+        from transformers import GenerationConfig
 
-        rules = LogitsProcessorList()
+        rules: list[RowRule] = []
         if decoding.repetition_penalty != 1:
             rules.append(RowPenalty(decoding.repetition_penalty, mask))
         if decoding.temperature > 0:
             seeds = [seed_of(row.request) for row in rows]
             rules.append(RowSampling(seeds, decoding.temperature, decoding.top_p))
-        ends = StoppingCriteriaList()
-        if decoding.stop:
-            ends.append(RowStops(decoding.stop, self.tokenizer, ids.shape[1]))
+        stops = RowStops(decoding.stop, self.tokenizer, ids.shape[1]) if decoding.stop else None
         config = GenerationConfig(
-            do_sample=False, max_new_tokens=max(row.most for row in rows), eos_token_id=list(self._ends),
-            pad_token_id=self._pad,
-        )  # fmt: skip
-        out = self.network.generate(
-            input_ids=ids, attention_mask=mask, generation_config=config, logits_processor=rules, stopping_criteria=ends
+            do_sample=False, eos_token_id=list(self._ends), pad_token_id=self._pad, return_dict_in_generate=True
         )
-        assert isinstance(out, Tensor)
-        return out.cpu()
+        # Products of very few rows take another path, so that fewer are filled up.
+        step = min(ROW_STEP, self.batch_size)
+        return write_rows(self.network, ids, mask, [row.most for row in rows], rules, stops, config, step)
 
     def _answer(self, row: "_Row", tokens: list[int], seconds: float, decoding: DecodingSettings) -> Answer:
         tokens = tokens[: row.most]

@@ -28,6 +28,10 @@ class RowPenalty(LogitsProcessor):
         seen[:, :width] = torch.where(self._mask, input_ids[:, :width], input_ids[:, width - 1 : width])
         return self._usual(seen, scores)
 
+    def keep(self, places: Sequence[int]) -> None:
+        """Go on with these rows, in this order; a row may be there twice."""
+        self._mask = self._mask[list(places)]
+
 
 class RowSampling(LogitsProcessor):
     """Top-p sampling with a generator for each row: leaves the drawn token alone possible, for greedy search to take.
@@ -50,6 +54,10 @@ class RowSampling(LogitsProcessor):
         place = (reached <= drawn.to(scores.device) * reached[:, -1:]).sum(dim=-1, keepdim=True)
         token = order.gather(1, place.clamp(max=order.shape[1] - 1))
         return torch.full_like(scores, float("-inf")).scatter(1, token, 0.0)
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Go on with these rows, in this order; a row may be there twice."""
+        self._streams = [self._streams[place].clone_state() for place in places]
 
 
 def _likeliest(probabilities: Tensor, top_p: float) -> tuple[Tensor, Tensor]:
