@@ -9,11 +9,15 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.augesc import fit_in_processes, language_options
 from etl.lakehouse.trainings.processes import refuse_unfit_cluster, train_in_processes, write_packages
 from tests.udfs.test_training import LABELS, TRAIN, VALID
-from tests.udfs.tiny_models import tiny_encoder
+from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
 from udfs.models.classifiers.training import TrainingOptions, evaluate
+from udfs.models.language.causal_language_model import CausalLanguageModel
+from udfs.models.language.language_model import perplexity
+from udfs.models.loader import ResolvedModel
 from udfs.models.shared_training import SharedTraining
 
 # Updates of 5 and of 1 row: the second process has no row of the last one.
@@ -43,6 +47,25 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     assert saved == pytest.approx(one.metrics, abs=1e-3)
     assert list((tmp_path / "models" / "trainings").iterdir()) == []
     assert said == ["training in 2 processes"]
+
+
+def test_the_parts_of_a_language_model_are_tuned_in_processes(spark: SparkSession, tmp_path: Path) -> None:
+    start = ResolvedModel(tiny_language_model(tmp_path / "start"), "file:start")
+    settings = load_settings("local", [], {"training.processes": 2, "training.augmenter.device": "cpu"})
+    own = settings.training.augmenter.model_copy(update={"epochs": 2, "gradient_checkpointing": False})
+    run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
+    model = CausalLanguageModel.load(start.path)
+    rows = model.encode([[("you are so", False), (" happy and glad", True)]] * 3)
+    told: list[int] = []
+    updates: dict[int, float] = {}
+    result = fit_in_processes(run, start, own)(
+        model, rows, rows[:1], language_options(own, 1), tmp_path / "tuned", lambda epoch: told.append(epoch.epoch),
+        progress=print, checkpoints=tmp_path / "checkpoints", on_update=updates.__setitem__,
+    )  # fmt: skip
+    assert (told, list(updates)) == ([1, 2], [1, 2, 3, 4]) and result.path == tmp_path / "tuned"
+    tuned = CausalLanguageModel.load(result.path)
+    assert perplexity(tuned, rows, 1) == pytest.approx(result.metrics["perplexity"], rel=1e-3)
+    assert result.metrics["perplexity"] < perplexity(model, rows, 1)
 
 
 CONF = {"spark.task.resource.gpu.amount": "1"}

@@ -18,7 +18,8 @@ from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
-from udfs.models.language.shared_replies import SharedReplies, read_result, read_rows, write_rows
+from udfs.models.language.shared_writing import SharedWriting, put_rows, read_result
+from udfs.models.language.shared_writing import rows_of as rows_in
 from udfs.models.language.training import fit_language_model
 
 LINES = [
@@ -149,8 +150,8 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
 
 def test_rows_come_back_from_their_shards(tmp_path: Path) -> None:
     rows = rows_of(tiny_generator())
-    write_rows(rows, tmp_path / "rows", shard_rows=4)
-    assert read_rows(tmp_path / "rows") == rows and len(list((tmp_path / "rows").iterdir())) == 2
+    put_rows(ReplyGenerator.kind, rows, tmp_path / "rows", shard_rows=4)
+    assert rows_in(ReplyGenerator.kind, tmp_path / "rows") == rows and len(list((tmp_path / "rows").iterdir())) == 2
 
 
 def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Path) -> None:
@@ -160,13 +161,12 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     one = fit_language_model(model, rows[:5], rows[3:], options, tmp_path / "one", progress=lambda line: None)
     settings = load_settings("local", [], {"training.processes": 2})
     run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
-    job = SharedReplies(options, str(tmp_path / "checkpoints"))
-    start = ReplyGenerator.load(tmp_path / "start")
+    job = SharedWriting(model.kind, str(tmp_path / "start"), options, str(tmp_path / "checkpoints"))
 
     def put(folder: Path) -> None:
-        job.put(start, (rows[:5], rows[3:]), folder)
+        job.put((rows[:5], rows[3:]), folder)
 
-    with trained_in_processes(run, options.device, put, SharedReplies.__module__) as folder:
+    with trained_in_processes(run, options.device, put, SharedWriting.__module__) as folder:
         two = read_result(folder, options)
         ours, theirs = ReplyGenerator.load(one.path), ReplyGenerator.load(two.path)
     for mine, other in zip(one.history, two.history, strict=True):

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from torch.distributed.tensor import DTensor, distribute_tensor
 
 from udfs.models.folders import filling
 
@@ -18,16 +19,36 @@ WEIGHTS, BEST, OPTIMIZER, COURSE = "weights.safetensors", "best.safetensors", "o
 RANDOM = "random."
 
 
-def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """A copy of the parameters on the CPU; those that layers share are there once."""
-    return {name: value.detach().cpu().clone() for name, value in model.named_parameters()}
+def weights_of(model: nn.Module, keep: bool = True) -> dict[str, Tensor]:
+    """A copy of the parameters on the CPU; those that layers share are there once.
+
+    Of a sharded model all processes give their parts; those that do not ``keep`` the whole get nothing.
+    """
+    return _gathered(((name, value.detach()) for name, value in model.named_parameters()), keep)
 
 
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Write what `weights_of` gave into the model."""
     with torch.no_grad():
         for name, value in model.named_parameters():
-            value.copy_(weights[name])
+            value.copy_(_parted(weights[name], value))
+
+
+def _gathered(tensors: Iterable[tuple[str, Tensor]], keep: bool) -> dict[str, Tensor]:
+    """One at a time, so that no process holds more than it keeps."""
+    found = {}
+    for name, value in tensors:
+        whole = value.full_tensor() if isinstance(value, DTensor) else value
+        if keep:
+            found[name] = whole.cpu().clone().contiguous()
+    return found
+
+
+def _parted(whole: Tensor, like: Tensor) -> Tensor:
+    """This process's part of a tensor that all have, where ``like`` is such a part."""
+    if not isinstance(like, DTensor):
+        return whole
+    return distribute_tensor(whole.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
 
 
 def weights_digest(model: nn.Module) -> str:
@@ -58,16 +79,23 @@ class Checkpoints:
         optimizer: torch.optim.Optimizer,
         shuffler: torch.Generator,
         course: Mapping[str, Any],
+        writes: bool = True,
     ) -> None:
-        """Keep the state after `epoch`; `course` is what JSON can write."""
+        """Keep the state after `epoch`; `course` is what JSON can write.
+
+        Of a sharded model all processes give their parts, and the one that ``writes`` does.
+        """
         states = optimizer.state_dict()["state"]
-        tensors = {f"{place}.{name}": value for place, state in states.items() for name, value in state.items()}
+        named = ((f"{place}.{name}", value) for place, state in states.items() for name, value in state.items())
+        tensors, weights = _gathered(named, writes), weights_of(model, writes)
+        if not writes:
+            return
         tensors |= {f"{RANDOM}{name}": value for name, value in _random_states(shuffler).items()}
         with filling(self.folder / f"epoch-{epoch:05d}") as scratch:
-            save_file(weights_of(model), scratch / WEIGHTS)
+            save_file(weights, scratch / WEIGHTS)
             if best is not None:
                 save_file(dict(best), scratch / BEST)
-            save_file({name: value.contiguous() for name, value in tensors.items()}, scratch / OPTIMIZER)
+            save_file(tensors, scratch / OPTIMIZER)
             state = {"training": self.training, "epoch": epoch, **course}
             (scratch / COURSE).write_text(json.dumps(state), encoding="utf-8")
         for older in self._kept()[:-1]:
@@ -93,9 +121,12 @@ class Checkpoints:
             put_weights(model, weights)
             _restore_random({name: tensors.pop(name) for name in list(tensors) if name.startswith(RANDOM)}, shuffler)
             states: dict[int, dict[str, Tensor]] = {}
+            parameters = [value for group in optimizer.param_groups for value in group["params"]]
             for key, value in tensors.items():
                 place, name = key.split(".", 1)
-                states.setdefault(int(place), {})[name] = value
+                like = parameters[int(place)]
+                whole = value.shape == like.shape  # a count of steps is none's part
+                states.setdefault(int(place), {})[name] = _parted(value, like) if whole else value
             optimizer.load_state_dict({**optimizer.state_dict(), "state": states})
             return course, best
         return None

@@ -1,7 +1,7 @@
 """The processes that train one model together: each takes its part of every batch, all make the same update."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import distributed, nn
+from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 from conf.errors import InputError
@@ -18,10 +19,16 @@ TIMEOUT = timedelta(minutes=30)
 
 @dataclass(frozen=True)
 class Team:
-    """One process's place among those of a training; alone unless `team_of_processes` says otherwise."""
+    """One process's place among those of a training; alone unless `team_of_processes` says otherwise.
+
+    Attributes:
+        sharded: each process holds a part of the parameters, of their gradients and of the optimizer's state,
+            and the whole of one block at a time: for models that are too large for one device.
+    """
 
     rank: int = 0
     size: int = 1
+    sharded: bool = False
 
     @property
     def leads(self) -> bool:
@@ -32,16 +39,25 @@ class Team:
         """The places of `rows` rows that are this process's own; no two processes share one."""
         return range(self.rank, rows, self.size)
 
-    def wrapped(self, model: nn.Module) -> nn.Module:
-        """The network whose gradients are averaged over the team; `model` itself when alone."""
+    def wrapped(self, model: nn.Module, blocks: Sequence[nn.Module] = ()) -> nn.Module:
+        """The network whose gradients are averaged over the team; `model` itself when alone.
+
+        A sharded team's parameters are others afterwards: an optimizer is made after it.
+        """
         if self.size == 1:
+            return model
+        if self.sharded:
+            for block in [*blocks, model]:
+                fully_shard(block)
             return model
         # An encoder's own pooler, which no classifier here uses, never gets a gradient.
         return DistributedDataParallel(model, find_unused_parameters=True)
 
     def waiting(self, network: nn.Module, last: bool) -> AbstractContextManager[Any]:
         """Around a micro-batch: gradients travel with the `last` one of an update only."""
-        if self.size == 1 or last:
+        if isinstance(network, FSDPModule):
+            network.set_requires_gradient_sync(last)
+        if self.size == 1 or self.sharded or last:
             return nullcontext()
         assert isinstance(network, DistributedDataParallel)
         return network.no_sync()

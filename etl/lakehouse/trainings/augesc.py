@@ -1,6 +1,8 @@
 """The trainings of the AugESC path: language models tuned on conversations, to the registry's champion."""
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -13,9 +15,10 @@ from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.classifiers import data_tags
-from udfs.models.language.causal_language_model import CausalLanguageModel, Piece
-from udfs.models.language.language_model import LanguageOptions
-from udfs.models.language.tracked import Held, train_tracked_writer
+from udfs.models.language.causal_language_model import CausalLanguageModel, Piece, TokenRow
+from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
+from udfs.models.language.tracked import Fit, Held, train_tracked_writer
+from udfs.models.language.training import fit_language_model
 from udfs.models.loader import ResolvedModel, resolve
 
 Pieces = Callable[[Sequence[dict[str, str]]], list[Piece]]
@@ -73,6 +76,7 @@ def tuned(
         options=options,
         folder=Path(run.folder),
         progress=run.say,
+        fit=fit_language_model if settings.training.processes == 1 else fit_in_processes(run, start, own),
     )
     figures = {name: round(value, 4) for name, value in tracked.figures.items()}
     run.say(
@@ -81,6 +85,41 @@ def tuned(
     )
     rows = len(given) + len(kept_back)
     return Trained(tracked.champion.identity, rows, rows, figures=figures)
+
+
+def fit_in_processes(run: StageRun, start: ResolvedModel, own: LanguageTrainingSettings) -> Fit:
+    """A training in ``training.processes`` processes, each of which holds a part of the model."""
+    from etl.lakehouse.trainings.processes import trained_in_processes
+    from udfs.models.language.shared_writing import SharedWriting, read_result, read_updates
+
+    def fit(
+        model: CausalLanguageModel,
+        train: Sequence[TokenRow],
+        valid: Sequence[TokenRow],
+        options: LanguageOptions,
+        out_dir: Path,
+        on_epoch: Callable[[LanguageEpoch], None],
+        progress: Callable[[str], None],
+        checkpoints: Path,
+        on_update: Callable[[int, float], None],
+    ) -> LanguageResult:
+        model.to("cpu")  # a process may need the place
+        told = {"max_tokens": own.max_tokens, "gradient_checkpointing": own.gradient_checkpointing}
+        job = SharedWriting(model.kind, str(start.path), options, str(checkpoints.resolve()), told)
+
+        def put(folder: Path) -> None:
+            job.put((train, valid), folder)
+
+        with trained_in_processes(run, options.device, put, SharedWriting.__module__) as folder:
+            result, losses = read_result(folder, options), read_updates(folder)
+            shutil.copytree(result.path, out_dir)
+        for epoch in result.history:
+            on_epoch(epoch)
+        for number, loss in losses.items():
+            on_update(number, loss)
+        return replace(result, path=out_dir)
+
+    return fit
 
 
 def language_options(own: LanguageTrainingSettings, threads: int) -> LanguageOptions:

@@ -199,14 +199,13 @@ def _fitted(
     if run.all_settings.training.processes == 1:
         return fit_language_model(model, train, valid, options, out_dir, on_epoch, run.say, checkpoints=checkpoints)
     from etl.lakehouse.trainings.processes import trained_in_processes
-    from udfs.models.language.shared_replies import SharedReplies, read_result
-
-    job = SharedReplies(options, str(checkpoints))
+    from udfs.models.language.shared_writing import SharedWriting, read_result
 
     def put(folder: Path) -> None:
-        job.put(model, (train, valid), folder)
+        start = model.save(folder / "start")
+        SharedWriting(model.kind, str(start), options, str(checkpoints)).put((train, valid), folder)
 
-    with trained_in_processes(run, options.device, put, SharedReplies.__module__) as folder:
+    with trained_in_processes(run, options.device, put, SharedWriting.__module__) as folder:
         result = read_result(folder, options)
         shutil.copytree(result.path, out_dir)
     for epoch in result.history:

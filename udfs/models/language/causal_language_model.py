@@ -1,11 +1,11 @@
 """A causal language model that is tuned on conversations: the loss is of the parts of a text that are to be learned."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from conf.errors import InputError
@@ -101,9 +101,14 @@ class CausalLanguageModel(LanguageModel):
             logits[learned].float(), ids[:, 1:][learned], reduction="sum", label_smoothing=label_smoothing
         )
 
-    def save(self, folder: Path) -> Path:
+    def blocks(self) -> list[nn.Module]:
+        names = set(self.network._no_split_modules or ())
+        return [module for module in self.network.modules() if type(module).__name__ in names]
+
+    def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
+        own = {name.removeprefix("network."): value for name, value in (weights or {}).items()}
         with quiet():
-            self.network.save_pretrained(folder)
+            self.network.save_pretrained(folder, state_dict=own or None)
         self.tokenizer.save_pretrained(folder)
         return folder

@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -29,8 +29,16 @@ class LanguageModel(nn.Module):
         """The SUM over the counted tokens of their negative log-likelihood in nats, as fp32."""
 
     @abstractmethod
-    def save(self, folder: Path) -> Path:
-        """Write the model to `folder`, without pickles, and return it."""
+    def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
+        """Write the model to `folder`, without pickles, and return it.
+
+        Args:
+            weights: by parameter, where the model itself holds a part of them alone.
+        """
+
+    def blocks(self) -> list[nn.Module]:
+        """The layers that follow each other: what a sharded training holds whole, one at a time."""
+        return []
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The response generator: an encoder-decoder transformer that reads a history and writes a reply (EDOS 5, E)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from transformers import BartConfig, BartForConditionalGeneration
 
 from conf.errors import InputError
 from udfs.models.batches import answers_alike, padded_width
+from udfs.models.checkpoints import put_weights
 from udfs.models.classifiers.classifier import quiet
 from udfs.models.language.language_model import LanguageModel
 from udfs.models.language.reply_tokenizer import ReplyTokenizer
@@ -137,7 +138,9 @@ class ReplyGenerator(LanguageModel):
         loss = nn.functional.cross_entropy(logits, truth[real], reduction="none", label_smoothing=label_smoothing)
         return loss, real.nonzero()[:, 0]
 
-    def save(self, folder: Path) -> Path:
+    def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
+        if weights is not None:
+            put_weights(self, weights)
         folder.mkdir(parents=True, exist_ok=True)
         with quiet():
             self.network.save_pretrained(folder / NETWORK)

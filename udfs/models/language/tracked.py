@@ -18,6 +18,10 @@ from udfs.models.tracking import CHAMPION, Store, TrackedRun, promote_if_better,
 METRIC = "word_perplexity"
 
 
+Fit = Callable[..., LanguageResult]
+"""``fit_language_model``, or what takes the same."""
+
+
 @dataclass(frozen=True)
 class Held:
     """Texts that nothing is learned from, as the model's `encode` takes them.
@@ -53,6 +57,7 @@ def train_tracked_writer(
     options: LanguageOptions,
     folder: Path,
     progress: Callable[[str], None] = print,
+    fit: Fit = fit_language_model,
 ) -> TrackedTraining:
     """Tune, log, register, and move the champion's alias if the new model foretells the held-out texts better.
 
@@ -66,6 +71,7 @@ def train_tracked_writer(
         load: reads a model's folder.
         texts: to learn from, as the model's `encode` takes them.
         folder: where resolved models go, and the checkpoints from which a killed training goes on.
+        fit: the training itself, such as one in several processes.
     """
 
     def score(path: Path) -> float:
@@ -80,7 +86,7 @@ def train_tracked_writer(
         cut = sum(map(model.is_cut, rows))
         progress(f"{model.counted(rows):,} tokens to learn; {cut} texts are cut at {model.max_tokens}")
         run.log_metrics({"tokens": model.counted(rows), "cut_texts": cut})
-        result = fit_language_model(
+        result = fit(
             model, rows, model.encode(held.texts), options,
             Path(scratch) / "model", run.on_epoch, progress, checkpoints=folder / "checkpoints" / name,
             on_update=losses.__setitem__,

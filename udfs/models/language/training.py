@@ -99,6 +99,7 @@ class _Course:
         device = training_device(options.device)
         self.training = self._digest()
         model.to(device)
+        self.network = team.wrapped(model, model.blocks())
         self.optimizer = torch.optim.AdamW(
             [value for value in model.parameters() if value.requires_grad],
             lr=options.learning_rate, betas=options.betas, eps=options.epsilon, weight_decay=options.weight_decay,
@@ -110,7 +111,6 @@ class _Course:
         self.stepper = Stepper(
             model, self.optimizer, self.scheduler, options.precision, options.max_gradient_norm, device
         )
-        self.network = team.wrapped(model)
         self.shuffler = torch.Generator().manual_seed(options.seed)
         self.state = _State()
         self.best: dict[str, Tensor] | None = None
@@ -134,21 +134,30 @@ class _Course:
             state.history.append(LanguageEpoch(epoch, train_loss, loss, perplexity_of(loss), seconds))
             self.say(_line(state.history[-1], options.epochs))
             if options.keep == "best" and state.best is state.history[-1]:
-                self.best = weights_of(self.model)
+                self.best = weights_of(self.model, self.team.leads or not self.team.sharded)
             if on_epoch is not None and self.team.leads:
                 on_epoch(state.history[-1])
-            if kept is not None and self.team.leads:
+            if kept is not None and (self.team.leads or self.team.sharded):
                 state.scale = self.stepper.scaler.state_dict()
-                kept.save(epoch, self.model, self.best, self.optimizer, self.shuffler, asdict(state))
-        if self.best is not None:
-            put_weights(self.model, self.best)
-        self.model.to("cpu").eval()
-        path = self.model.save(out_dir) if self.team.leads else out_dir
+                kept.save(
+                    epoch, self.model, self.best, self.optimizer, self.shuffler, asdict(state), self.team.leads
+                )  # fmt: skip
+        path = self._saved(out_dir)
         if kept is not None and self.team.leads:
             kept.clear()
         chosen = state.best if options.keep == "best" else state.history[-1]
         metrics = {"loss": chosen.validation_loss, "perplexity": chosen.validation_perplexity}
         return LanguageResult(path, metrics, tuple(state.history), chosen.epoch, state.seconds, options)
+
+    def _saved(self, out_dir: Path) -> Path:
+        """The kept weights, in the model and in `out_dir`; a sharded model's are in `out_dir` alone."""
+        if self.team.sharded:
+            weights = weights_of(self.model, self.team.leads) if self.best is None else self.best
+            return self.model.save(out_dir, weights) if self.team.leads else out_dir
+        if self.best is not None:
+            put_weights(self.model, self.best)
+        self.model.to("cpu").eval()
+        return self.model.save(out_dir) if self.team.leads else out_dir
 
     def _epoch(self, epoch: int) -> float:
         self.model.train()
@@ -170,15 +179,16 @@ class _Course:
 
     def _update(self, rows: Sequence[Any]) -> tuple[float, int]:
         """Learn from an effective batch: the sum of its tokens' losses, and their number."""
-        own, tokens = list(self.team.part(len(rows))), self.model.counted(rows)
-        # A process without rows takes part all the same, with a row that does not count.
-        counts, own = float(bool(own)), own or [0]
+        own, tokens = self.team.part(len(rows)), self.model.counted(rows)
         size, total = self.options.batch_size, 0.0
-        for start in range(0, len(own), size):
-            part = [rows[place] for place in own[start : start + size]]
-            with self.team.waiting(self.network, start + size >= len(own)):
+        most = len(Team(0, self.team.size).part(len(rows)))
+        for start in range(0, most, size):
+            # A process without rows takes part all the same, with a row that does not count.
+            places = own[start : start + size]
+            part = [rows[place] for place in places or [0]]
+            with self.team.waiting(self.network, start + size >= most):
                 with self.stepper.autocast():
-                    loss = counts * self.network(part, self.options.label_smoothing)
+                    loss = float(bool(places)) * self.network(part, self.options.label_smoothing)
                 # A team's gradients are averaged: times its size they are summed.
                 self.stepper.backward(loss * (self.team.size / max(1, tokens)))
             total += float(loss.detach())

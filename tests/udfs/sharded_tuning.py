@@ -1,0 +1,24 @@
+"""One of the processes that tune a causal language model together: ``FOLDER [EPOCH]``, killed after that epoch."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from udfs.models.checkpoints import Checkpoints
+from udfs.models.language.shared_writing import train_shared
+
+
+def killed_after(epoch: int, save: Callable[..., None]) -> Callable[..., None]:
+    def saved(kept: Checkpoints, number: int, *state: Any) -> None:
+        save(kept, number, *state)
+        if number == epoch:
+            raise SystemExit(1)
+
+    return saved
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        Checkpoints.save = killed_after(int(sys.argv[2]), Checkpoints.save)  # type: ignore[method-assign]
+    train_shared(Path(sys.argv[1]))
