@@ -37,6 +37,11 @@ class ReplyNetwork(Section):
     dropout: float = Field(0.1, ge=0, lt=1)
     max_tokens: int = Field(100, ge=8, description="of a history, cut from the left, and of a reply")
     tied_embeddings: bool = Field(True, description="one matrix for encoder, decoder and output")
+    norm: Literal["after", "before"] = Field(
+        "after",
+        description="layer norms after each sub-layer (Vaswani et al., whom EDOS 5 follows), or before it: "
+        "steadier at large steps, where `after` may learn to write without reading",
+    )
 
     @model_validator(mode="after")
     def heads_share_the_hidden_size(self) -> "ReplyNetwork":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from safetensors.torch import load_file
 
 from conf.errors import InputError
@@ -14,6 +14,7 @@ from conf.settings import load_settings
 from conf.taxonomy import edos_labels
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.processes import trained_in_processes
+from etl.lakehouse.trainings.replies import history_gain
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
@@ -27,6 +28,9 @@ LINES = [
     ("i lost my job", "what will you do now ?"), ("we won the game", "well done , all of you"),
     ("it rains again", "take the red umbrella"), ("he never calls", "i am sorry about that"),
 ]  # fmt: skip
+OPTIONS = LanguageOptions(
+    epochs=4, batch_size=2, effective_batch=4, learning_rate=5e-3, warmup_steps=2, decay="none", threads=1, device="cpu"
+)
 TINY = {"layers": 1, "heads": 2, "hidden": 16, "feed_forward": 32, "max_tokens": 24}
 
 
@@ -105,9 +109,35 @@ def test_the_loss_is_the_librarys_own() -> None:
     assert float(model(rows, 0.3)) > float(model(rows))
 
 
+def test_norms_stand_after_each_sub_layer_or_before_it() -> None:
+    after, before = tiny_generator(), tiny_generator(norm="before")
+    width = after.network.config.d_model
+    assert before.parameter_count() == after.parameter_count() + 4 * width  # one norm more at each end
+    state = torch.randn(1, 5, width) * 30
+    for model, bounded in ((after, True), (before, False)):
+        out = model.network.model.encoder.layers[0](state, attention_mask=None)
+        out = out if isinstance(out, torch.Tensor) else out[0]
+        assert (float(out.std()) < 2) is bounded
+
+
+def test_a_generator_that_reads_gains_by_its_history(tmp_path: Path) -> None:
+    pairs = [(first, last) for first in ("dog", "sun", "job", "game") for last in ("ran", "won")]
+    rows = [Row(context=[f"my {first} {last}"], reply=f"{first} {last}", intent=None) for first, last in pairs]
+    model = tiny_generator(norm="before", dropout=0.0)
+    encoded = model.encode([row.context for row in rows], [row.reply for row in rows], [None] * len(rows))
+    assert history_gain(model, rows, 4) == pytest.approx(0, abs=0.05)
+    options = replace(OPTIONS, epochs=150, learning_rate=1e-2, batch_size=8, effective_batch=8)
+    result = fit_language_model(model, encoded, encoded, options, tmp_path / "model", progress=lambda line: None)
+    trained = ReplyGenerator.load(result.path)
+    assert history_gain(trained, rows, 4) > 0.5
+    alike = [Row(context=["the same"], reply=row.reply, intent=None) for row in rows]
+    assert history_gain(trained, alike, 4) == 0
+
+
 @pytest.mark.parametrize("tied", [True, False])
-def test_a_saved_generator_is_the_same(tmp_path: Path, tied: bool) -> None:
-    model = tiny_generator(tied_embeddings=tied)
+@pytest.mark.parametrize("norm", ["after", "before"])
+def test_a_saved_generator_is_the_same(tmp_path: Path, tied: bool, norm: str) -> None:
+    model = tiny_generator(tied_embeddings=tied, norm=norm)
     found = ReplyGenerator.load(model.save(tmp_path / "model"))
     rows = rows_of(model)
     assert torch.equal(found(rows), model(rows)) and found.parameter_count() == model.parameter_count()
@@ -115,11 +145,6 @@ def test_a_saved_generator_is_the_same(tmp_path: Path, tied: bool) -> None:
     assert not [path for path in (tmp_path / "model").rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
     with pytest.raises(InputError, match="train one first"):
         ReplyGenerator.load(tmp_path)
-
-
-OPTIONS = LanguageOptions(
-    epochs=4, batch_size=2, effective_batch=4, learning_rate=5e-3, warmup_steps=2, decay="none", threads=1, device="cpu"
-)
 
 
 def fitted(folder: Path, model: ReplyGenerator | None = None, **more: object) -> LanguageResult:

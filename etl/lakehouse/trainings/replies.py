@@ -79,6 +79,7 @@ def tracked_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Tra
                 on_epoch(epoch)
         trained = ReplyGenerator.load(result.path)
         figures = held_out_figures(trained, rows["test"], batch_size)
+        figures["history_gain"] = history_gain(trained, rows["test"], batch_size)
         tracked.log_history(result)
         tracked.log_metrics(figures, "held_out_")
         write_training(result, trained, by_word)
@@ -92,7 +93,8 @@ def tracked_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Tra
     promotion = promote_if_better(store, own.name, version, figures[METRIC], score, METRIC, digest, Path(run.folder))
     champion = resolve(f"models:/{own.name}@{CHAMPION}", Path(run.folder), store.tracking_uri,
                        registry_uri=store.registry_uri)  # fmt: skip
-    run.say(f"held out: perplexity {figures['perplexity']:.2f} a token, {figures['word_perplexity']:.1f} a word; "
+    run.say(f"held out: perplexity {figures['perplexity']:.2f} a token, {figures['word_perplexity']:.1f} a word, "
+            f"{figures['history_gain']:.3f} nats a token less than after another's history; "
             f"champion: {promotion.reason}")  # fmt: skip
     total = sum(map(len, rows.values()))
     return Trained(champion.identity, total, total, None, {name: round(value, 4) for name, value in figures.items()})
@@ -135,6 +137,19 @@ def held_out_figures(model: ReplyGenerator, rows: Sequence[Row], batch_size: int
         "perplexity": math.exp(nats / model.counted(encoded)), "word_perplexity": math.exp(nats / words),
         METRIC: -nats / words,
     }  # fmt: skip
+
+
+def history_gain(model: ReplyGenerator, rows: Sequence[Row], batch_size: int) -> float:
+    """Nats a token by which replies are likelier after their own history than after the next row's (ours).
+
+    Near 0, the generator writes without reading, however low its perplexity.
+    """
+    replies, intents = [row.reply for row in rows], [row.intent for row in rows]
+    contexts = [row.context for row in rows]
+    own, other = (
+        model.encode(some, replies, intents) for some in (contexts, [*contexts[1:], *contexts[:1]])
+    )  # fmt: skip
+    return (sum(model.nats(other, batch_size)) - sum(model.nats(own, batch_size))) / model.counted(own)
 
 
 def write_training(result: LanguageResult, model: ReplyGenerator, by_word: float) -> None:

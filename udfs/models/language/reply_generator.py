@@ -3,12 +3,18 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
-from transformers import BartConfig, BartForConditionalGeneration
+from transformers import (
+    AutoConfig,
+    BartConfig,
+    BartForConditionalGeneration,
+    MBartConfig,
+    MBartForConditionalGeneration,
+)
 
 from conf.errors import InputError
 from udfs.models.batches import answers_alike, padded_width
@@ -17,6 +23,9 @@ from udfs.models.classifiers.classifier import quiet
 from udfs.models.language.language_model import LanguageModel
 from udfs.models.language.reply_tokenizer import ReplyTokenizer
 
+Network = BartForConditionalGeneration | MBartForConditionalGeneration
+NORMS: dict[str, type[Network]] = {"after": BartForConditionalGeneration, "before": MBartForConditionalGeneration}
+"""Where the layer norms stand. mBART's network is BART's with them before each sub-layer, and one at the end."""
 NETWORK = "network"
 CONFIG = "reply_generator.json"
 
@@ -36,7 +45,7 @@ class EncodedReply(NamedTuple):
 
 
 class ReplyGenerator(LanguageModel):
-    """BART's network at the paper's sizes with a tokenizer and, for each intent, a token that begins its replies.
+    """BART's or mBART's network at the paper's sizes with a tokenizer and, for each intent, a token that begins it.
 
     ``steered`` tells whether it has learnt those tokens.
 
@@ -45,7 +54,7 @@ class ReplyGenerator(LanguageModel):
 
     kind = "reply_generator"
 
-    def __init__(self, network: BartForConditionalGeneration, tokenizer: ReplyTokenizer, steered: bool = False) -> None:
+    def __init__(self, network: Network, tokenizer: ReplyTokenizer, steered: bool = False) -> None:
         super().__init__()
         self.network, self.tokenizer = network, tokenizer
         self.steered = steered
@@ -167,8 +176,10 @@ class ReplyGenerator(LanguageModel):
         tokenizer = ReplyTokenizer.load(folder)
         try:
             with quiet():
-                network = BartForConditionalGeneration.from_pretrained(
-                    str(folder / NETWORK), local_files_only=True, use_safetensors=True
+                own = str(folder / NETWORK)
+                kind = AutoConfig.from_pretrained(own, local_files_only=True, trust_remote_code=False).model_type
+                network = {"bart": NORMS["after"], "mbart": NORMS["before"]}[kind].from_pretrained(
+                    own, local_files_only=True, use_safetensors=True
                 )
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise InputError(f"{folder / NETWORK}: transformers cannot read it ({_one_line(error)})") from None
@@ -187,6 +198,7 @@ def new_generator(
     dropout: float = 0.1,
     max_tokens: int = 100,
     tied_embeddings: bool = True,
+    norm: Literal["after", "before"] = "after",
     seed: int = 13,
 ) -> ReplyGenerator:
     """An untrained generator; the defaults are the paper's (EDOS 5, E).
@@ -194,8 +206,10 @@ def new_generator(
     Args:
         layers: of the encoder, and as many of the decoder.
         tied_embeddings: encoder, decoder and output share one matrix of token embeddings.
+        norm: of each sub-layer, as in `NORMS`.
     """
-    config = BartConfig(
+    kind = {"after": BartConfig, "before": MBartConfig}[norm]
+    config = kind(
         vocab_size=tokenizer.size, d_model=hidden, max_position_embeddings=max_tokens, activation_function="gelu",
         encoder_layers=layers, decoder_layers=layers, encoder_attention_heads=heads, decoder_attention_heads=heads,
         encoder_ffn_dim=feed_forward, decoder_ffn_dim=feed_forward,
@@ -206,7 +220,7 @@ def new_generator(
     )  # fmt: skip
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        network = BartForConditionalGeneration(config)
+        network = NORMS[norm](config)
     return ReplyGenerator(network, tokenizer).eval()
 
 
