@@ -1,4 +1,4 @@
-"""Columns that cost something."""
+"""Columns that cost something, or that several places reckon with."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -14,3 +14,13 @@ def computed_once(frame: DataFrame, **columns: Column) -> DataFrame:
     rest = [name for name in frame.columns if name not in columns]
     values = F.struct(*(column.alias(name) for name, column in columns.items()))
     return frame.select(*rest, F.inline(F.array(values)))
+
+
+def cosine(left: Column, right: Column) -> Column:
+    """The cosine of two arrays of numbers, as long as each other; 0 where one is of zeros, or null."""
+
+    def dot(one: Column, other: Column) -> Column:
+        products = F.zip_with(one, other, lambda a, b: a.cast("double") * b.cast("double"))
+        return F.aggregate(products, F.lit(0.0), lambda total, value: total + value)
+
+    return F.coalesce(F.try_divide(dot(left, right), F.sqrt(dot(left, left) * dot(right, right))), F.lit(0.0))

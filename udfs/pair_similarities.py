@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from udfs.conversation_vectors import unit
 
@@ -87,18 +86,6 @@ def counts_of_pairs(pairs: DataFrame, kind: str) -> DataFrame:
             yield _frame(kind, "", counted(frame["cosine"].to_numpy()))
 
     return pairs.select("cosine").mapInPandas(count, COUNTS)
-
-
-def cosine(first: Column, second: Column) -> Column:
-    """The cosine of two vectors, to four decimals."""
-
-    def nearness(left: pd.Series, right: pd.Series) -> pd.Series:
-        if not len(left):
-            return pd.Series([], dtype="float64")
-        products = (unit(np.stack(list(left))) * unit(np.stack(list(right)))).sum(axis=1)
-        return pd.Series(np.round(products, 4))
-
-    return F.pandas_udf(nearness, "double")(first, second)  # type: ignore[call-overload, no-any-return]
 
 
 def _frame(kind: str, label: str, counts: Counts) -> pd.DataFrame:

@@ -7,10 +7,11 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.columns import cosine
 from etl.edos.hashes import text_hash
 from etl.emo_pillars import samples
 from etl.emo_pillars.samples import with_vector
-from udfs.pair_similarities import BINS, cosine, counts_by_owner, counts_of_groups, counts_of_pairs
+from udfs.pair_similarities import BINS, counts_by_owner, counts_of_groups, counts_of_pairs
 from udfs.words import token_count
 
 
@@ -50,7 +51,7 @@ def paired(rows: DataFrame, first: str, second: str, embeddings: DataFrame, mode
     """Adds cosine, of the texts of two columns; rows without both embeddings are left out."""
     found = with_vector(rows, embeddings, model, first, "_first")
     found = with_vector(found, embeddings, model, second, "_second")
-    return found.withColumn("cosine", cosine(F.col("_first"), F.col("_second"))).drop("_first", "_second")
+    return found.withColumn("cosine", F.round(cosine(F.col("_first"), F.col("_second")), 4)).drop("_first", "_second")
 
 
 def changes(contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, model: str, number: int) -> DataFrame:
@@ -76,7 +77,7 @@ def nearest_to(query: str, examples: DataFrame, embeddings: DataFrame, model: st
     known = with_vector(examples.withColumn("query", F.lit(query)), embeddings, model, "utterance")
     asked = embeddings.where((F.col("model") == model) & (F.col("text_hash") == text_hash(F.lit(query))))
     found = known.crossJoin(F.broadcast(asked.select(F.col("embedding").alias("asked"))))
-    near = found.withColumn("similarity", cosine(F.col("vector"), F.col("asked")))
+    near = found.withColumn("similarity", F.round(cosine(F.col("vector"), F.col("asked")), 4))
     order = Window.partitionBy("query").orderBy(F.col("similarity").desc(), "utterance_id")
     ranked = near.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= number)
     return ranked.select("rank", "utterance_id", "similarity", "utterance", F.col("labels")["label"].alias("labels"))

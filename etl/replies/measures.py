@@ -3,6 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from etl.columns import cosine
 from etl.edos.hashes import text_hash
 from etl.replies.regimes import PAPERS
 
@@ -76,16 +77,6 @@ def similarities(generated: DataFrame, embeddings: DataFrame, model: str) -> Dat
     )
     score = F.round(cosine(F.col("ours"), F.col("theirs")) * 10_000).cast("bigint")
     return both.groupBy(*CELL).agg((F.sum(score) / F.count("*") / F.lit(10_000.0)).alias("similarity"))
-
-
-def cosine(left: Column, right: Column) -> Column:
-    """Of two arrays of one length; 0 for one without length."""
-
-    def dot(one: Column, other: Column) -> Column:
-        products = F.zip_with(one, other, lambda a, b: a.cast("double") * b.cast("double"))
-        return F.aggregate(products, F.lit(0.0), lambda total, value: total + value)
-
-    return F.coalesce(F.try_divide(dot(left, right), F.sqrt(dot(left, left) * dot(right, right))), F.lit(0.0))
 
 
 def table_7(
