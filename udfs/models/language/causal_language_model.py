@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from conf.errors import InputError
 from udfs.models.classifiers.classifier import quiet
-from udfs.models.language.language_model import LanguageModel
+from udfs.models.language.language_model import LanguageModel, network_state
 from udfs.models.language.pretrained import causal_model, unpacked
 
 Piece = tuple[str, bool]
@@ -107,8 +107,7 @@ class CausalLanguageModel(LanguageModel):
 
     def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
-        own = {name.removeprefix("network."): value for name, value in (weights or {}).items()}
         with quiet():
-            self.network.save_pretrained(folder, state_dict=own or None)
+            self.network.save_pretrained(folder, state_dict=network_state(weights))
         self.tokenizer.save_pretrained(folder)
         return folder

@@ -41,6 +41,11 @@ class LanguageModel(nn.Module):
         return []
 
 
+def network_state(weights: Mapping[str, Tensor] | None) -> dict[str, Tensor] | None:
+    """The weights that `save` is given as the state of the model's `network`; None: its own."""
+    return None if weights is None else {name.removeprefix("network."): value for name, value in weights.items()}
+
+
 @dataclass(frozen=True)
 class LanguageOptions:
     """How a model that writes is trained.

@@ -18,9 +18,8 @@ from transformers import (
 
 from conf.errors import InputError
 from udfs.models.batches import answers_alike, padded_width
-from udfs.models.checkpoints import put_weights
 from udfs.models.classifiers.classifier import quiet
-from udfs.models.language.language_model import LanguageModel
+from udfs.models.language.language_model import LanguageModel, network_state
 from udfs.models.language.reply_tokenizer import ReplyTokenizer
 
 Network = BartForConditionalGeneration | MBartForConditionalGeneration
@@ -148,11 +147,9 @@ class ReplyGenerator(LanguageModel):
         return loss, real.nonzero()[:, 0]
 
     def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
-        if weights is not None:
-            put_weights(self, weights)
         folder.mkdir(parents=True, exist_ok=True)
         with quiet():
-            self.network.save_pretrained(folder / NETWORK)
+            self.network.save_pretrained(folder / NETWORK, state_dict=network_state(weights))
         self.tokenizer.save(folder)
         facts = {"kind": self.kind, "steered": self.steered, "parameters": self.parameter_count()}
         (folder / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")

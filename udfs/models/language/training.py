@@ -181,7 +181,7 @@ class _Course:
         """Learn from an effective batch: the sum of its tokens' losses, and their number."""
         own, tokens = self.team.part(len(rows)), self.model.counted(rows)
         size, total = self.options.batch_size, 0.0
-        most = len(Team(0, self.team.size).part(len(rows)))
+        most = math.ceil(len(rows) / self.team.size)
         for start in range(0, most, size):
             # A process without rows takes part all the same, with a row that does not count.
             places = own[start : start + size]
