@@ -1,6 +1,8 @@
 """A training in two processes by TorchDistributor, and what is said where that cannot work."""
 
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,17 +16,21 @@ from etl.lakehouse.trainings.processes import refuse_unfit_cluster, train_in_pro
 from tests.udfs.test_training import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.shared_training import SharedTraining, read_result
 from udfs.models.classifiers.training import TrainingOptions, evaluate
 from udfs.models.language.causal_language_model import CausalLanguageModel
 from udfs.models.language.language_model import perplexity
 from udfs.models.loader import ResolvedModel
-from udfs.models.shared_training import SharedTraining
 
 # Updates of 5 and of 1 row: the second process has no row of the last one.
 ROWS = [*TRAIN, (["rain , rain ."], 0)]
 OPTIONS = TrainingOptions(
     epochs=3, batch_size=2, effective_batch=5, learning_rate=5e-3, dropout=0.0, threads=1, device="cpu"
 )
+
+
+def put_by(job: SharedTraining) -> Callable[[Path], None]:
+    return partial(job.put, (ROWS, VALID, []))
 
 
 def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Path) -> None:
@@ -34,7 +40,10 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, said.append)
     job = SharedTraining(str(encoder), LABELS, OPTIONS)
     told_epochs: list[int] = []
-    two = train_in_processes(run, job, ROWS, VALID, tmp_path / "two", lambda epoch: told_epochs.append(epoch.epoch))
+    read = partial(read_result, options=OPTIONS)
+    two = train_in_processes(
+        run, job, put_by(job), read, tmp_path / "two", lambda epoch: told_epochs.append(epoch.epoch)
+    )
     one = train_dialogue_classifier(encoder, ROWS, VALID, LABELS, OPTIONS, tmp_path / "one")
 
     assert told_epochs == [1, 2, 3] and two.best_epoch == one.best_epoch
@@ -100,12 +109,12 @@ def test_a_process_that_fails_is_told_by_its_own_reason(spark: SparkSession, tmp
     run = StageRun(None, {}, spark, str(tmp_path), load_settings("local", [], {"training.processes": 2}), print)
     job = SharedTraining(str(tmp_path / "no encoder"), LABELS, OPTIONS)
     with pytest.raises(InputError, match=r"no encoder: no \.safetensors weights"):
-        train_in_processes(run, job, ROWS, VALID, tmp_path / "out", lambda epoch: None)
+        train_in_processes(run, job, put_by(job), read_result, tmp_path / "out", lambda epoch: None)
     assert list((tmp_path / "trainings").iterdir()) == []
 
 
 def test_the_packages_travel_as_a_zip_that_python_imports_from(tmp_path: Path) -> None:
     with zipfile.ZipFile(write_packages(tmp_path / "packages.zip")) as archive:
         names = set(archive.namelist())
-    assert {"udfs/models/shared_training.py", "conf/errors.py", "conf/taxonomies/edos.csv"} <= names
+    assert {"udfs/models/shared_job.py", "conf/errors.py", "conf/taxonomies/edos.csv"} <= names
     assert not {name for name in names if "__pycache__" in name or name.startswith(("jobs/", "tests/"))}

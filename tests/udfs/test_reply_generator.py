@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,16 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import edos_labels
 from etl.lakehouse.stage import StageRun
-from etl.lakehouse.trainings.processes import trained_in_processes
+from etl.lakehouse.trainings.processes import train_in_processes
 from etl.lakehouse.trainings.replies import history_gain
 from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.checkpoints import put_weights, weights_of
 from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
-from udfs.models.language.shared_writing import SharedWriting, put_rows, read_result
-from udfs.models.language.shared_writing import rows_of as rows_in
+from udfs.models.language.shared_writing import KINDS, SharedWriting, read_result
 from udfs.models.language.training import fit_language_model
+from udfs.models.shared_job import read_rows, write_rows
 
 LINES = [
     ("my dog ran away", "oh no , i am sorry"), ("the sun is out", "how nice that is"),
@@ -142,6 +144,11 @@ def test_a_saved_generator_is_the_same(tmp_path: Path, tied: bool, norm: str) ->
     rows = rows_of(model)
     assert torch.equal(found(rows), model(rows)) and found.parameter_count() == model.parameter_count()
     assert found.tokenizer.intents == edos_labels()
+    weights = {name: value * 2 for name, value in weights_of(model).items()}
+    doubled = ReplyGenerator.load(model.save(tmp_path / "doubled", weights))
+    assert torch.equal(found(rows), model(rows)) and not torch.equal(doubled(rows), model(rows))
+    put_weights(model, weights)
+    assert torch.equal(doubled(rows), model(rows))
     assert not [path for path in (tmp_path / "model").rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
     with pytest.raises(InputError, match="train one first"):
         ReplyGenerator.load(tmp_path)
@@ -175,8 +182,9 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
 
 def test_rows_come_back_from_their_shards(tmp_path: Path) -> None:
     rows = rows_of(tiny_generator())
-    put_rows(ReplyGenerator.kind, rows, tmp_path / "rows", shard_rows=4)
-    assert rows_in(ReplyGenerator.kind, tmp_path / "rows") == rows and len(list((tmp_path / "rows").iterdir())) == 2
+    kind = KINDS[ReplyGenerator.kind]
+    write_rows(rows, kind.schema, tmp_path / "rows", shard_rows=4)
+    assert read_rows(tmp_path / "rows", kind.schema, kind.row) == rows and len(list((tmp_path / "rows").iterdir())) == 2
 
 
 def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Path) -> None:
@@ -187,13 +195,9 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     settings = load_settings("local", [], {"training.processes": 2})
     run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
     job = SharedWriting(model.kind, str(tmp_path / "start"), options, str(tmp_path / "checkpoints"))
-
-    def put(folder: Path) -> None:
-        job.put((rows[:5], rows[3:]), folder)
-
-    with trained_in_processes(run, options.device, put, SharedWriting.__module__) as folder:
-        two = read_result(folder, options)
-        ours, theirs = ReplyGenerator.load(one.path), ReplyGenerator.load(two.path)
+    put, read = partial(job.put, (rows[:5], rows[3:])), partial(read_result, options=options)
+    two = train_in_processes(run, job, put, read, tmp_path / "two", lambda epoch: None)
+    ours, theirs = ReplyGenerator.load(one.path), ReplyGenerator.load(two.path)
     for mine, other in zip(one.history, two.history, strict=True):
         assert other.train_loss == pytest.approx(mine.train_loss, abs=1e-4)
         assert other.validation_loss == pytest.approx(mine.validation_loss, abs=1e-4)

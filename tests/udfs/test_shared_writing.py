@@ -10,8 +10,9 @@ import pytest
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
 from udfs.models.language.language_model import LanguageOptions, perplexity
-from udfs.models.language.shared_writing import SharedWriting, put_rows, read_result, read_updates, rows_of
+from udfs.models.language.shared_writing import KINDS, SharedWriting, read_result, read_updates
 from udfs.models.language.training import fit_language_model
+from udfs.models.shared_job import read_rows, write_rows
 
 OPTIONS = LanguageOptions(
     epochs=3, batch_size=1, effective_batch=3, learning_rate=1e-2, warmup_steps=2, keep="last", threads=1, device="cpu"
@@ -40,8 +41,9 @@ def in_two_processes(start: Path, folder: Path, options: LanguageOptions, *kill:
 
 
 def test_rows_come_back_from_their_shards(start: Path, tmp_path: Path) -> None:
-    put_rows(KIND, rows(start), tmp_path / "rows", shard_rows=3)
-    assert rows_of(KIND, tmp_path / "rows") == rows(start)
+    kind = KINDS[KIND]
+    write_rows(rows(start), kind.schema, tmp_path / "rows", shard_rows=3)
+    assert read_rows(tmp_path / "rows", kind.schema, kind.row) == rows(start)
 
 
 @pytest.mark.parametrize("keep", ["last", "best"])

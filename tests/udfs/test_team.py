@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from conf.errors import InputError
+from udfs.models.classifiers.shared_training import PARTS, SCHEMA, SharedTraining, labelled_turns, read_result
 from udfs.models.classifiers.training import TrainingOptions
-from udfs.models.shared_training import SharedTraining, failure, read_result, read_shards, write_shards
+from udfs.models.shared_job import failure, read_rows, write_rows
 from udfs.models.team import ALONE, Team, team_of_processes
 
 ROWS = [
@@ -36,15 +37,16 @@ def test_alone_nothing_travels() -> None:
 
 @pytest.mark.parametrize("shard_rows", [1, 2, 5, 100])
 def test_shards_keep_rows_and_their_order(tmp_path, shard_rows: int) -> None:
-    write_shards(ROWS, tmp_path / "train", shard_rows)
+    write_rows([(list(turns), label) for turns, label in ROWS], SCHEMA, tmp_path / "train", shard_rows)
     assert len(list((tmp_path / "train").iterdir())) == -(-len(ROWS) // shard_rows)
-    assert read_shards(tmp_path / "train") == ROWS
+    assert read_rows(tmp_path / "train", SCHEMA, labelled_turns) == ROWS
 
 
 def test_a_job_comes_back_as_it_was(tmp_path) -> None:
     job = SharedTraining("/models/start", ("sad", "glad"), TrainingOptions(seed=7, precision="bf16"), weighted=False)
-    job.save(tmp_path)
+    job.put((ROWS, ROWS[:2], []), tmp_path)
     assert SharedTraining.load(tmp_path) == job
+    assert [read_rows(tmp_path / name, SCHEMA, labelled_turns) for name in PARTS] == [ROWS, ROWS[:2], []]
     assert json.loads((tmp_path / "job.json").read_text())["options"]["seed"] == 7
 
 

@@ -1,8 +1,7 @@
 """The trainings of the AugESC path: language models tuned on conversations, to the registry's champion."""
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -89,7 +88,7 @@ def tuned(
 
 def fit_in_processes(run: StageRun, start: ResolvedModel, own: LanguageTrainingSettings) -> Fit:
     """A training in ``training.processes`` processes, each of which holds a part of the model."""
-    from etl.lakehouse.trainings.processes import trained_in_processes
+    from etl.lakehouse.trainings.processes import train_in_processes
     from udfs.models.language.shared_writing import SharedWriting, read_result, read_updates
 
     def fit(
@@ -107,17 +106,16 @@ def fit_in_processes(run: StageRun, start: ResolvedModel, own: LanguageTrainingS
         told = {"max_tokens": own.max_tokens, "gradient_checkpointing": own.gradient_checkpointing}
         job = SharedWriting(model.kind, str(start.path), options, str(checkpoints.resolve()), told)
 
-        def put(folder: Path) -> None:
-            job.put((train, valid), folder)
+        losses: dict[int, float] = {}
 
-        with trained_in_processes(run, options.device, put, SharedWriting.__module__) as folder:
-            result, losses = read_result(folder, options), read_updates(folder)
-            shutil.copytree(result.path, out_dir)
-        for epoch in result.history:
-            on_epoch(epoch)
+        def read(folder: Path) -> LanguageResult:
+            losses.update(read_updates(folder))
+            return read_result(folder, options)
+
+        result = train_in_processes(run, job, partial(job.put, (train, valid)), read, out_dir, on_epoch)
         for number, loss in losses.items():
             on_update(number, loss)
-        return replace(result, path=out_dir)
+        return result
 
     return fit
 

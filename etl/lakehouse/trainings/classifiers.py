@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from udfs.models.classifiers.classifier import ENCODER
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.shared_training import SharedTraining, read_result
 from udfs.models.classifiers.training import EpochMetrics, TrainingOptions, TrainResult
 from udfs.models.classifiers.weak_labeler import WeakLabeler, train_weak_labeler
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.shared_training import SharedTraining
 from udfs.models.tracked import TrackedTraining, train_tracked
 
 HELD_BACK_SHARE = 0.1
@@ -119,7 +120,9 @@ def train_emotion_model(
     from etl.lakehouse.trainings.processes import train_in_processes
 
     job = SharedTraining(str(start.path.resolve()), tuple(labels), options, weighted)
-    return train_in_processes(run, job, rows["train"], rows["validation"], folder, on_epoch, rows[CROWD])
+    parts = (rows["train"], rows["validation"], rows[CROWD])
+    put, read = partial(job.put, parts), partial(read_result, options=options)
+    return train_in_processes(run, job, put, read, folder, on_epoch)
 
 
 def rows_by_split(

@@ -4,56 +4,66 @@ import re
 import shutil
 import uuid
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from conf.errors import InputError
 from etl.lakehouse.stage import StageRun
-from udfs.models.classifiers.dialogue_classifier import Turns
-from udfs.models.classifiers.training import EpochMetrics, TrainResult
-from udfs.models.shared_training import SharedTraining, failure, read_result, write_shards
+from udfs.models.classifiers.training import TrainingOptions, TrainResult
+from udfs.models.language.language_model import LanguageOptions, LanguageResult
+from udfs.models.shared_job import failure
 
 PACKAGES = ("conf", "udfs")
 GPUS_OF_TASK = "spark.task.resource.gpu.amount"
 
 
+class Job(Protocol):
+    """A training that processes do: its options, and a ``train_shared(folder)`` in its module."""
+
+    @property
+    def options(self) -> TrainingOptions | LanguageOptions: ...
+
+
+Result = TypeVar("Result", TrainResult, LanguageResult)
+
+
 def train_in_processes(
     run: StageRun,
-    job: SharedTraining,
-    train: Sequence[tuple[Turns, int]],
-    valid: Sequence[tuple[Turns, int]],
+    job: Job,
+    put: Callable[[Path], object],
+    read: Callable[[Path], Result],
     out_dir: Path,
-    on_epoch: Callable[[EpochMetrics], None],
-    last: Sequence[tuple[Turns, int]] = (),
-) -> TrainResult:
-    """Train a dialogue classifier in ``training.processes`` processes: on the driver of a local session, else in tasks.
+    on_epoch: Callable[[Any], None],
+) -> Result:
+    """Train a model in ``training.processes`` processes: on the driver of a local session, else in tasks.
 
     Rows, job and model pass through a folder under ``run.folder``, which all machines see; no process asks Spark
     or MLflow. The epochs are told when all are done.
+
+    Args:
+        put: writes job and rows into the folder.
+        read: the result from the folder, with the model in it.
+        out_dir: where the model goes.
 
     Raises:
         InputError: the cluster cannot run it, or a process was given bad rows.
         RuntimeError: a process failed.
     """
-
-    def put(folder: Path) -> None:
-        for name, rows in (("train", train), ("validation", valid), ("last", last)):
-            write_shards(rows, folder / name)
-        job.save(folder)
-
-    with trained_in_processes(run, job.options.device, put, SharedTraining.__module__) as folder:
-        result = read_result(folder, job.options)
+    with trained_in_processes(run, job.options.device, put, type(job).__module__) as folder:
+        result = read(folder)
         shutil.copytree(result.path, out_dir, dirs_exist_ok=True)
     for epoch in result.history:
         on_epoch(epoch)
-    return TrainResult(out_dir, result.metrics, result.history, result.best_epoch, result.seconds, job.options)
+    return replace(result, path=out_dir)
 
 
 @contextmanager
-def trained_in_processes(run: StageRun, device: str, put: Callable[[Path], None], module: str) -> Iterator[Path]:
+def trained_in_processes(run: StageRun, device: str, put: Callable[[Path], object], module: str) -> Iterator[Path]:
     """A folder in which ``training.processes`` processes have done a training; it is gone afterwards.
 
     Args:

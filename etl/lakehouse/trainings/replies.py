@@ -2,10 +2,10 @@
 
 import json
 import math
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, Row
@@ -213,16 +213,11 @@ def _fitted(
     train, valid, _ = encoded
     if run.all_settings.training.processes == 1:
         return fit_language_model(model, train, valid, options, out_dir, on_epoch, run.say, checkpoints=checkpoints)
-    from etl.lakehouse.trainings.processes import trained_in_processes
+    from etl.lakehouse.trainings.processes import train_in_processes
     from udfs.models.language.shared_writing import SharedWriting, read_result
 
-    def put(folder: Path) -> None:
-        start = model.save(folder / "start")
-        SharedWriting(model.kind, str(start), options, str(checkpoints)).put((train, valid), folder)
-
-    with trained_in_processes(run, options.device, put, SharedWriting.__module__) as folder:
-        result = read_result(folder, options)
-        shutil.copytree(result.path, out_dir)
-    for epoch in result.history:
-        on_epoch(epoch)
-    return LanguageResult(out_dir, result.metrics, result.history, result.best_epoch, result.seconds, options)
+    Path(run.folder).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=run.folder) as start:  # which all machines see
+        job = SharedWriting(model.kind, str(model.save(Path(start).resolve() / "start")), options, str(checkpoints))
+        put, read = partial(job.put, (train, valid)), partial(read_result, options=options)
+        return train_in_processes(run, job, put, read, out_dir, on_epoch)

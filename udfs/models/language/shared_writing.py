@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyarrow import parquet
 
-from conf.errors import InputError
 from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
 from udfs.models.language.language_model import LanguageEpoch, LanguageModel, LanguageOptions, LanguageResult
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator
 from udfs.models.language.training import fit_language_model
-from udfs.models.shared_training import JOB, MODEL, noted, read_facts, write_facts
+from udfs.models.shared_job import MODEL, noted, read_facts, read_job, read_rows, write_facts, write_job, write_rows
 from udfs.models.team import team_of_processes
 
-SHARD_ROWS = 100_000
 UPDATES = "updates.json"
+PARTS = ("train", "validation")
 _IDS = pa.list_(pa.int32())
 
 
@@ -73,42 +71,20 @@ class SharedWriting:
 
     def put(self, rows: Sequence[Sequence[Any]], folder: Path) -> None:
         """Write all to `folder`; `rows` are those to train on and those to validate on."""
-        for name, some in zip(("train", "validation"), rows, strict=True):
-            put_rows(self.kind, some, folder / name)
-        (folder / JOB).write_text(json.dumps(asdict(self)), encoding="utf-8")
+        for name, some in zip(PARTS, rows, strict=True):
+            write_rows(some, KINDS[self.kind].schema, folder / name)
+        write_job(asdict(self), folder)
 
     @classmethod
     def load(cls, folder: Path) -> "SharedWriting":
-        """Read what `put` wrote.
+        """Read what `put` wrote beside the rows.
 
         Raises:
             InputError: this machine does not see the folder.
         """
-        try:
-            job = json.loads((folder / JOB).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(
-                f"{folder} cannot be read here ({error.strerror}): set models.folder to a shared folder"
-            ) from None
+        job = read_job(folder)
         options = {**job["options"], "betas": tuple(job["options"]["betas"])}
         return cls(**{**job, "options": LanguageOptions(**options)})
-
-
-def put_rows(kind: str, rows: Sequence[Any], folder: Path, shard_rows: int = SHARD_ROWS) -> None:
-    """Write encoded rows to `folder` as Parquet files, named in the rows' order."""
-    folder.mkdir(parents=True)
-    for number, first in enumerate(range(0, len(rows), shard_rows)):
-        columns = list(zip(*rows[first : first + shard_rows], strict=True))
-        parquet.write_table(pa.table(columns, schema=KINDS[kind].schema), folder / f"{number:05d}.parquet")
-
-
-def rows_of(kind: str, folder: Path) -> list[Any]:
-    """The rows that `put_rows` wrote, in the same order."""
-    rows: list[Any] = []
-    for shard in sorted(folder.glob("*.parquet")):
-        table = parquet.read_table(shard, schema=KINDS[kind].schema)
-        rows += map(KINDS[kind].row, *(column.to_pylist() for column in table.columns))
-    return rows
 
 
 def train_shared(folder: Path) -> None:
@@ -120,9 +96,9 @@ def train_shared(folder: Path) -> None:
             # Its number aside, for a checkpoint is known by the options: each process has its own GPU by default.
             options = replace(job.options, device=device.partition(":")[0])
             losses: dict[int, float] = {}
+            train, valid = (read_rows(folder / name, kind.schema, kind.row) for name in PARTS)
             result = fit_language_model(
-                kind.load(Path(job.start), **job.own), rows_of(job.kind, folder / "train"),
-                rows_of(job.kind, folder / "validation"), options, folder / MODEL,
+                kind.load(Path(job.start), **job.own), train, valid, options, folder / MODEL,
                 team=replace(team, sharded=kind.sharded), checkpoints=Path(job.checkpoints),
                 on_update=losses.__setitem__,
             )  # fmt: skip
