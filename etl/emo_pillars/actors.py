@@ -18,8 +18,11 @@ from etl.emo_pillars.answers import (
 )
 
 MOST_NAME_WORDS = 8
+MOST_DESCRIPTION_WORDS = 40
+"""The prompt asks for a few; a small model that finds no end writes hundreds."""
+_BRACKET = r"[(\[](?P<bracket>(?:[^()\[\]]|[(\[][^()\[\]]*[)\]])+)(?:[)\]](?:[\s:,–—-]+(?P<besides>\w.*?))?)?"
 _DESCRIBED = re.compile(
-    r"(?P<name>[^()\[\]:]+?)\s*(?:[(\[](?P<bracket>.+?)[)\]]?|(?::|\s[-–—])\s+(?P<after>.+)"
+    r"(?P<name>[^()\[\]:]+?)\s*(?:" + _BRACKET + r"|(?::|\s[-–—])\s+(?P<after>.+)"
     r"|,\s+(?P<apposed>(?:an?|the|his|her|their|who)\s.+))?[.;,]?"
 )
 _NOBODY = {"none", "n a", "unknown", "etc", "and so on", "others", "no one", "nobody"}
@@ -70,8 +73,13 @@ def _actor(line: Line, listed: bool, template: str, last: bool) -> Actor | Rejec
         return Rejected("no_name", text)
     if " ".join(words_of(name)) in _NOBODY:
         return Rejected("no_name", text)
-    about = match["bracket"] or match["after"] or match["apposed"]
-    return Actor(name, about.strip() if about else None, f"{name} ({about.strip()})" if about else name)
+    about = match["bracket"] or match["after"] or match["apposed"] or ""
+    about = ", ".join(part.strip() for part in (about, match["besides"]) if part)
+    if about.isupper() and about in template:  # the form's own words, not filled in
+        about = ""
+    if len(about.split()) > MOST_DESCRIPTION_WORDS:
+        return Rejected("endless_description", text)
+    return Actor(name, about or None, f"{name} ({about})" if about else name)
 
 
 def _from_first_item(lines: list[Line]) -> list[Line]:

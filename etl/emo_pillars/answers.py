@@ -83,8 +83,13 @@ def refuses(text: str) -> bool:
 
 
 def echoes(text: str, template: str) -> bool:
-    """Whether a text repeats the prompt's own words; those of a story or an utterance in its slots do not count."""
+    """Whether a text repeats the prompt's own words, a whole line or many in a row.
+
+    Those of a story or an utterance in its slots do not count.
+    """
     said = words_of(text)
+    if said and said in [words_of(line.text) for line in lines_of(template) if SLOT.search(line.text) is None]:
+        return True
     runs = {tuple(said[start : start + ECHO_WORDS]) for start in range(len(said) - ECHO_WORDS + 1)}
     for part in SLOT.split(template)[::2]:
         fixed = words_of(part)

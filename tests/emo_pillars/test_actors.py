@@ -24,6 +24,9 @@ TEMPLATE = prompt("emo_pillars/actors")
         ("1. \"Red\" Mary-Ann\n2. X-17 (a robot)", ["\"Red\" Mary-Ann", "X-17 (a robot)"]),
         ("1. Ada\r\n2. Piet\r\n", ["Ada", "Piet"]),
         ("1. Ada (keeper", ["Ada (keeper)"]),
+        ("1. Ada (WHO THEY ARE)\n2. Piet (NPC)", ["Ada", "Piet (NPC)"]),
+        ("1. Ada (keeper (retired))", ["Ada (keeper (retired))"]),
+        ("1. Ada (Jo Doe) - a keeper.\n2. Piet [Al Roe], sailor", ["Ada (Jo Doe, a keeper)", "Piet (Al Roe, sailor)"]),
         ("1. 母 (Ada's mother)", ["母 (Ada's mother)"]),
     ],
 )  # fmt: skip
@@ -44,6 +47,9 @@ def test_well_formed_answers_are_read_whole(answer: str, expected: list[str]) ->
         ("The story is about a woman who keeps a lighthouse on a far island.", ["no_name"]),
         ("1. 12345\n2. ---", ["no_name", "no_name"]),
         ("1. None", ["no_name"]),
+        ("1. NAME (WHO THEY ARE)\n2. Name (who they are)", ["repeats_prompt", "repeats_prompt"]),
+        ("Ada Voss (Jo Doe) keeps a lamp." + " She keeps a lamp." * 20, ["endless_description"]),
+        ("1. Ada: keeps" + " and keeps" * 40, ["endless_description"]),
         ("Characters:", []),
     ],
 )
