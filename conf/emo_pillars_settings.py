@@ -21,6 +21,8 @@ class StepSettings(Section):
     contexts: DecodingSettings = _step(300)
     clean_contexts: DecodingSettings = _step(300)
     rewrites: DecodingSettings = _step(300)
+    topic_names: DecodingSettings = _step(40)
+    topic_categories: DecodingSettings = _step(500)
 
 
 class TransferSettings(Section):
@@ -47,8 +49,8 @@ class AnalysisSettings(Section):
     plots: int = Field(1_000, ge=1, description="Emo Pillars 7: whose contexts are compared")
     topic_emotion: str = Field("joy", description="Emo Pillars 7, H: the emotion whose topics are looked for")
     topic_utterances: int = Field(3_000, ge=2, description="Emo Pillars 7, H")
-    topic_similarity: float = Field(0.6, ge=-1, le=1, description="Emo Pillars 7: cosine of an edge, above it")
-    large_topic: int = Field(20, ge=2, description="ours: utterances of a large topic; Emo Pillars H names 20 of them")
+    topic_similarity: float = Field(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
+    large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
     topic_query: str = Field(
         "The band played my favourite song and the whole hall sang along with the music.",
         description="our wording of the paper's topic, music performances, whose emotions are counted",

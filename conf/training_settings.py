@@ -93,6 +93,9 @@ class ModelSettings(Section):
     analysis_encoder: str = Field(
         "hf:sentence-transformers/all-mpnet-base-v2", description="Emo Pillars 7: embeds what the analysis compares"
     )
+    topic_namer: str | None = Field(
+        None, description="Emo Pillars H: a language model that names topics; null: keywords stand for names"
+    )
     toxicity: str | None = Field(
         None, description="a classifier with a label toxic or toxicity; null: a list of profane words stands in"
     )

@@ -86,6 +86,13 @@ SELECT emotion, topic, utterances, round(utterances / sum(utterances) OVER (PART
        array_join(keywords, ', ') AS keywords, examples[0] AS example
 FROM emo_pillars.topics ORDER BY emotion, topic"""
 
+NAMED_TOPICS = """
+SELECT topics.emotion, topics.topic, utterances, name, category, array_join(keywords, ', ') AS keywords
+FROM emo_pillars.topics AS topics
+JOIN emo_pillars.topic_names AS names ON names.emotion = topics.emotion AND names.topic = topics.topic
+LEFT JOIN emo_pillars.topic_categories AS parts ON parts.emotion = topics.emotion AND parts.topic = topics.topic
+ORDER BY emotion, topic"""
+
 TOPIC_SIZES = """
 SELECT emotion, sum(utterances) AS utterances, count(*) AS topics, count_if(utterances > 1) AS topics_of_two_or_more,
        count_if(utterances >= 20) AS large_topics, 300 AS paper_topics, 20 AS paper_large_topics
@@ -168,6 +175,9 @@ def emo_pillars_analysis_views() -> dict[str, tuple[str, str]]:
             "Emo Pillars 7: rare emotions and the balance of polarities; the paper's figures beside ours.", coverage(),
         ),
         "analysis.emo_pillars_topics": ("Emo Pillars H: topics of one emotion's utterances, with keywords.", TOPICS),
+        "analysis.emo_pillars_named_topics": (
+            "Emo Pillars Table 13: what a language model calls the large topics, and their categories.", NAMED_TOPICS,
+        ),
         "analysis.emo_pillars_topic_sizes": ("Emo Pillars 7: how many topics there are, and large ones.", TOPIC_SIZES),
         "analysis.emo_pillars_topic_emotions": (
             "Emo Pillars Figure 7: emotions of the examples nearest to a query, against those of all.",

@@ -148,7 +148,7 @@ def diversity(findings: Findings) -> str:
 
 
 def topics(findings: Findings) -> str:
-    """Emo Pillars H: communities with keywords."""
+    """Emo Pillars H: communities with names where a language model gave them, and with keywords."""
     sizes = findings.rows("emo_pillars_topic_sizes")
     if not sizes:
         return ""
@@ -159,13 +159,21 @@ def topics(findings: Findings) -> str:
         for row in sizes
     ]
     shown = list(findings.rows("emo_pillars_topics"))[:TOPICS_SHOWN]
+    named = {(row["emotion"], row["topic"]): row for row in findings.rows("emo_pillars_named_topics")}
+    called = ("name", "category") if named else ()
+    nameless: dict[str, str | None] = {}
     table = pages.table(
-        ("keywords of the topic", "utterances", "one of them"),
-        [(row["keywords"] or "(no word stands out)", row["utterances"], row["example"]) for row in shown],
-    )
-    note = (
-        "Communities of the graph of similar utterances (Louvain). Keywords by tf-idf; the paper had an LLM name them."
-    )
+        (*called, "keywords of the topic", "utterances", "one of them"),
+        [
+            (
+                *(named.get((row["emotion"], row["topic"]), nameless).get(name) or "" for name in called),
+                row["keywords"] or "(no word stands out)", row["utterances"], row["example"],
+            )
+            for row in shown
+        ],
+    )  # fmt: skip
+    by = "names by a language model, as in the paper" if named else "the paper had a language model name them"
+    note = f"Communities of the graph of similar utterances (Louvain). Keywords by tf-idf; {by}."
     return pages.paragraph(" ".join(words)) + table + pages.paragraph(note, "quiet")
 
 

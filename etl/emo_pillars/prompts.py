@@ -73,6 +73,20 @@ def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions:
     return filled(template("rewrites"), {"context": as_data(context)} | _spoken(actor, utterance, emotions))
 
 
+def topic_names_prompt(utterances: Column) -> Column:
+    """What are they about? It sees a topic's utterances, an array (Emo Pillars H)."""
+    said = F.transform(utterances, lambda one: F.concat(F.lit("- "), as_data(one)))
+    return filled(template("topic_names"), {"utterances": F.array_join(said, "\n")})
+
+
+def topic_categories_prompt(emotion: Column, names: Column) -> Column:
+    """What are these topics parts of? It sees the names of all, an array, numbered from 1 (Emo Pillars H)."""
+    numbered = F.transform(
+        names, lambda one, place: F.concat((place + 1).cast("string"), F.lit(". "), as_data(one))
+    )  # fmt: skip
+    return filled(template("topic_categories"), {"emotion": emotion, "topics": F.array_join(numbered, "\n")})
+
+
 def template(step: str) -> str:
     """A step's template."""
     return prompt(f"emo_pillars/{step}")

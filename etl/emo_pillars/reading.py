@@ -10,12 +10,14 @@ from etl.emo_pillars.answers import Parsed
 from etl.emo_pillars.labels import labelled_utterances, labels_with_levels
 from etl.emo_pillars.prompts import template
 from etl.emo_pillars.prose import parse_cleaned, parse_prose, parse_rewrite
+from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
 from etl.lakehouse.outcome import Outcome
 
 _ACTOR = "name: string, description: string, actor: string"
 _UTTERANCE = "raw_label: string, utterance: string, reasoning: string, label: string, was_mapped: boolean"
 _LABEL = "raw_label: string, level: double, reasoning: string, label: string, was_mapped: boolean"
 _PROSE = "text: string, cut: boolean, unchanged: boolean"
+_NAMED = "number: int, text: string"
 
 
 def actors_read(answers: DataFrame) -> Outcome:
@@ -72,6 +74,33 @@ def rewrites_read(answers: DataFrame) -> Outcome:
     words = template("rewrites")
     read, dropped = _read(answers, "rewrite", "utterance_id", _PROSE, lambda text, cut: parse_rewrite(text, words, cut))
     return Outcome(_items(read).select("utterance_id", F.col("item.text").alias("rewritten"), "item.cut"), dropped)
+
+
+def topic_names_read(answers: DataFrame) -> Outcome:
+    """``emo_pillars.topic_names`` (Emo Pillars H)."""
+    words = template("topic_names")
+    read, dropped = _read(
+        answers, "topic", "topic_id", _NAMED, lambda text, cut: parse_topic_name(text, words, cut)
+    )  # fmt: skip
+    return Outcome(_items(read).select("emotion", "topic", F.col("item.text").alias("name")), dropped)
+
+
+def topic_categories_read(answers: DataFrame) -> Outcome:
+    """``emo_pillars.topic_categories``: a number that no topic has goes to the ledger (Emo Pillars H)."""
+    words = template("topic_categories")
+    read, dropped = _read(
+        answers, "emotion", "emotion", _NAMED, lambda text, cut: parse_categories(text, words, cut)
+    )  # fmt: skip
+    found = _items(read).withColumn("topic", F.get("topics", F.col("item.number") - 1))
+    strangers = found.where(F.col("topic").isNull()).select(
+        F.lit("line").alias("unit"), F.concat_ws("#", "emotion", F.col("item.number")).alias("id"),
+        F.lit("no_such_topic").alias("reason"), F.col("item.text").alias("detail"),
+        F.lit(0).cast("bigint").alias("units"),
+    )  # fmt: skip
+    rows = found.where(F.col("topic").isNotNull())
+    return Outcome(
+        rows.select("emotion", "topic", F.col("item.text").alias("category")), dropped.unionByName(strangers)
+    )
 
 
 def _read(

@@ -16,6 +16,8 @@ from etl.emo_pillars.prompts import (
     rewrites_prompt,
     soft_labels_prompt,
     soft_labels_start,
+    topic_categories_prompt,
+    topic_names_prompt,
     utterances_prompt,
 )
 from etl.llm.requests import with_requests
@@ -60,6 +62,23 @@ def rewrites_asked(clean: DataFrame, examples: DataFrame, settings: Any) -> Data
     units = clean.select("utterance_id", "context").join(_drawn(examples), "utterance_id")
     asked = rewrites_prompt(F.col("context"), F.col("actor"), F.col("utterance"), emotions())
     return with_requests(units, asked, settings.steps.rewrites)
+
+
+def topic_names_asked(topics: DataFrame, settings: Any) -> DataFrame:
+    """One prompt a large topic (Emo Pillars H)."""
+    large = topics.where(F.col("utterances") >= settings.analysis.large_topic)
+    units = large.select("emotion", "topic", "examples", F.concat_ws("-", "emotion", "topic").alias("topic_id"))
+    return with_requests(units, topic_names_prompt(F.col("examples")), settings.steps.topic_names)
+
+
+def topic_categories_asked(names: DataFrame, settings: Any) -> DataFrame:
+    """One prompt an emotion: all its named topics, the largest first (Emo Pillars H)."""
+    named = F.array_sort(F.collect_list(F.struct("topic", "name")))
+    units = names.groupBy("emotion").agg(named.alias("named")).select(
+        "emotion", F.col("named")["topic"].alias("topics"), F.col("named")["name"].alias("names")
+    )  # fmt: skip
+    asked = topic_categories_prompt(F.col("emotion"), F.col("names"))
+    return with_requests(units, asked, settings.steps.topic_categories)
 
 
 def emotions() -> Column:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from udfs.conversation_vectors import unit
 
 KEYWORDS = 8
-EXAMPLES = 3
+EXAMPLES = 20
+"""Emo Pillars H: what a topic's name is read from."""
 
 
 class Topic(NamedTuple):
@@ -50,7 +51,7 @@ def communities(vectors: NDArray[np.floating], above: float, seed: int) -> list[
 def topics_of(
     emotion: str, texts: Sequence[str], vectors: NDArray[np.floating], above: float, seed: int
 ) -> list[Topic]:
-    """The topics of utterances, the largest first, with the words that stand out in each (ours: the paper asks an LLM).
+    """The topics of utterances, the largest first, with the words that stand out in each (ours).
 
     Args:
         emotion: of all of them.

@@ -10,13 +10,16 @@ from etl.lakehouse.tables.emo_pillars_analysis import (
     MARKERS,
     QUERY_EXAMPLES,
     SIMILARITIES,
+    TOPIC_CATEGORIES,
+    TOPIC_NAMES,
     TOPICS,
 )
 
 
 @stage(
     reads=(
-        EXAMPLES, CONTEXTUAL_EXAMPLES, SIMILARITIES, CHANGES, TOPICS, QUERY_EXAMPLES, MARKERS, EVALUATION_SCORES,
+        EXAMPLES, CONTEXTUAL_EXAMPLES, SIMILARITIES, CHANGES, TOPICS, TOPIC_NAMES, TOPIC_CATEGORIES, QUERY_EXAMPLES,
+        MARKERS, EVALUATION_SCORES,
     ),
     writes=None,
     settings=("emo_pillars.analysis.report_folder",),

@@ -37,6 +37,9 @@ FULL: dict[str, list[dict[str, Any]]] = {
     "emo_pillars_topics": [
         {"emotion": "joy", "topic": 1, "utterances": 20, "share": 0.6, "keywords": "song", "example": HOSTILE}
     ],
+    "emo_pillars_named_topics": [
+        {"emotion": "joy", "topic": 1, "utterances": 20, "name": HOSTILE, "category": None, "keywords": "song"}
+    ],
     "emo_pillars_topic_emotions": [
         {"label": "joy", "polarity": "positive", "number": 9, "share": 0.9, "share_of_all": 0.2},
         {"label": "anger", "polarity": "negative", "number": 1, "share": 0.1, "share_of_all": 0.8},

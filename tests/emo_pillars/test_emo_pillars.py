@@ -56,7 +56,8 @@ def settings(server: RecordedServer, tmp_path_factory: pytest.TempPathFactory) -
     values = {
         "lakehouse.root": str(folder / "lakehouse"), "emo_pillars.plots": str(folder / "plots.csv"),
         "models.generator": "openai:recorded", "llm.server.url": server.url, "llm.server.retries": 0,
-        "emo_pillars.context_share": 1.0, "pipeline.max_error_share": 0.5,
+        "emo_pillars.context_share": 1.0, "pipeline.max_error_share": 0.5, "models.topic_namer": "openai:recorded",
+        "emo_pillars.analysis.large_topic": 1, "emo_pillars.analysis.topic_emotion": "neutral",
     }  # fmt: skip
     return load_settings("local", [], values)
 
@@ -244,15 +245,18 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     assert len(answered) <= 4 + 3 - kept
 
 
-def test_the_analysis_and_its_report(place: Workplace) -> None:
+def test_the_analysis_and_its_report(place: Workplace, spark: SparkSession) -> None:
     ran = work(place, "emo_pillars_report,emo_pillars_export_evaluation")
-    assert len(ran) == 11 and "emo_pillars_embed_texts" in ran
+    assert len(ran) == 15 and "emo_pillars_embed_texts" in ran
     similarities = {(row.kind, row.label): row for row in table(place, "emo_pillars.similarities").collect()}
     number = table(place, "emo_pillars.examples").count()
     assert similarities["utterances", ""].pairs == number * (number - 1) // 2
     assert table(place, "emo_pillars.changes").count() == table(place, "emo_pillars.contextual_examples").count()
     assert table(place, "emo_pillars.query_examples").count() == number
+    (topic,) = spark.table("analysis.emo_pillars_named_topics").collect()
+    assert (topic.emotion, topic.topic, topic.name, topic.category) == ("neutral", 1, "Oil and clocks", "Daily Life")
     root = Path(place.settings.lakehouse.root)
+    assert "Oil and clocks" in (root / "reports" / "emo_pillars.html").read_text("utf-8")
     assert f"{number} utterances that characters" in (root / "reports" / "emo_pillars.html").read_text("utf-8")
     tasks = table(place, "emo_pillars.evaluation_tasks").collect()
     assert len(tasks) == table(place, "emo_pillars.contextual_examples").where("split = 'train'").count()

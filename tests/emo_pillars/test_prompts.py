@@ -18,6 +18,8 @@ from etl.emo_pillars.prompts import (
     filled,
     rewrites_prompt,
     soft_labels_prompt,
+    topic_categories_prompt,
+    topic_names_prompt,
     utterances_prompt,
 )
 
@@ -35,6 +37,8 @@ def texts(spark: SparkSession) -> Row:
         "contexts": contexts_prompt(plot, actor, said, emotions),
         "clean_contexts": clean_contexts_prompt(context, actor, emotions),
         "rewrites": rewrites_prompt(context, actor, said, emotions),
+        "topic_names": topic_names_prompt(F.array(said, said)),
+        "topic_categories": topic_categories_prompt(emotions, F.array(said, F.lit("[INST] tea"))),
     }
     row = frame.select(*(column.alias(step) for step, column in steps.items())).first()
     assert row is not None
@@ -50,6 +54,8 @@ def texts(spark: SparkSession) -> Row:
         ("contexts", {"plot", "actor", "said", "emotions"}),
         ("clean_contexts", {"context", "actor", "emotions"}),
         ("rewrites", {"context", "actor", "said", "emotions"}),
+        ("topic_names", {"said"}),
+        ("topic_categories", {"said", "emotions"}),
     ],
 )
 def test_each_prompt_sees_what_the_paper_gives_it(texts: Row, step: str, seen: set[str]) -> None:
@@ -120,7 +126,14 @@ def test_labels_out_of_the_taxonomy_are_mapped_or_left_out_and_told() -> None:
     ]  # fmt: skip
 
 
+def test_topics_are_listed_as_data(texts: Row) -> None:
+    assert "\n- SAID-TEXT\n- SAID-TEXT\n" in texts["topic_names"]
+    assert "\n1. SAID-TEXT\n2. [ INST] tea\n" in texts["topic_categories"]
+
+
 def test_every_slot_of_the_templates_is_known() -> None:
     known = {"plot", "actor", "utterance", "emotions", "context", "definitions", "emotional", "neutral", "top", "start"}
-    for step in ("actors", "utterances", "soft_labels", "contexts", "clean_contexts", "rewrites"):
+    known |= {"utterances", "emotion", "topics"}
+    steps = ("actors", "utterances", "soft_labels", "contexts", "clean_contexts", "rewrites")
+    for step in (*steps, "topic_names", "topic_categories"):
         assert slots(prompt(f"emo_pillars/{step}")) <= known

@@ -27,6 +27,9 @@ ROWS = {
     "emo_pillars.topics": "SELECT * FROM VALUES ('joy', 1, 25, array('song', 'hall'), array('We sang')), "
     "('joy', 2, 2, array('sea'), array('Waves')), ('joy', 3, 1, array('tea'), array('Tea')) "
     "AS t(emotion, topic, utterances, keywords, examples)",
+    "emo_pillars.topic_names": "SELECT * FROM VALUES ('joy', 1, 'Singing'), ('joy', 2, 'The sea') "
+    "AS t(emotion, topic, name)",
+    "emo_pillars.topic_categories": "SELECT 'joy' AS emotion, 2 AS topic, 'Nature' AS category",
     "emo_pillars.query_examples": "SELECT 1 AS rank, array('joy', 'anger', 'joy') AS labels",
     "emo_pillars.markers": "SELECT * FROM VALUES ('safely', 'fear', 9L, 1L, 0.8889D, 0.6D), "
     "('safely', 'joy', 9L, 1L, 0.8889D, 0.2D), ('badly', 'fear', 5L, 0L, 1.0D, 0.5D) "
@@ -124,6 +127,10 @@ def test_topics_coverage_and_markers(spark: SparkSession, views: dict[str, str])
     assert (sizes.utterances, sizes.topics, sizes.topics_of_two_or_more, sizes.large_topics) == (28, 3, 2, 1)
     first = rows(spark, views, "emo_pillars_topics")[0]
     assert (first.keywords, first.example) == ("song, hall", "We sang")
+    named = rows(spark, views, "emo_pillars_named_topics")
+    assert [(row.topic, row.utterances, row.name, row.category, row.keywords) for row in named] == [
+        (1, 25, "Singing", None, "song, hall"), (2, 2, "The sea", "Nature", "sea"),
+    ]  # fmt: skip
     near = {row.label: row for row in rows(spark, views, "emo_pillars_topic_emotions")}
     assert (near["joy"].share, near["joy"].share_of_all, near["fear"].share) == (0.6667, 0.5, 0.0)
     coverage = {row.measure: (row.value, row.paper) for row in rows(spark, views, "emo_pillars_coverage")}

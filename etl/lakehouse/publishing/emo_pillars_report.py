@@ -12,8 +12,8 @@ FILE = "emo_pillars.html"
 VIEWS = tuple(
     f"emo_pillars_{name}"
     for name in (
-        "scale", "labels", "coverage", "similarity", "table_12", "topics", "topic_sizes", "topic_emotions", "changes",
-        "markers", "marker_overlap", "human_evaluation",
+        "scale", "labels", "coverage", "similarity", "table_12", "topics", "named_topics", "topic_sizes",
+        "topic_emotions", "changes", "markers", "marker_overlap", "human_evaluation",
     )
 )  # fmt: skip
 

@@ -36,8 +36,22 @@ TOPICS = Table(
     "One topic among the utterances of an emotion: a community of their similarity graph (Emo Pillars 7, H).",
     """
     emotion string, topic int COMMENT 'the largest is 1', utterances int, keywords array<string>,
-    examples array<string> COMMENT 'the first by id'
+    examples array<string> COMMENT 'the first by id, at most 20'
     """,
+    ("emotion", "topic"),
+)
+
+TOPIC_NAMES = Table(
+    "emo_pillars.topic_names",
+    "What a language model calls a large topic; no row where none is asked (Emo Pillars H).",
+    "emotion string, topic int, name string COMMENT 'ten words at most'",
+    ("emotion", "topic"),
+)
+
+TOPIC_CATEGORIES = Table(
+    "emo_pillars.topic_categories",
+    "The broad category of a named topic; no row where none is asked (Emo Pillars H).",
+    "emotion string, topic int, category string COMMENT 'two words at most'",
     ("emotion", "topic"),
 )
 

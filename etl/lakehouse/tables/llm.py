@@ -41,5 +41,7 @@ SOFT_LABELS = generations("emo_pillars_soft_labels", "what an utterance expresse
 CONTEXTS = generations("emo_pillars_contexts", "what led to an utterance (Emo Pillars 3.4)")
 CLEAN_CONTEXTS = generations("emo_pillars_clean_contexts", "a context without emotions (Emo Pillars 3.4)")
 REWRITES = generations("emo_pillars_rewrites", "an utterance in words that need its context (Emo Pillars 3.5)")
+TOPIC_NAMES = generations("emo_pillars_topic_names", "what utterances have in common (Emo Pillars H)")
+TOPIC_CATEGORIES = generations("emo_pillars_topic_categories", "what topics are parts of (Emo Pillars H)")
 AUGMENTED = generations("augesc_augmenter", "how a conversation goes on from a query, by the tuned model (AugESC 4.2)")
 UNTUNED = generations("augesc_untuned", "how it goes on by the model before it was tuned (AugESC 4.3)")
