@@ -1,6 +1,7 @@
 """What all parsers of answers share: lines, numbers, quotes; what is no answer (Emo Pillars 3: simple expressions)."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ from conf.prompts import SLOT
 
 ECHO_WORDS = 8
 """So many words of a prompt in a row are no coincidence."""
+MOST_REPEATS = 3
 
 _LIST_MARK = re.compile(r"\s*(?:\(?(\d{1,3})[.):\]]+|[-*•–—+](?=\s))\s*")
 _MARKDOWN = re.compile(r"\*\*|__|`+|^\s*#+\s+", re.MULTILINE)
@@ -96,6 +98,12 @@ def echoes(text: str, template: str) -> bool:
         if any(tuple(fixed[start : start + ECHO_WORDS]) in runs for start in range(len(fixed) - ECHO_WORDS + 1)):
             return True
     return False
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether a sentence of four words or more stands there three times: a small model that finds no end (ours)."""
+    sentences = (tuple(words_of(sentence)) for sentence in _SENTENCE_END.split(text))
+    return any(times >= MOST_REPEATS for said, times in Counter(sentences).items() if len(said) >= 4)
 
 
 def up_to_last_sentence(text: str) -> str | None:

@@ -11,6 +11,7 @@ from etl.emo_pillars.answers import (
     lines_of,
     plain,
     refuses,
+    repeats_itself,
     unquoted,
     up_to_last_sentence,
 )
@@ -88,4 +89,6 @@ def _problem(text: str, template: str) -> str | None:
         return "no_words"
     if refuses(text):
         return "refusal"
+    if repeats_itself(text):
+        return "repeats_itself"
     return "repeats_prompt" if echoes(text, template) else None

@@ -38,8 +38,10 @@ def test_a_text_stands_without_what_is_said_around_it(answer: str) -> None:
         ("Ada waits.", "too_short"),
         ("I'm sorry, I cannot assist with that request, for it has no story in it.", "refusal"),
         ("Start as early in the story as it takes to understand them, and stop just before.", "repeats_prompt"),
+        (f"{STORY} She lights the lamp again. Wind. She lights the lamp again! She lights the lamp AGAIN.",
+         "repeats_itself"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_context_is_rejected(answer: str, reason: str) -> None:
     parsed = parse_prose(answer, CONTEXT)
     assert parsed.items == []
@@ -68,7 +70,8 @@ def test_nothing_to_clean_is_an_answer(answer: str) -> None:
 
 
 def test_a_story_that_begins_like_such_an_answer_is_a_story() -> None:
-    text = "There are no ships at the island when Ada climbs the stairs, lights the lamp and waits for a sail. " * 3
+    text = "There are no ships at the island when Ada climbs the stairs, lights the lamp and waits for a sail. " * 2
+    text += "At noon a boat comes around the cape with her uncle at the oars."
     assert [one.unchanged for one in parse_cleaned(text, CLEAN).items] == [False]
 
 
