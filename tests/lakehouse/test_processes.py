@@ -17,10 +17,11 @@ from tests.udfs.test_training import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
 from udfs.models.classifiers.shared_training import SharedTraining, read_result
-from udfs.models.classifiers.training import TrainingOptions, evaluate
+from udfs.models.classifiers.training import TrainingOptions, TrainResult, evaluate
 from udfs.models.language.causal_language_model import CausalLanguageModel
 from udfs.models.language.language_model import perplexity
 from udfs.models.loader import ResolvedModel
+from udfs.models.shared_job import MODEL, write_facts
 
 # Updates of 5 and of 1 row: the second process has no row of the last one.
 ROWS = [*TRAIN, (["rain , rain ."], 0)]
@@ -111,6 +112,28 @@ def test_a_process_that_fails_is_told_by_its_own_reason(spark: SparkSession, tmp
     with pytest.raises(InputError, match=r"no encoder: no \.safetensors weights"):
         train_in_processes(run, job, put_by(job), read_result, tmp_path / "out", lambda epoch: None)
     assert list((tmp_path / "trainings").iterdir()) == []
+
+
+def test_a_process_that_ends_badly_after_all_was_done_changes_nothing(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def abort(*_: object) -> None:
+        raise RuntimeError("exit code -6")
+
+    def put(folder: Path) -> None:
+        (folder / MODEL).mkdir()
+        (folder / MODEL / "weights").write_text("all of them")
+        write_facts(folder, TrainResult(folder, {"loss": 0.5}, (), 2, 1.0, OPTIONS))
+
+    monkeypatch.setattr("pyspark.ml.torch.distributor.TorchDistributor.run", abort)
+    said: list[str] = []
+    settings = load_settings("local", [], {"training.processes": 2})
+    run = StageRun(None, {}, spark, str(tmp_path), settings, said.append)
+    job = SharedTraining("encoder", LABELS, OPTIONS)
+    read = partial(read_result, options=OPTIONS)
+    result = train_in_processes(run, job, put, read, tmp_path / "out", lambda epoch: None)
+    assert (result.path, result.best_epoch) == (tmp_path / "out", 2)
+    assert (tmp_path / "out" / "weights").read_text() == "all of them" and "the training stands" in said[-1]
 
 
 def test_the_packages_travel_as_a_zip_that_python_imports_from(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from udfs.models.language.causal_language_model import CausalLanguageModel, Toke
 from udfs.models.language.language_model import LanguageOptions, perplexity
 from udfs.models.language.shared_writing import KINDS, SharedWriting, read_result, read_updates
 from udfs.models.language.training import fit_language_model
-from udfs.models.shared_job import read_rows, write_rows
+from udfs.models.shared_job import finished, read_rows, write_rows
 
 OPTIONS = LanguageOptions(
     epochs=3, batch_size=1, effective_batch=3, learning_rate=1e-2, warmup_steps=2, keep="last", threads=1, device="cpu"
@@ -31,13 +31,15 @@ def rows(start: Path) -> list[TokenRow]:
     return CausalLanguageModel.load(start).encode([*pieces, pieces[1]])
 
 
-def in_two_processes(start: Path, folder: Path, options: LanguageOptions, *kill: str) -> int:
+def in_two_processes(start: Path, folder: Path, options: LanguageOptions, *kill: str) -> str:
+    """What they say where the training did not come to its end."""
     folder.mkdir()
     job = SharedWriting(KIND, str(start), options, str(folder.parent / "checkpoints"), {"gradient_checkpointing": True})
     job.put((rows(start), rows(start)[:2]), folder)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     asked = [*launcher, "-m", "tests.udfs.sharded_tuning", str(folder), *kill]
-    return subprocess.run(asked, capture_output=True, timeout=240, check=False).returncode
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=240, check=False)
+    return "" if finished(folder) else done.stderr[-20_000:] or "nothing was said"
 
 
 def test_rows_come_back_from_their_shards(start: Path, tmp_path: Path) -> None:
@@ -53,7 +55,7 @@ def test_parts_of_a_model_learn_what_the_whole_does(start: Path, tmp_path: Path,
         CausalLanguageModel.load(start), rows(start), rows(start)[:2], options, tmp_path / "one",
         progress=lambda line: None, on_update=updates.__setitem__,
     )  # fmt: skip
-    assert in_two_processes(start, tmp_path / "two", options) == 0
+    assert in_two_processes(start, tmp_path / "two", options) == ""
     two = read_result(tmp_path / "two", options)
     for ours, theirs in zip(one.history, two.history, strict=True):
         assert theirs.train_loss == pytest.approx(ours.train_loss, rel=1e-4)
@@ -65,9 +67,9 @@ def test_parts_of_a_model_learn_what_the_whole_does(start: Path, tmp_path: Path,
 
 
 def test_parts_go_on_from_a_checkpoint_to_the_same_model(start: Path, tmp_path: Path) -> None:
-    assert in_two_processes(start, tmp_path / "killed", OPTIONS, "2") != 0
+    assert in_two_processes(start, tmp_path / "killed", OPTIONS, "2") != ""
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["epoch-00002"]
-    assert in_two_processes(start, tmp_path / "again", OPTIONS) == 0
+    assert in_two_processes(start, tmp_path / "again", OPTIONS) == ""
     again = read_result(tmp_path / "again", OPTIONS)
     assert list(read_updates(tmp_path / "again")) == [5, 6]  # of the third epoch alone
     one = fit_language_model(

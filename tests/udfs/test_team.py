@@ -7,8 +7,8 @@ import torch
 
 from conf.errors import InputError
 from udfs.models.classifiers.shared_training import PARTS, SCHEMA, SharedTraining, labelled_turns, read_result
-from udfs.models.classifiers.training import TrainingOptions
-from udfs.models.shared_job import failure, read_rows, write_rows
+from udfs.models.classifiers.training import TrainingOptions, TrainResult
+from udfs.models.shared_job import failure, finished, read_rows, write_facts, write_rows
 from udfs.models.team import ALONE, Team, team_of_processes
 
 ROWS = [
@@ -84,6 +84,14 @@ def test_a_failed_process_tells_why_in_one_line(tmp_path, notes, kind, text) -> 
         (tmp_path / f"failed-{name}.txt").write_text(note)
     error = failure(tmp_path)
     assert (type(error), str(error)) == (kind, text)
+
+
+def test_what_goes_wrong_after_the_end_changes_nothing(tmp_path) -> None:
+    assert not finished(tmp_path)
+    write_facts(tmp_path, TrainResult(tmp_path, {"loss": 0.5}, (), 1, 2.0, TrainingOptions()))
+    assert finished(tmp_path) and read_result(tmp_path, TrainingOptions()).metrics == {"loss": 0.5}
+    (tmp_path / "failed-failure-1.txt").write_text("OSError: no space")
+    assert not finished(tmp_path)
 
 
 def test_processes_that_leave_no_word_are_told_too(tmp_path) -> None:

@@ -80,10 +80,17 @@ def failure(folder: Path) -> Exception:
 
 
 def write_facts(folder: Path, result: TrainResult | LanguageResult) -> None:
-    """What came of a training, for `read_facts`."""
+    """What came of a training, for `read_facts`: the last that is written."""
     facts = {"metrics": result.metrics, "best_epoch": result.best_epoch, "seconds": result.seconds}
     facts["history"] = [asdict(epoch) for epoch in result.history]
-    (folder / RESULT).write_text(json.dumps(facts), encoding="utf-8")
+    begun = folder / f"{RESULT}.begun"
+    begun.write_text(json.dumps(facts), encoding="utf-8")
+    begun.replace(folder / RESULT)
+
+
+def finished(folder: Path) -> bool:
+    """Whether all was written and no process tells of a failure: what goes wrong afterwards changes nothing."""
+    return (folder / RESULT).exists() and not any(folder.glob(f"{FAILED}-*.txt"))
 
 
 def read_facts(folder: Path) -> dict[str, Any]:

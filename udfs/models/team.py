@@ -70,6 +70,11 @@ class Team:
         distributed.all_reduce(sums)
         return float(sums)
 
+    def wait(self) -> None:
+        """Until all are here: torchrun stops everybody when one process ends badly, be the others still writing."""
+        if self.size > 1:
+            distributed.barrier()
+
 
 ALONE = Team()
 

@@ -69,6 +69,7 @@ def train_shared(folder: Path) -> None:
             )  # fmt: skip
             if team.leads:
                 write_facts(folder, result)
+            team.wait()
 
 
 def read_result(folder: Path, options: TrainingOptions) -> TrainResult:

@@ -105,6 +105,7 @@ def train_shared(folder: Path) -> None:
             if team.leads:
                 (folder / UPDATES).write_text(json.dumps(losses), encoding="utf-8")
                 write_facts(folder, result)
+            team.wait()
 
 
 def read_result(folder: Path, options: LanguageOptions) -> LanguageResult:
