@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from conf.prompts import SLOT
@@ -90,7 +91,7 @@ def echoes(text: str, template: str) -> bool:
     Those of a story or an utterance in its slots do not count.
     """
     said = words_of(text)
-    if said and said in [words_of(line.text) for line in lines_of(template) if SLOT.search(line.text) is None]:
+    if tuple(said) in _own_lines(template):
         return True
     runs = {tuple(said[start : start + ECHO_WORDS]) for start in range(len(said) - ECHO_WORDS + 1)}
     for part in SLOT.split(template)[::2]:
@@ -98,6 +99,22 @@ def echoes(text: str, template: str) -> bool:
         if any(tuple(fixed[start : start + ECHO_WORDS]) in runs for start in range(len(fixed) - ECHO_WORDS + 1)):
             return True
     return False
+
+
+@lru_cache
+def _own_lines(template: str) -> frozenset[tuple[str, ...]]:
+    """The words of each line of a template that has no slot."""
+    lines = (tuple(words_of(line.text)) for line in lines_of(template) if SLOT.search(line.text) is None)
+    return frozenset(line for line in lines if line)
+
+
+def problem_of(text: str, template: str) -> str | None:
+    """Why a text is no answer; None for one."""
+    if not has_letters(text):
+        return "no_words"
+    if refuses(text):
+        return "refusal"
+    return "repeats_prompt" if echoes(text, template) else None
 
 
 def repeats_itself(text: str) -> bool:

@@ -6,11 +6,9 @@ from typing import NamedTuple
 from etl.emo_pillars.answers import (
     Parsed,
     Rejected,
-    echoes,
-    has_letters,
     lines_of,
     plain,
-    refuses,
+    problem_of,
     repeats_itself,
     unquoted,
     up_to_last_sentence,
@@ -85,10 +83,4 @@ def parse_rewrite(answer: str, template: str, cut_off: bool = False) -> Parsed:
 
 
 def _problem(text: str, template: str) -> str | None:
-    if not has_letters(text):
-        return "no_words"
-    if refuses(text):
-        return "refusal"
-    if repeats_itself(text):
-        return "repeats_itself"
-    return "repeats_prompt" if echoes(text, template) else None
+    return problem_of(text, template) or ("repeats_itself" if repeats_itself(text) else None)

@@ -7,11 +7,9 @@ from etl.emo_pillars.answers import (
     Line,
     Parsed,
     Rejected,
-    echoes,
-    has_letters,
     lines_of,
     plain,
-    refuses,
+    problem_of,
     unquoted,
     without_repeats,
     words_of,
@@ -67,10 +65,4 @@ def _short(text: str) -> str:
 
 
 def _problem(text: str, template: str, most: int) -> str | None:
-    if not has_letters(text):
-        return "no_words"
-    if refuses(text):
-        return "refusal"
-    if echoes(text, template):
-        return "repeats_prompt"
-    return "too_long" if len(words_of(text)) > most else None
+    return problem_of(text, template) or ("too_long" if len(words_of(text)) > most else None)
