@@ -89,6 +89,10 @@ class StageRun:
 
         return bool(self.models[name].identity != NO_MODEL)
 
+    def where_asked(self, name: str, rows: DataFrame) -> DataFrame:
+        """`rows`; none of them where there is no such model."""
+        return rows if self.asks(name) else rows.limit(0)
+
     def asking(self, name: str) -> dict[str, Any]:
         """How executors ask a model: the keyword arguments that the functions of ``udfs.predict`` take."""
         model, models = self.models[name], self.all_settings.models

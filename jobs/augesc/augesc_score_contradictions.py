@@ -8,7 +8,7 @@ from etl.lakehouse.tables.augesc_faults import CONTRADICTION_SCORES, STATEMENT_P
 
 
 def pending(pairs: DataFrame, run: StageRun) -> DataFrame:
-    asked = pairs if run.asks("contradiction") else pairs.limit(0)
+    asked = run.where_asked("contradiction", pairs)
     return asked.select("text_hash", F.col("first").alias("text"), F.col("second").alias("other")).dropDuplicates(
         ["text_hash"]
     )

@@ -10,8 +10,7 @@ from etl.lakehouse.tables.llm import TOPIC_CATEGORIES as SAID
 
 
 def pending(names: DataFrame, run: StageRun) -> DataFrame:
-    asked = topic_categories_asked(names, run.settings.emo_pillars)
-    return asked if run.asks("topic_namer") else asked.limit(0)
+    return run.where_asked("topic_namer", topic_categories_asked(names, run.settings.emo_pillars))
 
 
 @stage(

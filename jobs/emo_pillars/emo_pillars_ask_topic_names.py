@@ -10,8 +10,7 @@ from etl.lakehouse.tables.llm import TOPIC_NAMES as SAID
 
 
 def pending(topics: DataFrame, run: StageRun) -> DataFrame:
-    asked = topic_names_asked(topics, run.settings.emo_pillars)
-    return asked if run.asks("topic_namer") else asked.limit(0)
+    return run.where_asked("topic_namer", topic_names_asked(topics, run.settings.emo_pillars))
 
 
 @stage(

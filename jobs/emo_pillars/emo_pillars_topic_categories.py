@@ -20,9 +20,7 @@ from etl.llm.requests import with_answers
     on_request=True,
 )
 def emo_pillars_topic_categories(names: DataFrame, said: DataFrame, run: StageRun) -> Outcome:
-    asked = topic_categories_asked(names, run.settings.emo_pillars)
-    if not run.asks("topic_namer"):
-        asked = asked.limit(0)
+    asked = run.where_asked("topic_namer", topic_categories_asked(names, run.settings.emo_pillars))
     return topic_categories_read(with_answers(asked, said, run.models["topic_namer"].identity))
 
 
