@@ -23,7 +23,7 @@ class LanguageTrainingSettings(Section):
         50, ge=1, description="ours: sessions, chosen by hash of those not tuned on, that perplexity is measured on"
     )
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
+        "auto", description="auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU"
     )
     device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
     seed: int = 13

@@ -44,6 +44,6 @@ class LlmSettings(Section):
 
     batch_size: int = Field(8, ge=1, description="prompts that a local model answers at once")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="of a local model; auto: bf16 on a GPU, fp32 on a CPU"
+        "auto", description="of a local model; auto: bf16 where the hardware is fast in it, else fp32"
     )
     server: ServerSettings = ServerSettings()

@@ -94,7 +94,7 @@ class ReplyTraining(Section):
         None, ge=1, description="and as many test rows, by content hash; null: all (evaluation has its own number)"
     )
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
+        "auto", description="auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU"
     )
     device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
     seed: int = 13

@@ -30,7 +30,7 @@ class TrainingSettings(Section):
     )
     dropout: float = Field(0.1, ge=0, lt=1)
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="auto: bf16 or fp16 on a GPU, fp32 on a CPU"
+        "auto", description="auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU"
     )
     device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
     seed: int = 13

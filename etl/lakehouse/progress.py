@@ -29,11 +29,18 @@ class Progress:
         self._place = 0
         self._lock = threading.Lock()
         self._line = ""
+        self._said: set[str] = set()
 
     def say(self, text: str) -> None:
         with self._lock:
             self._clear()
             print(f"         {text}", file=self._out, flush=True)
+
+    def say_once(self, text: str) -> None:
+        """Say what holds for the whole run, the first time only."""
+        if text not in self._said:
+            self._said.add(text)
+            self.say(text)
 
     @contextmanager
     def stage(self, name: str, why: str | None) -> Iterator[None]:

@@ -1,6 +1,7 @@
 """Doing a stage's work: whole, slice by slice, or a training; ledgers first, the main table last."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -49,6 +50,8 @@ def run_stage(place: Workplace, stage: Stage, need: Need, progress: Progress) ->
             stage.function(*frames, run)
             done = started.done()
         elif isinstance(stage.writes, Model):
+            for line in _hardware(place, stage.writes):
+                progress.say_once(line)
             done = _train(place, stage, frames, run, started)
         elif stage.sliced is not None:
             done = _slice_by_slice(place, stage, stage.sliced, stage.writes, frames, run, started, need, progress)
@@ -84,6 +87,16 @@ def _train(place: Workplace, stage: Stage, frames: list[DataFrame], run: StageRu
         rows_in=trained.rows_in, rows_out=trained.rows_out, rows_dropped=dropped, rows_quarantined=0,
         output_version=trained.identity,
     )  # fmt: skip
+
+
+def _hardware(place: Workplace, model: Model) -> list[str]:
+    """What a training will compute on, for one whose settings leave it to the hardware."""
+    training: Any = getattr(place.settings.training, model.name, None)
+    if not hasattr(training, "precision"):
+        return []
+    from udfs.devices import hardware_lines
+
+    return hardware_lines(training.precision, training.device)
 
 
 def _slice_by_slice(

@@ -7,13 +7,15 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
+from udfs.devices import chosen_precision
+
 
 class Stepper:
     """An optimizer's steps in one precision.
 
     Args:
         model: whose gradients are clipped together.
-        precision: `auto` is bf16 (else fp16) on a GPU and fp32 on the CPU.
+        precision: fp32, bf16, fp16, or auto (`udfs.devices.chosen_precision`).
         max_gradient_norm: longer gradients are shortened to it.
     """
 
@@ -28,7 +30,7 @@ class Stepper:
     ) -> None:
         self.model, self.optimizer, self.scheduler = model, optimizer, scheduler
         self.max_gradient_norm, self.device = max_gradient_norm, device
-        self.dtype = _dtype(precision, device)
+        self.dtype = chosen_precision(precision, device).dtype
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
 
     def autocast(self) -> Any:
@@ -49,12 +51,3 @@ class Stepper:
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)
         self.scheduler.step()
-
-
-def _dtype(name: str, device: torch.device) -> torch.dtype:
-    named = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-    if name != "auto":
-        return named[name]
-    if device.type != "cuda":
-        return torch.float32
-    return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16

@@ -23,6 +23,7 @@ from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 from mlflow.types.schema import Array
 
 from conf.errors import InputError
+from udfs.devices import hardware_parameters
 from udfs.models.classifiers.training import EpochMetrics, TrainResult
 from udfs.models.language.language_model import LanguageEpoch, LanguageResult
 from udfs.models.loader import resolve
@@ -190,7 +191,9 @@ def tracked_run(
     client = store.client()
     run = client.create_run(store.experiment_id(), run_name=name, tags=dict(tags or {}))
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
-    client.log_batch(run.info.run_id, params=[Param(key, str(value)) for key, value in params.items()])
+    found = hardware_parameters(params["precision"], params.get("device", "auto")) if "precision" in params else {}
+    logged = {**params, **found}
+    client.log_batch(run.info.run_id, params=[Param(key, str(value)) for key, value in logged.items()])
     try:
         yield tracked
     except BaseException:

@@ -43,7 +43,7 @@ class TrainingOptions:
             this share; 0 keeps the weights themselves.
         beta2, epsilon, weight_decay: AdamW's, whose first beta is 0.9; without decay of the weights it is Adam.
         keep: the `best` epoch by validation loss, or the `last`.
-        precision: `auto` is bf16 (else fp16) on a GPU and fp32 on the CPU.
+        precision: `auto` is what the hardware does fast (`udfs.devices.chosen_precision`).
         threads: CPU threads; with the seed part of what makes a training repeatable.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
     """

@@ -11,13 +11,12 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
-from udfs.devices import task_device, with_back_off
+from udfs.devices import chosen_precision, task_device, with_back_off
 from udfs.llm_requests import Answer, Request, answered_in_halves, seed_of
 from udfs.models.batches import ROW_STEP
 from udfs.models.language.row_sampling import RowPenalty, RowSampling, RowStops
 from udfs.models.language.shrinking_batch import RowRule, write_rows
 
-PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 WIDTH_STEP = 64
 """Prompts are padded to a multiple of it, whatever their neighbours are."""
 
@@ -53,8 +52,7 @@ class LocalGenerator(nn.Module):
         """
         from udfs.models.language.pretrained import causal_model
 
-        kind = PRECISIONS.get(precision) or (torch.bfloat16 if task_device().type == "cuda" else torch.float32)
-        network, tokenizer = causal_model(folder, kind)
+        network, tokenizer = causal_model(folder, chosen_precision(precision, task_device()).dtype)
         return cls(network, tokenizer, batch_size)
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:

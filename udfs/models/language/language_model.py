@@ -58,7 +58,7 @@ class LanguageOptions:
         weight_decay: AdamW's; with 0 it is Adam.
         keep: the epoch of the lowest validation loss, or the last.
         patience: end after so many epochs without a lower validation loss; None goes through all.
-        precision: `auto` is bf16 (else fp16) on a GPU and fp32 on the CPU.
+        precision: `auto` is what the hardware does fast (`udfs.devices.chosen_precision`).
         threads: CPU threads; with the seed part of what makes a training repeatable.
     """
 
