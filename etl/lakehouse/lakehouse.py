@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import LakehouseSettings
+from etl.lakehouse.delta_log import last_data_change
 from etl.lakehouse.files.folders import located
 from etl.lakehouse.tables import TABLES, Table
 from etl.lakehouse.tables.model import AND_ALSO
@@ -76,7 +77,8 @@ class Lakehouse:
     def read(self, table: Table) -> DataFrame:
         """The table's rows; no rows where the table was never written."""
         if not self.exists(table):
-            return self.spark.createDataFrame([], table.schema)
+            # The limit lets Spark leave an empty frame out of the plan.
+            return self.spark.createDataFrame([], table.schema).limit(0)
         return self.spark.table(self.reference(table))
 
     def append(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None) -> None:
@@ -150,6 +152,10 @@ class Lakehouse:
     def _read_identity(self, table: Table) -> str | None:
         if not self.exists(table):
             return None
+        if not self.settings.catalog:
+            found = last_data_change(self.spark, located(self.path(table)), DATA_CHANGES)
+            if found is not None:
+                return f"{found[0]}:{found[1]}"
         reference = self.reference(table)
         table_id = self.spark.sql(f"DESCRIBE DETAIL {reference}").select("id").first()[0]  # type: ignore[index]
         history = self.spark.sql(f"DESCRIBE HISTORY {reference}").select("version", "operation")

@@ -1,14 +1,20 @@
 """Nothing disappears: left-out units go to ``ops.dropped``, unreadable files to ``subtitles.quarantine``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from etl.lakehouse.figures import Figures
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.lineage import StageEvent
+from etl.lakehouse.tables.model import Table
 from etl.lakehouse.tables.ops import DROPPED
 from etl.lakehouse.tables.subtitles import QUARANTINE
+
+LeftOut = Sequence[tuple[Table, DataFrame]]
+"""A ledger, and rows for it."""
 
 
 @dataclass(frozen=True)
@@ -31,27 +37,16 @@ class Ledger:
     def __init__(self, lakehouse: Lakehouse) -> None:
         self._lakehouse = lakehouse
 
-    def add(
-        self,
-        run: StageEvent,
-        number: int,
-        once: str,
-        dropped: DataFrame | None,
-        quarantined: DataFrame | None,
-    ) -> None:
-        """Add one slice's rows; before the slice's main commit, which makes them count."""
-        if dropped is not None and not dropped.isEmpty():
-            self._lakehouse.append(DROPPED, _ledger_rows(dropped, run, number), run.lineage(number), once)
-        if quarantined is not None and not quarantined.isEmpty():
-            self._lakehouse.append(QUARANTINE, _stamped(quarantined, run, number), run.lineage(number), once)
+    def add(self, run: StageEvent, number: int, once: str, left_out: LeftOut) -> None:
+        """Add one slice's rows (see `nonempty`); before the slice's main commit, which makes them count."""
+        for table, rows in left_out:
+            stamped = _ledger_rows(rows, run, number) if table == DROPPED else _stamped(rows, run, number)
+            self._lakehouse.append(table, stamped, run.lineage(number), once)
 
-    def replace(self, run: StageEvent, dropped: DataFrame | None) -> None:
+    def replace(self, run: StageEvent, dropped: DataFrame) -> None:
         """Put this run's rows in the place of the stage's earlier ones."""
-        where = f"stage = '{run.stage}'"
-        if dropped is None:
-            self._lakehouse.delete(DROPPED, where, run.lineage(0))
-        else:
-            self._lakehouse.replace(DROPPED, _ledger_rows(dropped, run, 0), run.lineage(0), where)
+        rows = _ledger_rows(dropped, run, 0)
+        self._lakehouse.replace(DROPPED, rows, run.lineage(0), f"stage = '{run.stage}'")
 
     def clear(self, run: StageEvent) -> None:
         """Forget what earlier runs of the stage left out, before it is rebuilt."""
@@ -81,15 +76,19 @@ class Ledger:
         self._lakehouse.delete_keys(DROPPED, pieces, "work_key", run.lineage(0), of_stage)
         self._lakehouse.delete_keys(QUARANTINE, pieces, "source_path", run.lineage(0), of_stage)
 
-    def left_out(self, stage: str) -> tuple[int, int]:
-        """(units dropped, files quarantined) by the stage."""
+    def figures(self, stage: str) -> Figures:
+        """``dropped``: units, and ``quarantined``: files, that the stage has left out; to be collected."""
         of_stage = F.col("stage") == stage
-        dropped = self._lakehouse.read(DROPPED).where(of_stage).select("units", F.lit(0).alias("unread"))
-        unread = (
-            self._lakehouse.read(QUARANTINE).where(of_stage).select(F.lit(0).alias("units"), F.lit(1).alias("unread"))
-        )
-        row = dropped.unionByName(unread).agg(F.sum("units"), F.sum("unread")).first()
-        return (int(row[0] or 0), int(row[1] or 0)) if row is not None else (0, 0)
+        return {
+            "dropped": (self._lakehouse.read(DROPPED).where(of_stage), [F.sum("units")]),
+            "quarantined": (self._lakehouse.read(QUARANTINE).where(of_stage), [F.count("*")]),
+        }
+
+
+def nonempty(dropped: DataFrame | None, quarantined: DataFrame | None) -> LeftOut:
+    """The ledgers for which there are rows, with these."""
+    given = ((DROPPED, dropped), (QUARANTINE, quarantined))
+    return [(table, rows) for table, rows in given if rows is not None and not rows.isEmpty()]
 
 
 def _ledger_rows(dropped: DataFrame, run: StageEvent, number: int) -> DataFrame:

@@ -59,8 +59,9 @@ class StageLog:
 
     def __init__(self, lakehouse: Lakehouse) -> None:
         self._lakehouse = lakehouse
-        rows = lakehouse.read(STAGE_RUNS).orderBy("started", "event").collect()
-        self._events = [StageEvent(**row.asDict(recursive=True)) for row in rows]
+        rows = lakehouse.read(STAGE_RUNS).collect() if lakehouse.exists(STAGE_RUNS) else []
+        events = [StageEvent(**row.asDict(recursive=True)) for row in rows]
+        self._events = sorted(events, key=lambda one: (one.started, one.event))
 
     def last(self, stage: str, event: str) -> StageEvent | None:
         found = [one for one in self._events if one.stage == stage and one.event == event]
@@ -78,7 +79,7 @@ class StageLog:
     def add(self, event: StageEvent) -> None:
         columns = STAGE_RUNS.columns
         values = tuple(vars(event)[name] for name in columns)
-        row = self._lakehouse.spark.createDataFrame([values], STAGE_RUNS.schema)
+        row = self._lakehouse.spark.createDataFrame([values], STAGE_RUNS.schema).coalesce(1)
         self._lakehouse.append(
             STAGE_RUNS, row, {"stage": event.stage, "event": event.event}, f"{event.run_id}/{event.event}"
         )

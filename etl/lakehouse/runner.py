@@ -1,5 +1,6 @@
 """Doing a stage's work: whole, slice by slice, or a training; ledgers first, the main table last."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,7 +8,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.lakehouse.ledger import Balance
+from etl.lakehouse.figures import collected
+from etl.lakehouse.ledger import Balance, nonempty
 from etl.lakehouse.lineage import StageEvent, package_version
 from etl.lakehouse.outcome import Outcome, Trained
 from etl.lakehouse.pipeline import Need, Workplace
@@ -68,20 +70,29 @@ def _whole(
     place: Workplace, stage: Stage, table: Table, frames: list[DataFrame], run: StageRun, event: StageEvent
 ) -> StageEvent:
     outcome = _outcome(stage.function(*frames, run))
-    place.ledger.replace(event, outcome.dropped)
+    if outcome.dropped is not None:
+        place.ledger.replace(event, outcome.dropped)
     place.lakehouse.replace(table, outcome.rows, event.lineage(0))
-    rows_in = outcome.rows_in
-    if rows_in is None:
-        rows_in = _number(frames[0], stage.units.rows_in) if frames else 0
-    return _closed(place, stage, table, event, rows_in, _counted(place, stage, table))
+    counted: int | DataFrame = outcome.rows_in if outcome.rows_in is not None else frames[0] if frames else 0
+    rows = place.lakehouse.read(table)
+    balance = _balance(place, stage, table, counted, rows)
+    if outcome.dropped is None and (balance.dropped or balance.quarantined):
+        # What an earlier version of the rule, or a run that was stopped, had left out.
+        place.ledger.clear(event)
+        balance = replace(balance, dropped=0, quarantined=0)
+    return _closed(place, stage, table, event, balance)
 
 
 def _train(place: Workplace, stage: Stage, frames: list[DataFrame], run: StageRun, event: StageEvent) -> StageEvent:
     trained = stage.function(*frames, run)
     if not isinstance(trained, Trained):
         raise TypeError(f"{stage.name} trains a model and must return Trained")
-    place.ledger.replace(event, trained.dropped)
-    dropped, _ = place.ledger.left_out(stage.name)
+    dropped = 0
+    if trained.dropped is not None:
+        place.ledger.replace(event, trained.dropped)
+        (dropped,) = collected(place.ledger.figures(stage.name))["dropped"]
+    elif place.log.last(stage.name, "done") is not None:
+        place.ledger.clear(event)
     _check(stage, Balance(trained.rows_in, trained.rows_out, dropped, 0))
     return event.done(
         rows_in=trained.rows_in, rows_out=trained.rows_out, rows_dropped=dropped, rows_quarantined=0,
@@ -122,21 +133,22 @@ def _slice_by_slice(
     new = not lakehouse.exists(table) and place.log.last(stage.name, "started") is None
     lakehouse.ensure(table)
     prepared = sliced.prepare(*frames, run) if sliced.prepare else frames[0]
-    untouched = not resuming and (need.rebuild or new)
-    if not sliced.cache and not untouched:
-        _retract(place, stage, sliced, table, prepared, event)
-    done_keys = _answered(place, table, need).select(sliced.key)
-    if not sliced.cache:
-        done_keys = done_keys.union(ledger.keys(stage.name, whole=True))
-    pending = prepared.join(done_keys.distinct(), sliced.key, "left_anti")
-    if not sliced.cache and not resuming and not untouched:
-        _forget_stale(place, stage, sliced, pending, event)
+    pending = prepared
+    if resuming or not (need.rebuild or new):
+        if not sliced.cache:
+            _retract(place, stage, sliced, table, prepared, event)
+        done_keys = _answered(place, table, need).select(sliced.key)
+        if not sliced.cache:
+            done_keys = done_keys.union(ledger.keys(stage.name, whole=True))
+        pending = prepared.join(done_keys.distinct(), sliced.key, "left_anti")
+        if not sliced.cache and not resuming:
+            _forget_stale(place, stage, sliced, pending, event)
     plan = plan_slices(
         pending, sliced, place.settings.pipeline.slice_minutes, place.spark.sparkContext.defaultParallelism,
         unfinished.slices if unfinished is not None and resuming else None,
     )  # fmt: skip
     event = StageEvent(**{**vars(event), "slices": plan.slices})
-    if plan.pending and not resuming:
+    if plan.slices > 1 and plan.pending and not resuming:
         place.log.add(event)
     for number in progress.slices(plan, stage.units.name):
         _one_slice(place, stage, sliced, table, frames, pending, plan, number, run, event)
@@ -147,10 +159,14 @@ def _one_slice(
     place: Workplace, stage: Stage, sliced: Sliced, table: Table, frames: list[DataFrame],
     pending: DataFrame, plan: SlicePlan, number: int, run: StageRun, event: StageEvent,
 ) -> None:  # fmt: skip
-    piece = pending.where(plan.number_of(sliced.key) == number)
+    piece = pending.where(plan.number_of(sliced.key) == number) if plan.slices > 1 else pending
     outcome = _outcome(stage.function(piece, *(frames if sliced.plans else frames[1:]), run))
     once = f"{stage.name}/{event.run_id}/{number}of{plan.slices}"
-    place.ledger.add(event, number, once, outcome.dropped, outcome.quarantined)
+    left_out = nonempty(outcome.dropped, outcome.quarantined)
+    if left_out and place.log.unfinished(stage.name) is None:
+        # A single slice without rows for the ledgers is one commit, and needs no record of its start.
+        place.log.add(event)
+    place.ledger.add(event, number, once, left_out)
     place.lakehouse.append(table, outcome.rows, event.lineage(number), once)
     place.spark.catalog.clearCache()
 
@@ -195,23 +211,46 @@ def _closed_slices(
     event: StageEvent,
     need: Need,
 ) -> StageEvent:
-    rows_in = _number(prepared, stage.units.rows_in)
-    rows_out = _counted(place, stage, table)
+    rows = place.lakehouse.read(table)
     if "model" in table.key:
-        answered = _answered(place, table, need)
+        rows = _answered(place, table, need)
         if sliced.cache:
-            answered = answered.join(prepared.select(sliced.key), sliced.key, "left_semi")
-            _check_errors(place, stage, answered)
-        rows_out = _number(answered, stage.units.rows_out)
-    return _closed(place, stage, table, event, rows_in, rows_out)
+            rows = rows.join(prepared.select(sliced.key), sliced.key, "left_semi")
+            _check_errors(place, stage, rows)
+    return _closed(place, stage, table, event, _balance(place, stage, table, prepared, rows))
 
 
-def _closed(place: Workplace, stage: Stage, table: Table, event: StageEvent, rows_in: int, rows_out: int) -> StageEvent:
-    dropped, quarantined = place.ledger.left_out(stage.name)
-    _check(stage, Balance(rows_in, rows_out, dropped, quarantined))
+def _balance(place: Workplace, stage: Stage, table: Table, rows_in: int | DataFrame, rows_out: DataFrame) -> Balance:
+    """Count what came in, what of it is in the table, and what the ledgers hold; check the table's key; one query.
+
+    Args:
+        rows_in: the units themselves, or a frame to count them in.
+        rows_out: the rows of ``table`` that count.
+
+    Raises:
+        StageError: two rows have one key.
+    """
+    key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
+    figures = {
+        "out": (rows_out, [F.expr(stage.units.rows_out)]),
+        "key": (place.lakehouse.read(table), [F.count("*"), F.count_distinct(*key)]),
+        **place.ledger.figures(stage.name),
+    }
+    if isinstance(rows_in, DataFrame):
+        figures["in"] = (rows_in, [F.expr(stage.units.rows_in)])
+    found = collected(figures)
+    rows, keys = found["key"]
+    if rows != keys:
+        raise StageError(f"{table.name} has {rows - keys:,} rows too many for its key {', '.join(table.key)}")
+    came = rows_in if isinstance(rows_in, int) else found["in"][0]
+    return Balance(came, found["out"][0], found["dropped"][0], found["quarantined"][0])
+
+
+def _closed(place: Workplace, stage: Stage, table: Table, event: StageEvent, balance: Balance) -> StageEvent:
+    _check(stage, balance)
     return event.done(
-        rows_in=rows_in, rows_out=rows_out, rows_dropped=dropped, rows_quarantined=quarantined,
-        output_version=place.output_identity(table, quarantined),
+        rows_in=balance.rows_in, rows_out=balance.rows_out, rows_dropped=balance.dropped,
+        rows_quarantined=balance.quarantined, output_version=place.output_identity(table, balance.quarantined),
     )  # fmt: skip
 
 
@@ -221,22 +260,6 @@ def _check(stage: Stage, balance: Balance) -> None:
             f"{stage.name} does not add up: {balance.rows_in:,} {stage.units.name} in, {balance.rows_out:,} out, "
             f"{balance.dropped:,} dropped, {balance.quarantined:,} quarantined"
         )
-
-
-def _counted(place: Workplace, stage: Stage, table: Table) -> int:
-    """The units in the stage's table, whose keys are checked in the same reading.
-
-    Raises:
-        StageError: two rows have one key.
-    """
-    key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
-    units = F.expr(stage.units.rows_out).cast("bigint")
-    row = place.lakehouse.read(table).agg(units, F.count("*"), F.count_distinct(*key)).first()
-    if row is None:
-        return 0
-    if row[1] != row[2]:
-        raise StageError(f"{table.name} has {row[1] - row[2]:,} rows too many for its key {', '.join(table.key)}")
-    return int(row[0] or 0)
 
 
 def _check_errors(place: Workplace, stage: Stage, answered: DataFrame) -> None:
@@ -257,8 +280,3 @@ def _outcome(result: object) -> Outcome:
     if isinstance(result, DataFrame):
         return Outcome(result)
     raise InputError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")
-
-
-def _number(frame: DataFrame, expression: str) -> int:
-    row = frame.agg(F.expr(expression)).first()
-    return int(row[0] or 0) if row is not None else 0

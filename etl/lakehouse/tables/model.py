@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from pyspark.sql.types import StructType, _parse_datatype_string
 
@@ -32,10 +33,15 @@ class Table:
     @property
     def schema(self) -> StructType:
         """The columns; a Spark session must be up, for Spark parses the DDL."""
-        schema = _parse_datatype_string(self.ddl)
-        assert isinstance(schema, StructType)
-        return schema
+        return _parsed(self.ddl)
 
     @property
     def columns(self) -> list[str]:
         return self.schema.names
+
+
+@cache
+def _parsed(ddl: str) -> StructType:
+    schema = _parse_datatype_string(ddl)
+    assert isinstance(schema, StructType)
+    return schema
