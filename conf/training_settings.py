@@ -43,7 +43,6 @@ class TurnSegmenterSettings(Section):
     features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
     lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
     max_iterations: int = Field(60, ge=1)
-    partitions: int = Field(1, ge=1, description="of the training; one gives the same sums everywhere")
     subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
     films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
 

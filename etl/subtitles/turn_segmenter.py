@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyspark.ml.classification import LinearSVC
-from pyspark.ml.linalg import SparseVector, Vectors, VectorUDT
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from safetensors import SafetensorError
@@ -138,10 +137,12 @@ def train_turn_segmenter(
     space: FeatureSpace,
     regularization: float,
     max_iterations: int,
-    partitions: int = 1,
     source_weights: Mapping[str, float] = SOURCE_WEIGHTS,
 ) -> TurnSegmenter:
     """Learn a linear SVM (hinge loss, L2) that tells whether the right sentence opens a new turn (EDOS 3.1).
+
+    The features are made in parallel; one task fits them, in the order of their texts, so that the weights are the
+    same on any number of cores.
 
     Args:
         pairs: the columns of ``turn_pairs.PAIRS``.
@@ -149,8 +150,7 @@ def train_turn_segmenter(
         space: which features, into how many buckets.
         regularization: weight of the L2 penalty beside the mean loss; rows have one length, features are not
             standardised.
-        max_iterations: of OWL-QN.
-        partitions: one gives the same sums, and so the same weights, on any number of cores.
+        max_iterations: passes of coordinate descent over the pairs, at most.
         source_weights: by source; a source that is not named weighs 1.
 
     Raises:
@@ -159,35 +159,55 @@ def train_turn_segmenter(
     classes = {row["label"] for row in pairs.select("label").distinct().collect()}
     if classes != {0, 1}:
         raise InputError(f"turn segmenter: training pairs of both classes are needed, found {sorted(classes)}")
-    buckets = space.buckets
-
-    def vector(features: list[int]) -> SparseVector:
-        indices, counts = np.unique(np.asarray(features, dtype=np.int32), return_counts=True)
-        return Vectors.sparse(buckets, indices, counts * feature_value(len(features)))
-
     weight = F.lit(1.0)
     for source, value in sorted(source_weights.items()):
         weight = F.when(F.col("source") == source, float(value)).otherwise(weight)
     key = ["source", "split_group", "left_text", "right_text"]
     rows = (
         with_buckets(blind_to_what_made_the_truth(pairs), lemma_table(lemmas), space)
-        .withColumn("features", F.udf(vector, VectorUDT())("buckets"))
-        .select(*key, F.col("label").cast("double").alias("label"), weight.alias("weight"), "features")
+        .select(*key, F.col("label").cast("double").alias("label"), weight.alias("weight"), "buckets")
         .filter(F.col("weight") > 0)
+        .repartition(1)
+        .sortWithinPartitions(*key)
+        .select("label", "weight", "buckets")
     )
-    rows = (rows.repartition(1) if partitions == 1 else rows.repartition(partitions, *key)).sortWithinPartitions(*key)
+
+    def fitted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        weights, intercept = fit_svm(pa.Table.from_batches(batches), space.buckets, regularization, max_iterations)
+        yield pa.RecordBatch.from_pydict({"weights": [weights.tobytes()], "intercept": [intercept]})
+
+    (model,) = rows.mapInArrow(fitted, "weights binary, intercept double").collect()
+    return TurnSegmenter(np.frombuffer(model["weights"]).copy(), model["intercept"], space)
+
+
+def fit_svm(rows: pa.Table, buckets: int, regularization: float, max_iterations: int) -> tuple[np.ndarray, float]:
+    """Minimise the mean weighted hinge loss plus half of ``regularization`` times the squared weights.
+
+    Args:
+        rows: label (0 or 1), weight, buckets list<int32>, an entry a feature.
+
+    Returns:
+        float64 weights of shape (buckets,), and the intercept.
+    """
+    from scipy.sparse import csr_matrix
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
+    lists = rows.column("buckets").combine_chunks()
+    offsets = np.asarray(lists.offsets)
+    counts = np.diff(offsets)
+    values = np.repeat(feature_value(counts), counts)
+    indices = np.array(lists.flatten())  # a copy: scipy sorts in place
+    features = csr_matrix((values, indices, offsets - offsets[0]), (len(counts), buckets))
+    features.sum_duplicates()
+    weight = np.array(rows.column("weight"))
     machine = LinearSVC(
-        featuresCol="features",
-        labelCol="label",
-        weightCol="weight",
-        regParam=regularization,
-        maxIter=max_iterations,
-        standardization=False,
-        fitIntercept=True,
-        tol=1e-5,
+        loss="hinge", C=1 / (regularization * weight.sum()), max_iter=max_iterations, tol=1e-3, random_state=13
     )
-    model = machine.fit(rows)
-    return TurnSegmenter(model.coefficients.toArray(), float(model.intercept), space)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(features, np.array(rows.column("label")), sample_weight=weight)
+    return machine.coef_[0], float(machine.intercept_[0])
 
 
 def blind_to_what_made_the_truth(pairs: DataFrame) -> DataFrame:

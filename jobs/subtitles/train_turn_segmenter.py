@@ -13,6 +13,7 @@ from etl.lakehouse.tables.subtitles import FILES
     settings=("training.turn_segmenter", "training.turn_pairs", "models.turn_encoder", "subtitles.lemma_language"),
     inputs=("subtitles.turn_examples",),
     units=Units("pairs"),
+    version=2,
 )
 def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     from etl.lakehouse.trainings.turn_segmenter import tracked_turn_segmenter

@@ -138,7 +138,7 @@ def svm_learned_from(training: DataFrame, lemmas: DataFrame, settings: TurnSegme
     """The SVM of these pairs, with the settings' features and regularization."""
     return train_turn_segmenter(
         training, lemmas, space=FeatureSpace(settings.features, settings.lengths),
-        regularization=settings.regularization, max_iterations=settings.max_iterations, partitions=settings.partitions,
+        regularization=settings.regularization, max_iterations=settings.max_iterations,
     )  # fmt: skip
 
 
