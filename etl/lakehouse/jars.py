@@ -80,7 +80,7 @@ def fetch_jars() -> int:
             reason = [line for line in finished.stderr.splitlines() if "unresolved" in line.lower()]
             raise InputError(f"the jars could not be fetched: {(reason or ['no answer'])[0].strip()}")
         target.mkdir(parents=True, exist_ok=True)
-        for old in target.glob("*.jar"):
+        for old in (*target.glob("*.jar"), *target.glob("*.jsa")):
             old.unlink()
         for jar in jars:
             shutil.copy2(jar, target / jar.name)

@@ -7,8 +7,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings
+from etl.lakehouse.class_archive import archive_options
 from etl.lakehouse.jars import class_path, find_java
 
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -31,7 +33,7 @@ LOCAL = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-Ddelta.log.cacheSize=20 -XX:+UseParallelGC",
+    JAVA_OPTIONS: "-Ddelta.log.cacheSize=20 -XX:+UseParallelGC",
 }
 
 
@@ -49,7 +51,12 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
         conf["spark.driver.memory"] = spark.driver_memory
     if spark.shuffle_partitions:
         conf["spark.sql.shuffle.partitions"] = str(spark.shuffle_partitions)
-    return conf | spark.conf
+    conf |= spark.conf
+    if spark.master and spark.master.startswith("local") and spark.bundled_jars:
+        given = conf.get(JAVA_OPTIONS, "")
+        archived = "" if "ArchiveClassesAtExit" in given else archive_options()
+        conf[JAVA_OPTIONS] = f"{given} {archived}".strip()
+    return conf
 
 
 def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSession:

@@ -43,9 +43,12 @@ def _main(arguments: list[str]) -> int:
     _one_distribution()
     options = _parser().parse_args(arguments)
     if options.command == "fetch-jars":
+        from etl.lakehouse.class_archive import archive_path, make_archive
         from etl.lakehouse.jars import fetch_jars
 
         print(f"{fetch_jars()} jars at hand")
+        if not archive_path().is_file() and not make_archive():
+            print("no archive of their classes could be made: sessions start more slowly")
         return 0
     overrides = [text for group in options.set for text in group]
     if options.command == "demo":
