@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from lxml import etree, html
 
+from conf.papers import paper_table
 from etl.analysis import pages
 from etl.analysis.edos_report import report
 from etl.analysis.findings import Findings
-from etl.analysis.quality_views import PAPER_TABLE_2
 
 HOSTILE = "<img src=x onerror=alert(1)> & </style><script>"
 
@@ -42,8 +42,9 @@ def gap(kind: str, start: float | None, end: float | None, pairs: int, so_far: f
 FULL: dict[str, list[dict[str, Any]]] = {
     "edos_table_3": table_3(400.0, 1000.0),
     "edos_table_2": [
-        {"place": 1, "dataset": name, "labels": n, "dialogues": d, "utterances": u, "publicly_available": o}
-        for name, n, d, u, o in PAPER_TABLE_2
+        {"place": 1, "dataset": name, "labels": int(n), "dialogues": int(d), "utterances": int(u),
+         "publicly_available": o == "true"}
+        for _, name, n, d, u, o in paper_table("edos_paper_table_2").rows
     ],
     "edos_label_distribution": [
         label("questioning", "intent", 0.5, 0.2), label("sad", "emotion", 0.3, 0.0),

@@ -13,6 +13,7 @@ from sklearn.metrics import f1_score
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import goemotions_labels
+from etl.analysis.views import all_views
 from etl.edos.hashes import history_hash, text_hash
 from etl.emo_pillars.taxonomy_map import taxonomy_map
 from etl.lakehouse.pipeline import Workplace
@@ -36,7 +37,6 @@ from etl.lakehouse.tables.emo_pillars import (
 )
 from etl.lakehouse.trainings.transfer import planned_transfers, run_transfers
 from etl.lakehouse.trainings.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
-from etl.lakehouse.views import all_views
 from jobs.emo_pillars.emo_pillars_answer_tests import emo_pillars_answer_tests
 from jobs.emo_pillars.emo_pillars_answer_turns import pending_turns
 from jobs.emo_pillars.emo_pillars_export_embeddings import emo_pillars_export_embeddings

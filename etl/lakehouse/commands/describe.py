@@ -3,10 +3,10 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.registry import tracking_uri
 from etl.lakehouse.stage import StageRun
-from etl.lakehouse.views import all_views
 
 EXAMPLES = 5
 

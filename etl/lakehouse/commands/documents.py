@@ -15,11 +15,11 @@ from typing import Any
 import yaml
 
 from conf.errors import InputError
+from etl.analysis.views import all_views
 from etl.lakehouse.jars import EXCLUDED, PACKAGES
 from etl.lakehouse.pipeline import all_stages, feeds
 from etl.lakehouse.stage import Model, Stage
 from etl.lakehouse.tables import TABLES
-from etl.lakehouse.views import all_views
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = "edos-lakehouse"

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 from conf.settings import Settings
+from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.session import close_session, spark_configuration, spark_session
-from etl.lakehouse.views import all_views
 
 
 def open_sql(settings: Settings, statements: str | None = None) -> int:

@@ -9,13 +9,13 @@ from pyspark.sql import DataFrame
 
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
+from etl.analysis.views import all_views
 from etl.augesc.publishing import published_rows
 from etl.lakehouse.files.folders import Folders
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.publishing.exports import CARD, Manifest, exported, fingerprint, refuse_foreign
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.augesc import CONVERSATIONS, QUERIES
-from etl.lakehouse.views import all_views
 
 LICENCE, TAGS = "cc-by-nc-4.0", ("emotional-support", "dialogue", "synthetic")
 

@@ -6,13 +6,13 @@ from pyspark.sql import SparkSession
 
 from conf.settings import Settings
 from etl.analysis.findings import Findings, Rows
+from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.lineage import package_version
 from etl.lakehouse.registry import held_out_figures
 from etl.lakehouse.tables import Table
 from etl.lakehouse.tables.edos import DIALOGUES, TRAINING_DIALOGUES
 from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
-from etl.lakehouse.views import all_views
 
 CARD_VIEWS = ("edos_table_3", "edos_label_distribution", "edos_funnel", "edos_confidence", "edos_audit", "edos_table_5")
 REPORT_VIEWS = (
