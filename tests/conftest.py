@@ -51,9 +51,10 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture()
 def stand_ins(spark: SparkSession) -> Iterator[StandIns]:
     """Every view over tables of the test's own."""
+    from conf.taxonomy import load_taxonomy
     from etl.analysis.views import all_views
 
-    found = StandIns(spark, all_views())
+    found = StandIns(spark, all_views(load_taxonomy("edos")))
     yield found
     found.drop()
 

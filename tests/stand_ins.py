@@ -18,6 +18,7 @@ class StandIns:
     def __init__(self, spark: SparkSession, views: dict[str, tuple[str, str]]) -> None:
         self.spark, self.views = spark, views
         self.made: set[str] = set()
+        self.current: set[str] = set()  # views over the tables as they are
         names = sorted((*TABLES, *self.views), key=len, reverse=True)
         self._names = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
 
@@ -25,6 +26,8 @@ class StandIns:
         """Put rows into a table; columns that they lack are null."""
         empty = self.spark.createDataFrame([], TABLES[table].schema)
         empty.unionByName(rows, allowMissingColumns=True).createOrReplaceTempView(self._here(table))
+        if table in self.made:
+            self.current.clear()
         self.made.add(table)
 
     def ask(self, view: str) -> list[Row]:
@@ -36,10 +39,11 @@ class StandIns:
     def sql(self, text: str) -> str:
         """Return SQL over the stand-ins, which are made where they are not there."""
         for name in dict.fromkeys(self._names.findall(text)):
-            if name in self.views:
+            if name in self.views and name not in self.current:
                 self.spark.sql(self.sql(self.views[name][1])).createOrReplaceTempView(self._here(name))
                 self.made.add(name)
-            elif name not in self.made:
+                self.current.add(name)
+            elif name in TABLES and name not in self.made:
                 self.give(name, self.spark.createDataFrame([], TABLES[name].schema))
         return self._names.sub(lambda found: self._here(found[0]), text)
 

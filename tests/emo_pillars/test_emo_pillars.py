@@ -10,6 +10,7 @@ import yaml
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import Settings, load_settings
+from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.lakehouse.pipeline import Workplace, all_stages, chosen
 from etl.lakehouse.progress import Progress
@@ -184,7 +185,7 @@ def test_another_threshold_needs_no_model(
 
 
 def test_views_show_answers_cost_and_scale(place: Workplace, server: RecordedServer, spark: SparkSession) -> None:
-    place.lakehouse.register(all_views())
+    place.lakehouse.register(all_views(load_taxonomy("edos")))
     answers = spark.table("llm.generations")
     assert answers.count() == len(server.asked)
     assert {row.step for row in answers.select("step").distinct().collect()} == {

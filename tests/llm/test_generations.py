@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import LakehouseSettings
+from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.tables import TABLES
@@ -92,7 +93,7 @@ def test_a_served_model_is_its_name(tmp_path) -> None:
 
 def test_the_view_of_answers_has_every_step() -> None:
     steps = {name for name in TABLES if name.startswith("llm.")}
-    assert set(re.findall(r"FROM (llm\.\w+)", all_views()["llm.generations"][1])) == steps
+    assert set(re.findall(r"FROM (llm\.\w+)", all_views(load_taxonomy("edos"))["llm.generations"][1])) == steps
 
 
 def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) -> None:

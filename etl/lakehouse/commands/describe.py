@@ -14,7 +14,7 @@ EXAMPLES = 5
 def describe(run: StageRun) -> None:
     """Print accounts by stage, Tables 3 and 9, example dialogues, tracked runs and how to query."""
     lakehouse = Lakehouse(run.spark, run.all_settings.lakehouse)
-    lakehouse.register(all_views())
+    lakehouse.register(all_views(run.all_settings.edos.taxonomy))
     spark = run.spark
     _title("What came in, and where it went")
     _table(

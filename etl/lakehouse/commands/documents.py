@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from conf.errors import InputError
+from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.lakehouse.jars import EXCLUDED, PACKAGES
 from etl.lakehouse.pipeline import all_stages, feeds
@@ -69,7 +70,7 @@ def view_table() -> str:
     """Every view of the registry as Markdown tables, one a data set: name, and what it shows."""
     return _folded(
         ("view", "shows"),
-        ((_data_set(name), (f"`{name}`", comment)) for name, (comment, _) in all_views().items()),
+        ((_data_set(name), (f"`{name}`", comment)) for name, (comment, _) in all_views(load_taxonomy("edos")).items()),
     )
 
 

@@ -46,7 +46,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
         ),
         wanted.formats, wanted.conversations_per_file, "conversations",
     )  # fmt: skip
-    lakehouse.register(all_views())
+    lakehouse.register(all_views(settings.edos.taxonomy))
     views = {name: _rows_of(run, name) for name in ("augesc_table_1", "augesc_table_2")}
     folders.write_text(f"{folder}/{CARD}", augesc_card(wanted.name, manifest.rows, wanted.formats, views))
     return folder
