@@ -1,10 +1,12 @@
 """Settings of the EDOS data set: crowd, audit, growth of labels, report, publishing (EDOS 3.2 to 4)."""
 
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from conf.section import Section
+from conf.taxonomy import Taxonomy, load_taxonomy
 
 
 class AnnotationSettings(Section):
@@ -74,6 +76,10 @@ class SelfLabelSettings(Section):
 
 
 class EdosSettings(Section):
+    taxonomy: Taxonomy = Field(
+        default_factory=partial(load_taxonomy, "edos"),
+        description="of the labels: a name under conf/taxonomies (edos: the paper's 41), or a path of such a YAML file",
+    )
     weak_label_examples: str | None = Field(
         None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
     )
@@ -95,6 +101,11 @@ class EdosSettings(Section):
     report: ReportSettings = ReportSettings()
     expansion: ExpansionSettings = ExpansionSettings()
     self_labels: SelfLabelSettings = SelfLabelSettings()
+
+    @field_validator("taxonomy", mode="before")
+    @classmethod
+    def from_its_file(cls, taxonomy: Any) -> Any:
+        return load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
 
     @property
     def expands(self) -> bool:

@@ -65,7 +65,7 @@ class ReplyEvaluation(Section):
         None, ge=1, description="test replies of each source, by content hash: alike in all cells of Table 7; null: all"
     )
     contexts: int = Field(200, ge=1, description="ours: histories that each intent is asked for")
-    intents: tuple[str, ...] = Field((), description="ours: those that are asked for; empty: all 41")
+    intents: tuple[str, ...] = Field((), description="ours: those that are asked for; empty: all labels")
     batch_size: int = Field(16, ge=1, description="replies that are written at once; times beams, rows of the network")
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.stand_ins import StandIns
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 JOBS = "tests/jobs/"
 
@@ -44,6 +46,17 @@ def spark() -> Iterator[SparkSession]:
     session = spark_session(load_settings("local", [], overrides), "tests")
     yield session
     session.stop()
+
+
+@pytest.fixture()
+def stand_ins(spark: SparkSession) -> Iterator[StandIns]:
+    """Every view over tables of the test's own."""
+    from conf.taxonomy import load_taxonomy
+    from etl.analysis.views import all_views
+
+    found = StandIns(spark, all_views(load_taxonomy("edos")))
+    yield found
+    found.drop()
 
 
 @pytest.fixture(scope="session")

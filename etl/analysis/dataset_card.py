@@ -54,6 +54,7 @@ def card(
         dialogues=shown(sum(rows.values())),
         films=shown(findings.films),
         turns=shown(findings.turns),
+        taxonomy=findings.taxonomy.in_words(),
         text_note=_TEXT_NOTE[references],
         columns=_table(("column", "holds"), REFERRED if references else INCLUDED),
         splits=_rows((split, rows[split]) for split in SPLITS if split in rows),

@@ -31,8 +31,8 @@ def report(findings: Findings, examples: int = 2, flow_labels: int = 9) -> str:
     ]
     lead = (
         f"{findings.dialogues:,} short dialogues from {findings.films:,} films. Each of their {findings.turns:,} turns "
-        "bears one of 41 labels, 32 emotions, 8 empathetic intents and neutral, given by a classifier with its "
-        "confidence. Made by the method of EDOS (Welivita, Xie and Pu, 2021), whose figures stand beside ours."
+        f"bears one of {findings.taxonomy.in_words()}, given by a classifier with its confidence. "
+        " Made by the method of EDOS (Welivita, Xie and Pu, 2021), whose figures stand beside ours."
     )
     about = f"{findings.dialogues:,} dialogues labelled with emotions and intents: sizes, labels, flow, limits"
     heading = "EDOS: emotional dialogues from film subtitles"

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+
+from conf.taxonomy import Taxonomy, load_taxonomy
 
 Rows = Sequence[Mapping[str, Any]]
 UNSURE = 0.5
@@ -18,12 +21,14 @@ class Findings:
         classifier: the labelling model's figures on held-out rows, as ``macro_f1``; empty when not known.
         made_with: facts of the run to print, in order.
         silence_seconds: ``subtitles.silence_seconds``.
+        taxonomy: ``edos.taxonomy``.
     """
 
     views: Mapping[str, Rows]
     classifier: Mapping[str, float] = field(default_factory=dict)
     made_with: Mapping[str, str] = field(default_factory=dict)
     silence_seconds: float = 5.0
+    taxonomy: Taxonomy = field(default_factory=partial(load_taxonomy, "edos"))
 
     def rows(self, view: str) -> Rows:
         return self.views.get(view, ())

@@ -1,8 +1,8 @@
 """Sections of the report on labels: how often each occurs, and which follows which (EDOS 4, Figures 2 and 3)."""
 
+from collections.abc import Mapping
 from html import escape
 
-from conf.taxonomy import edos_kinds
 from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
 from etl.analysis.flow import frequent_labels, grouped_flow
@@ -19,12 +19,14 @@ def labels(findings: Findings) -> str:
     rows.sort(key=lambda row: (-(row["share"] or 0), row["label"]))
     top = rows[0]
     intents = sum(row["share"] or 0 for row in rows if row["kind"] == "intent")
-    paper_intents = sum(row["paper_share"] for row in rows if row["kind"] == "intent")
+    paper_intents = sum(row["paper_share"] or 0 for row in rows if row["kind"] == "intent")
     text = (
         f"The most frequent label is {top['label']} with {percent(top['share'])} of the turns (paper: "
-        f"{percent(top['paper_share'])}). The eight intents together have {percent(intents)} "
-        f"(paper: {percent(paper_intents)})."
+        f"{percent(top['paper_share'])})."
     )
+    kinds = {row["kind"] for row in rows}
+    if "intent" in kinds:
+        text += f" The intents together have {percent(intents)} (paper: {percent(paper_intents)})."
     parts = [pages.paragraph(text)]
     key = [
         ("emotion", "emotion, here"),
@@ -32,13 +34,15 @@ def labels(findings: Findings) -> str:
         ("neutral", "neutral, here"),
         ("paper", "paper's Table 9"),
     ]
+    key = [one for one in key if one[0] in (*kinds, "paper")]
     parts.append(pages.key([*key, ("empathetic", "EmpatheticDialogues (ED)")] if compared else key))
     parts += [
-        f"<h3>{escape(title)}</h3>" + _label_chart([row for row in rows if row["kind"] in kinds], compared)
-        for title, kinds in (
-            ("Intents and neutral", ("intent", "neutral")),
-            ("Emotions, on a longer scale", ("emotion",)),
+        f"<h3>{escape(title)}</h3>" + _label_chart([row for row in rows if row["kind"] in chosen], compared)
+        for title, chosen in (
+            ("Intents and neutral" if "intent" in kinds else "Neutral", {"intent", "neutral"}),
+            ("Emotions, on a longer scale", {"emotion"}),
         )
+        if kinds & chosen
     ]
     parts.append(_divergence(findings))
     return "".join(parts)
@@ -70,7 +74,7 @@ def _divergence(findings: Findings) -> str:
     if not rows:
         return ""
     how = (
-        "KL divergence of a distribution p from a reference q: the sum over the 41 labels of p ln(p/q), in nats, half "
+        "KL divergence of a distribution p from a reference q: the sum over the labels of p ln(p/q), in nats, half "
         "a count added to each label. EmpatheticDialogues is counted by its utterances, with the labels that Welivita "
         "and Pu gave it. The paper says 0.2447 for its own set; its Table 9 gives 0.2675 by this formula."
     )
@@ -86,16 +90,18 @@ def flow(findings: Findings, most: int) -> str:
     ours = [row for row in rows if row["corpus"] == "EDOS"]
     if not ours:
         return ""
-    shown = frequent_labels(ours, most)
-    parts = [pages.paragraph(_flow_words(ours) + " A band is as thick as the dialogues that go from one label to the "
-                             "next; a node whose right side is not full has dialogues that end there. "
-                             "Labels that are rarer are together.")]  # fmt: skip
+    shown, kinds = frequent_labels(ours, most), findings.taxonomy.kinds
+    how = (
+        " A band is as thick as the dialogues that go from one label to the next; a node whose right side is not full "
+        "has dialogues that end there. Labels that are rarer are together."
+    )
+    parts = [pages.paragraph(_flow_words(ours, kinds) + how)]
     parts.append(pages.key([("emotion", "emotion"), ("neutral", "neutral"), ("intent", "intent")]))
     parts.append(pages.paragraph("The pictures go on to the right: move them sideways.", "hint quiet"))
     for corpus in ("EDOS", "EmpatheticDialogues"):
         own = [row for row in rows if row["corpus"] == corpus]
         if own:
-            columns, links = grouped_flow(own, edos_kinds(), shown)
+            columns, links = grouped_flow(own, kinds, shown)
             heads = [f"turn {place}" for place in range(1, len(columns) + 1)]
             name = "EDOS, ours" if corpus == "EDOS" else corpus
             picture = sankey(columns, links, f"Labels of the first turns in {name}", heads=heads)
@@ -108,9 +114,8 @@ def flow(findings: Findings, most: int) -> str:
     return "".join(parts) + pages.details("The 20 most frequent steps as a table", table)
 
 
-def _flow_words(ours: Rows) -> str:
+def _flow_words(ours: Rows, kinds: Mapping[str, str]) -> str:
     """The paper's observation in numbers: emotions come first, intents answer."""
-    kinds = edos_kinds()
     first = sum(row["dialogues"] for row in ours if row["position"] == 1)
     emotional = sum(row["dialogues"] for row in ours if row["position"] == 1 and kinds.get(row["label"]) == "emotion")
     answered = [

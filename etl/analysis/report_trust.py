@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from conf.taxonomy import edos_kinds
 from etl.analysis import pages
 from etl.analysis.findings import UNSURE, Findings, Rows
 from etl.analysis.pages import percent
@@ -68,7 +67,8 @@ def confidence(findings: Findings) -> str:
     sure = sum(row["share"] for row in rows if row["from_confidence"] >= 0.9)
     words = (
         f"{percent(sure)} of the turns have a confidence of 0.9 or more, {percent(findings.unsure_share)} less than "
-        "0.5. With 41 classes a low confidence need not be wrong: the paper's own example holds a right label at 0.01."
+        f"0.5. With {len(findings.taxonomy.labels)} classes a low confidence need not be wrong: the paper's own "
+        "example holds a right label at 0.01."
     )
     return (
         pages.paragraph(words)
@@ -82,7 +82,7 @@ def dialogues(findings: Findings, most: int) -> str:
     found: dict[tuple[float, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         found.setdefault((row["lowest_confidence_from"], row["dialogue_id"]), []).append(row)
-    kinds, parts = edos_kinds(), []
+    kinds, parts = findings.taxonomy.kinds, []
     for quarter in sorted({quarter for quarter, _ in found}):
         cards = ""
         for (own, dialogue_id), turns in found.items():

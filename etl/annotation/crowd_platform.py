@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conf.taxonomy import edos_labels, edos_lessons
+from conf.taxonomy import Taxonomy
 from etl.annotation.labelling import INTRODUCTION, PROMPT, as_read, batch_id_of, hits_of
 
 LOCALE = "00000000000000000071"
@@ -62,18 +62,18 @@ def hit_type(title: str, annotation: Any, workers: int) -> str:
     )  # fmt: skip
 
 
-def template(tasks: Sequence[Mapping[str, Any]]) -> str:
+def template(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy) -> str:
     """A HIT as plain HTML with the variables of ``hits_csv``, for the platform's editor, which adds form and button.
 
     The answers come back as ``Answer.label_1`` and, where that is Other, ``Answer.other_1``:
     ``udfs.answer_files`` reads them.
     """
     items, offered = _sizes(tasks)
-    names = [label.capitalize() for label in edos_labels()]
-    rest = "".join(f"<option>{name}</option>" for name in names)
+    rest = "".join(f"<option>{html.escape(name.capitalize())}</option>" for name in taxonomy.names)
     lessons = "".join(
-        f"<dt>{label.capitalize()}</dt><dd>{html.escape(about)} <i>{html.escape(example)}</i></dd>"
-        for label, (about, example) in edos_lessons().items()
+        f"<dt>{html.escape(one.label.capitalize())}</dt>"
+        f"<dd>{html.escape(one.about)} <i>{html.escape(one.example)}</i></dd>"
+        for one in taxonomy.labels
     )
     parts = [f"<p>{html.escape(text)}</p>" for text in INTRODUCTION[:1]]
     parts.append(f"<details><summary>Tutorial</summary><dl>{lessons}</dl></details>")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
 from etl.annotation.crowd_platform import hit_type, hits_csv, template
 from etl.annotation.labelling import batch_id_of, hits_of, labelling_batch
@@ -44,7 +45,7 @@ def form_files(form: Form, tasks: Sequence[Mapping[str, Any]], post_to: str | No
 
 
 def batch_files(
-    tasks: Sequence[Mapping[str, Any]], purpose: str, annotation: Any, workers: int
+    tasks: Sequence[Mapping[str, Any]], purpose: str, taxonomy: Taxonomy, annotation: Any, workers: int
 ) -> tuple[str, dict[str, str]]:
     """(batch id, file name to content): ``annotate.html``, ``hits.csv``, ``template.html``, ``hit_type.json`` and
     ``key.jsonl``.
@@ -55,14 +56,15 @@ def batch_files(
     Args:
         tasks: rows of a task table.
         purpose: ``crowd`` or ``audit``.
+        taxonomy: ``edos.taxonomy``.
         annotation: ``edos.annotation``.
         workers: how many answers to a HIT are wanted.
     """
-    batch = labelling_batch(tasks, annotation.post_to)
+    batch = labelling_batch(tasks, taxonomy, annotation.post_to)
     return batch.batch_id, {
         "annotate.html": page_of(batch),
         "hits.csv": hits_csv(tasks),
-        "template.html": template(tasks),
+        "template.html": template(tasks, taxonomy),
         "hit_type.json": hit_type(batch.title, annotation, workers),
         KEY: key_lines(tasks, purpose),
     }

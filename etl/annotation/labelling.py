@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from conf.errors import InputError
-from conf.taxonomy import edos_labels, edos_lessons
+from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch, Choice, Hit, Item, Lesson, Line, Panel, Question
 
 LABEL = "label"
@@ -25,12 +25,13 @@ def batch_id_of(tasks: Sequence[Mapping[str, Any]]) -> str:
     return "b" + hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
 
 
-def labelling_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) -> Batch:
+def labelling_batch(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy, post_to: str | None = None) -> Batch:
     """The batch that the page shows.
 
     Args:
         tasks: rows of ``edos.annotation_tasks`` or ``edos.audit_tasks``; neither quiz labels, models' labels nor
             the dialogues' ids go into the page.
+        taxonomy: the labels, and what the tutorial says of them.
         post_to: URL for the answers.
 
     Raises:
@@ -39,11 +40,11 @@ def labelling_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = No
     if post_to is not None and not re.match(r"^https?://[^\s'\";<>]+$", post_to):
         raise InputError(f"edos.annotation.post_to: {post_to!r} is no http or https address")
     question = Question(
-        id=LABEL, kind="choice", prompt=PROMPT, other=tuple(map(choice, edos_labels())), from_tutorial=True
+        id=LABEL, kind="choice", prompt=PROMPT, other=tuple(map(choice, taxonomy.names)), from_tutorial=True
     )
     lessons = tuple(
-        Lesson(value=label, name=label.capitalize(), about=about, example=example)
-        for label, (about, example) in edos_lessons().items()
+        Lesson(value=one.label, name=one.label.capitalize(), about=one.about, example=one.example)
+        for one in taxonomy.labels
     )
     return Batch(
         batch_id=batch_id_of(tasks), title="Annotate dialog emotions", introduction=INTRODUCTION,

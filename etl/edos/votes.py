@@ -181,37 +181,3 @@ def agree(annotations: DataFrame, labels: Sequence[str]) -> Outcome:
         F.lit(0).cast("bigint").alias("units"),
     )
     return Outcome(rows=rows, dropped=dropped)
-
-
-FLEISS_KAPPA = """
-WITH pairs AS (
-  SELECT dialogue_id, turn, vote, count(*) AS n
-  FROM (SELECT dialogue_id, turn, explode(votes) AS vote FROM {crowd_labels} WHERE size(votes) = {workers})
-  GROUP BY dialogue_id, turn, vote
-), agreement AS (
-  SELECT count(DISTINCT dialogue_id, turn) AS items, sum(n * n) AS squares FROM pairs
-), chance AS (
-  SELECT sum(CAST(n * n AS double)) AS squares_of_sums, sum(n) AS total
-  FROM (SELECT vote, sum(n) AS n FROM pairs GROUP BY vote)
-), both AS (
-  SELECT items, try_divide(squares - items * {workers}, items * {workers} * ({workers} - 1)) AS observed,
-         try_divide(squares_of_sums, CAST(total AS double) * total) AS expected
-  FROM agreement CROSS JOIN chance
-)
-SELECT items, observed, expected, try_divide(observed - expected, 1D - expected) AS kappa FROM both"""
-"""Fleiss' kappa in SQL, for ``fleiss_kappa`` and for the view of Table 4."""
-
-
-def fleiss_kappa(crowd_labels: DataFrame, workers: int = 3) -> DataFrame:
-    """Fleiss' kappa over the turns with exactly so many votes (EDOS Table 4).
-
-    The categories are the normalised answers, those outside the taxonomy each a category of its own.
-    With n workers, N turns and n_ij votes of turn i for category j: P_i = (sum_j n_ij^2 - n) / (n (n - 1)),
-    observed = mean of P_i, p_j = sum_i n_ij / (N n), expected = sum_j p_j^2,
-    kappa = (observed - expected) / (1 - expected); null where expected is 1 (nothing but one answer).
-
-    Returns:
-        One row: items, observed, expected, kappa (null for no items).
-    """
-    sql = FLEISS_KAPPA.format(crowd_labels="{crowd_labels}", workers=workers)
-    return crowd_labels.sparkSession.sql(sql, crowd_labels=crowd_labels)

@@ -7,7 +7,6 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.taxonomy import edos_labels
 from etl.edos.hashes import history_hash
 from etl.lakehouse.stage import StageRun
 from etl.replies.regimes import ALL, ON_EMPATHETIC, PAPERS, STEERED
@@ -34,7 +33,8 @@ def planned_steering(examples: DataFrame, run: StageRun) -> DataFrame:
     evaluation = run.settings.replies.evaluation
     replies = held_out_replies(examples.where(F.col("source") == EMPATHETIC), evaluation.contexts)
     told, plain = ((regime.generator, run.models[regime.model].identity) for regime in (STEERED, ON_EMPATHETIC))
-    return steered_requests(replies, told, plain, evaluation.intents or edos_labels(), _decoding(run))
+    intents = evaluation.intents or run.all_settings.edos.taxonomy.names
+    return steered_requests(replies, told, plain, intents, _decoding(run))
 
 
 def likelihoods(requests: DataFrame, run: StageRun) -> DataFrame:

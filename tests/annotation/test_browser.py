@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from conf.taxonomy import load_taxonomy
 from etl.annotation.labelling import labelling_batch
 from etl.annotation.page import page_of
 from tests.annotation.batches import many_kinds, task
@@ -133,7 +134,8 @@ def click(browser: Any, text: str) -> None:
 
 
 def labelling_page() -> str:
-    return page_of(labelling_batch([task(hit, place) for hit in ("h1", "h2") for place in range(1, 5)]))
+    tasks = [task(hit, place) for hit in ("h1", "h2") for place in range(1, 5)]
+    return page_of(labelling_batch(tasks, load_taxonomy("edos")))
 
 
 def downloaded(folder: Path, name: str) -> bytes:

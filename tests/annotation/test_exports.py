@@ -6,9 +6,12 @@ import json
 import re
 
 from conf.edos_settings import AnnotationSettings
+from conf.taxonomy import load_taxonomy
 from etl.annotation.crowd_platform import hits_csv, safe_cell, template
 from etl.annotation.exports import batch_files
 from tests.annotation.batches import task
+
+TAXONOMY = load_taxonomy("edos")
 
 
 def test_one_row_a_hit_with_everything_escaped() -> None:
@@ -37,17 +40,17 @@ def test_cells_that_look_like_formulas_are_quoted() -> None:
 def test_the_template_uses_the_tables_columns_and_no_others() -> None:
     tasks = [task("h1", 1), task("h1", 2), task("h2", 1)]
     rows = list(csv.DictReader(io.StringIO(hits_csv(tasks))))
-    used = set(re.findall(r"\$\{(\w+)\}", template(tasks)))
+    used = set(re.findall(r"\$\{(\w+)\}", template(tasks, TAXONOMY)))
     assert used == {name for name in rows[0] if name.startswith(("dialog_", "option_"))}
-    assert set(re.findall(r'name="(\w+)"', template(tasks))) == {"label_1", "other_1", "label_2", "other_2"}
+    assert set(re.findall(r'name="(\w+)"', template(tasks, TAXONOMY))) == {"label_1", "other_1", "label_2", "other_2"}
 
 
 def test_only_the_key_knows_the_answers() -> None:
     tasks = [task("h1", 1), task("h1", 2, quiz_label="proud", label=None, confidence=None, stratum_turns=None)]
-    batch_id, files = batch_files(tasks, "crowd", AnnotationSettings(), 3)
+    batch_id, files = batch_files(tasks, "crowd", TAXONOMY, AnnotationSettings(), 3)
     assert set(files) == {"annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl"}
-    assert batch_files(list(reversed(tasks)), "crowd", AnnotationSettings(), 3) == (batch_id, files)
-    assert batch_files([task("h9", 1)], "crowd", AnnotationSettings(), 3)[0] != batch_id
+    assert batch_files(list(reversed(tasks)), "crowd", TAXONOMY, AnnotationSettings(), 3) == (batch_id, files)
+    assert batch_files([task("h9", 1)], "crowd", TAXONOMY, AnnotationSettings(), 3)[0] != batch_id
     key = [json.loads(line) for line in files["key.jsonl"].splitlines()]
     assert [row.get("quiz_label") for row in key] == [None, "proud"]
     assert {row["batch_id"] for row in key} == {batch_id} and {row["purpose"] for row in key} == {"crowd"}
@@ -56,7 +59,7 @@ def test_only_the_key_knows_the_answers() -> None:
 
 
 def test_the_hit_type_says_what_is_paid_and_who_may_work() -> None:
-    _, files = batch_files([task("h1", 1)], "crowd", AnnotationSettings(), 3)
+    _, files = batch_files([task("h1", 1)], "crowd", TAXONOMY, AnnotationSettings(), 3)
     told = json.loads(files["hit_type.json"])
     assert (told["Reward"], told["MaxAssignments"]) == ("0.40", 3)
     places = told["QualificationRequirements"][0]["LocaleValues"]

@@ -7,12 +7,13 @@ import pytest
 from pydantic import ValidationError
 
 from conf.errors import InputError
-from conf.taxonomy import edos_labels, edos_lessons
+from conf.taxonomy import load_taxonomy
 from etl.annotation.batch import Batch, Choice, Item, Line, Panel, Question
 from etl.annotation.labelling import as_read, labelling_batch
 from etl.annotation.page import page_of, safe_json
 from tests.annotation.batches import many_kinds, task
 
+TAXONOMY = load_taxonomy("edos")
 HOSTILE = "</script><script>alert(1)</script><!-- {{script}} \u2028 & 'x' \"y\""
 
 
@@ -24,7 +25,7 @@ def batch_in(page: str) -> dict:
 
 
 def test_hostile_text_stays_text() -> None:
-    batch = labelling_batch([task("h1", 1, turns=[HOSTILE])])
+    batch = labelling_batch([task("h1", 1, turns=[HOSTILE])], TAXONOMY)
     page = page_of(batch)
     assert "alert(1)</script>" not in page and "<!-- {{" not in page
     assert page.count("<script") == page.count("</script>") == 2
@@ -34,7 +35,7 @@ def test_hostile_text_stays_text() -> None:
 
 def test_the_page_tells_neither_right_answers_nor_which_items_are_quiz() -> None:
     tasks = [task("h1", 1), task("h1", 2, dialogue_id="hit:1_conv:2", quiz_label="ashamed", label=None, turn=0)]
-    page = page_of(labelling_batch(tasks))
+    page = page_of(labelling_batch(tasks, TAXONOMY))
     for secret in ("quiz", "77-1", "hit:1_conv:2", "0.93"):
         assert secret not in page, secret
     first, second = batch_in(page)["hits"][0]["items"]
@@ -54,17 +55,17 @@ def test_nothing_is_fetched_and_only_the_own_script_runs() -> None:
 
 def test_the_same_batch_is_the_same_page() -> None:
     tasks = [task("h2", 1), task("h1", 2), task("h1", 1)]
-    page = page_of(labelling_batch(tasks))
-    assert page == page_of(labelling_batch(list(reversed(tasks))))
+    page = page_of(labelling_batch(tasks, TAXONOMY))
+    assert page == page_of(labelling_batch(list(reversed(tasks)), TAXONOMY))
     assert [hit["id"] for hit in batch_in(page)["hits"]] == ["h1", "h2"]
     assert [item["id"] for item in batch_in(page)["hits"][0]["items"]] == ["ih11", "ih12"]
 
 
 def test_every_label_has_a_lesson() -> None:
-    lessons = edos_lessons()
-    assert set(lessons) == set(edos_labels())
-    assert all(len(about) > 10 and len(example) > 10 for about, example in lessons.values())
-    assert len({example for _, example in lessons.values()}) == len(lessons)
+    lessons = TAXONOMY.labels
+    assert len(lessons) == 41
+    assert all(len(one.about) > 10 and len(one.example) > 10 for one in lessons)
+    assert len({one.example for one in lessons}) == len(lessons)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_tokens_are_joined_as_people_write(text: str, read: str) -> None:
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a b", "http://x';script-src *", "ftp://x", ""])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="no http or https address"):
-        labelling_batch([task("h1", 1)], url)
+        labelling_batch([task("h1", 1)], TAXONOMY, url)
 
 
 def test_faulty_questions_and_batches_are_refused() -> None:

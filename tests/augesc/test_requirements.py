@@ -9,12 +9,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.augesc_settings import FilterSettings, UtteranceLengths
-from etl.analysis.augesc_views import table_1
 from etl.augesc.conversations import kept_conversations
 from etl.augesc.measures import TEXTS, measure, measured_texts, session_texts, texts_from_files
 from etl.augesc.requirements import REQUIREMENTS, violations
 from etl.augesc.sessions import read_sessions, usable_sessions
 from etl.augesc.texts import prompt
+from tests.stand_ins import StandIns
 
 LIMITS = FilterSettings()
 Lines = list[tuple[str, str]]
@@ -139,11 +139,10 @@ def test_texts_from_elsewhere_and_what_is_wrong_with_some(spark: SparkSession, t
     assert sorted(row.reason for row in left).count("repeated_id") == 1
 
 
-def test_table_1_counts_what_is_violated(spark: SparkSession) -> None:
+def test_table_1_counts_what_is_violated(spark: SparkSession, stand_ins: StandIns) -> None:
     texts = {"a": (text_of(good()), None), "b": (text_of(good(4)), None), "c": (text_of(good()), 2_000)}
-    violations(measured_texts(frame(spark, texts)), LIMITS).createOrReplaceTempView("checked_texts")
-    rows = spark.sql(table_1().replace("augesc.violations", "checked_texts")).collect()
-    spark.catalog.dropTempView("checked_texts")
+    stand_ins.give("augesc.violations", violations(measured_texts(frame(spark, texts)), LIMITS))
+    rows = stand_ins.ask("augesc_table_1")
     assert len(rows) == 27
     ours = {
         row.requirement: (row.number, row.percent, row.paper_percent) for row in rows if row.paper_name == "GPT-J (ED)"

@@ -4,16 +4,15 @@ import math
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from etl.analysis.augesc_views import augesc_views
 from etl.augesc.measures import measured_texts, session_texts
 from etl.augesc.sessions import read_sessions, usable_sessions
 from etl.augesc.statistics import bigram_growth, log_odds, most_typical, role_statistics, said_in, sampled, word_counts
 from etl.lakehouse.tables.augesc import BIGRAM_GROWTH, STATISTICS, TYPICAL_WORDS
+from tests.stand_ins import StandIns
 
 SAID = "data_set string, session_id string, turns array<struct<role: string, text: string, tokens: int>>"
 TALKS = {
@@ -93,20 +92,14 @@ def test_samples_are_part_of_larger_ones(said: DataFrame) -> None:
     assert len(two) == 6 and len(one) == 3 and one < two
 
 
-def test_views_show_the_papers_figures_beside_ours(spark: SparkSession, said: DataFrame) -> None:
+def test_views_show_the_papers_figures_beside_ours(stand_ins: StandIns, said: DataFrame) -> None:
     odds = most_typical(log_odds(word_counts(said), 20), 50)
     frames = {
         STATISTICS.name: role_statistics(said), BIGRAM_GROWTH.name: bigram_growth(said, 2), TYPICAL_WORDS.name: odds,
     }  # fmt: skip
-    views = augesc_views()
-
-    def shown(name: str) -> list[Any]:
-        sql = views[f"analysis.{name}"][1]
-        for table, frame in frames.items():
-            frame.createOrReplaceTempView(table.replace(".", "_"))
-            sql = sql.replace(table, table.replace(".", "_"))
-        return spark.sql(sql).collect()
-
+    for table, frame in frames.items():
+        stand_ins.give(table, frame)
+    shown = stand_ins.ask
     table_2 = {(row.data_set, row.role, row.measure): row for row in shown("augesc_table_2")}
     assert table_2["ed", "seeker", "utterance_length"].asDict()["value"] == 4.0
     assert table_2["ed", "seeker", "utterance_length"].paper == 19.8

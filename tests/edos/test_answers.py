@@ -1,18 +1,18 @@
 """Which answers of the annotation page count, what a HIT's worker is owed, and the views over it (EDOS 3.2, 7)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from conf.edos_settings import AnnotationSettings
 from conf.taxonomy import edos_labels
-from etl.analysis.crowd_views import crowd_views
 from etl.edos.answers import KEY_DDL, accepted_answers, assignments
 from etl.edos.votes import all_annotations
 from etl.lakehouse.tables.edos import ANNOTATIONS, ANSWERS, ASSIGNMENTS
+from tests.stand_ins import StandIns
 from udfs.answer_files import DDL
 
 
@@ -141,21 +141,15 @@ def test_quiz_bonus_time_and_outliers(spark: SparkSession) -> None:
 
 
 @pytest.fixture()
-def view(spark: SparkSession) -> Iterator[object]:
-    """Runs a view's SQL over stand-ins for its tables."""
-    made: set[str] = set()
+def view(stand_ins: StandIns) -> Callable[..., list[Row]]:
+    """Runs a view over its tables."""
 
-    def shown(name: str, **tables: DataFrame) -> list:
-        sql = crowd_views()[f"analysis.{name}"][1]
+    def shown(name: str, **tables: DataFrame) -> list[Row]:
         for table, frame in tables.items():
-            frame.createOrReplaceTempView(f"stand_in_{table}")
-            made.add(f"stand_in_{table}")
-            sql = sql.replace(f"edos.{table}", f"stand_in_{table}")
-        return spark.sql(sql).collect()
+            stand_ins.give(f"edos.{table}", frame)
+        return stand_ins.ask(name)
 
-    yield shown
-    for name in made:
-        spark.catalog.dropTempView(name)
+    return shown
 
 
 def test_the_audit_weighs_strata_by_their_size(spark: SparkSession, view) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from etl.analysis.edos_classifier_views import classifier_views
+from tests.stand_ins import StandIns
 
 ALL = ("crowd", "similar", "self", "similar_self")
 TRIALS = [
@@ -17,7 +17,7 @@ TRIALS = [
 
 
 @pytest.fixture()
-def trials(spark: SparkSession):
+def trials(spark: SparkSession, stand_ins: StandIns) -> StandIns:
     rows = [
         (f"t{place}", weighted, list(origins), seed, f1, accuracy, f1 + 0.01, f1 + 0.02,
          [("sad", 0.5, 0.25, f1, 3), ("proud", 1.0, 1.0, 1.0, 2)])
@@ -28,15 +28,12 @@ def trials(spark: SparkSession):
         "macro_precision double, macro_recall double, "
         "classes array<struct<label: string, precision: double, recall: double, f1: double, support: bigint>>"
     )
-    spark.createDataFrame(rows, schema).createOrReplaceTempView("stand_in_trials")
-    yield lambda name, trials="stand_in_trials": spark.sql(
-        classifier_views()[f"analysis.{name}"][1].replace("edos.classifier_trials", trials)
-    ).collect()
-    spark.catalog.dropTempView("stand_in_trials")
+    stand_ins.give("edos.classifier_trials", spark.createDataFrame(rows, schema))
+    return stand_ins
 
 
-def test_table_5_has_means_over_seeds_beside_the_papers_row(trials) -> None:
-    rows = trials("edos_table_5")
+def test_table_5_has_means_over_seeds_beside_the_papers_row(trials: StandIns) -> None:
+    rows = trials.ask("edos_table_5")
     others, ours = rows[:7], rows[7:]
     assert [row.paper_accuracy for row in others] == [62.5, 62.48, 56.56, 58.3, 64.7, 63.4, 65.25]
     assert all(row.macro_f1 is None and row.seeds == 0 for row in others)
@@ -54,22 +51,21 @@ def test_table_5_has_means_over_seeds_beside_the_papers_row(trials) -> None:
     assert (ours[1].macro_precision, ours[1].macro_recall) == (60.0, 61.0)
 
 
-def test_table_5_shows_the_papers_row_without_trials(spark: SparkSession, trials) -> None:
-    spark.sql("SELECT * FROM stand_in_trials WHERE false").createOrReplaceTempView("stand_in_no_trials")
-    last = trials("edos_table_5", "stand_in_no_trials")[-1]
+def test_table_5_shows_the_papers_row_without_trials(stand_ins: StandIns) -> None:
+    last = stand_ins.ask("edos_table_5")[-1]
     assert (last.classifier, last.seeds, last.macro_f1) == ("EDOS, weighted", 0, None)
     assert (last.paper_macro_f1, last.paper_accuracy) == (63.86, 65.0)
 
 
-def test_weighting_is_judged_by_pairs_of_equal_seed(trials) -> None:
-    crowd, everything = trials("edos_weighting")
+def test_weighting_is_judged_by_pairs_of_equal_seed(trials: StandIns) -> None:
+    crowd, everything = trials.ask("edos_weighting")
     assert (crowd.seeds, crowd.weighted_f1, crowd.unweighted_f1, crowd.gain) == (1, 58.0, 59.0, -1.0)
     assert (crowd.seeds_it_helps, crowd.paper_gain) == (0, None)
     assert (everything.gain, everything.seeds_it_helps, everything.paper_gain) == (2.0, 1, 1.42)
 
 
-def test_classes_by_arm(trials) -> None:
-    rows = [row for row in trials("edos_classifier_classes") if row.trained_on == "crowd" and row.weighted]
+def test_classes_by_arm(trials: StandIns) -> None:
+    rows = [row for row in trials.ask("edos_classifier_classes") if row.trained_on == "crowd" and row.weighted]
     assert [(row.label, row.seeds, row.f1, row.support) for row in rows] == [
         ("proud", 2, 100.0, 2),
         ("sad", 2, 59.0, 3),

@@ -1,15 +1,13 @@
 """The views on expansion: origins beside the paper's, Table 8 at every threshold, the released pairs."""
 
-import re
-from collections.abc import Iterator
-
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from etl.analysis.expansion_views import PAPER_ORIGINS, expansion_views
+from conf.papers import paper_table
 from etl.edos.hashes import history_hash
 from etl.lakehouse.tables import TABLES
+from tests.stand_ins import StandIns
 
 ROWS = {
     "edos.training_dialogues": [
@@ -46,8 +44,8 @@ ROWS = {
 
 
 @pytest.fixture()
-def views(spark: SparkSession) -> Iterator[dict[str, str]]:
-    """The views' SQL over small stand-ins of the tables."""
+def views(spark: SparkSession, stand_ins: StandIns) -> StandIns:
+    """The views over small tables."""
     hashes = spark.createDataFrame([(["a", "b"],), (["c"],)], "turns array<string>").select(
         history_hash(F.col("turns"))
     )
@@ -57,19 +55,15 @@ def views(spark: SparkSession) -> Iterator[dict[str, str]]:
         {"history_hash": second, "model": "m", "embedding": [0.0, 1.0]},
         {"history_hash": second, "model": "other", "embedding": [0.0, 1.0]},
     ]}  # fmt: skip
-    names = {name: f"stand_in_{name.replace('.', '_')}" for name in rows}
     for name, content in rows.items():
         filled = [{field: row.get(field) for field in TABLES[name].columns} for row in content]
-        spark.createDataFrame(filled, TABLES[name].schema).createOrReplaceTempView(names[name])
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
-    yield {name: pattern.sub(lambda match: names[match[0]], sql) for name, (_, sql) in expansion_views().items()}
-    for name in names.values():
-        spark.catalog.dropTempView(name)
+        stand_ins.give(name, spark.createDataFrame(filled, TABLES[name].schema))
+    return stand_ins
 
 
-def test_origins_beside_the_papers(spark: SparkSession, views: dict[str, str]) -> None:
-    assert sum(rows for _, rows in PAPER_ORIGINS) == 18_327
-    rows = spark.sql(views["analysis.edos_origins"]).collect()
+def test_origins_beside_the_papers(views: StandIns) -> None:
+    assert sum(int(rows) for _, _, rows in paper_table("edos_paper_origins").rows) == 18_327
+    rows = views.ask("edos_origins")
     assert [(row.origin, row.rows, row.train, row.test, row.paper) for row in rows] == [
         ("crowd", 2, 1, 1, 8_913),
         ("similar", 2, 2, 0, 3_196),
@@ -80,8 +74,8 @@ def test_origins_beside_the_papers(spark: SparkSession, views: dict[str, str]) -
     assert rows[1].least_score == pytest.approx(0.93)
 
 
-def test_thresholds_count_from_the_top_and_show_pairs(spark: SparkSession, views: dict[str, str]) -> None:
-    rows = spark.sql(views["analysis.edos_similarity_thresholds"]).collect()
+def test_thresholds_count_from_the_top_and_show_pairs(views: StandIns) -> None:
+    rows = views.ask("edos_similarity_thresholds")
     assert [(row.origin, row.threshold, row.dialogues, row.with_rival_label) for row in rows] == [
         ("similar", 0.95, 1, 0),
         ("similar", 0.92, 3, 1),
@@ -91,12 +85,12 @@ def test_thresholds_count_from_the_top_and_show_pairs(spark: SparkSession, views
     assert {sample.similar for sample in rows[1].samples} == {"I am a", "I am b"}
 
 
-def test_released_pairs_have_our_score(spark: SparkSession, views: dict[str, str]) -> None:
-    rows = spark.sql(views["analysis.edos_released_pairs"]).collect()
+def test_released_pairs_have_our_score(views: StandIns) -> None:
+    rows = views.ask("edos_released_pairs")
     assert [(row.dialogue_id, row.released_score, row.our_score, row.model) for row in rows] == [("r", 0.95, 0.8, "m")]
     assert (rows[0].labelled, rows[0].similar) == ("c", "a | b")
 
 
-def test_agreement_by_threshold_counts_what_lies_above(spark: SparkSession, views: dict[str, str]) -> None:
-    rows = spark.sql(views["analysis.edos_threshold_agreement"]).collect()
+def test_agreement_by_threshold_counts_what_lies_above(views: StandIns) -> None:
+    rows = views.ask("edos_threshold_agreement")
     assert [tuple(row) for row in rows] == [(0.95, 1, 0.0), (0.9, 2, 50.0)]

@@ -1,22 +1,18 @@
 """The views of the quality analysis: labels, divergence, flow, confidence, examples, gaps (EDOS 4)."""
 
 import csv
-import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from conf.papers import paper_table
 from conf.taxonomy import edos_labels
-from etl.analysis.edos_views import paper_counts
-from etl.analysis.quality_views import quality_views
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
 from etl.lakehouse.files.outside import csv_rows
 from etl.lakehouse.tables import TABLES
+from tests.stand_ins import StandIns
 
-Ask = Callable[[str], list[Row]]
 LINES = "dialogue_id string, movie_id string, turns array<struct<text: string, label: string, confidence: float>>"
 
 
@@ -29,38 +25,17 @@ def finished(spark: SparkSession, *dialogues: tuple[str, list[tuple[str, float]]
     return spark.createDataFrame(rows, LINES)
 
 
-@pytest.fixture()
-def ask(spark: SparkSession) -> Iterator[tuple[Ask, Callable[[str, DataFrame], None]]]:
-    """Views over stand-ins of the tables, empty until they are given."""
-    names = {name: f"quality_{name.replace('.', '_')}" for name in TABLES}
-    for name, table in TABLES.items():
-        spark.createDataFrame([], table.schema).createOrReplaceTempView(names[name])
-    pattern = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))})\b")
-
-    def query(view: str) -> list[Row]:
-        comment, sql = quality_views()[f"analysis.{view}"]
-        assert comment.endswith(".")
-        return spark.sql(pattern.sub(lambda found: names[found[0]], sql)).collect()
-
-    def give(name: str, frame: DataFrame) -> None:
-        frame.createOrReplaceTempView(names[name])
-
-    yield query, give
-    for name in names.values():
-        spark.catalog.dropTempView(name)
-
-
-def test_every_view_stands_on_empty_tables(ask: Any) -> None:
-    query, _ = ask
-    counts = {name: len(query(name.removeprefix("analysis."))) for name in quality_views()}
+def test_every_view_stands_on_empty_tables(stand_ins: StandIns) -> None:
+    query = stand_ins.ask
+    counts = {name: len(query(name)) for name in stand_ins.views if name.startswith("analysis.edos_")}
     assert counts["analysis.edos_label_distribution"] == 41
     assert counts["analysis.edos_flow"] == counts["analysis.edos_examples"] == counts["analysis.edos_gaps"] == 0
     assert [row["nats"] for row in query("edos_kl_divergence")] == [None] * 4
     assert query("edos_table_2")[-1]["dialogues"] == 0
 
 
-def test_shares_and_divergence_of_labels(spark: SparkSession, ask: Any) -> None:
-    query, give = ask
+def test_shares_and_divergence_of_labels(spark: SparkSession, stand_ins: StandIns) -> None:
+    query, give = stand_ins.ask, stand_ins.give
     give("edos.dialogues", finished(spark, ("a", [("sad", 0.5), ("questioning", 0.25)]), ("b", [("sad", 0.5)])))
     give("edos.empathetic_turns", spark.createDataFrame([("h", 0, "speaker", "sad"), ("h", 1, "listener", "agreeing")],
                                                         TURNS))  # fmt: skip
@@ -74,16 +49,18 @@ def test_shares_and_divergence_of_labels(spark: SparkSession, ask: Any) -> None:
     assert all(value > 0 for value in nats.values())
 
 
-def test_the_papers_table_9_against_the_released_labels(spark: SparkSession, ask: Any, shared_data: Path) -> None:
+def test_the_papers_table_9_against_the_released_labels(
+    spark: SparkSession, stand_ins: StandIns, shared_data: Path
+) -> None:
     """0.2675 by our formula, where the paper says 0.2447; our set stands in with the paper's very counts."""
-    query, give = ask
+    query, give = stand_ins.ask, stand_ins.give
     folder = str(shared_data / "empathetic_dialogues")
     found = labelled_utterances(csv_rows(folder, COLUMNS, "edos.empathetic_dialogues"), edos_labels())
     assert (len(found.turns), found.dropped) == (107_247, [])
     assert len({dialogue for dialogue, *_ in found.turns}) == 24_856
     labels = spark.createDataFrame([(label,) for *_, label in found.turns], "label string")
     give("edos.empathetic_turns", labels.selectExpr("label AS dialogue_id", "0 AS turn", "'' AS speaker", "label"))
-    counts = [(label, turns // 10) for label, (_, turns) in paper_counts().items()]
+    counts = [(label, int(turns) // 10) for label, _, turns in paper_table("edos_paper_table_9").rows]
     line = "named_struct('text', 'x', 'label', label, 'confidence', 0.5F)"
     tenth = spark.createDataFrame(counts, "label string, n int")
     give("edos.dialogues", tenth.selectExpr("label AS dialogue_id", f"array_repeat({line}, n) AS turns"))
@@ -93,8 +70,8 @@ def test_the_papers_table_9_against_the_released_labels(spark: SparkSession, ask
     assert [row["paper"] for row in query("edos_kl_divergence")][:2] == [0.2447, 0.2447]
 
 
-def test_flow_counts_steps_and_ends(spark: SparkSession, ask: Any) -> None:
-    query, give = ask
+def test_flow_counts_steps_and_ends(spark: SparkSession, stand_ins: StandIns) -> None:
+    query, give = stand_ins.ask, stand_ins.give
     five = [("sad", 0.9), ("questioning", 0.9), ("sad", 0.9), ("agreeing", 0.9), ("joyful", 0.9)]
     give("edos.dialogues", finished(spark, ("a", five), ("b", five[:2]), ("c", five[:1])))
     give("edos.empathetic_turns", spark.createDataFrame([("h", 1, "listener", "agreeing"), ("h", 0, "speaker", "sad")],
@@ -107,15 +84,15 @@ def test_flow_counts_steps_and_ends(spark: SparkSession, ask: Any) -> None:
     }  # fmt: skip
 
 
-def test_confidence_in_tenths_after_rounding(spark: SparkSession, ask: Any) -> None:
-    query, give = ask
+def test_confidence_in_tenths_after_rounding(spark: SparkSession, stand_ins: StandIns) -> None:
+    query, give = stand_ins.ask, stand_ins.give
     shares = (0.0, 0.1, 0.29999999, 0.3, 0.9, 1.0, 0.89999)
     give("edos.dialogues", finished(spark, ("a", [("sad", share) for share in shares])))
     assert {row["from_confidence"]: row["turns"] for row in query("edos_confidence")} == {0: 1, 0.1: 1, 0.3: 2, 0.9: 3}
 
 
-def test_examples_are_five_a_quarter_and_not_profane(spark: SparkSession, ask: Any) -> None:
-    query, give = ask
+def test_examples_are_five_a_quarter_and_not_profane(spark: SparkSession, stand_ins: StandIns) -> None:
+    query, give = stand_ins.ask, stand_ins.give
     labels = edos_labels()
     many = [(f"d{n:02}", [(labels[n % 41], 0.95), ("sad", 0.3)]) for n in range(20)]
     long, rude = ("long", [("sad", 0.1)] * 5), ("rude", [("proud", 0.1), ("sad", 0.2)])
@@ -130,8 +107,8 @@ def test_examples_are_five_a_quarter_and_not_profane(spark: SparkSession, ask: A
     assert [(row["turn"], row["label"], row["confidence"]) for row in own] == [(1, "sad", 0.8), (2, "sad", 1.0)]
 
 
-def test_gaps_run_up_to_one(spark: SparkSession, ask: Any) -> None:
-    query, give = ask
+def test_gaps_run_up_to_one(spark: SparkSession, stand_ins: StandIns) -> None:
+    query, give = stand_ins.ask, stand_ins.give
     rows = [("gap", 0, 250, 6), ("gap", 250, 500, 3), ("gap", 10_000, None, 1), ("no_time", None, None, 7)]
     give("subtitles.gaps", spark.createDataFrame(rows, TABLES["subtitles.gaps"].schema))
     found = query("edos_gaps")
@@ -139,8 +116,8 @@ def test_gaps_run_up_to_one(spark: SparkSession, ask: Any) -> None:
     assert [row["from_seconds"] for row in found] == [0, 0.25, 10, None]
 
 
-def test_table_2_has_the_papers_rows_and_ours(spark: SparkSession, ask: Any) -> None:
-    query, give = ask
+def test_table_2_has_the_papers_rows_and_ours(spark: SparkSession, stand_ins: StandIns) -> None:
+    query, give = stand_ins.ask, stand_ins.give
     give("edos.dialogues", finished(spark, ("a", [("sad", 0.5)] * 3)))
     rows = {row["dataset"]: (row["dialogues"], row["utterances"]) for row in query("edos_table_2")}
     assert rows["EDOS, ours"] == (1, 3) and rows["EDOS, the paper's"] == (1_000_000, 3_488_300)

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
@@ -16,10 +16,10 @@ from etl.edos.votes import (
     agree,
     answers_from_votes,
     dialogue_turns,
-    fleiss_kappa,
     normalised_answer,
 )
 from etl.lakehouse.tables.edos import ANNOTATIONS, CROWD_LABELS
+from tests.stand_ins import StandIns
 
 VOTES = [
     # Count, Index, DialogID, Dialog, agreed, three answers
@@ -107,17 +107,22 @@ def independent_kappa(items: list[list[str]]) -> float:
     return (observed - expected) / (1 - expected)
 
 
-def test_fleiss_kappa(spark: SparkSession) -> None:
+def kappa_of(stand_ins: StandIns, labels: DataFrame) -> Row:
+    stand_ins.give(CROWD_LABELS.name, labels)
+    return stand_ins.ask("edos_fleiss_kappa")[0]
+
+
+def test_fleiss_kappa(spark: SparkSession, stand_ins: StandIns) -> None:
     items = [["a", "a", "a"], ["a", "a", "b"], ["b", "c", "a"], ["b", "b", "b"], ["c", "b", "c"]]
     rows = [(str(i), 0, votes) for i, votes in enumerate(items)] + [("two votes", 0, ["a", "b"])]
     schema = "dialogue_id string, turn int, votes array<string>"
-    found = fleiss_kappa(spark.createDataFrame(rows, schema)).head()
+    found = kappa_of(stand_ins, spark.createDataFrame(rows, schema))
     # by hand: P = (1 + 1/3 + 0 + 1 + 1/3) / 5 = 8/15; p = 6/15, 6/15, 3/15; expected = 81/225
-    assert found is not None and found["items"] == 5
+    assert found["items"] == 5
     assert found["observed"] == pytest.approx(8 / 15) and found["expected"] == pytest.approx(81 / 225)
     assert found["kappa"] == pytest.approx((8 / 15 - 0.36) / 0.64) == pytest.approx(independent_kappa(items))
-    agreed = fleiss_kappa(spark.createDataFrame([("1", 0, ["a", "a", "a"])], schema)).head()
-    assert agreed is not None and agreed["kappa"] is None
+    agreed = kappa_of(stand_ins, spark.createDataFrame([("1", 0, ["a", "a", "a"])], schema))
+    assert agreed["kappa"] is None
 
 
 def test_a_file_that_lacks_a_column_is_refused_in_one_line(spark: SparkSession) -> None:
@@ -125,7 +130,7 @@ def test_a_file_that_lacks_a_column_is_refused_in_one_line(spark: SparkSession) 
         answers_from_votes(vote_frame(spark).drop("DialogID", "Worker 2 answer"), edos_labels(), "bad.csv")
 
 
-def test_released_votes_agree_as_released(spark: SparkSession, shared_data: Path) -> None:
+def test_released_votes_agree_as_released(spark: SparkSession, stand_ins: StandIns, shared_data: Path) -> None:
     path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
     votes = spark.read.options(**VOTE_FILE_OPTIONS).csv(str(path)).cache()
     answers = answers_from_votes(votes, edos_labels(), "released").rows.cache()
@@ -144,5 +149,5 @@ def test_released_votes_agree_as_released(spark: SparkSession, shared_data: Path
         both.filter((F.col("agreed") != "-") & F.col("label").isNotNull() & (F.col("label") != F.col("agreed"))).count()
         == 0
     )
-    kappa = fleiss_kappa(labels).head()
-    assert kappa is not None and kappa["items"] == 8187 and 0.40 < kappa["kappa"] < 0.52
+    kappa = kappa_of(stand_ins, labels)
+    assert kappa["items"] == 8187 and 0.40 < kappa["kappa"] < 0.52

@@ -10,8 +10,8 @@ import yaml
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import Settings, load_settings
-from etl.analysis.emo_pillars_views import emo_pillars_views
-from etl.analysis.llm_views import llm_views
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
 from etl.lakehouse.pipeline import Workplace, all_stages, chosen
 from etl.lakehouse.progress import Progress
 from etl.lakehouse.runner import run_stage
@@ -185,8 +185,7 @@ def test_another_threshold_needs_no_model(
 
 
 def test_views_show_answers_cost_and_scale(place: Workplace, server: RecordedServer, spark: SparkSession) -> None:
-    views = llm_views() | emo_pillars_views()
-    place.lakehouse.register(views)
+    place.lakehouse.register(all_views(load_taxonomy("edos")))
     answers = spark.table("llm.generations")
     assert answers.count() == len(server.asked)
     assert {row.step for row in answers.select("step").distinct().collect()} == {

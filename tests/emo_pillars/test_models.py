@@ -12,7 +12,8 @@ from sklearn.metrics import f1_score
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from conf.taxonomy import goemotions_labels
+from conf.taxonomy import goemotions_labels, load_taxonomy
+from etl.analysis.views import all_views
 from etl.edos.hashes import history_hash, text_hash
 from etl.emo_pillars.taxonomy_map import taxonomy_map
 from etl.lakehouse.pipeline import Workplace
@@ -36,7 +37,6 @@ from etl.lakehouse.tables.emo_pillars import (
 )
 from etl.lakehouse.trainings.transfer import planned_transfers, run_transfers
 from etl.lakehouse.trainings.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
-from etl.lakehouse.views import all_views
 from jobs.emo_pillars.emo_pillars_answer_tests import emo_pillars_answer_tests
 from jobs.emo_pillars.emo_pillars_answer_turns import pending_turns
 from jobs.emo_pillars.emo_pillars_export_embeddings import emo_pillars_export_embeddings
@@ -178,7 +178,7 @@ def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: Workplace
     untuned = next(row for row in rows if not row.tuned)
     assert (untuned.train_rows, untuned.epochs, untuned.test_rows) == (0, 0, 9)
     assert all(len(row.starts_from) > 10 for row in rows)
-    learned.lakehouse.register(all_views())
+    learned.lakehouse.register(all_views(load_taxonomy("edos")))
     classes = learned.spark.table("analysis.emo_pillars_transfer_classes").where("class = 'grief'").collect()
     assert {(row.paper_f1, row.goemotions_f1) for row in classes} == {(0.57, 0.0)} and len(classes) == 3
     gains = {row.model: row.gain_over_plain for row in classes if row.tuned}
@@ -208,7 +208,7 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     some = planned.where("variant = 'typed' OR NOT tuned")
     results = run_transfers(some, dialogues, own, "emocontext", EMOCONTEXT_RESULTS)
     learned.lakehouse.replace(EMOCONTEXT_RESULTS, results, {})
-    learned.lakehouse.register(all_views())
+    learned.lakehouse.register(all_views(load_taxonomy("edos")))
     shown = spark.table("analysis.emo_pillars_transfer").collect()
     ours = [row for row in shown if row.task == "emocontext" and row.model == FULL]
     assert {(row.tuned, row.variant, row.scored, row.paper_f1) for row in ours if row.average == "macro"} == {

@@ -1,15 +1,9 @@
 """The views' SQL, on a few rows."""
 
-import re
-from collections.abc import Iterator
-
 import pytest
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
 
-from etl.analysis.emo_pillars_analysis_views import emo_pillars_analysis_views
-from etl.analysis.emo_pillars_views import emo_pillars_views
-from etl.analysis.llm_views import llm_views
-from etl.lakehouse.tables import TABLES
+from tests.stand_ins import StandIns
 
 LABELS = "array(named_struct('label', 'joy', 'level', 0.9D), named_struct('label', 'fear', 'level', 0.5D))"
 ROWS = {
@@ -39,31 +33,16 @@ ROWS = {
 }
 
 
-@pytest.fixture(scope="module")
-def views(spark: SparkSession) -> Iterator[dict[str, str]]:
-    """Every table with a few rows or none, and the views, as temporary views; real name to its name here."""
-    declared = llm_views() | emo_pillars_views() | emo_pillars_analysis_views()
-    tables = {name: table for name, table in TABLES.items() if name.split(".")[0] in ("emo_pillars", "llm", "ops")}
-    names = {name: f"emo_views_{name.replace('.', '_')}" for name in (*tables, *declared)}
-    for name, table in tables.items():
-        empty = spark.createDataFrame([], table.schema)
-        rows = spark.sql(ROWS[name]) if name in ROWS else empty
-        empty.unionByName(rows, allowMissingColumns=True).createOrReplaceTempView(names[name])
-    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    for name, (_, sql) in declared.items():
-        here = re.sub(rf"\b(?:{pattern})\b", lambda match: names[match[0]], sql)
-        spark.sql(here).createOrReplaceTempView(names[name])
-    yield names
-    for name in names.values():
-        spark.catalog.dropTempView(name)
+@pytest.fixture()
+def views(spark: SparkSession, stand_ins: StandIns) -> StandIns:
+    """The views over tables with a few rows or none."""
+    for name, query in ROWS.items():
+        stand_ins.give(name, spark.sql(query))
+    return stand_ins
 
 
-def rows(spark: SparkSession, views: dict[str, str], name: str) -> list[Row]:
-    return spark.table(views[f"analysis.{name}"]).collect()
-
-
-def test_scale(spark: SparkSession, views: dict[str, str]) -> None:
-    found = {row.criterion: (row.value, row.paper) for row in rows(spark, views, "emo_pillars_scale")}
+def test_scale(views: StandIns) -> None:
+    found = {row.criterion: (row.value, row.paper) for row in views.ask("emo_pillars_scale")}
     assert found["plots"] == (450, 2000)
     assert found["actors a plot, mean"] == (2, 15) and found["actors a plot, standard deviation"] == (1.4142, 9.44)
     assert found["utterances an actor, mean"] == (3, 10)
@@ -73,35 +52,35 @@ def test_scale(spark: SparkSession, views: dict[str, str]) -> None:
     assert [found[f"share of {name} labels"][0] for name in polarities] == [0.5, 0.5, 0, 0]
 
 
-def test_yield_grows_by_two_hundred_plots(spark: SparkSession, views: dict[str, str]) -> None:
-    found = rows(spark, views, "emo_pillars_yield")
+def test_yield_grows_by_two_hundred_plots(views: StandIns) -> None:
+    found = views.ask("emo_pillars_yield")
     assert [row.plots for row in found] == [200, 400, 450]
     assert [row.examples for row in found] == sorted(row.examples for row in found)
     assert (found[-1].examples, found[-1].labels, found[-1].actors) == (400, 800, 400)
 
 
-def test_labels(spark: SparkSession, views: dict[str, str]) -> None:
-    found = {row.label: row for row in rows(spark, views, "emo_pillars_labels")}
+def test_labels(views: StandIns) -> None:
+    found = {row.label: row for row in views.ask("emo_pillars_labels")}
     assert len(found) == 28
     assert (found["joy"].primary_labels, found["joy"].labels, found["joy"].mean_level) == (400, 400, 0.9)
     assert (found["fear"].primary_labels, found["fear"].labels, found["grief"].labels) == (0, 400, 0)
 
 
-def test_cost_is_projected(spark: SparkSession, views: dict[str, str]) -> None:
-    found = {row.step: row for row in rows(spark, views, "llm_cost")}
+def test_cost_is_projected(views: StandIns) -> None:
+    found = {row.step: row for row in views.ask("llm_cost")}
     step, every = found["emo_pillars_actors"], found["all"]
     assert (step.prompts, step.errors, step.prompt_tokens, step.answer_tokens) == (4, 1, 40, 20)
     assert (step.seconds, step.seconds_a_prompt, step.paper_prompts, step.projected_hours) == (7.2, 1.8, 2000, 1.0)
     assert (every.projected_hours, every.paper_hours) == (350.0, 450)
-    assert {row.step for row in spark.table(views["llm.generations"]).collect()} == {"emo_pillars_actors"}
+    assert {row.step for row in views.ask("llm.generations")} == {"emo_pillars_actors"}
 
 
-def test_nothing_read_yet_is_no_error(spark: SparkSession, views: dict[str, str]) -> None:
-    assert rows(spark, views, "emo_pillars_reading") == [] and rows(spark, views, "emo_pillars_mapped_labels") == []
+def test_nothing_read_yet_is_no_error(views: StandIns) -> None:
+    assert views.ask("emo_pillars_reading") == [] and views.ask("emo_pillars_mapped_labels") == []
 
 
-def test_similarities_and_changes_stand_beside_the_papers(spark: SparkSession, views: dict[str, str]) -> None:
-    found = {row.kind: row for row in rows(spark, views, "emo_pillars_similarity")}
+def test_similarities_and_changes_stand_beside_the_papers(views: StandIns) -> None:
+    found = {row.kind: row for row in views.ask("emo_pillars_similarity")}
     assert len(found) == 6
     one, missing = found["utterances"], found["contexts across plots"]
     assert (one.pairs, one.mean, one.paper_mean, one.percentile_99, one.paper_percentile_99) == (
@@ -112,32 +91,32 @@ def test_similarities_and_changes_stand_beside_the_papers(spark: SparkSession, v
         0.4,
     )
     assert (missing.mean, missing.paper_mean, missing.paper_percentile_99) == (None, 0.24, None)
-    classes = {row.label: row for row in rows(spark, views, "emo_pillars_table_12")}
+    classes = {row.label: row for row in views.ask("emo_pillars_table_12")}
     assert len(classes) == 28 and sum(row.paper_utterances for row in classes.values()) == 83226
     assert (classes["joy"].mean, classes["joy"].paper_mean, classes["joy"].utterances) == (0.3, 0.23, 0)
-    changed = {row.measure: (row.value, row.paper) for row in rows(spark, views, "emo_pillars_changes")}
+    changed = {row.measure: (row.value, row.paper) for row in views.ask("emo_pillars_changes")}
     assert changed["tokens of an utterance"] == (21, 20)
     assert changed["partial Levenshtein ratio, percent, mean"] == (70, 66)
     assert changed["utterance and rewritten one, similarity, mean"] == (0.75, 0.78)
     assert changed["tokens of a context"] == (None, 145) and changed["tokens of a plot"] == (800, 823)
 
 
-def test_topics_coverage_and_markers(spark: SparkSession, views: dict[str, str]) -> None:
-    (sizes,) = rows(spark, views, "emo_pillars_topic_sizes")
+def test_topics_coverage_and_markers(views: StandIns) -> None:
+    (sizes,) = views.ask("emo_pillars_topic_sizes")
     assert (sizes.utterances, sizes.topics, sizes.topics_of_two_or_more, sizes.large_topics) == (28, 3, 2, 1)
-    first = rows(spark, views, "emo_pillars_topics")[0]
+    first = views.ask("emo_pillars_topics")[0]
     assert (first.keywords, first.example) == ("song, hall", "We sang")
-    named = rows(spark, views, "emo_pillars_named_topics")
+    named = views.ask("emo_pillars_named_topics")
     assert [(row.topic, row.utterances, row.name, row.category, row.keywords) for row in named] == [
         (1, 25, "Singing", None, "song, hall"), (2, 2, "The sea", "Nature", "sea"),
     ]  # fmt: skip
-    near = {row.label: row for row in rows(spark, views, "emo_pillars_topic_emotions")}
+    near = {row.label: row for row in views.ask("emo_pillars_topic_emotions")}
     assert (near["joy"].share, near["joy"].share_of_all, near["fear"].share) == (0.6667, 0.5, 0.0)
-    coverage = {row.measure: (row.value, row.paper) for row in rows(spark, views, "emo_pillars_coverage")}
+    coverage = {row.measure: (row.value, row.paper) for row in views.ask("emo_pillars_coverage")}
     assert coverage["emotions with less than 1.5 % of the labels"] == (25, 8)
     assert coverage["percent positive"] == (50, 33) and coverage["percent negative"] == (50, 48)
     assert coverage["percent neutral"] == (0, 2.7)
-    words = {row.word: row.emotions for row in rows(spark, views, "emo_pillars_markers")}
+    words = {row.word: row.emotions for row in views.ask("emo_pillars_markers")}
     assert words == {"badly": "fear (0.5)", "safely": "fear (0.6), joy (0.2)"}
-    (shared,) = rows(spark, views, "emo_pillars_marker_overlap")
+    (shared,) = views.ask("emo_pillars_marker_overlap")
     assert (shared.label, shared.other_label, shared.shared, shared.overlap) == ("fear", "joy", 1, 0.5)

@@ -3,7 +3,6 @@
 import importlib.util
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
 from etl.lakehouse.commands import documents
 from etl.lakehouse.commands.command_line import COMMANDS, _parser
 from etl.lakehouse.commands.documents import (
@@ -24,7 +25,7 @@ from etl.lakehouse.commands.documents import (
 )
 from etl.lakehouse.pipeline import all_stages, feeds
 from etl.lakehouse.tables import TABLES
-from etl.lakehouse.views import all_views
+from tests.stand_ins import StandIns
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -170,7 +171,7 @@ def test_modules_and_files_exist(text: str) -> None:
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
 def test_dotted_names_are_settings_tables_or_views(text: str) -> None:
-    known = {*TABLES, *all_views()}
+    known = {*TABLES, *all_views(load_taxonomy("edos"))}
     starts = {*Settings.model_fields, *(name.split(".")[0] for name in known)} - {"spark"}  # Spark's own keys
     for span in spans(text):
         name = re.fullmatch(r"([a-z_]+(?:\.[a-z_]+)+)(?:=.*)?", span)
@@ -214,27 +215,9 @@ def shown_as(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-@pytest.fixture()
-def stand_ins(spark: SparkSession) -> Iterator[dict[str, str]]:
-    """Every table and view as an empty temporary view; real name to its name here."""
-    names = {name: f"readme_{name.replace('.', '_')}" for name in (*TABLES, *all_views())}
-    for name, table in TABLES.items():
-        spark.createDataFrame([], table.schema).createOrReplaceTempView(names[name])
-    for name, (_, sql) in all_views().items():
-        spark.sql(renamed(sql, names)).createOrReplaceTempView(names[name])
-    yield names
-    for name in names.values():
-        spark.catalog.dropTempView(name)
-
-
-def renamed(sql: str, names: dict[str, str]) -> str:
-    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.sub(rf"\b(?:{pattern})\b", lambda match: names[match[0]], sql)
-
-
-def test_sql_examples_fit_the_tables(spark: SparkSession, stand_ins: dict[str, str]) -> None:
+def test_sql_examples_fit_the_tables(spark: SparkSession, stand_ins: StandIns) -> None:
     inline = [words[words.index("-e") + 1] for words in job_commands(README) if "-e" in words]
     queries = [*fenced(README, "sql"), *(sql for sql in inline if sql.startswith("SELECT"))]
     assert len(queries) >= 8
     for query in queries:
-        assert spark.sql(renamed(query, stand_ins).strip().rstrip(";")).columns
+        assert spark.sql(stand_ins.sql(query).strip().rstrip(";")).columns

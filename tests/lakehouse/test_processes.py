@@ -139,5 +139,5 @@ def test_a_process_that_ends_badly_after_all_was_done_changes_nothing(
 def test_the_packages_travel_as_a_zip_that_python_imports_from(tmp_path: Path) -> None:
     with zipfile.ZipFile(write_packages(tmp_path / "packages.zip")) as archive:
         names = set(archive.namelist())
-    assert {"udfs/models/shared_job.py", "conf/errors.py", "conf/taxonomies/edos.csv"} <= names
+    assert {"udfs/models/shared_job.py", "conf/errors.py", "conf/taxonomies/edos.yaml"} <= names
     assert not {name for name in names if "__pycache__" in name or name.startswith(("jobs/", "tests/"))}

@@ -1,5 +1,7 @@
 """Requests by content, answers in executors, and the view over all steps' answers."""
 
+import re
+
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -7,7 +9,10 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import LakehouseSettings
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
+from etl.lakehouse.tables import TABLES
 from etl.lakehouse.tables.llm import generations
 from etl.lakehouse.tables.model import AND_ALSO
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
@@ -84,6 +89,11 @@ def test_a_served_model_is_its_name(tmp_path) -> None:
     assert Source("", resolved.identity).served and not Source("", "pkg:x==1#sha256:0").served
     with pytest.raises(InputError, match="not a model URI"):
         resolve("openai:", tmp_path)
+
+
+def test_the_view_of_answers_has_every_step() -> None:
+    steps = {name for name in TABLES if name.startswith("llm.")}
+    assert set(re.findall(r"FROM (llm\.\w+)", all_views(load_taxonomy("edos"))["llm.generations"][1])) == steps
 
 
 def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) -> None:

@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from conf.taxonomy import edos_labels
-from etl.analysis.replies_views import replies_views
+from conf.taxonomy import edos_labels, load_taxonomy
+from etl.analysis.views import all_views
 from etl.lakehouse.pipeline import Workplace
 from etl.lakehouse.progress import Progress
 from etl.lakehouse.registry import tracking_uri
@@ -118,7 +118,7 @@ def test_a_request_is_known_by_all_that_its_answer_depends_on(spark: SparkSessio
 
 
 def _check_views(spark: SparkSession, place: Workplace) -> None:
-    place.lakehouse.register(replies_views())
+    place.lakehouse.register(all_views(load_taxonomy("edos")))
     table = [row.asDict() for row in spark.table("analysis.edos_table_7").collect()]
     assert [(row["generator"], row["source"]) for row in table[:4]] == [
         ("pretrained", "os"), ("pretrained", "edos"), ("pretrained", "empathetic"), ("edos", "os"),

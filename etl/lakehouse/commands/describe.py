@@ -3,10 +3,10 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.registry import tracking_uri
 from etl.lakehouse.stage import StageRun
-from etl.lakehouse.views import all_views
 
 EXAMPLES = 5
 
@@ -14,7 +14,7 @@ EXAMPLES = 5
 def describe(run: StageRun) -> None:
     """Print accounts by stage, Tables 3 and 9, example dialogues, tracked runs and how to query."""
     lakehouse = Lakehouse(run.spark, run.all_settings.lakehouse)
-    lakehouse.register(all_views())
+    lakehouse.register(all_views(run.all_settings.edos.taxonomy))
     spark = run.spark
     _title("What came in, and where it went")
     _table(

@@ -15,11 +15,12 @@ from typing import Any
 import yaml
 
 from conf.errors import InputError
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
 from etl.lakehouse.jars import EXCLUDED, PACKAGES
 from etl.lakehouse.pipeline import all_stages, feeds
 from etl.lakehouse.stage import Model, Stage
 from etl.lakehouse.tables import TABLES
-from etl.lakehouse.views import all_views
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = "edos-lakehouse"
@@ -69,7 +70,7 @@ def view_table() -> str:
     """Every view of the registry as Markdown tables, one a data set: name, and what it shows."""
     return _folded(
         ("view", "shows"),
-        ((_data_set(name), (f"`{name}`", comment)) for name, (comment, _) in all_views().items()),
+        ((_data_set(name), (f"`{name}`", comment)) for name, (comment, _) in all_views(load_taxonomy("edos")).items()),
     )
 
 

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 from conf.settings import Settings
+from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.session import close_session, spark_configuration, spark_session
-from etl.lakehouse.views import all_views
 
 
 def open_sql(settings: Settings, statements: str | None = None) -> int:
@@ -19,11 +19,11 @@ def open_sql(settings: Settings, statements: str | None = None) -> int:
         if statements is not None:
             import sqlparse
 
-            lakehouse.register(all_views())
+            lakehouse.register(all_views(settings.edos.taxonomy))
             for statement in sqlparse.split(statements, strip_semicolon=True):
                 spark.sql(statement).show(100, truncate=120)
             return 0
-        registered = lakehouse.catalog_statements(all_views())
+        registered = lakehouse.catalog_statements(all_views(settings.edos.taxonomy))
     finally:
         close_session(spark, settings)
     from pyspark.find_spark_home import _find_spark_home

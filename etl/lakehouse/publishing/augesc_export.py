@@ -9,13 +9,13 @@ from pyspark.sql import DataFrame
 
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
+from etl.analysis.views import all_views
 from etl.augesc.publishing import published_rows
 from etl.lakehouse.files.folders import Folders
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.publishing.exports import CARD, Manifest, exported, fingerprint, refuse_foreign
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.augesc import CONVERSATIONS, QUERIES
-from etl.lakehouse.views import all_views
 
 LICENCE, TAGS = "cc-by-nc-4.0", ("emotional-support", "dialogue", "synthetic")
 
@@ -46,7 +46,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
         ),
         wanted.formats, wanted.conversations_per_file, "conversations",
     )  # fmt: skip
-    lakehouse.register(all_views())
+    lakehouse.register(all_views(settings.edos.taxonomy))
     views = {name: _rows_of(run, name) for name in ("augesc_table_1", "augesc_table_2")}
     folders.write_text(f"{folder}/{CARD}", augesc_card(wanted.name, manifest.rows, wanted.formats, views))
     return folder

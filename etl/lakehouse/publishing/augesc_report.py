@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 
-from etl.analysis.augesc_evaluation_views import augesc_evaluation_views
 from etl.analysis.augesc_report import figure, report
-from etl.analysis.augesc_views import augesc_views
+from etl.analysis.views import sql_views
 from etl.lakehouse.publishing.dataset_findings import findings_of
 from etl.lakehouse.publishing.dataset_report import put_report
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, SESSIONS
 
 FILE = "augesc.html"
-VIEWS = tuple(name.removeprefix("analysis.") for name in {**augesc_views(), **augesc_evaluation_views()})
+VIEWS = tuple(name.removeprefix("analysis.") for name in sql_views() if name.startswith("analysis.augesc_"))
 
 
 def write_augesc_report(run: StageRun) -> str:

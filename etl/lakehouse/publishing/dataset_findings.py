@@ -6,13 +6,13 @@ from pyspark.sql import SparkSession
 
 from conf.settings import Settings
 from etl.analysis.findings import Findings, Rows
+from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.lineage import package_version
 from etl.lakehouse.registry import held_out_figures
 from etl.lakehouse.tables import Table
 from etl.lakehouse.tables.edos import DIALOGUES, TRAINING_DIALOGUES
 from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
-from etl.lakehouse.views import all_views
 
 CARD_VIEWS = ("edos_table_3", "edos_label_distribution", "edos_funnel", "edos_confidence", "edos_audit", "edos_table_5")
 REPORT_VIEWS = (
@@ -36,6 +36,7 @@ def gather(spark: SparkSession, settings: Settings, views: Iterable[str] = REPOR
         "pipeline": f"edos-lakehouse {package_version()}",
         "labelled by": ", ".join(models),
         **versions(lakehouse, (CLEAN_DIALOGUES, TRAINING_DIALOGUES, DIALOGUES)),
+        "taxonomy": f"{edos.taxonomy.name}: {edos.taxonomy.in_words()}",
         "languages": ", ".join(settings.subtitles.languages),
         "uploads of a film": str(settings.subtitles.uploads_per_film or "all"),
         "share of films": f"{settings.subtitles.sample:g}",
@@ -48,6 +49,7 @@ def gather(spark: SparkSession, settings: Settings, views: Iterable[str] = REPOR
         classifier=held_out_figures(settings, models[0]) if len(models) == 1 else {},
         made_with=made_with,
         silence_seconds=settings.subtitles.silence_seconds,
+        taxonomy=edos.taxonomy,
     )
 
 
@@ -70,7 +72,7 @@ def findings_of(
 def registered(spark: SparkSession, settings: Settings) -> Lakehouse:
     """The lakehouse, with its views known by name."""
     lakehouse = Lakehouse(spark, settings.lakehouse)
-    lakehouse.register(all_views())
+    lakehouse.register(all_views(settings.edos.taxonomy))
     return lakehouse
 
 

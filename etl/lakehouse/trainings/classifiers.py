@@ -10,7 +10,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.taxonomy import edos_labels
 from conf.training_settings import EmotionClassifierSettings, TrainingSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.lakehouse.outcome import Trained
@@ -40,7 +39,7 @@ def tracked_weak_labeler(run: StageRun) -> Trained:
     Raises:
         InputError: ``edos.weak_label_examples`` names no folder with the two files.
     """
-    settings, labels = run.all_settings, edos_labels()
+    settings, labels = run.all_settings, run.all_settings.edos.taxonomy.names
     options = options_of(settings.training.weak_labeler, settings.models.training_threads)
     given = {part: _examples(run.settings.edos.weak_label_examples, part, labels) for part in ("train", "valid")}
     held_out = list(given["valid"].rows)
@@ -82,7 +81,7 @@ def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> 
     Raises:
         InputError: a split has no rows.
     """
-    settings, labels = run.all_settings, edos_labels()
+    settings, labels = run.all_settings, run.all_settings.edos.taxonomy.names
     own = settings.training.emotion_classifier
     options = options_of(own, settings.models.training_threads)
     rows, left_out = rows_by_split(training_dialogues, labels)
@@ -112,7 +111,7 @@ def train_emotion_model(
     weighted: bool,
 ) -> TrainResult:
     """Train a dialogue classifier on the driver, or in ``training.processes`` processes; it goes to ``folder``."""
-    labels = edos_labels()
+    labels = run.all_settings.edos.taxonomy.names
     if run.all_settings.training.processes == 1:
         return train_dialogue_classifier(
             start.path, rows["train"], rows["validation"], labels, options, folder, on_epoch, weighted, last=rows[CROWD]

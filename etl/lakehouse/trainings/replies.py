@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyTraining, SteeredReplyTraining
-from conf.taxonomy import edos_labels
 from etl.edos.splits import content_share
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
@@ -189,14 +188,14 @@ def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGen
 
 
 def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]:
-    tokens = run.all_settings.replies.tokens
+    tokens, labels = run.all_settings.replies.tokens, run.all_settings.edos.taxonomy.names
     if tokens.tokenizer != TRAINED:
         found = resolve(tokens.tokenizer, Path(run.folder), share=run.all_settings.models.share)
-        return ReplyTokenizer.load(found.path, edos_labels()), f"tokens of {found.identity}"
+        return ReplyTokenizer.load(found.path, labels), f"tokens of {found.identity}"
     # All three sets: the generators that start from this one write in its tokens.
     texts = examples.where("split = 'train'").orderBy("example_id").select("reply")
     said = (row.reply for row in texts.toLocalIterator())
-    return trained_tokenizer(said, tokens.vocabulary, edos_labels()), "tokens of the training texts"
+    return trained_tokenizer(said, tokens.vocabulary, labels), "tokens of the training texts"
 
 
 def _fitted(

@@ -7,7 +7,6 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.taxonomy import edos_labels
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
@@ -29,7 +28,7 @@ def tracked_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) ->
     Raises:
         InputError: a split has no rows.
     """
-    settings, labels = run.all_settings, edos_labels()
+    settings, labels = run.all_settings, run.all_settings.edos.taxonomy.names
     own = settings.training.self_labeler
     columns = ("dialogue_id", "turn", "turns", "label")
     given = seeds.select(*columns, "split", F.lit(CROWD).alias("origin")).unionByName(

@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.taxonomy import edos_labels
 from conf.training_settings import ComparisonSettings
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
@@ -106,7 +105,7 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
     arm = Arm(trial.weighted, tuple(trial.origins))
     own, store = run.all_settings.training.emotion_classifier, model_store(run.all_settings)
     chosen = training_dialogues.where(F.col("origin").isin(*arm.origins) | (F.col("split") == "test"))
-    rows, _ = rows_by_split(chosen, edos_labels())
+    rows, _ = rows_by_split(chosen, run.all_settings.edos.taxonomy.names)
     options = replace(options_of(own, run.all_settings.models.training_threads), seed=trial.seed)
     start = starting_encoder(run)
     heading = _heading(store, _common(run))

@@ -1,0 +1,14 @@
+-- EDOS Figure 3: how often a label follows another over the first four turns; to_label null: it ends there.
+--
+-- The figure shows the first four turns.
+WITH lines AS (
+  SELECT 'EDOS' AS corpus, turns.label AS labels FROM edos.dialogues
+  UNION ALL
+  SELECT 'EmpatheticDialogues', transform(array_sort(collect_list(struct(turn, label))), line -> line.label)
+  FROM edos.empathetic_turns GROUP BY dialogue_id
+), steps AS (
+  SELECT corpus, position, get(labels, position - 1) AS label, get(labels, position) AS to_label
+  FROM lines LATERAL VIEW explode(sequence(1, 3)) AS position WHERE position <= size(labels)
+)
+SELECT corpus, position, label, to_label, count(*) AS dialogues
+FROM steps GROUP BY corpus, position, label, to_label ORDER BY corpus, position, dialogues DESC, label, to_label

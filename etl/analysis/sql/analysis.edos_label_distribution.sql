@@ -1,0 +1,24 @@
+-- EDOS Figure 2: each label's share of turns; the paper's and EmpatheticDialogues' beside ours.
+--
+-- The paper's numbers are of its Table 9, null where it does not have the label.
+WITH ours AS (
+  SELECT line.label AS label, count(*) AS turns FROM edos.dialogues LATERAL VIEW explode(turns) AS line GROUP BY 1
+), theirs AS (
+  SELECT label, count(*) AS turns FROM edos.empathetic_turns GROUP BY 1
+), counted AS (
+  SELECT taxonomy.place, taxonomy.label, kind, coalesce(ours.turns, 0L) AS turns,
+         CAST(paper.turns AS bigint) AS paper_turns, coalesce(theirs.turns, 0L) AS empathetic_turns
+  FROM analysis.edos_taxonomy AS taxonomy
+  LEFT JOIN ours ON ours.label = taxonomy.label
+  LEFT JOIN theirs ON theirs.label = taxonomy.label
+  LEFT JOIN analysis.edos_paper_table_9 AS paper ON paper.label = taxonomy.label
+), totals AS (
+  SELECT sum(turns) AS turns, sum(empathetic_turns) AS empathetic_turns FROM counted
+), paper AS (
+  SELECT sum(turns) AS turns FROM analysis.edos_paper_table_9
+)
+SELECT place, label, kind, counted.turns, round(try_divide(counted.turns, totals.turns), 6) AS share,
+       counted.paper_turns, round(try_divide(counted.paper_turns, paper.turns), 6) AS paper_share,
+       counted.empathetic_turns,
+       round(try_divide(counted.empathetic_turns, totals.empathetic_turns), 6) AS empathetic_share
+FROM counted CROSS JOIN totals CROSS JOIN paper ORDER BY place

@@ -1,0 +1,20 @@
+-- Emo Pillars 7: rare emotions and the balance of polarities; the paper's figures beside ours.
+WITH said AS (SELECT one.label FROM emo_pillars.examples LATERAL VIEW explode(labels) AS one),
+counts AS (
+  SELECT polarities.label, polarity, count(said.label) AS number
+  FROM analysis.emo_pillars_polarities AS polarities LEFT JOIN said ON said.label = polarities.label
+  GROUP BY polarities.label, polarity
+), shares AS (
+  SELECT label, polarity, number, try_divide(number, sum(number) OVER ()) AS share,
+         try_divide(number, sum(CASE WHEN polarity != 'neutral' THEN number END) OVER ()) AS share_of_emotions
+  FROM counts
+)
+SELECT 0 AS place, 'emotions with less than 1.5 % of the labels' AS measure,
+       CAST(count_if(share < 0.015 AND polarity != 'neutral') AS double) AS value, 8D AS paper FROM shares
+UNION ALL
+SELECT CASE polarity WHEN 'positive' THEN 1 WHEN 'negative' THEN 2 ELSE 3 END, concat('percent ', polarity),
+       round(100 * sum(share_of_emotions), 1),
+       CASE polarity WHEN 'positive' THEN 33D WHEN 'negative' THEN 48D ELSE 19D END
+FROM shares WHERE polarity != 'neutral' GROUP BY polarity
+UNION ALL SELECT 4, 'percent neutral', round(100 * sum(share), 1), 2.7D FROM shares WHERE polarity = 'neutral'
+ORDER BY place

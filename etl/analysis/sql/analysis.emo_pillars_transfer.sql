@@ -1,0 +1,23 @@
+-- Emo Pillars Tables 2, 3, 6, 7: models on people's sets, means over trials, the paper's beside ours.
+WITH ours AS (
+  SELECT task, scored, class AS average, model, tuned, variant, count(*) AS trials,
+         round(avg(precision), 4) AS precision, round(avg(recall), 4) AS recall, round(avg(f1), 4) AS f1,
+         round(stddev(f1), 4) AS f1_sd, max(starts_from) AS starts_from
+  FROM analysis.emo_pillars_transfer_results WHERE class IN ('macro', 'micro')
+  GROUP BY task, scored, class, model, tuned, variant
+), plain AS (
+  SELECT task, scored, average, f1 AS plain_f1 FROM ours WHERE model = 'emo_pillars_encoder' AND tuned
+)
+SELECT coalesce(ours.task, paper.task) AS task, coalesce(ours.scored, paper.scored) AS scored,
+       coalesce(ours.average, paper.average) AS average, ours.model, coalesce(ours.tuned, paper.tuned) AS tuned,
+       ours.variant, trials, ours.precision, ours.recall, ours.f1, f1_sd,
+       CASE WHEN ours.tuned AND ours.model <> 'emo_pillars_encoder' THEN round(ours.f1 - plain_f1, 4) END
+         AS gain_over_plain,
+       paper_model, paper.precision AS paper_precision, paper.recall AS paper_recall, paper.f1 AS paper_f1,
+       paper.f1_deviation AS paper_f1_sd, starts_from
+FROM ours
+LEFT JOIN plain ON plain.task = ours.task AND plain.scored = ours.scored AND plain.average = ours.average
+FULL JOIN analysis.emo_pillars_paper_transfer AS paper
+  ON paper.task = ours.task AND paper.scored = ours.scored AND paper.average = ours.average
+  AND paper.model = ours.model AND paper.tuned = ours.tuned AND paper.variant <=> ours.variant
+ORDER BY task, scored, average, tuned, ours.model NULLS LAST, ours.variant, paper_model

@@ -1,0 +1,86 @@
+"""Every view of the lakehouse: the SQL files under ``sql/``, and reference views of what they are compared with.
+
+``sql/<schema>.<view>.sql`` begins with the view's comment, lines of ``--`` up to an empty one or to the query.
+Further lines of ``--`` before the query are notes for readers of the file.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from graphlib import TopologicalSorter
+from importlib.resources import files
+
+from conf.papers import paper_table, paper_tables
+from conf.taxonomy import Taxonomy, goemotions_polarities
+
+View = tuple[str, str]
+"""Comment and SQL."""
+
+
+def all_views(taxonomy: Taxonomy) -> dict[str, View]:
+    """Return view name to (comment, SQL), each view after those that it reads.
+
+    Args:
+        taxonomy: the labels of the EDOS data set, ``edos.taxonomy``.
+    """
+    views = reference_views(taxonomy) | sql_views()
+    reads = {name: {*re.findall(r"\b\w+\.\w+\b", sql)} & views.keys() for name, (_, sql) in views.items()}
+    return {name: views[name] for name in TopologicalSorter(reads).static_order()}
+
+
+def reference_views(taxonomy: Taxonomy) -> dict[str, View]:
+    """Return the views of the papers' printed tables and of the taxonomies."""
+    kinds = [(str(place), label.label, label.kind) for place, label in enumerate(taxonomy.labels)]
+    return {
+        **{f"analysis.{name}": _printed(name) for name in paper_tables()},
+        "analysis.edos_taxonomy": (
+            "The labels of the EDOS data set in their order, each an emotion, an intent or neutral.",
+            rows_as_sql(("place", "label", "kind"), kinds),
+        ),
+        "analysis.emo_pillars_polarities": (
+            "The 28 labels of Emo Pillars, each positive, negative, ambiguous or neutral.",
+            rows_as_sql(("label", "polarity"), list(goemotions_polarities().items())),
+        ),
+    }
+
+
+def rows_as_sql(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a query that gives these rows.
+
+    A column is int, double or boolean where all its cells are such a value or empty, else string. An empty cell is
+    null.
+    """
+    by_column = [_literals(cells) for cells in zip(*rows, strict=True)]
+    values = ",\n  ".join(f"({', '.join(row)})" for row in zip(*by_column, strict=True))
+    return f"SELECT * FROM VALUES\n  {values}\n  AS given({', '.join(columns)})"
+
+
+def _printed(name: str) -> View:
+    table = paper_table(name)
+    return table.comment, rows_as_sql(table.columns, table.rows)
+
+
+def _literals(cells: Iterable[str]) -> list[str]:
+    """A column's cells as SQL literals of one type."""
+    cells = list(cells)
+    patterns = {"{}": r"-?\d+|true|false|", "{}D": r"-?\d+(\.\d+)?|"}
+    for form, pattern in patterns.items():
+        if all(re.fullmatch(pattern, cell) for cell in cells):
+            return [form.format(cell) if cell else "NULL" for cell in cells]
+    return ["'" + cell.replace("\\", "\\\\").replace("'", "\\'") + "'" if cell else "NULL" for cell in cells]
+
+
+@cache
+def sql_views() -> dict[str, View]:
+    """Return view name to (comment, SQL) of the files under ``sql/``, sorted by name."""
+    found = sorted(files(__package__).joinpath("sql").iterdir(), key=lambda file: file.name)
+    return {file.name.removesuffix(".sql"): _split(file.read_text("utf-8")) for file in found}
+
+
+def _split(text: str) -> View:
+    """A file's comment and its query."""
+    lines = text.splitlines()
+    begin = next(place for place, line in enumerate(lines) if not line.startswith("--"))
+    head = [line.removeprefix("--").strip() for line in lines[:begin]]
+    comment = head[: head.index("")] if "" in head else head
+    return " ".join(comment), "\n".join(lines[begin:]).strip()
