@@ -25,7 +25,14 @@ from udfs.models.training import TrainingContext, train_model
 # Updates of 5 and of 1 row: the second process has no row of the last one.
 ROWS = [*TRAIN, (["rain , rain ."], 0)]
 OPTIONS = EmotionClassifierSettings(
-    epochs=3, batch_size=2, effective_batch=5, learning_rate=5e-3, dropout=0.0, threads=1, device="cpu"
+    epochs=3,
+    batch_size=2,
+    effective_batch=5,
+    learning_rate=5e-3,
+    dropout=0.0,
+    threads=1,
+    device="cpu",
+    precision="fp32",
 )
 
 

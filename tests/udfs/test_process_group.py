@@ -20,7 +20,7 @@ from udfs.models.process_job import (
     write_result,
     write_rows,
 )
-from udfs.models.trainable import TrainingResult, TrainingRows
+from udfs.models.trainable import EncodedRows, TrainingResult
 
 OPTIONS = EmotionClassifierSettings()
 ROWS = [
@@ -59,7 +59,7 @@ def test_shards_keep_rows_and_their_order(tmp_path, shard_rows: int) -> None:
 
 def test_a_job_comes_back_as_it_was(tmp_path) -> None:
     options = EmotionClassifierSettings(seed=7, precision="bf16", weighted=False)
-    job, rows = TrainingJob("dialogue_classifier", "/models/start", options), TrainingRows(ROWS, ROWS[:2], [])
+    job, rows = TrainingJob("dialogue_classifier", "/models/start", options), EncodedRows(ROWS, ROWS[:2], [])
     job.write(rows, tmp_path)
     assert TrainingJob.read(tmp_path) == (job, rows)
     assert json.loads((tmp_path / "job.json").read_text())["options"]["seed"] == 7

@@ -11,11 +11,19 @@ from tests.udfs.tiny_models import tiny_language_model
 from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
 from udfs.models.language.language_model import perplexity
 from udfs.models.process_job import TrainingJob, finished, read_result, read_rows, read_updates, write_rows
-from udfs.models.trainable import TrainingResult, TrainingRows
+from udfs.models.trainable import EncodedRows, TrainingResult, TrainingRows
 from udfs.models.training import TrainingContext, train_model
 
 OPTIONS = TrainingOptions(
-    epochs=3, batch_size=1, effective_batch=3, learning_rate=1e-2, warmup_steps=2, keep="last", threads=1, device="cpu"
+    epochs=3,
+    batch_size=1,
+    effective_batch=3,
+    learning_rate=1e-2,
+    warmup_steps=2,
+    keep="last",
+    threads=1,
+    device="cpu",
+    precision="fp32",
 )
 KIND = CausalLanguageModel.kind
 
@@ -41,7 +49,7 @@ def in_two_processes(start: Path, folder: Path, options: TrainingOptions, *kill:
     """What they say where the training did not come to its end."""
     folder.mkdir()
     job = TrainingJob(KIND, str(start), options, str(folder.parent / "checkpoints"), {"gradient_checkpointing": True})
-    job.write(TrainingRows(rows(start), rows(start)[:2]), folder)
+    job.write(EncodedRows(rows(start), rows(start)[:2]), folder)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     asked = [*launcher, "-m", "tests.udfs.sharded_tuning", str(folder), *kill]
     done = subprocess.run(asked, capture_output=True, text=True, timeout=240, check=False)

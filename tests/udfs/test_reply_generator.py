@@ -30,7 +30,15 @@ LINES = [
     ("it rains again", "take the red umbrella"), ("he never calls", "i am sorry about that"),
 ]  # fmt: skip
 OPTIONS = TrainingOptions(
-    epochs=4, batch_size=2, effective_batch=4, learning_rate=5e-3, warmup_steps=2, decay="none", threads=1, device="cpu"
+    epochs=4,
+    batch_size=2,
+    effective_batch=4,
+    learning_rate=5e-3,
+    warmup_steps=2,
+    decay="none",
+    threads=1,
+    device="cpu",
+    precision="fp32",
 )
 QUIET = TrainingContext(say=lambda line: None)
 TINY = {"layers": 1, "heads": 2, "hidden": 16, "feed_forward": 32, "max_tokens": 24}

@@ -44,7 +44,14 @@ VALID = [
     (["afraid , a dark ghost ."], 3),
 ]
 OPTIONS = EmotionClassifierSettings(
-    epochs=6, batch_size=4, effective_batch=4, learning_rate=5e-3, warmup_share=0.1, threads=1, device="cpu"
+    epochs=6,
+    batch_size=4,
+    effective_batch=4,
+    learning_rate=5e-3,
+    warmup_share=0.1,
+    threads=1,
+    device="cpu",
+    precision="fp32",
 )
 
 

@@ -15,7 +15,7 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 
 from conf.training_options import TrainingOptions
 from udfs.models.folders import filling
-from udfs.models.trainable import TrainableModel, TrainingRows
+from udfs.models.trainable import EncodedRows, TrainableModel
 
 COURSE = "course.json"
 Parts = Mapping[str, Mapping[str, Tensor]]
@@ -90,7 +90,7 @@ def put_random_state(states: Mapping[str, Tensor]) -> None:
         torch.cuda.set_rng_state(states["cuda"])
 
 
-def training_digest(model: TrainableModel, rows: TrainingRows, options: TrainingOptions) -> str:
+def training_digest(model: TrainableModel, rows: EncodedRows, options: TrainingOptions) -> str:
     """Return the sha256 of start, encoded rows and options; of these not the device, which each process has its own."""
     total = hashlib.sha256(json.dumps([model.kind, options.model_dump(mode="json", exclude={"device"})]).encode())
     for some in rows:

@@ -1,7 +1,4 @@
-"""The processes that train one model together: each takes its part of every batch, all make the same update.
-
-This is ours, not accelerate's: MEASURED
-"""
+"""The processes that train one model together: each takes its part of every batch, all make the same update."""
 
 import os
 from collections.abc import Iterator, Sequence

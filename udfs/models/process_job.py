@@ -21,7 +21,7 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.language.causal_language_model import CausalLanguageModel
 from udfs.models.language.reply_generator import ReplyGenerator
 from udfs.models.process_group import process_group
-from udfs.models.trainable import EpochMetrics, TrainableModel, TrainingResult, TrainingRows
+from udfs.models.trainable import EncodedRows, EpochMetrics, TrainableModel, TrainingResult
 from udfs.models.training import TrainingContext, train_model
 
 JOB, RESULT, UPDATES, START, MODEL, FAILED = "job.json", "result.json", "updates.json", "start", "model", "failed"
@@ -52,7 +52,7 @@ class TrainingJob:
     checkpoints: str | None = None
     told: Mapping[str, Any] = field(default_factory=dict)
 
-    def write(self, rows: TrainingRows, folder: Path) -> None:
+    def write(self, rows: EncodedRows, folder: Path) -> None:
         """Write the job and its encoded rows to `folder`."""
         for name, some in rows._asdict().items():
             write_rows(some, KINDS[self.kind].schema, folder / name)
@@ -61,7 +61,7 @@ class TrainingJob:
         (folder / JOB).write_text(json.dumps({**vars(self), "options": own}), encoding="utf-8")
 
     @classmethod
-    def read(cls, folder: Path) -> tuple["TrainingJob", TrainingRows]:
+    def read(cls, folder: Path) -> tuple["TrainingJob", EncodedRows]:
         """Return what `write` wrote.
 
         Raises:
@@ -75,7 +75,7 @@ class TrainingJob:
             ) from None
         options: Any = locate(job["options"].pop("class"))
         model = KINDS[job["kind"]]
-        rows = TrainingRows(*(read_rows(folder / name, model) for name in TrainingRows._fields))
+        rows = EncodedRows(*(read_rows(folder / name, model) for name in EncodedRows._fields))
         return cls(**{**job, "options": options(**job["options"])}), rows
 
 

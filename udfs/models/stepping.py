@@ -1,4 +1,8 @@
-"""What every update of a training does with its gradients: precision, scaling, clipping, the next learning rate."""
+"""What every update of a training does with its gradients: precision, scaling, clipping, the next learning rate.
+
+accelerate 1.15 makes the same updates, to the bit, in the same time at MiniLM's size and in 1.5 times the time at a
+tiny model's; but its first precision is that of the whole process, and one driver trains many models.
+"""
 
 from contextlib import nullcontext
 from typing import Any

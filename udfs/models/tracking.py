@@ -18,13 +18,11 @@ from mlflow.entities import Metric, Param
 from mlflow.environment_variables import MLFLOW_REGISTRY_URI
 from mlflow.exceptions import MlflowException, RestException
 from mlflow.models import Model
-from mlflow.models.signature import ModelSignature
-from mlflow.types import ColSpec, DataType, Schema, TensorSpec
-from mlflow.types.schema import Array
 
 from conf.errors import InputError
 from udfs.models.loader import resolve
 from udfs.models.pictures import Chart, loss_curve, update_curve
+from udfs.models.signatures import signature_of
 from udfs.models.trainable import EpochMetrics, TrainingResult
 
 CHAMPION = "champion"
@@ -32,8 +30,6 @@ MODEL = "model"
 FLAVOR = "safetensors_classifier"
 MOST_METRICS = 1_000
 """That MLflow takes in one call."""
-WRITERS = ("causal_language_model",)
-"""Kinds of models that answer a text with a text."""
 
 
 @dataclass(frozen=True)
@@ -157,19 +153,18 @@ class TrackedRun:
 
     def log_classes(self, per_class: Sequence[Mapping[str, Any]], prefix: str = "") -> None:
         """Log one row a class (`per_class_metrics`) as CSV and JSON."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(per_class[0]))
-        writer.writeheader()
-        writer.writerows(per_class)
-        self.client.log_text(self.run_id, text.getvalue(), f"{prefix}per_class.csv")
+        self._log_csv([list(per_class[0]), *(list(row.values()) for row in per_class)], f"{prefix}per_class.csv")
         self.client.log_dict(self.run_id, {"classes": [dict(row) for row in per_class]}, f"{prefix}per_class.json")
 
     def log_chart(self, chart: Chart, prefix: str = "") -> None:
         """Log a chart as CSV and as a picture."""
-        text = io.StringIO()
-        csv.writer(text).writerows(chart.rows)
-        self.client.log_text(self.run_id, text.getvalue(), f"{prefix}{chart.name}.csv")
+        self._log_csv(chart.rows, f"{prefix}{chart.name}.csv")
         self.client.log_figure(self.run_id, chart.figure, f"{prefix}{chart.name}.png")
+
+    def _log_csv(self, rows: Sequence[Sequence[Any]], name: str) -> None:
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        self.client.log_text(self.run_id, text.getvalue(), name)
 
     def log_model(self, folder: Path, kind: str) -> str:
         """Log a model folder as it is, safetensors and JSON, with an MLmodel file; return its URI."""
@@ -290,24 +285,6 @@ def rows_digest(rows: Sequence[Any]) -> str:
     """Sha256 of rows that JSON can write, whatever their order."""
     lines = sorted(json.dumps(row, ensure_ascii=False) for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def signature_of(kind: str) -> ModelSignature:
-    """What a model of `kind` reads and answers, as the registry of Unity Catalog asks for."""
-    if kind in WRITERS:
-        return ModelSignature(Schema([ColSpec(DataType.string, "prompt")]), Schema([ColSpec(DataType.string, "text")]))
-    text, turns = ColSpec(DataType.string, "text"), ColSpec(Array(DataType.string), "turns")
-    if kind == "multi_label_classifier":
-        reads: list[ColSpec | TensorSpec] = [ColSpec(DataType.string, "context", required=False), text]
-        answers: list[ColSpec | TensorSpec] = [
-            ColSpec(Array(DataType.string), "labels"),
-            ColSpec(Array(DataType.float), "probabilities"),
-        ]
-        return ModelSignature(Schema(reads), Schema(answers))
-    if kind == "reply_generator":
-        return ModelSignature(Schema([turns]), Schema([ColSpec(DataType.string, "reply")]))
-    one: list[ColSpec | TensorSpec] = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence")]
-    return ModelSignature(Schema([text if kind == "weak_labeler" else turns]), Schema(one))
 
 
 def _resolved(store: Store, name: str, version: str, cache_dir: Path) -> Path:

@@ -20,6 +20,10 @@ class TrainingRows(NamedTuple):
     last: Sequence[Any] = ()
 
 
+class EncodedRows(TrainingRows):
+    """The same as a model's `forward` takes them."""
+
+
 @dataclass(frozen=True)
 class EpochMetrics:
     """One epoch.

@@ -29,7 +29,7 @@ from udfs.models.optimization import adamw, go_to_step, schedule
 from udfs.models.process_group import ALONE, ProcessGroup
 from udfs.models.reproducible import reproducible
 from udfs.models.stepping import OptimizerStep
-from udfs.models.trainable import EpochMetrics, TrainableModel, TrainingResult, TrainingRows
+from udfs.models.trainable import EncodedRows, EpochMetrics, TrainableModel, TrainingResult, TrainingRows
 
 PROGRESS_SECONDS = 15.0
 
@@ -83,9 +83,9 @@ def train_model(
         return _Training(model, encoded(model, rows), options, context).run(out_dir)
 
 
-def encoded(model: TrainableModel, rows: TrainingRows) -> TrainingRows:
-    """Return the rows as the model reads them."""
-    return TrainingRows(*map(model.encode_rows, rows))
+def encoded(model: TrainableModel, rows: TrainingRows) -> EncodedRows:
+    """Return the rows as the model's `forward` takes them."""
+    return rows if isinstance(rows, EncodedRows) else EncodedRows(*map(model.encode_rows, rows))
 
 
 @dataclass
@@ -108,7 +108,7 @@ class _Training:
     """A training from its first epoch, or the one after its last checkpoint, to its end."""
 
     def __init__(
-        self, model: TrainableModel, rows: TrainingRows, options: TrainingOptions, context: TrainingContext
+        self, model: TrainableModel, rows: EncodedRows, options: TrainingOptions, context: TrainingContext
     ) -> None:  # fmt: skip
         self.model, self.rows, self.options, self.group = model, rows, options, context.group
         for name, some in zip(("training", "validation", "last epochs'"), rows, strict=True):
@@ -161,10 +161,8 @@ class _Training:
         if self.checkpoints is not None and self.group.leads:
             self.checkpoints.clear()
         kept = state.best if options.keep == "best" else state.history[-1]
-        hardware = hardware_parameters(options.precision, options.device)
-        return TrainingResult(
-            path, state.metrics, tuple(state.history), kept.epoch, state.seconds, options, hardware
-        )  # fmt: skip
+        hardware, history = hardware_parameters(options.precision, options.device), tuple(state.history)
+        return TrainingResult(path, state.metrics, history, kept.epoch, state.seconds, options, hardware)
 
     def _one_epoch(self, epoch: int) -> None:
         """Learn, validate, and keep the weights where they are the best so far."""

@@ -48,14 +48,9 @@ class DialogueClassifier(SequenceClassifier[Turns]):
     kind = "dialogue_classifier"
 
     def __init__(
-        self,
-        encoder: nn.Module,
-        tokenizer: Any,
-        labels: Sequence[str],
-        max_tokens: int = 100,
-        weighted: bool = True,
-        dropout: float = 0.1,
-    ) -> None:
+        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
+        max_tokens: int = 100, weighted: bool = True, dropout: float = 0.1,
+    ) -> None:  # fmt: skip
         super().__init__(encoder, tokenizer, labels, max_tokens)
         if tokenizer.sep_token_id is None:
             raise InputError("the encoder's tokenizer has no separator token: choose a BERT, RoBERTa or MPNet")

@@ -43,14 +43,9 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     settled = ("temperature", "threshold", "typed")
 
     def __init__(
-        self,
-        encoder: nn.Module,
-        tokenizer: Any,
-        labels: Sequence[str],
-        max_tokens: int = 128,
-        pooling: str = "cls",
-        dropout: float = 0.1,
-    ) -> None:
+        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
+        max_tokens: int = 128, pooling: str = "cls", dropout: float = 0.1,
+    ) -> None:  # fmt: skip
         super().__init__(encoder, tokenizer, labels, max_tokens)
         if pooling not in ("mean", "cls"):
             raise ValueError(f"pooling is {pooling!r}: mean or cls")

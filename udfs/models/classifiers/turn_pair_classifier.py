@@ -34,13 +34,9 @@ class TurnPairClassifier(SequenceClassifier[SentencePair]):
     kind = "turn_pair_classifier"
 
     def __init__(
-        self,
-        encoder: nn.Module,
-        tokenizer: Any,
-        labels: Sequence[str] = LABELS,
-        max_tokens: int = 64,
-        dropout: float = 0.1,
-    ) -> None:
+        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str] = LABELS,
+        max_tokens: int = 64, dropout: float = 0.1,
+    ) -> None:  # fmt: skip
         super().__init__(encoder, tokenizer, labels, max_tokens)
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(int(encoder.config.hidden_size), len(self.labels))  # type: ignore[union-attr,arg-type]

@@ -15,14 +15,9 @@ class WeakLabeler(SequenceClassifier[str]):
     kind = "weak_labeler"
 
     def __init__(
-        self,
-        encoder: nn.Module,
-        tokenizer: Any,
-        labels: Sequence[str],
-        max_tokens: int = 64,
-        pooling: str = "mean",
-        dropout: float = 0.1,
-    ) -> None:
+        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
+        max_tokens: int = 64, pooling: str = "mean", dropout: float = 0.1,
+    ) -> None:  # fmt: skip
         super().__init__(encoder, tokenizer, labels, max_tokens)
         if pooling not in ("mean", "cls"):
             raise ValueError(f"pooling is {pooling!r}: mean or cls")
