@@ -25,8 +25,7 @@ def train_and_register_augmenter(drawn: DataFrame, sessions: DataFrame, run: Sta
     Raises:
         InputError: no sessions were drawn, or none are left to measure on.
     """
-    models = run.all_settings.models
-    start = resolve(models.augmenter_base, Path(run.folder), share=models.share)
+    start = resolve(run.settings.models.augmenter_base, Path(run.folder), share=run.all_settings.models.share)
     held = held_out_sessions(sessions, drawn, run.all_settings.training.augmenter.held_out)
     return train_and_register(tuning_recipe(run, "augmenter", start, drawn, held, learned_session), run)
 

@@ -187,7 +187,8 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
         """
         encoder, tokenizer = load_encoder(encoder_path, options.dropout)
         torch.manual_seed(options.seed)
-        return cls(encoder, tokenizer, labels, options.max_tokens, dropout=options.dropout, **head)
+        kind: Any = cls
+        return kind(encoder, tokenizer, labels, options.max_tokens, dropout=options.dropout, **head)
 
     @classmethod
     def load(cls: type[Self], folder: str | Path) -> Self:
