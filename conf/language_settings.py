@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from conf.section import Section
+from conf.training_options import TrainingOptions
 
 
-class LanguageTrainingSettings(Section):
-    """How a language model is tuned on conversations; the defaults are AugESC's (4.1)."""
+class LanguageTrainingSettings(TrainingOptions):
+    """How a language model is tuned on conversations; the defaults are AugESC's (4.1), AdamW's transformers'."""
 
     name: str = Field(description="in the MLflow registry")
     epochs: int = Field(1, ge=1, description="AugESC 4.1")
@@ -16,17 +16,12 @@ class LanguageTrainingSettings(Section):
     effective_batch: int = Field(2, ge=1, description="AugESC 4.1: rows an update, by accumulation")
     learning_rate: float = Field(6e-5, gt=0, description="AugESC 4.1: AdamW's, falling linearly to 0")
     warmup_steps: int = Field(5, ge=0, description="AugESC 4.1: updates in which the rate rises from 0")
-    weight_decay: float = Field(0.0, ge=0, description="the paper does not say; transformers' default")
+    keep: Literal["best", "last"] = Field("last", description="AugESC 4.1")
     max_tokens: int = Field(1_500, ge=8, description="AugESC 4.1: a longer session is cut at its end")
     gradient_checkpointing: bool = Field(True, description="AugESC 4.1: slower, in less memory; the result is the same")
     held_out: int = Field(
         50, ge=1, description="ours: sessions, chosen by hash of those not tuned on, that perplexity is measured on"
     )
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU"
-    )
-    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
-    seed: int = 13
 
 
 class AugmenterSettings(LanguageTrainingSettings):

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from conf.section import Section
+from conf.training_options import TrainingOptions
 
 
 class ReplyRows(Section):
@@ -77,27 +78,20 @@ class ReplySettings(Section):
     evaluation: ReplyEvaluation = ReplyEvaluation()
 
 
-class ReplyTraining(Section):
+class ReplyTraining(TrainingOptions):
     """How one of the generators is trained (EDOS 5, E): till the validation loss falls no more."""
 
     name: str = Field("edos-reply-pretrained", description="in the MLflow registry")
     epochs: int = Field(50, ge=1, description="Table 10; at most")
     patience: int | None = Field(2, ge=1, description="ours: end after so many epochs without a lower loss; null: none")
     learning_rate: float = Field(5e-5, gt=0, description="EDOS E")
-    warmup_steps: int = Field(0, ge=0)
     decay: Literal["linear", "none"] = "none"
     batch_size: int = Field(64, ge=1, description="rows a step on one device")
     effective_batch: int = Field(512, ge=1, description="EDOS E: rows an update, by accumulation")
-    label_smoothing: float = Field(0.0, ge=0, lt=1)
     train_rows: int | None = Field(None, ge=1, description="by content hash; null: all")
     validation_rows: int | None = Field(
         None, ge=1, description="and as many test rows, by content hash; null: all (evaluation has its own number)"
     )
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU"
-    )
-    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
-    seed: int = 13
 
 
 class EdosReplyTraining(ReplyTraining):

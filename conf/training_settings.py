@@ -13,27 +13,7 @@ from conf.language_settings import (
 )
 from conf.reply_settings import EdosReplyTraining, EmpatheticReplyTraining, ReplyTraining, SteeredReplyTraining
 from conf.section import Section
-
-
-class TrainingSettings(Section):
-    epochs: int = Field(5, ge=1)
-    learning_rate: float = Field(2e-5, gt=0)
-    head_learning_rate: float | None = Field(None, description="of the new layers; null: the same")
-    layer_decay: float = Field(1.0, gt=0, le=1, description="ours: an encoder layer's rate over that of the next above")
-    batch_size: int = Field(32, ge=1, description="rows a step on one device")
-    effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
-    max_tokens: int = Field(100, ge=8)
-    warmup_share: float = Field(0.1, ge=0, le=1)
-    label_smoothing: float = Field(0.0, ge=0, lt=1)
-    average_decay: float = Field(
-        0.0, ge=0, lt=1, description="ours: keep a running average of the weights with this memory; 0: the weights"
-    )
-    dropout: float = Field(0.1, ge=0, lt=1)
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        "auto", description="auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU"
-    )
-    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
-    seed: int = 13
+from conf.training_options import ClassifierOptions
 
 
 class TurnSegmenterSettings(Section):
@@ -47,18 +27,18 @@ class TurnSegmenterSettings(Section):
     films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
 
 
-class TurnPairSettings(TrainingSettings):
+class TurnPairSettings(ClassifierOptions):
     """The training of the segmenter's other kind, the encoder."""
 
     epochs: int = Field(2, ge=1)
     max_tokens: int = Field(64, ge=8)
 
 
-class WeakLabelerSettings(TrainingSettings):
+class WeakLabelerSettings(ClassifierOptions):
     name: str = "edos-weak-labeler"
 
 
-class EmotionClassifierSettings(TrainingSettings):
+class EmotionClassifierSettings(ClassifierOptions):
     name: str = "edos-emotion-classifier"
     effective_batch: int = Field(256, description="EDOS C")
     weighted: bool = Field(True, description="decreasing weights on token embeddings (EDOS 3.3.1)")
@@ -68,6 +48,10 @@ class EmotionClassifierSettings(TrainingSettings):
     start_from_weak_labeler: bool = Field(
         False, description="ours: start from the weak labeler's encoder, not from the plain one"
     )
+
+    @property
+    def last_epochs(self) -> int:
+        return self.crowd_epochs
 
 
 class ComparisonSettings(Section):
@@ -154,7 +138,7 @@ class ModelSettings(Section):
     training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
 
 
-class MultiLabelSettings(TrainingSettings):
+class MultiLabelSettings(ClassifierOptions):
     """Emo Pillars 5.1.1: AdamW as transformers has it, no early stopping."""
 
     epochs: int = Field(10, ge=1)
@@ -164,7 +148,6 @@ class MultiLabelSettings(TrainingSettings):
     warmup_share: float = Field(0.0, ge=0, le=1)
     beta2: float = Field(0.999, gt=0, lt=1, description="AdamW's second")
     epsilon: float = Field(1e-8, gt=0, description="AdamW's")
-    weight_decay: float = Field(0.0, ge=0, description="AdamW's; 0: Adam")
     keep: Literal["best", "last"] = Field("last", description="Emo Pillars 5: the last checkpoint")
     pooling: Literal["cls", "mean"] = Field("cls", description="the first token's state, or the mean of all")
     typed: bool = Field(False, description="Emo Pillars 5.2.2: context and utterance told apart by token types")

@@ -18,9 +18,9 @@ from etl.lakehouse.tables.augesc import CONVERSATIONS, SESSIONS, TRAINING_SESSIO
 def augesc_train_augmented_chatbot(
     conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
 ) -> Trained:
-    from etl.lakehouse.trainings.dialogue_models import tracked_augmented_chatbot
+    from etl.lakehouse.trainings.dialogue_models import train_and_register_augmented_chatbot
 
-    return tracked_augmented_chatbot(conversations, drawn, sessions, run)
+    return train_and_register_augmented_chatbot(conversations, drawn, sessions, run)
 
 
 if __name__ == "__main__":

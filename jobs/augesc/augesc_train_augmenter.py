@@ -16,9 +16,9 @@ from etl.lakehouse.tables.augesc import SESSIONS, TRAINING_SESSIONS
     when="augesc.generation.augments",
 )
 def augesc_train_augmenter(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.augesc import tracked_augmenter
+    from etl.lakehouse.trainings.augesc import train_and_register_augmenter
 
-    return tracked_augmenter(drawn, sessions, run)
+    return train_and_register_augmenter(drawn, sessions, run)
 
 
 if __name__ == "__main__":

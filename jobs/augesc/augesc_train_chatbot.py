@@ -15,9 +15,9 @@ from etl.lakehouse.tables.augesc import SESSIONS, TRAINING_SESSIONS
     on_request=True,
 )
 def augesc_train_chatbot(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.dialogue_models import tracked_speaker
+    from etl.lakehouse.trainings.dialogue_models import train_and_register_speaker
 
-    return tracked_speaker("chatbot", "supporter", drawn, sessions, run)
+    return train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from etl.lakehouse.tables.augesc import SESSIONS, TRAINING_SESSIONS
     when="augesc.generation.plays_roles",
 )
 def augesc_train_supporter(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.dialogue_models import tracked_speaker
+    from etl.lakehouse.trainings.dialogue_models import train_and_register_speaker
 
-    return tracked_speaker("supporter", "supporter", drawn, sessions, run)
+    return train_and_register_speaker("supporter", "supporter", drawn, sessions, run)
 
 
 if __name__ == "__main__":

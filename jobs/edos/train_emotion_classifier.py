@@ -15,9 +15,9 @@ from etl.lakehouse.tables.edos import TRAINING_DIALOGUES
     units=Units("turns"),
 )
 def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.classifiers import tracked_emotion_classifier
+    from etl.lakehouse.trainings.classifiers import train_and_register_emotion_classifier
 
-    return tracked_emotion_classifier(training_dialogues, run)
+    return train_and_register_emotion_classifier(training_dialogues, run)
 
 
 if __name__ == "__main__":

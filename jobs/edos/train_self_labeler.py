@@ -16,9 +16,9 @@ from etl.lakehouse.tables.edos import SEEDS, SIMILAR_DIALOGUES
     when="edos.expands",
 )
 def train_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.self_labeler import tracked_self_labeler
+    from etl.lakehouse.trainings.self_labeler import train_and_register_self_labeler
 
-    return tracked_self_labeler(seeds, similar, run)
+    return train_and_register_self_labeler(seeds, similar, run)
 
 
 if __name__ == "__main__":

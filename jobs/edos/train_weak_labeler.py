@@ -11,9 +11,9 @@ from etl.lakehouse.stage import Model, StageRun, Units, stage
     units=Units("sentences"),
 )
 def train_weak_labeler(run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.classifiers import tracked_weak_labeler
+    from etl.lakehouse.trainings.classifiers import train_and_register_weak_labeler
 
-    return tracked_weak_labeler(run)
+    return train_and_register_weak_labeler(run)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ from etl.lakehouse.tables.emo_pillars import EXAMPLES
     on_request=True,
 )
 def emo_pillars_train_contextless(examples: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.multi_label import contextless, tracked_multi_label
+    from etl.lakehouse.trainings.multi_label import contextless, train_and_register_multi_label
 
-    return tracked_multi_label(contextless(examples), run, "emo_pillars_contextless")
+    return train_and_register_multi_label(contextless(examples), run, "emo_pillars_contextless")
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ from etl.lakehouse.tables.emo_pillars import CONTEXTUAL_EXAMPLES
     on_request=True,
 )
 def emo_pillars_train_contextual(examples: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.multi_label import contextual, tracked_multi_label
+    from etl.lakehouse.trainings.multi_label import contextual, train_and_register_multi_label
 
-    return tracked_multi_label(contextual(examples, rewritten=False), run, "emo_pillars_contextual")
+    return train_and_register_multi_label(contextual(examples, rewritten=False), run, "emo_pillars_contextual")
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ from etl.replies.regimes import PRETRAINED
     on_request=True,
 )
 def replies_pretrain(examples: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.replies import tracked_generator
+    from etl.lakehouse.trainings.replies import train_and_register_generator
 
-    return tracked_generator(examples, run, PRETRAINED)
+    return train_and_register_generator(examples, run, PRETRAINED)
 
 
 if __name__ == "__main__":

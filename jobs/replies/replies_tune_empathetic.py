@@ -17,9 +17,9 @@ from etl.replies.regimes import ON_EMPATHETIC
     on_request=True,
 )
 def replies_tune_empathetic(examples: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.replies import tracked_generator
+    from etl.lakehouse.trainings.replies import train_and_register_generator
 
-    return tracked_generator(examples, run, ON_EMPATHETIC)
+    return train_and_register_generator(examples, run, ON_EMPATHETIC)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from etl.replies.regimes import STEERED
     on_request=True,
 )
 def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.replies import tracked_generator
+    from etl.lakehouse.trainings.replies import train_and_register_generator
 
-    return tracked_generator(examples, run, STEERED)
+    return train_and_register_generator(examples, run, STEERED)
 
 
 if __name__ == "__main__":

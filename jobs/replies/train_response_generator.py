@@ -17,9 +17,9 @@ from etl.replies.regimes import ON_EDOS
     on_request=True,
 )
 def train_response_generator(examples: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.replies import tracked_generator
+    from etl.lakehouse.trainings.replies import train_and_register_generator
 
-    return tracked_generator(examples, run, ON_EDOS)
+    return train_and_register_generator(examples, run, ON_EDOS)
 
 
 if __name__ == "__main__":

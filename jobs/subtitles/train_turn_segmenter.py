@@ -16,9 +16,9 @@ from etl.lakehouse.tables.subtitles import FILES
     version=2,
 )
 def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.turn_segmenter import tracked_turn_segmenter
+    from etl.lakehouse.trainings.turn_segmenter import train_and_register_turn_segmenter
 
-    return tracked_turn_segmenter(files, run)
+    return train_and_register_turn_segmenter(files, run)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,11 @@ from pyspark.sql import SparkSession
 from conf.settings import load_settings
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
-from etl.lakehouse.trainings.dialogue_models import compared_chatbots, tracked_augmented_chatbot, tracked_speaker
+from etl.lakehouse.trainings.dialogue_models import (
+    compared_chatbots,
+    train_and_register_augmented_chatbot,
+    train_and_register_speaker,
+)
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.models.loader import resolve
 
@@ -37,14 +41,16 @@ def test_two_chatbots_are_tuned_and_compared(spark: SparkSession, run: StageRun,
     ]
     sessions = spark.createDataFrame(rows, f"session_id string, contrast boolean, turns {TURNS}").cache()
     drawn = sessions.where("session_id = 's0'")
-    first = tracked_speaker("chatbot", "supporter", drawn, sessions, run)
+    first = train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
     assert first.rows_in == 9  # of ten one failed its makers' checks
     store = model_store(run.all_settings)
     chatbot = resolve("models:/augesc-chatbot@champion", Path(run.folder), store.tracking_uri)
     assert first.identity == chatbot.identity
     models = {"chatbot": chatbot}
     conversations = sessions.withColumnRenamed("session_id", "conversation_id").where("conversation_id < 's3'")
-    second = tracked_augmented_chatbot(conversations, drawn, sessions, StageRun(**{**vars(run), "models": models}))
+    second = train_and_register_augmented_chatbot(
+        conversations, drawn, sessions, StageRun(**{**vars(run), "models": models})
+    )
     assert second.figures["perplexity_before"] == pytest.approx(first.figures["perplexity"], rel=1e-3)
     models["augmented_chatbot"] = resolve(
         "models:/augesc-augmented-chatbot@champion", Path(run.folder), store.tracking_uri

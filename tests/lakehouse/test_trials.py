@@ -104,7 +104,7 @@ def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
 ) -> None:
     place = Workplace(spark, compared)
     place.lakehouse.replace(TRAINING_DIALOGUES, labelled(spark, {"crowd": 6, "similar": 2}), {})
-    trained, real = [], trials.train_emotion_model
+    trained, real = [], trials.train_model
 
     def counted(*arguments: object):
         if len(trained) == 1:
@@ -113,7 +113,7 @@ def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
         trained.append(arguments[-1])
         return real(*arguments)
 
-    monkeypatch.setattr(trials, "train_emotion_model", counted)
+    monkeypatch.setattr(trials, "train_model", counted)
     with pytest.raises(KeyboardInterrupt):
         compare(spark, compared)
     assert len(done(place)) == 1

@@ -16,7 +16,7 @@ from etl.lakehouse.registry import tracking_uri
 from etl.lakehouse.runner import run_stage
 from etl.lakehouse.stage import Stage, StageRun
 from etl.lakehouse.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS
-from etl.lakehouse.trainings.replies import tracked_generator
+from etl.lakehouse.trainings.replies import train_and_register_generator
 from etl.replies.regimes import PRETRAINED
 from etl.replies.requests import steered_requests
 from jobs.replies.evaluate_response_generator import evaluate_response_generator
@@ -154,4 +154,4 @@ def _check_tracked(place: Workplace, cells: dict) -> None:
 def test_a_training_without_rows_says_what_is_missing(spark: SparkSession) -> None:
     rows = spark.createDataFrame([("os/a/1", "os", "train", ["so ?"], "yes", None)], EXAMPLES.schema)
     with pytest.raises(InputError, match=r"replies\.examples has no validation rows of os"):
-        tracked_generator(rows, StageRun(None, {}, spark, "unused", load_settings("local")), PRETRAINED)
+        train_and_register_generator(rows, StageRun(None, {}, spark, "unused", load_settings("local")), PRETRAINED)

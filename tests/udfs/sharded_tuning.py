@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from udfs.models.checkpoints import Checkpoints
-from udfs.models.language.shared_writing import train_shared
+from udfs.models.process_job import train_in_this_process
 
 
 def killed_after(epoch: int, save: Callable[..., None]) -> Callable[..., None]:
@@ -21,4 +21,4 @@ def killed_after(epoch: int, save: Callable[..., None]) -> Callable[..., None]:
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         Checkpoints.save = killed_after(int(sys.argv[2]), Checkpoints.save)  # type: ignore[method-assign]
-    train_shared(Path(sys.argv[1]))
+    train_in_this_process(Path(sys.argv[1]))

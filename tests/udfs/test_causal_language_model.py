@@ -6,13 +6,15 @@ import pytest
 import torch
 
 from conf.llm_settings import DecodingSettings
+from conf.training_options import TrainingOptions
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.llm_requests import Request
 from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
 from udfs.models.language.generator import LocalGenerator
-from udfs.models.language.language_model import LanguageOptions, perplexity
+from udfs.models.language.language_model import perplexity
 from udfs.models.language.pretrained import unpacked
-from udfs.models.language.training import fit_language_model
+from udfs.models.trainable import TrainingRows
+from udfs.models.training import TrainingContext, train_model
 
 TALKS = [
     [("you are so", False), (" happy and glad", True)],
@@ -78,10 +80,11 @@ def test_tuning_lowers_the_loss_and_what_is_saved_answers_prompts(folder: Path, 
     rows = model.encode([[("when did he", False), (" thank my friend", True)]] * 8)
     before = perplexity(model, rows, 4)
     losses: dict[int, float] = {}
-    options = LanguageOptions(epochs=12, learning_rate=1e-2, warmup_steps=5, keep="last", threads=1)
-    result = fit_language_model(
-        model, rows, rows[:1], options, tmp_path / "model", progress=lambda line: None, on_update=losses.__setitem__
+    options = TrainingOptions(
+        epochs=12, learning_rate=1e-2, batch_size=2, effective_batch=2, warmup_steps=5, keep="last", threads=1
     )
+    context = TrainingContext(on_update=losses.__setitem__)
+    result = train_model(lambda: model, TrainingRows(rows, rows[:1]), options, tmp_path / "model", context)
     assert result.metrics["perplexity"] < 1.5 < before
     assert list(losses) == list(range(1, 49)) and losses[48] < losses[1]
     told = LocalGenerator.load(result.path).answers(

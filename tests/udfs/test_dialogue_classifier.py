@@ -109,7 +109,7 @@ def test_only_token_embeddings_are_scaled(dialogue_encoders, family):
     layer_norm = model.encoder.embeddings.LayerNorm
     hook = layer_norm.register_forward_pre_hook(lambda _, inputs: seen.setdefault("sum", inputs[0].detach()))
     with torch.no_grad():
-        model(batch)
+        model.logits(batch)
         weighted = seen.pop("sum")[0, : len(row.ids)]
         model.encoder(input_ids=batch.ids, attention_mask=batch.mask)
         plain = seen.pop("sum")[0, : len(row.ids)]
@@ -124,8 +124,8 @@ def test_padding_and_neighbours_do_not_change_a_row(dialogue_encoders, family):
     model = classifier_of(dialogue_encoders[family])
     rows = model.encode(DIALOGUES)
     with torch.no_grad():
-        together = model(collate(rows, model.pad_id))
-        alone = torch.cat([model(collate([row], model.pad_id)) for row in rows])
+        together = model.logits(collate(rows, model.pad_id))
+        alone = torch.cat([model.logits(collate([row], model.pad_id)) for row in rows])
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-4)
 
 

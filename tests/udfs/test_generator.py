@@ -20,7 +20,7 @@ SAMPLED = DecodingSettings(max_new_tokens=12, temperature=1.0, top_p=0.9)
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> LocalGenerator:
-    return LocalGenerator.load(tiny_language_model(tmp_path_factory.mktemp("llm")), batch_size=8)
+    return LocalGenerator.load(tiny_language_model(tmp_path_factory.mktemp("llm")), batch_size=8, precision="fp32")
 
 
 def requests(sample: int = 0) -> list[Request]:

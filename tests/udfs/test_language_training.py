@@ -13,15 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from conf.errors import InputError
-from udfs.models.language.language_model import (
-    LanguageEpoch,
-    LanguageModel,
-    LanguageOptions,
-    LanguageResult,
-    mean_loss,
-    perplexity,
-)
-from udfs.models.language.training import fit_language_model, rate_factor
+from conf.training_options import TrainingOptions
+from udfs.models.language.language_model import LanguageModel, mean_loss, perplexity
+from udfs.models.optimization import learning_rate_factor
+from udfs.models.trainable import EpochMetrics, TrainingResult, TrainingRows
+from udfs.models.training import TrainingContext, train_model
 
 WORDS = 7
 
@@ -63,11 +59,16 @@ def rows(number: int, first: int = 0) -> list[tuple[int, ...]]:
     return [tuple((n + 2 * place) % WORDS for place in range(3 + n % 5)) for n in range(first, first + number)]
 
 
-OPTIONS = LanguageOptions(epochs=4, batch_size=3, effective_batch=6, learning_rate=0.02, warmup_steps=2, threads=1)
+OPTIONS = TrainingOptions(epochs=4, batch_size=3, effective_batch=6, learning_rate=0.02, warmup_steps=2, threads=1)
 
 
-def fitted(folder: Path, options: LanguageOptions = OPTIONS, **more: Any) -> LanguageResult:
-    return fit_language_model(Bigrams(), rows(40), rows(8, 3), options, folder, progress=lambda line: None, **more)
+def fitted(folder: Path, options: TrainingOptions = OPTIONS, **told: Any) -> TrainingResult:
+    context = TrainingContext(say=lambda line: None, **told)
+    return train_model(Bigrams, TrainingRows(rows(40), rows(8, 3)), options, folder, context)
+
+
+def changed(options: TrainingOptions, **values: Any) -> TrainingOptions:
+    return options.model_copy(update=values)
 
 
 def test_the_loss_is_the_mean_of_a_token_whatever_row_it_is_of() -> None:
@@ -82,7 +83,7 @@ def test_the_loss_is_the_mean_of_a_token_whatever_row_it_is_of() -> None:
 
 
 def test_a_training_learns_and_keeps_the_best_epoch(tmp_path: Path) -> None:
-    seen: list[LanguageEpoch] = []
+    seen: list[EpochMetrics] = []
     result = fitted(tmp_path / "model", on_epoch=seen.append)
     losses = [epoch.validation_loss for epoch in seen]
     assert losses[-1] < losses[0] < math.log(WORDS) + 0.5 and tuple(seen) == result.history
@@ -99,9 +100,9 @@ def test_an_update_does_not_depend_on_what_fits_the_device(tmp_path: Path) -> No
             self.drop = nn.Dropout(0.0)
 
     def history(batch_size: int) -> list[float]:
-        options = replace(OPTIONS, batch_size=batch_size)
+        options = changed(OPTIONS, batch_size=batch_size, precision="fp32")
         folder = tmp_path / str(batch_size)
-        result = fit_language_model(Still(), rows(40), rows(8, 3), options, folder, progress=lambda line: None)
+        result = train_model(Still, TrainingRows(rows(40), rows(8, 3)), options, folder)
         return [epoch.train_loss for epoch in result.history]
 
     assert history(1) == pytest.approx(history(6), rel=1e-4)
@@ -109,7 +110,7 @@ def test_an_update_does_not_depend_on_what_fits_the_device(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("killed_after", [1, 3])
 def test_a_killed_training_ends_in_the_same_weights(tmp_path: Path, killed_after: int) -> None:
-    def kill(epoch: LanguageEpoch) -> None:
+    def kill(epoch: EpochMetrics) -> None:
         # The epoch that is told has no checkpoint yet: it is done again.
         if epoch.epoch == killed_after + 1:
             raise KeyboardInterrupt
@@ -119,7 +120,7 @@ def test_a_killed_training_ends_in_the_same_weights(tmp_path: Path, killed_after
     with pytest.raises(KeyboardInterrupt):
         fitted(tmp_path / "model", on_epoch=kill, checkpoints=checkpoints)
     assert [folder.name for folder in checkpoints.iterdir()] == [f"epoch-{killed_after:05d}"]
-    later: list[LanguageEpoch] = []
+    later: list[EpochMetrics] = []
     result = fitted(tmp_path / "model", on_epoch=later.append, checkpoints=checkpoints)
     assert [epoch.epoch for epoch in later] == list(range(killed_after + 1, 5))
     assert [replace(epoch, seconds=0) for epoch in result.history] == [
@@ -131,14 +132,14 @@ def test_a_killed_training_ends_in_the_same_weights(tmp_path: Path, killed_after
 
 
 def test_a_checkpoint_of_another_training_is_not_gone_on_from(tmp_path: Path) -> None:
-    def stop(epoch: LanguageEpoch) -> None:
+    def stop(epoch: EpochMetrics) -> None:
         if epoch.epoch == 3:
             raise KeyboardInterrupt
 
-    checkpoints, later = tmp_path / "checkpoints", list[LanguageEpoch]()
+    checkpoints, later = tmp_path / "checkpoints", list[EpochMetrics]()
     with pytest.raises(KeyboardInterrupt):
         fitted(tmp_path / "model", on_epoch=stop, checkpoints=checkpoints)
-    fitted(tmp_path / "other", replace(OPTIONS, seed=14), on_epoch=later.append, checkpoints=checkpoints)
+    fitted(tmp_path / "other", changed(OPTIONS, seed=14), on_epoch=later.append, checkpoints=checkpoints)
     assert [epoch.epoch for epoch in later] == [1, 2, 3, 4]
     # A checkpoint cut short, as by a full disk, is as good as none.
     with pytest.raises(KeyboardInterrupt):
@@ -150,17 +151,17 @@ def test_a_checkpoint_of_another_training_is_not_gone_on_from(tmp_path: Path) ->
 
 
 def test_patience_ends_a_training_and_the_last_epoch_can_be_kept(tmp_path: Path) -> None:
-    wild = replace(OPTIONS, learning_rate=3.0, epochs=30, patience=2, warmup_steps=0)
+    wild = changed(OPTIONS, learning_rate=3.0, epochs=30, patience=2, warmup_steps=0)
     result = fitted(tmp_path / "wild", wild)
     assert len(result.history) == result.best_epoch + 2 < 30
-    last = fitted(tmp_path / "last", replace(wild, patience=None, keep="last", epochs=5))
+    last = fitted(tmp_path / "last", changed(wild, patience=None, keep="last", epochs=5))
     assert last.best_epoch == 5 and last.metrics["loss"] == last.history[-1].validation_loss
 
 
 def test_nothing_to_learn_from_is_said_in_one_line(tmp_path: Path) -> None:
     for train, valid, what in (([], rows(2), "training"), (rows(2), [(1,)], "validation")):
         with pytest.raises(InputError, match=f"no {what} rows"):
-            fit_language_model(Bigrams(), train, valid, OPTIONS, tmp_path / "model")
+            train_model(Bigrams, TrainingRows(train, valid), OPTIONS, tmp_path / "model")
 
 
 @pytest.mark.parametrize(
@@ -171,5 +172,5 @@ def test_nothing_to_learn_from_is_said_in_one_line(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_the_rates_course(step: int, warmup: int, decay: Any, expected: float) -> None:
-    options = LanguageOptions(warmup_steps=warmup, decay=decay)
-    assert rate_factor(step, 15, options) == pytest.approx(expected)
+    options = TrainingOptions(warmup_steps=warmup, decay=decay)
+    assert learning_rate_factor(step, 15, options) == pytest.approx(expected)

@@ -1,6 +1,6 @@
 """The encoder of several emotions at once: its pairs, its token types, its threshold, its training."""
 
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from conf.errors import InputError
+from conf.training_settings import MultiLabelSettings
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.batches import collate
 from udfs.models.classifiers.classifier import HEAD_CONFIG, load_encoder
@@ -16,7 +17,6 @@ from udfs.models.classifiers.multi_label_classifier import (
     Passage,
     extend_token_types,
     starting_model,
-    train_multi_label,
 )
 from udfs.models.classifiers.multi_label_metrics import (
     THRESHOLDS,
@@ -27,7 +27,8 @@ from udfs.models.classifiers.multi_label_metrics import (
     multi_hot,
     multi_label_metrics,
 )
-from udfs.models.classifiers.training import TrainingOptions
+from udfs.models.trainable import TrainingResult, TrainingRows
+from udfs.models.training import train_model
 
 LABELS = ("sad", "glad", "neutral")
 ROWS = [
@@ -38,7 +39,7 @@ ROWS = [
     (Passage("it is a home"), (2,)),
     (Passage("happy and sad"), (0, 1)),
 ]
-OPTIONS = TrainingOptions(
+OPTIONS = MultiLabelSettings(
     epochs=30, batch_size=3, effective_batch=3, learning_rate=1e-2, max_tokens=16, threads=1, device="cpu", keep="last"
 )
 
@@ -46,6 +47,11 @@ OPTIONS = TrainingOptions(
 @pytest.fixture(scope="module")
 def encoders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {family: tiny_encoder(tmp_path_factory.mktemp(family), family) for family in ("bert", "roberta", "mpnet")}
+
+
+def train(start: Path, out: Path, options: MultiLabelSettings = OPTIONS, rows: list = ROWS) -> TrainingResult:
+    begin = partial(starting_model, start, rows, LABELS, options)
+    return train_model(begin, TrainingRows(rows, ROWS), options, out)
 
 
 def model_of(folder: Path, **options: object) -> MultiLabelClassifier:
@@ -95,7 +101,8 @@ def test_typed_tells_context_and_utterance_apart(encoders: dict[str, Path], tmp_
     encoder, tokenizer = load_encoder(encoders["roberta"])
     encoder.embeddings.token_type_embeddings = torch.nn.Embedding(1, 16)  # type: ignore[union-attr]  # as RoBERTa's
     encoder.config.type_vocab_size = 1  # type: ignore[union-attr]
-    model = MultiLabelClassifier(encoder, tokenizer, LABELS, 12, typed=True).eval()
+    model = MultiLabelClassifier(encoder, tokenizer, LABELS, 12).eval()
+    model.tell_types()
     (row,) = model.encode([Passage("so happy", "we are home")])
     assert row.types == (0, 0, 0, 0, 0, 1, 1, 1)
     assert collate([row], 0, 10).types.tolist() == [[0, 0, 0, 0, 0, 1, 1, 1, 0, 0]]
@@ -163,16 +170,16 @@ def test_a_new_head_begins_with_the_labels_shares_and_a_trained_one_as_it_is(
     model.begin_at_shares([(0,)] * 6 + [(0, 1)] * 3)
     assert torch.allclose(torch.sigmoid(model.output.bias), torch.tensor([0.95, 0.35, 0.05]))
     folder = model.save(tmp_path / "first")
-    still = replace(OPTIONS, epochs=1, learning_rate=1e-9)
-    fresh = train_multi_label(encoders["bert"], ROWS, ROWS, LABELS, still, tmp_path / "fresh")
-    again = train_multi_label(folder, ROWS, ROWS, LABELS, still, tmp_path / "again")
+    still = OPTIONS.model_copy(update={"epochs": 1, "learning_rate": 1e-9})
+    fresh = train(encoders["bert"], tmp_path / "fresh", still)
+    again = train(folder, tmp_path / "again", still)
     biases = [torch.sigmoid(MultiLabelClassifier.load(result.path).output.bias) for result in (fresh, again)]
     assert torch.allclose(biases[0], torch.tensor([3.5, 3.5, 1.5]) / 7, atol=1e-5)
     assert torch.allclose(biases[1], torch.tensor([0.95, 0.35, 0.05]), atol=1e-5)
 
 
 def test_a_training_keeps_the_last_epoch_with_its_threshold(encoders: dict[str, Path], tmp_path: Path) -> None:
-    result = train_multi_label(encoders["bert"], ROWS, ROWS, LABELS, OPTIONS, tmp_path / "model")
+    result = train(encoders["bert"], tmp_path / "model")
     assert result.best_epoch == 30 and len(result.history) == 30
     model = MultiLabelClassifier.load(result.path)
     assert model.threshold == result.metrics["threshold"]
@@ -185,27 +192,27 @@ def test_a_training_keeps_the_last_epoch_with_its_threshold(encoders: dict[str, 
 
 
 def test_the_best_epoch_is_kept_where_that_is_asked(encoders: dict[str, Path], tmp_path: Path) -> None:
-    options = replace(OPTIONS, keep="best", epochs=4, learning_rate=0.2)
-    result = train_multi_label(encoders["bert"], ROWS, ROWS, LABELS, options, tmp_path / "model")
+    options = OPTIONS.model_copy(update={"keep": "best", "epochs": 4, "learning_rate": 0.2})
+    result = train(encoders["bert"], tmp_path / "model", options)
     assert result.best_epoch == min(result.history, key=lambda epoch: epoch.validation_loss).epoch
 
 
 def test_a_training_goes_on_from_a_trained_model_with_its_head(encoders: dict[str, Path], tmp_path: Path) -> None:
     first = model_of(encoders["roberta"], pooling="mean")
     folder = first.save(tmp_path / "first")
-    again = starting_model(folder, LABELS, OPTIONS, "cls", True)
+    again = starting_model(folder, ROWS, LABELS, OPTIONS, "cls", True)
     assert torch.equal(again.output.weight, first.output.weight)
     assert (again.pooling, again.typed, again.max_tokens) == ("mean", True, 16)
-    fresh = starting_model(encoders["roberta"], LABELS, OPTIONS, "cls", False)
+    fresh = starting_model(encoders["roberta"], ROWS, LABELS, OPTIONS, "cls", False)
     assert fresh.pooling == "cls" and not torch.equal(fresh.output.weight, first.output.weight)
     with pytest.raises(InputError, match="a model of other labels"):
-        starting_model(folder, ("a", "b", "c"), OPTIONS, "cls", False)
+        starting_model(folder, ROWS, ("a", "b", "c"), OPTIONS, "cls", False)
     assert (folder / HEAD_CONFIG).is_file()
 
 
 def test_a_label_outside_the_taxonomy_is_refused(encoders: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"label id 3 in the training rows is outside the taxonomy's 0\.\.2"):
-        train_multi_label(encoders["bert"], [(Passage("so"), (0, 3))], ROWS, LABELS, OPTIONS, tmp_path / "model")
+        train(encoders["bert"], tmp_path / "model", rows=[(Passage("so"), (0, 3))])
 
 
 def test_embeddings_are_the_first_tokens_states_in_any_company(encoders: dict[str, Path]) -> None:

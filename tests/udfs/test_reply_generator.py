@@ -1,8 +1,6 @@
 """The response generator: what it reads, its loss beside the library's own, killed trainings, two processes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,34 +9,44 @@ from pyspark.sql import Row, SparkSession
 from safetensors.torch import load_file
 
 from conf.errors import InputError
+from conf.reply_settings import ReplyNetwork
 from conf.settings import load_settings
 from conf.taxonomy import edos_labels
+from conf.training_options import TrainingOptions
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.trainings.processes import train_in_processes
 from etl.lakehouse.trainings.replies import history_gain
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.checkpoints import put_weights, weights_of
-from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
-from udfs.models.language.shared_writing import KINDS, SharedWriting, read_result
-from udfs.models.language.training import fit_language_model
-from udfs.models.shared_job import read_rows, write_rows
+from udfs.models.process_job import read_rows, write_rows
+from udfs.models.trainable import EpochMetrics, TrainingResult, TrainingRows
+from udfs.models.training import TrainingContext, train_model
 
 LINES = [
     ("my dog ran away", "oh no , i am sorry"), ("the sun is out", "how nice that is"),
     ("i lost my job", "what will you do now ?"), ("we won the game", "well done , all of you"),
     ("it rains again", "take the red umbrella"), ("he never calls", "i am sorry about that"),
 ]  # fmt: skip
-OPTIONS = LanguageOptions(
-    epochs=4, batch_size=2, effective_batch=4, learning_rate=5e-3, warmup_steps=2, decay="none", threads=1, device="cpu"
+OPTIONS = TrainingOptions(
+    epochs=4,
+    batch_size=2,
+    effective_batch=4,
+    learning_rate=5e-3,
+    warmup_steps=2,
+    decay="none",
+    threads=1,
+    device="cpu",
+    precision="fp32",
 )
+QUIET = TrainingContext(say=lambda line: None)
 TINY = {"layers": 1, "heads": 2, "hidden": 16, "feed_forward": 32, "max_tokens": 24}
 
 
 def tiny_generator(seed: int = 3, **sizes: object) -> ReplyGenerator:
     tokenizer = trained_tokenizer([text for line in LINES for text in line], 330, edos_labels())
-    return new_generator(tokenizer, **{**TINY, **sizes}, seed=seed)  # type: ignore[arg-type]
+    return new_generator(tokenizer, ReplyNetwork(**{**TINY, **sizes}), seed)  # type: ignore[arg-type]
 
 
 def rows_of(model: ReplyGenerator, lines: Sequence[tuple[str, str]] = LINES) -> list[EncodedReply]:
@@ -51,14 +59,14 @@ def test_the_papers_sizes_and_the_parameters_that_they_give() -> None:
             self.pad, self.turn, self.end, self._start, self.intents = 50_265, 50_266, 50_267, 50_268, ()
             self.size = 50_269
 
-    tied = new_generator(Roberta())
+    tied = new_generator(Roberta(), ReplyNetwork())
     config = tied.network.config
     assert (config.encoder_layers, config.decoder_layers, config.d_model) == (4, 4, 300)
     assert (config.encoder_attention_heads, config.decoder_attention_heads) == (6, 6)
     assert (config.encoder_ffn_dim, config.activation_function, config.dropout) == (1200, "gelu", 0.1)
     assert (config.attention_dropout, config.max_position_embeddings) == (0.1, 100)
     assert round(tied.parameter_count() / 1e6, 1) == 25.3
-    assert round(new_generator(Roberta(), tied_embeddings=False).parameter_count() / 1e6, 1) == 55.4
+    assert round(new_generator(Roberta(), ReplyNetwork(tied_embeddings=False)).parameter_count() / 1e6, 1) == 55.4
 
 
 def test_histories_are_cut_from_the_left_and_texts_reach_no_token_of_ours() -> None:
@@ -128,8 +136,10 @@ def test_a_generator_that_reads_gains_by_its_history(tmp_path: Path) -> None:
     model = tiny_generator(norm="before", dropout=0.0)
     encoded = model.encode([row.context for row in rows], [row.reply for row in rows], [None] * len(rows))
     assert history_gain(model, rows, 4) == pytest.approx(0, abs=0.05)
-    options = replace(OPTIONS, epochs=150, learning_rate=1e-2, batch_size=8, effective_batch=8)
-    result = fit_language_model(model, encoded, encoded, options, tmp_path / "model", progress=lambda line: None)
+    options = OPTIONS.model_copy(
+        update={"epochs": 150, "learning_rate": 1e-2, "batch_size": 8, "effective_batch": 8}
+    )  # fmt: skip
+    result = train_model(lambda: model, TrainingRows(encoded, encoded), options, tmp_path / "model", QUIET)
     trained = ReplyGenerator.load(result.path)
     assert history_gain(trained, rows, 4) > 0.5
     alike = [Row(context=["the same"], reply=row.reply, intent=None) for row in rows]
@@ -154,17 +164,16 @@ def test_a_saved_generator_is_the_same(tmp_path: Path, tied: bool, norm: str) ->
         ReplyGenerator.load(tmp_path)
 
 
-def fitted(folder: Path, model: ReplyGenerator | None = None, **more: object) -> LanguageResult:
-    model = model or tiny_generator()
-    rows = rows_of(model)
-    quiet = {"progress": lambda line: None, **more}
-    return fit_language_model(model, rows[:5], rows[3:], OPTIONS, folder, **quiet)  # type: ignore[arg-type]
+def fitted(folder: Path, **told: object) -> TrainingResult:
+    rows = rows_of(tiny_generator())
+    context = TrainingContext(say=lambda line: None, **told)  # type: ignore[arg-type]
+    return train_model(tiny_generator, TrainingRows(rows[:5], rows[3:]), OPTIONS, folder, context)
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     whole = fitted(tmp_path / "whole")
 
-    def kill(epoch: LanguageEpoch) -> None:
+    def kill(epoch: EpochMetrics) -> None:
         if epoch.epoch == 3:
             raise KeyboardInterrupt
 
@@ -182,21 +191,21 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
 
 def test_rows_come_back_from_their_shards(tmp_path: Path) -> None:
     rows = rows_of(tiny_generator())
-    kind = KINDS[ReplyGenerator.kind]
-    write_rows(rows, kind.schema, tmp_path / "rows", shard_rows=4)
-    assert read_rows(tmp_path / "rows", kind.schema, kind.row) == rows and len(list((tmp_path / "rows").iterdir())) == 2
+    write_rows(rows, ReplyGenerator.schema, tmp_path / "rows", shard_rows=4)
+    assert read_rows(tmp_path / "rows", ReplyGenerator) == rows and len(list((tmp_path / "rows").iterdir())) == 2
 
 
 def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Path) -> None:
-    model, options = tiny_generator(dropout=0.0), replace(OPTIONS, epochs=2)
-    rows = rows_of(model)
-    model.save(tmp_path / "start")
-    one = fit_language_model(model, rows[:5], rows[3:], options, tmp_path / "one", progress=lambda line: None)
+    def start() -> ReplyGenerator:
+        return tiny_generator(dropout=0.0)
+
+    options, rows = OPTIONS.model_copy(update={"epochs": 2}), rows_of(start())
+    given = TrainingRows(rows[:5], rows[3:])
+    one = train_model(start, given, options, tmp_path / "one", QUIET)
     settings = load_settings("local", [], {"training.processes": 2})
     run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
-    job = SharedWriting(model.kind, str(tmp_path / "start"), options, str(tmp_path / "checkpoints"))
-    put, read = partial(job.put, (rows[:5], rows[3:])), partial(read_result, options=options)
-    two = train_in_processes(run, job, put, read, tmp_path / "two", lambda epoch: None)
+    context = TrainingContext(checkpoints=tmp_path / "checkpoints")
+    two = train_in_processes(run, start, given, options, tmp_path / "two", context)
     ours, theirs = ReplyGenerator.load(one.path), ReplyGenerator.load(two.path)
     for mine, other in zip(one.history, two.history, strict=True):
         assert other.train_loss == pytest.approx(mine.train_loss, abs=1e-4)

@@ -1,5 +1,6 @@
 import os
 from dataclasses import replace
+from functools import partial
 
 import mlflow
 import pytest
@@ -7,20 +8,24 @@ import torch
 from mlflow import MlflowClient
 
 from conf.errors import InputError
+from conf.training_options import ClassifierOptions
 from tests.udfs.tiny_models import tiny_encoder
+from udfs.devices import chosen_precision
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.metrics import confusion_counts, per_class_metrics
-from udfs.models.classifiers.training import TrainingOptions
-from udfs.models.classifiers.weak_labeler import WeakLabeler, train_weak_labeler
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import resolve
 from udfs.models.pictures import confusion_chart
 from udfs.models.tracking import (
+    Candidate,
     Store,
     champion_version,
     promote_if_better,
     rows_digest,
     tracked_run,
 )
+from udfs.models.trainable import TrainingRows
+from udfs.models.training import TrainingContext, train_model
 
 LABELS = ("sad", "glad")
 NAME = "edos-weak-labeler"
@@ -38,10 +43,11 @@ def tracked_model(mlflow_store, tmp_path_factory):
     """A training tracked from its first parameter to the registry: (run id, version, its folder)."""
     folder = tmp_path_factory.mktemp("tracked")
     encoder = tiny_encoder(folder / "encoder")
-    options = TrainingOptions(epochs=2, batch_size=2, effective_batch=2, learning_rate=1e-3, threads=1, device="cpu")
+    options = ClassifierOptions(epochs=2, batch_size=2, effective_batch=2, learning_rate=1e-3, threads=1, device="cpu")
     versions = {"data.edos.crowd_labels": "7"}
     with tracked_run(mlflow_store, "weak labeler", {"seed": 13, "epochs": 2}, versions) as run:
-        result = train_weak_labeler(encoder, ROWS, ROWS, LABELS, options, folder / "model", run.on_epoch)
+        start, context = partial(WeakLabeler.new, encoder, LABELS, options), TrainingContext(on_epoch=run.on_epoch)
+        result = train_model(start, TrainingRows(ROWS, ROWS), options, folder / "model", context)
         truth = [label for _, label in ROWS]
         probabilities = WeakLabeler.load(result.path).probabilities([text for text, _ in ROWS], 2).numpy()
         run.log_history(result)
@@ -56,7 +62,12 @@ def test_a_run_holds_parameters_metrics_and_pictures(mlflow_store, tracked_model
     client = mlflow_store.client()
     run = client.get_run(tracked_model[0])
     assert run.info.status == "FINISHED"
-    assert run.data.params == {"seed": "13", "epochs": "2"}
+    hardware = {
+        "computed_on": "cpu",
+        "computed_in": chosen_precision("auto", torch.device("cpu")).name,
+        "cpu_threads": "1",
+    }
+    assert run.data.params == {"seed": "13", "epochs": "2", **hardware}
     assert run.data.tags["data.edos.crowd_labels"] == "7"
     assert run.data.metrics["test_accuracy"] == 0.5
     assert {"best_epoch", "training_seconds", "best_validation_macro_f1"} <= set(run.data.metrics)
@@ -103,6 +114,15 @@ def test_a_model_that_is_not_registered_is_one_line(mlflow_store, tracked_model,
     assert "\n" not in str(error.value)
 
 
+def test_a_killed_run_is_closed_when_the_training_starts_again(mlflow_store):
+    begun = [tracked_run(mlflow_store, "killed", {}, {"training": name}) for name in ("one", "other")]
+    killed, other = (run.__enter__().run_id for run in begun)  # what a kill leaves: nobody ends them
+    with tracked_run(mlflow_store, "killed", {}, {"training": "one"}) as again:
+        status = {run: mlflow_store.client().get_run(run).info.status for run in (killed, other, again.run_id)}
+    assert list(status.values()) == ["KILLED", "RUNNING", "RUNNING"]
+    assert mlflow_store.client().get_run(again.run_id).info.status == "FINISHED"
+
+
 def test_a_failed_training_is_marked_failed(mlflow_store):
     with pytest.raises(ArithmeticError), tracked_run(mlflow_store, "fails", {}) as run:
         raise ArithmeticError("the loss is nan")
@@ -132,7 +152,8 @@ def test_the_alias_moves_only_to_a_better_model_on_the_same_rows(mlflow_store, t
     def promote(seed):
         version = registered(mlflow_store, tmp_path, seed, name)
         mine = figures[version]
-        return promote_if_better(mlflow_store, name, version, mine, score, "macro_f1", rows_digest(ROWS), cache)
+        candidate = Candidate(name, version, "macro_f1", mine, rows_digest(ROWS))
+        return promote_if_better(mlflow_store, candidate, score, cache)
 
     assert champion_version(mlflow_store, name) is None
     first, worse, equal, better = (promote(seed) for seed in (1, 2, 3, 4))
@@ -144,14 +165,15 @@ def test_the_alias_moves_only_to_a_better_model_on_the_same_rows(mlflow_store, t
     assert tags["held_out"] == rows_digest(ROWS)
     assert tags["macro_f1"] == "0.400000"
     assert "does not beat version 1" in tags["promotion"]
-    assert promote_if_better(mlflow_store, name, "4", 0.6, score, "macro_f1", "x", cache).promoted
+    assert promote_if_better(mlflow_store, Candidate(name, "4", "macro_f1", 0.6, "x"), score, cache).promoted
     assert asked == ["1", "1", "1"]
 
 
 def test_a_champion_that_cannot_be_read_gives_way(mlflow_store, tmp_path):
     name = "edos-unreadable"
     first = registered(mlflow_store, tmp_path, 1, name)
-    promote_if_better(mlflow_store, name, first, 0.9, lambda folder: 0.9, "macro_f1", "x", tmp_path / "cache")
+    before = Candidate(name, first, "macro_f1", 0.9, "x")
+    promote_if_better(mlflow_store, before, lambda folder: 0.9, tmp_path / "cache")
     second = registered(mlflow_store, tmp_path, 2, name)
 
     def score(folder):
@@ -159,7 +181,8 @@ def test_a_champion_that_cannot_be_read_gives_way(mlflow_store, tmp_path):
             raise InputError("other labels")
         return 0.1
 
-    promotion = promote_if_better(mlflow_store, name, second, 0.1, score, "macro_f1", "x", tmp_path / "cache")
+    candidate = Candidate(name, second, "macro_f1", 0.1, "x")
+    promotion = promote_if_better(mlflow_store, candidate, score, tmp_path / "cache")
     assert promotion.promoted
     assert "other labels" in promotion.reason
 

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,19 +6,23 @@ import torch
 from torch import nn
 
 from conf.errors import InputError
+from conf.training_options import ClassifierOptions
+from conf.training_settings import EmotionClassifierSettings
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.devices import training_device, with_back_off
-from udfs.models.batches import Encoded, shuffled_batches
+from udfs.models import training
+from udfs.models.batches import Encoded, batches_alike
 from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.metrics import (
     classification_metrics,
     confusion_counts,
     expected_calibration_error,
     per_class_metrics,
 )
-from udfs.models.classifiers.training import TrainingOptions
-from udfs.models.optimization import Update, adam, encoder_layers, learning_rate, learning_rate_factor, schedule
+from udfs.models.optimization import adamw, encoder_layers, learning_rate_factor
+from udfs.models.trainable import TrainingResult, TrainingRows
+from udfs.models.training import TrainingContext, train_model
 
 LABELS = ("sad", "glad", "neutral", "afraid")
 TRAIN = [
@@ -39,8 +43,15 @@ VALID = [
     (["it is a home ."], 2),
     (["afraid , a dark ghost ."], 3),
 ]
-OPTIONS = TrainingOptions(
-    epochs=6, batch_size=4, effective_batch=4, learning_rate=5e-3, warmup_share=0.1, threads=1, device="cpu"
+OPTIONS = EmotionClassifierSettings(
+    epochs=6,
+    batch_size=4,
+    effective_batch=4,
+    learning_rate=5e-3,
+    warmup_share=0.1,
+    threads=1,
+    device="cpu",
+    precision="fp32",
 )
 
 
@@ -49,8 +60,13 @@ def training_encoder(tmp_path_factory):
     return tiny_encoder(tmp_path_factory.mktemp("training"))
 
 
-def train(encoder, out, options=OPTIONS, rows=TRAIN, **more):
-    return train_dialogue_classifier(encoder, rows, VALID, LABELS, options, out, **more)
+def train(encoder, out, options=OPTIONS, rows=TRAIN, last=(), **told) -> TrainingResult:
+    start = partial(DialogueClassifier.new, encoder, LABELS, options)
+    return train_model(start, TrainingRows(rows, VALID, last), options, out, TrainingContext(**told))
+
+
+def changed(**values) -> EmotionClassifierSettings:
+    return OPTIONS.model_copy(update=values)
 
 
 @pytest.mark.parametrize(
@@ -58,16 +74,14 @@ def train(encoder, out, options=OPTIONS, rows=TRAIN, **more):
     [(1, TRAIN[:3], [10, 10, 3]), (5, TRAIN[:3], [3, 3, 3]), (1, [], [10, 10, 10]), (0, TRAIN[:3], [10, 10, 10])],
 )
 def test_the_last_epochs_go_over_rows_of_their_own(training_encoder, tmp_path, monkeypatch, last_epochs, last, sizes):
-    from udfs.models.classifiers import training
-
     seen = []
 
-    def noted(rows, *more):
-        seen.append(len(rows))
-        return shuffled_batches(rows, *more)
+    def noted(lengths, *more):
+        seen.append(len(lengths))
+        return batches_alike(lengths, *more)
 
-    monkeypatch.setattr(training, "shuffled_batches", noted)
-    options = replace(OPTIONS, epochs=3, last_epochs=last_epochs)
+    monkeypatch.setattr(training, "batches_alike", noted)
+    options = changed(epochs=3, crowd_epochs=last_epochs)
     result = train(training_encoder, tmp_path / "model", options, last=last)
     assert seen == sizes and len(result.history) == 3
 
@@ -75,7 +89,7 @@ def test_the_last_epochs_go_over_rows_of_their_own(training_encoder, tmp_path, m
 def test_rows_of_the_last_epochs_have_the_last_word(training_encoder, tmp_path):
     wrong = [(turns, (label + 1) % 4) for turns, label in TRAIN]
     plain = train(training_encoder, tmp_path / "plain", rows=wrong)
-    mended = train(training_encoder, tmp_path / "mended", replace(OPTIONS, last_epochs=4), rows=wrong, last=TRAIN)
+    mended = train(training_encoder, tmp_path / "mended", changed(crowd_epochs=4), rows=wrong, last=TRAIN)
     assert mended.metrics["cross_entropy"] < plain.metrics["cross_entropy"]
 
 
@@ -95,7 +109,7 @@ def test_a_training_is_repeatable_and_leaves_torch_as_it_was(training_encoder, t
 
 def test_another_seed_is_another_training(training_encoder, tmp_path):
     one = train(training_encoder, tmp_path / "one")
-    two = train(training_encoder, tmp_path / "two", TrainingOptions(**{**one.params(), "seed": 14}))
+    two = train(training_encoder, tmp_path / "two", changed(seed=14))
     assert one.history[0].train_loss != two.history[0].train_loss
 
 
@@ -122,38 +136,70 @@ def test_when_the_validation_loss_rises_the_early_epoch_is_kept(training_encoder
     assert result.metrics["cross_entropy"] == min(losses) < losses[-1]
 
 
-def test_accumulated_gradients_are_those_of_the_whole_batch(training_encoder):
-    whole, parts = (gradients_of(training_encoder, batch_size) for batch_size in (10, 3))
+@pytest.mark.parametrize("average_decay", [0.0, 0.5])
+def test_a_killed_training_ends_in_the_same_weights(training_encoder, tmp_path, average_decay):
+    def kill(epoch) -> None:
+        if epoch.epoch == 4:
+            raise KeyboardInterrupt
+
+    options, kept = changed(average_decay=average_decay, crowd_epochs=1), tmp_path / "checkpoints"
+    whole = train(training_encoder, tmp_path / "whole", options, last=TRAIN[:4])
+    with pytest.raises(KeyboardInterrupt):
+        train(training_encoder, tmp_path / "killed", options, last=TRAIN[:4], on_epoch=kill, checkpoints=kept)
+    assert [folder.name for folder in kept.iterdir()] == ["epoch-00003"]
+    later, said = [], []
+    told = {"on_epoch": lambda epoch: later.append(epoch.epoch), "checkpoints": kept, "say": said.append}
+    again = train(training_encoder, tmp_path / "again", options, last=TRAIN[:4], **told)
+    assert later == [4, 5, 6] and said[0] == "goes on after epoch 3/6, from its checkpoint" and not kept.exists()
+    assert again.metrics == whole.metrics and again.best_epoch == whole.best_epoch
+    for name in ("head.safetensors", "encoder/model.safetensors"):
+        assert (again.path / name).read_bytes() == (whole.path / name).read_bytes()
+
+
+def test_other_labels_of_the_same_rows_are_another_training(training_encoder, tmp_path):
+    def kill(epoch) -> None:
+        if epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    kept, later = tmp_path / "checkpoints", []
+    with pytest.raises(KeyboardInterrupt):
+        train(training_encoder, tmp_path / "killed", on_epoch=kill, checkpoints=kept)
+    wrong = [(turns, (label + 1) % 4) for turns, label in TRAIN]
+    train(training_encoder, tmp_path / "other", rows=wrong, checkpoints=kept, on_epoch=lambda e: later.append(e.epoch))
+    assert later == [1, 2, 3, 4, 5, 6]
+
+
+def test_accumulated_gradients_are_those_of_the_whole_batch(training_encoder, tmp_path, monkeypatch):
+    whole, parts = (gradients_of(training_encoder, batch_size, tmp_path, monkeypatch) for batch_size in (10, 3))
     for name, gradient in whole.items():
         torch.testing.assert_close(parts[name], gradient, atol=1e-5, rtol=1e-4)
 
 
-def gradients_of(encoder, batch_size):
-    options = TrainingOptions(batch_size=batch_size, effective_batch=10, max_gradient_norm=1e9, dropout=0.0)
+def gradients_of(encoder, batch_size, out, monkeypatch):
+    options = changed(epochs=1, batch_size=batch_size, effective_batch=10, dropout=0.0, precision="fp32")
     model = DialogueClassifier(*load_encoder(encoder, 0.0), LABELS, dropout=0.0)
     torch.manual_seed(1)
     for name, value in model.named_parameters():
         if not name.startswith("encoder."):
             nn.init.normal_(value, std=0.1)
     kept: dict[str, torch.Tensor] = {}
-    optimizer = adam(model, options)
-    optimizer.register_step_pre_hook(
-        lambda *_: kept.update({n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None})
-    )
-    update = Update(model, optimizer, schedule(optimizer, options, 1), options, torch.device("cpu"))
-    update(model.encode([turns for turns, _ in TRAIN]), torch.tensor([label for _, label in TRAIN]))
+    monkeypatch.setattr(
+        training.OptimizerStep, "step",
+        lambda step: kept.update({n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}),
+    )  # fmt: skip
+    train_model(lambda: model, TrainingRows(TRAIN, VALID), options, out)
     return kept
 
 
 def test_bfloat16_trains_too(training_encoder, tmp_path):
-    options = TrainingOptions(**{**OPTIONS.__dict__, "precision": "bf16", "epochs": 2})
+    options = changed(precision="bf16", epochs=2)
     result = train(training_encoder, tmp_path / "model", options)
     assert result.history[1].train_loss < result.history[0].train_loss
 
 
 def test_adam_is_the_papers_with_a_rate_for_the_head(training_encoder):
     model = DialogueClassifier(*load_encoder(training_encoder), LABELS)
-    optimizer = adam(model, TrainingOptions(learning_rate=2e-5, head_learning_rate=1e-3))
+    optimizer = adamw(model, ClassifierOptions(learning_rate=2e-5, head_learning_rate=1e-3))
     assert sorted(group["lr"] for group in optimizer.param_groups) == [2e-5, 1e-3]
     assert {(group["betas"], group["eps"]) for group in optimizer.param_groups} == {((0.9, 0.98), 1e-6)}
     trained = {id(value) for group in optimizer.param_groups for value in group["params"]}
@@ -163,22 +209,21 @@ def test_adam_is_the_papers_with_a_rate_for_the_head(training_encoder):
 @pytest.mark.parametrize("family", ["bert", "roberta", "mpnet"])
 def test_lower_layers_learn_more_slowly(tmp_path, family):
     model = DialogueClassifier(*load_encoder(tiny_encoder(tmp_path, family)), LABELS)
-    options = TrainingOptions(learning_rate=1e-3, head_learning_rate=1e-2, layer_decay=0.5)
-    layers = encoder_layers(model)
-    assert layers == 2
-    rates = {name: learning_rate(name, layers, options) for name, _ in model.named_parameters()}
+    options = ClassifierOptions(learning_rate=1e-3, head_learning_rate=1e-2, layer_decay=0.5)
+    assert encoder_layers(name for name, _ in model.named_parameters()) == 2
+    rates = model.learning_rates(options)
     assert rates["output.weight"] == rates["attention.bias"] == 1e-2
     assert {rate for name, rate in rates.items() if ".layer.1." in name} == {1e-3}
     assert {rate for name, rate in rates.items() if ".layer.0." in name} == {5e-4}
     assert {rate for name, rate in rates.items() if ".embeddings." in name} == {2.5e-4}
-    grouped = {id(value): group["lr"] for group in adam(model, options).param_groups for value in group["params"]}
+    grouped = {id(value): group["lr"] for group in adamw(model, options).param_groups for value in group["params"]}
     assert grouped == {id(value): rates[name] for name, value in model.named_parameters()}
 
 
 def test_averaged_weights_are_the_ones_judged_and_kept(training_encoder, tmp_path):
-    options = TrainingOptions(**{**OPTIONS.__dict__, "average_decay": 0.5, "epochs": 2})
+    options = changed(average_decay=0.5, epochs=2)
     result = train(training_encoder, tmp_path / "averaged", options)
-    plain = train(training_encoder, tmp_path / "plain", TrainingOptions(**{**OPTIONS.__dict__, "epochs": 2}))
+    plain = train(training_encoder, tmp_path / "plain", changed(epochs=2))
     assert result.history[0].train_loss == plain.history[0].train_loss  # the training itself is the same
     saved = DialogueClassifier.load(result.path)
     probabilities = saved.probabilities([turns for turns, _ in VALID], 4).numpy()
@@ -193,12 +238,12 @@ def test_averaged_weights_are_the_ones_judged_and_kept(training_encoder, tmp_pat
      (99, "none", 1.0), (0, "none", 0.1)],
 )  # fmt: skip
 def test_the_rate_rises_then_falls(step, decay, factor):
-    options = TrainingOptions(warmup_share=0.1, decay=decay)
+    options = ClassifierOptions(warmup_share=0.1, decay=decay)
     assert learning_rate_factor(step, 100, options) == pytest.approx(factor)
 
 
 def test_without_warm_up_the_first_step_has_the_full_rate():
-    assert learning_rate_factor(0, 10, TrainingOptions(warmup_share=0.0)) == 1.0
+    assert learning_rate_factor(0, 10, ClassifierOptions(warmup_share=0.0)) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -212,13 +257,14 @@ def test_rows_outside_the_taxonomy_are_refused(training_encoder, tmp_path, rows,
 
 def test_an_epochs_batches_hold_each_row_once_and_near_lengths_together():
     rows = [Encoded((1,) * (index % 50 + 1), (1.0,) * (index % 50 + 1)) for index in range(500)]
-    batches = shuffled_batches(rows, 8, torch.Generator().manual_seed(1), pool=20)
+    lengths = [len(row.ids) for row in rows]
+    batches = batches_alike(lengths, 8, torch.Generator().manual_seed(1), pool=20)
     assert sorted(index for batch in batches for index in batch) == list(range(500))
     spreads = [max(len(rows[i].ids) for i in batch) - min(len(rows[i].ids) for i in batch) for batch in batches]
     assert np.mean(spreads) < 5
-    again = shuffled_batches(rows, 8, torch.Generator().manual_seed(1), pool=20)
+    again = batches_alike(lengths, 8, torch.Generator().manual_seed(1), pool=20)
     assert batches == again
-    assert batches != shuffled_batches(rows, 8, torch.Generator().manual_seed(2), pool=20)
+    assert batches != batches_alike(lengths, 8, torch.Generator().manual_seed(2), pool=20)
 
 
 def test_metrics_by_hand():

@@ -1,6 +1,7 @@
 """The segmenter's other kind: an encoder over two sentences, trained, saved, and asked as a scorer."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +9,16 @@ import pyarrow as pa
 import pytest
 
 from conf.errors import InputError
+from conf.training_options import ClassifierOptions
 from etl.subtitles.turn_features import PairContext
 from etl.subtitles.turn_ragged import Ragged
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifiers.training import TrainingOptions
-from udfs.models.classifiers.turn_pair_classifier import SentencePair, TurnPairClassifier, train_turn_pairs
+from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
+from udfs.models.trainable import TrainingRows
+from udfs.models.training import train_model
 from udfs.turn_scorers import EncoderScorer, turn_scorer
 
-OPTIONS = TrainingOptions(
+OPTIONS = ClassifierOptions(
     epochs=12, learning_rate=5e-3, head_learning_rate=2e-2, batch_size=8, effective_batch=8, max_tokens=24, threads=1
 )
 
@@ -34,7 +37,8 @@ def pair_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pairs")
     encoder = tiny_encoder(folder / "encoder")
     rows = question_and_answer()
-    return train_turn_pairs(encoder, rows, rows, OPTIONS, folder / "model").path
+    start = partial(TurnPairClassifier.new, encoder, LABELS, OPTIONS)
+    return train_model(start, TrainingRows(rows, rows), OPTIONS, folder / "model").path
 
 
 def test_the_pair_model_learns_questions_and_answers(pair_model: Path) -> None:

@@ -1,14 +1,17 @@
 import importlib.util
+from functools import partial
 
 import pytest
 import torch
 
 from conf.errors import InputError
+from conf.training_options import ClassifierOptions
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.training import TrainingOptions
-from udfs.models.classifiers.weak_labeler import WeakLabeler, train_weak_labeler
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import resolve
+from udfs.models.trainable import TrainingRows
+from udfs.models.training import train_model
 
 LABELS = ("sad", "glad", "afraid")
 SENTENCES = ["i was so happy", "he lost the dog and i cry", "", "what a dark night . " * 40, "yes"]
@@ -113,7 +116,7 @@ def test_the_minilm_wheel_learns_a_dozen_sentences(tmp_path):
         ("The spider on my bed made me scream.", 2),
         ("Turbulence on the plane terrified me.", 2),
     ]
-    options = TrainingOptions(
+    options = ClassifierOptions(
         epochs=4, batch_size=6, effective_batch=6, learning_rate=2e-4, head_learning_rate=5e-3, threads=1
     )
     held_out = [
@@ -121,6 +124,7 @@ def test_the_minilm_wheel_learns_a_dozen_sentences(tmp_path):
         ("What a wonderful birthday party!", 1),
         ("A ghost in the dark!", 2),
     ]
-    result = train_weak_labeler(encoder.path, train, held_out, LABELS, options, tmp_path / "model")
+    start = partial(WeakLabeler.new, encoder.path, LABELS, options)
+    result = train_model(start, TrainingRows(train, held_out), options, tmp_path / "model")
     assert result.metrics["accuracy"] == 1.0
     assert WeakLabeler.load(result.path).probabilities([held_out[1][0]], 1).argmax().item() == 1

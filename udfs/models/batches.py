@@ -31,6 +31,16 @@ class HasIds(Protocol):
     def ids(self) -> tuple[int, ...]: ...
 
 
+class HasWeights(HasIds, Protocol):
+    """What is read as token ids, each with its factor and its type, as an `Encoded` is."""
+
+    @property
+    def weights(self) -> tuple[float, ...]: ...
+
+    @property
+    def types(self) -> tuple[int, ...]: ...
+
+
 Row = TypeVar("Row", bound=HasIds)
 
 
@@ -47,7 +57,7 @@ class Batch:
         return Batch(self.ids.to(device), self.mask.to(device), self.weights.to(device), self.types.to(device))
 
 
-def collate(rows: Sequence[Encoded], pad_id: int, width: int | None = None) -> Batch:
+def collate(rows: Sequence[HasWeights], pad_id: int, width: int | None = None) -> Batch:
     """Pad `rows` on the right to `width`, by default the longest row's length."""
     width = width or max(len(row.ids) for row in rows)
     ids = torch.full((len(rows), width), pad_id, dtype=torch.int64)
@@ -112,13 +122,6 @@ def answers_alike(
         found = with_back_off(at_width, [*(rows[index] for index in indices), *filler])
         answers.update(zip(indices, found, strict=False))
     return [answers[index] for index in range(len(rows))]
-
-
-def shuffled_batches(
-    rows: Sequence[Encoded], batch_size: int, generator: torch.Generator, pool: int = 50
-) -> list[list[int]]:
-    """One epoch's batches of indices of `rows`, as `batches_alike` makes them."""
-    return batches_alike([len(row.ids) for row in rows], batch_size, generator, pool)
 
 
 def batches_alike(

@@ -7,8 +7,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from udfs.models.classifiers.training import EpochMetrics
-    from udfs.models.language.language_model import LanguageEpoch
+    from udfs.models.trainable import EpochMetrics
 
 
 class Chart(NamedTuple):
@@ -19,7 +18,7 @@ class Chart(NamedTuple):
     figure: Figure
 
 
-def loss_curve(history: Sequence["EpochMetrics"] | Sequence["LanguageEpoch"]) -> Figure:
+def loss_curve(history: Sequence["EpochMetrics"]) -> Figure:
     """Training and validation loss by epoch."""
     figure = Figure(figsize=(6, 4))
     axes = figure.subplots()

@@ -1,4 +1,8 @@
-"""What every update of a training does with its gradients: precision, scaling, clipping, the next learning rate."""
+"""What every update of a training does with its gradients: precision, scaling, clipping, the next learning rate.
+
+accelerate 1.15 makes the same updates, to the bit, in the same time at MiniLM's size and in 1.5 times the time at a
+tiny model's; but its first precision is that of the whole process, and one driver trains many models.
+"""
 
 from contextlib import nullcontext
 from typing import Any
@@ -7,30 +11,25 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
+from conf.training_options import TrainingOptions
 from udfs.devices import chosen_precision
 
 
-class Stepper:
+class OptimizerStep:
     """An optimizer's steps in one precision.
 
     Args:
         model: whose gradients are clipped together.
-        precision: fp32, bf16, fp16, or auto (`udfs.devices.chosen_precision`).
-        max_gradient_norm: longer gradients are shortened to it.
+        options: its `precision` and `max_gradient_norm`.
     """
 
     def __init__(
-        self,
-        model: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        scheduler: LambdaLR,
-        precision: str,
-        max_gradient_norm: float,
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, scheduler: LambdaLR, options: TrainingOptions,
         device: torch.device,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.model, self.optimizer, self.scheduler = model, optimizer, scheduler
-        self.max_gradient_norm, self.device = max_gradient_norm, device
-        self.dtype = chosen_precision(precision, device).dtype
+        self.max_gradient_norm, self.device = options.max_gradient_norm, device
+        self.dtype = chosen_precision(options.precision, device).dtype
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
 
     def autocast(self) -> Any:

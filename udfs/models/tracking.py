@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +18,18 @@ from mlflow.entities import Metric, Param
 from mlflow.environment_variables import MLFLOW_REGISTRY_URI
 from mlflow.exceptions import MlflowException, RestException
 from mlflow.models import Model
-from mlflow.models.signature import ModelSignature
-from mlflow.types import ColSpec, DataType, Schema, TensorSpec
-from mlflow.types.schema import Array
 
 from conf.errors import InputError
-from udfs.devices import hardware_parameters
-from udfs.models.classifiers.training import EpochMetrics, TrainResult
-from udfs.models.language.language_model import LanguageEpoch, LanguageResult
 from udfs.models.loader import resolve
 from udfs.models.pictures import Chart, loss_curve, update_curve
+from udfs.models.signatures import signature_of
+from udfs.models.trainable import EpochMetrics, TrainingResult
 
 CHAMPION = "champion"
 MODEL = "model"
 FLAVOR = "safetensors_classifier"
 MOST_METRICS = 1_000
 """That MLflow takes in one call."""
-WRITERS = ("causal_language_model",)
-"""Kinds of models that answer a text with a text."""
 
 
 @dataclass(frozen=True)
@@ -114,14 +108,23 @@ def mlflow_uris(tracking_uri: str | None, registry_uri: str | None = None) -> It
 
 
 class TrackedRun:
-    """A training's run in MLflow, as `tracked_run` opens it."""
+    """A training's run in MLflow, as `tracked_run` opens it.
+
+    Attributes:
+        derive: further figures of an epoch, to be logged with it.
+        updates: each update's mean loss, by number.
+    """
 
     def __init__(self, client: MlflowClient, run_id: str, artifact_uri: str) -> None:
         self.client, self.run_id, self.artifact_uri = client, run_id, artifact_uri
+        self.derive: Callable[[EpochMetrics], Mapping[str, float]] = lambda epoch: {}
+        self.updates: dict[int, float] = {}
+        self._logged: set[int] = set()
 
-    def on_epoch(self, epoch: EpochMetrics | LanguageEpoch) -> None:
+    def on_epoch(self, epoch: EpochMetrics) -> None:
         """Log one epoch; the callback that a training takes."""
-        for name, value in asdict(epoch).items():
+        self._logged.add(epoch.epoch)
+        for name, value in {**epoch.flat(), **self.derive(epoch)}.items():
             if name != "epoch":
                 self.client.log_metric(self.run_id, name, value, step=epoch.epoch)
 
@@ -130,36 +133,38 @@ class TrackedRun:
         rows = [Metric(f"{prefix}{name}", float(value), 0, 0) for name, value in metrics.items()]
         self.client.log_batch(self.run_id, metrics=rows)
 
-    def log_history(self, result: TrainResult | LanguageResult) -> None:
-        """Log the best epoch, its validation figures, the seconds and the loss curve."""
-        figures = {"best_epoch": result.best_epoch, "training_seconds": result.seconds}
-        self.log_metrics(figures)
+    def log_history(self, result: TrainingResult) -> None:
+        """Log the best epoch, its validation figures, seconds, hardware, the loss curve, and epochs not logged yet."""
+        for epoch in result.history:
+            if epoch.epoch not in self._logged:  # of before an interruption
+                self.on_epoch(epoch)
+        self.client.log_batch(self.run_id, params=[Param(key, str(value)) for key, value in result.hardware.items()])
+        self.log_metrics({"best_epoch": result.best_epoch, "training_seconds": result.seconds})
         self.log_metrics(result.metrics, "best_validation_")
-        self.client.log_dict(self.run_id, {"epochs": [asdict(epoch) for epoch in result.history]}, "history.json")
+        self.client.log_dict(self.run_id, {"epochs": [epoch.flat() for epoch in result.history]}, "history.json")
         self.client.log_figure(self.run_id, loss_curve(result.history), "loss.png")
 
-    def log_updates(self, losses: Mapping[int, float]) -> None:
-        """Log the mean loss of each update's tokens, as a metric by step and as a picture."""
-        rows = [Metric("update_loss", loss, 0, number) for number, loss in losses.items()]
+    def log_updates(self) -> None:
+        """Log the mean loss of each update, as a metric by step and as a picture."""
+        rows = [Metric("update_loss", loss, 0, number) for number, loss in self.updates.items()]
         for start in range(0, len(rows), MOST_METRICS):
             self.client.log_batch(self.run_id, metrics=rows[start : start + MOST_METRICS])
-        self.client.log_figure(self.run_id, update_curve(losses), "update_loss.png")
+        self.client.log_figure(self.run_id, update_curve(self.updates), "update_loss.png")
 
     def log_classes(self, per_class: Sequence[Mapping[str, Any]], prefix: str = "") -> None:
         """Log one row a class (`per_class_metrics`) as CSV and JSON."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(per_class[0]))
-        writer.writeheader()
-        writer.writerows(per_class)
-        self.client.log_text(self.run_id, text.getvalue(), f"{prefix}per_class.csv")
+        self._log_csv([list(per_class[0]), *(list(row.values()) for row in per_class)], f"{prefix}per_class.csv")
         self.client.log_dict(self.run_id, {"classes": [dict(row) for row in per_class]}, f"{prefix}per_class.json")
 
     def log_chart(self, chart: Chart, prefix: str = "") -> None:
         """Log a chart as CSV and as a picture."""
-        text = io.StringIO()
-        csv.writer(text).writerows(chart.rows)
-        self.client.log_text(self.run_id, text.getvalue(), f"{prefix}{chart.name}.csv")
+        self._log_csv(chart.rows, f"{prefix}{chart.name}.csv")
         self.client.log_figure(self.run_id, chart.figure, f"{prefix}{chart.name}.png")
+
+    def _log_csv(self, rows: Sequence[Sequence[Any]], name: str) -> None:
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        self.client.log_text(self.run_id, text.getvalue(), name)
 
     def log_model(self, folder: Path, kind: str) -> str:
         """Log a model folder as it is, safetensors and JSON, with an MLmodel file; return its URI."""
@@ -187,13 +192,18 @@ class TrackedRun:
 def tracked_run(
     store: Store, name: str, params: Mapping[str, Any], tags: Mapping[str, str] | None = None
 ) -> Iterator[TrackedRun]:
-    """A run named `name` with `params`; `tags` hold the data's versions. An error inside marks it failed."""
+    """Open a run named `name` with `params`; an error inside marks it failed.
+
+    Args:
+        tags: the data's versions among them; under ``training`` what names this training, whose earlier run, if it
+            was killed and still stands as running, is closed.
+    """
+    tags = dict(tags or {})
+    close_killed_runs(store, tags.get("training"))
     client = store.client()
-    run = client.create_run(store.experiment_id(), run_name=name, tags=dict(tags or {}))
+    run = client.create_run(store.experiment_id(), run_name=name, tags=tags)
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
-    found = hardware_parameters(params["precision"], params.get("device", "auto")) if "precision" in params else {}
-    logged = {**params, **found}
-    client.log_batch(run.info.run_id, params=[Param(key, str(value)) for key, value in logged.items()])
+    client.log_batch(run.info.run_id, params=[Param(key, str(value)) for key, value in params.items()])
     try:
         yield tracked
     except BaseException:
@@ -202,29 +212,44 @@ def tracked_run(
     client.set_terminated(run.info.run_id)
 
 
-def promote_if_better(
-    store: Store,
-    name: str,
-    version: str,
-    mine: float,
-    score: Callable[[Path], float],
-    metric: str,
-    held_out: str,
-    cache_dir: Path,
-    lower: bool = False,
-) -> Promotion:
-    """Move the alias `champion` to `version` if it beats today's champion on the same held-out rows.
+def close_killed_runs(store: Store, training: str | None) -> None:
+    """Give the runs of a training that still stand as running the status KILLED: it is starting anew."""
+    if training is None:
+        return
+    client, running = store.client(), f"attributes.status = 'RUNNING' and tags.training = '{training}'"
+    for run in client.search_runs([store.experiment_id()], running):
+        client.set_terminated(run.info.run_id, status="KILLED")
 
-    The champion is scored here and now by `score`, so that no figure from other rows decides. Equal scores
-    leave the alias where it is; a champion that can no longer be read gives way.
 
-    Args:
-        mine: the new version's figure on the held-out rows, just measured.
-        score: folder of a model to its figure on the held-out rows.
-        metric: the figure's name.
-        held_out: digest of the held-out rows (`rows_digest`), kept with the version.
+@dataclass(frozen=True)
+class Candidate:
+    """A registered version that may become the champion.
+
+    Attributes:
+        name, version: in the registry.
+        metric, score: the figure that decides, just measured on the held-out rows.
+        held_out: digest of these rows (`rows_digest`), kept with the version.
         lower: a lower figure is the better one, as of perplexity.
     """
+
+    name: str
+    version: str
+    metric: str
+    score: float
+    held_out: str
+    lower: bool = False
+
+
+def promote_if_better(
+    store: Store, candidate: Candidate, score: Callable[[Path], float], cache_dir: Path
+) -> Promotion:  # fmt: skip
+    """Move the alias `champion` to the candidate if it beats today's champion on the same held-out rows.
+
+    The champion is scored here and now by `score`, from a model's folder to its figure on the held-out rows, so that
+    no figure from other rows decides. Equal scores leave the alias where it is; a champion that can no longer be
+    read gives way.
+    """
+    name, version, mine = candidate.name, candidate.version, candidate.score
     client = store.client()
     before = champion_version(store, name)
     theirs: float | None = None
@@ -235,14 +260,14 @@ def promote_if_better(
     else:
         try:
             theirs = score(_resolved(store, name, before, cache_dir))
-            promoted = mine < theirs if lower else mine > theirs
+            promoted = mine < theirs if candidate.lower else mine > theirs
             verb = "beats" if promoted else "does not beat"
-            reason = f"{metric} {mine:.4f} {verb} version {before}'s {theirs:.4f}"
+            reason = f"{candidate.metric} {mine:.4f} {verb} version {before}'s {theirs:.4f}"
         except InputError as error:
             promoted, reason = True, f"version {before} cannot be read: {error}"
     if promoted:
         client.set_registered_model_alias(name, CHAMPION, version)
-    tags = {metric: f"{mine:.6f}", "held_out": held_out, "promotion": reason[:500]}
+    tags = {candidate.metric: f"{mine:.6f}", "held_out": candidate.held_out, "promotion": reason[:500]}
     for key, value in tags.items():
         client.set_model_version_tag(name, version, key, value)
     return Promotion(promoted, version, mine, before, theirs, reason)
@@ -260,24 +285,6 @@ def rows_digest(rows: Sequence[Any]) -> str:
     """Sha256 of rows that JSON can write, whatever their order."""
     lines = sorted(json.dumps(row, ensure_ascii=False) for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def signature_of(kind: str) -> ModelSignature:
-    """What a model of `kind` reads and answers, as the registry of Unity Catalog asks for."""
-    if kind in WRITERS:
-        return ModelSignature(Schema([ColSpec(DataType.string, "prompt")]), Schema([ColSpec(DataType.string, "text")]))
-    text, turns = ColSpec(DataType.string, "text"), ColSpec(Array(DataType.string), "turns")
-    if kind == "multi_label_classifier":
-        reads: list[ColSpec | TensorSpec] = [ColSpec(DataType.string, "context", required=False), text]
-        answers: list[ColSpec | TensorSpec] = [
-            ColSpec(Array(DataType.string), "labels"),
-            ColSpec(Array(DataType.float), "probabilities"),
-        ]
-        return ModelSignature(Schema(reads), Schema(answers))
-    if kind == "reply_generator":
-        return ModelSignature(Schema([turns]), Schema([ColSpec(DataType.string, "reply")]))
-    one: list[ColSpec | TensorSpec] = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence")]
-    return ModelSignature(Schema([text if kind == "weak_labeler" else turns]), Schema(one))
 
 
 def _resolved(store: Store, name: str, version: str, cache_dir: Path) -> Path:

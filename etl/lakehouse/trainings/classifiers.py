@@ -1,36 +1,33 @@
-"""The two trainings of the EDOS path, from labelled rows to the registry's champion."""
+"""The trainings of the EDOS path: the weak labeler and the dialogue classifier."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.training_settings import EmotionClassifierSettings, TrainingSettings
+from conf.training_settings import EmotionClassifierSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.lakehouse.outcome import Trained
-from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.held_out_classifiers import ClassifierTest
+from etl.lakehouse.trainings.registration import LeftOut, Recipe, options_of, train_and_register
 from udfs.models.classifiers.classifier import ENCODER
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, train_dialogue_classifier
-from udfs.models.classifiers.shared_training import SharedTraining, read_result
-from udfs.models.classifiers.training import EpochMetrics, TrainingOptions, TrainResult
-from udfs.models.classifiers.weak_labeler import WeakLabeler, train_weak_labeler
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.tracked import TrackedTraining, train_tracked
+from udfs.models.trainable import TrainingRows
 
 HELD_BACK_SHARE = 0.1
 SPLITS = ("train", "validation", "test")
 CROWD = "crowd"
 Rows = list[tuple[tuple[str, ...], int]]
-LeftOut = tuple[str, str, str, str, int]
 
 
-def tracked_weak_labeler(run: StageRun) -> Trained:
+def train_and_register_weak_labeler(run: StageRun) -> Trained:
     """Train the weak labeler on ``classifier_train`` and measure it on ``classifier_valid`` (EDOS 3.1).
 
     The epoch is chosen on a tenth of the training sentences held back by content, never on the file that
@@ -39,8 +36,7 @@ def tracked_weak_labeler(run: StageRun) -> Trained:
     Raises:
         InputError: ``edos.weak_label_examples`` names no folder with the two files.
     """
-    settings, labels = run.all_settings, run.all_settings.edos.taxonomy.names
-    options = options_of(settings.training.weak_labeler, settings.models.training_threads)
+    settings, labels, options = run.all_settings, run.all_settings.edos.taxonomy.names, options_of(run, "weak_labeler")
     given = {part: _examples(run.settings.edos.weak_label_examples, part, labels) for part in ("train", "valid")}
     held_out = list(given["valid"].rows)
     # A sentence of the validation file must not be trained on.
@@ -50,17 +46,6 @@ def tracked_weak_labeler(run: StageRun) -> Trained:
     train = [row for row in usable if _share(row[0]) >= HELD_BACK_SHARE]
     encoder = resolve(settings.models.weak_encoder, Path(run.folder))
     run.say(f"{len(train):,} sentences to train on, {len(back):,} to choose the epoch, {len(held_out):,} held out")
-    tracked = train_tracked(
-        model_store(settings),
-        settings.training.weak_labeler.name,
-        params=params_of(settings.training.weak_labeler, encoder.identity),
-        tags={"stage": "train_weak_labeler", "examples": str(settings.edos.weak_label_examples), **data_tags(run)},
-        train=lambda folder, on_epoch: train_weak_labeler(encoder.path, train, back, labels, options, folder, on_epoch),
-        load=WeakLabeler.load,
-        held_out=held_out,
-        metric="accuracy",
-        folder=Path(run.folder),
-    )
     left_out = [
         ("sentence", f"{line.place}", line.reason, line.detail, 1)
         for examples in given.values()
@@ -69,11 +54,17 @@ def tracked_weak_labeler(run: StageRun) -> Trained:
     seen = len(given["train"].rows) - len(usable)
     if seen:
         left_out.append(("sentence", "classifier_train", "also in the validation file", f"{seen} sentences", seen))
-    rows_out = len(train) + len(back) + len(held_out)
-    return trained_of(run, tracked, rows_out, left_out)
+    recipe = Recipe(
+        name=options.name, stage="train_weak_labeler", model=WeakLabeler, options=options,
+        start=partial(WeakLabeler.new, encoder.path, labels, options), starts_from=encoder.identity,
+        rows=TrainingRows(train, back), test=ClassifierTest(WeakLabeler, held_out, "accuracy", options.device),
+        rows_out=len(usable) + len(held_out), left_out=left_out,
+        tags={"examples": str(settings.edos.weak_label_examples)},
+    )  # fmt: skip
+    return train_and_register(recipe, run)
 
 
-def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
+def train_and_register_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
     """Train the dialogue classifier (EDOS 3.3.1) on ``edos.training_dialogues`` and measure it on its test fifth.
 
     The split column decides; the epoch is chosen by validation cross-entropy (EDOS C).
@@ -81,47 +72,41 @@ def tracked_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> 
     Raises:
         InputError: a split has no rows.
     """
-    settings, labels = run.all_settings, run.all_settings.edos.taxonomy.names
-    own = settings.training.emotion_classifier
-    options = options_of(own, settings.models.training_threads)
-    rows, left_out = rows_by_split(training_dialogues, labels)
-    start = starting_encoder(run)
+    rows, left_out = rows_by_split(training_dialogues, run.all_settings.edos.taxonomy.names)
+    return train_and_register(dialogue_recipe(run, "emotion_classifier", rows, left_out), run)
+
+
+def dialogue_recipe(
+    run: StageRun, model: str, rows: Mapping[str, Rows], left_out: Sequence[LeftOut]
+) -> Recipe:  # fmt: skip
+    """Return the recipe of a dialogue classifier.
+
+    Args:
+        model: its key under ``training``.
+        rows, left_out: as `rows_by_split` gives them.
+    """
+    options = options_of(run, model)
+    start = starting_encoder(run, options)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
-    tracked = train_tracked(
-        model_store(settings),
-        own.name,
-        params=params_of(own, start.identity),
-        tags={"stage": "train_emotion_classifier", **data_tags(run)},
-        train=lambda folder, on_epoch: train_emotion_model(run, start, rows, options, folder, on_epoch, own.weighted),
-        load=DialogueClassifier.load,
-        held_out=rows["test"],
-        metric="macro_f1",
-        folder=Path(run.folder),
-    )
-    return trained_of(run, tracked, sum(len(rows[split]) for split in SPLITS), left_out)
+    return Recipe(
+        name=options.name, stage=f"train_{model}", model=DialogueClassifier, options=options,
+        start=new_dialogue_classifier(run, start, options), starts_from=start.identity, rows=training_rows(rows),
+        test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device),
+        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
+    )  # fmt: skip
 
 
-def train_emotion_model(
-    run: StageRun,
-    start: ResolvedModel,
-    rows: Mapping[str, Rows],
-    options: TrainingOptions,
-    folder: Path,
-    on_epoch: Callable[[EpochMetrics], None],
-    weighted: bool,
-) -> TrainResult:
-    """Train a dialogue classifier on the driver, or in ``training.processes`` processes; it goes to ``folder``."""
+def new_dialogue_classifier(
+    run: StageRun, start: ResolvedModel, options: EmotionClassifierSettings
+) -> Callable[[], DialogueClassifier]:  # fmt: skip
+    """Return what makes the untrained classifier; without ``weighted`` it is the paper's ablation."""
     labels = run.all_settings.edos.taxonomy.names
-    if run.all_settings.training.processes == 1:
-        return train_dialogue_classifier(
-            start.path, rows["train"], rows["validation"], labels, options, folder, on_epoch, weighted, last=rows[CROWD]
-        )
-    from etl.lakehouse.trainings.processes import train_in_processes
+    return partial(DialogueClassifier.new, start.path, labels, options, weighted=options.weighted)
 
-    job = SharedTraining(str(start.path.resolve()), tuple(labels), options, weighted)
-    parts = (rows["train"], rows["validation"], rows[CROWD])
-    put, read = partial(job.put, parts), partial(read_result, options=options)
-    return train_in_processes(run, job, put, read, folder, on_epoch)
+
+def training_rows(rows: Mapping[str, Rows]) -> TrainingRows:
+    """Return the rows of a dialogue classifier's training: those of people are learned last."""
+    return TrainingRows(rows["train"], rows["validation"], rows[CROWD])
 
 
 def rows_by_split(
@@ -163,31 +148,13 @@ def rows_by_split(
     return rows, left_out
 
 
-def starting_encoder(run: StageRun) -> ResolvedModel:
-    """What the classifier starts from: ``models.encoder``, or the weak labeler's encoder."""
-    settings = run.all_settings
-    if not settings.training.emotion_classifier.start_from_weak_labeler:
-        return resolve(settings.models.encoder, Path(run.folder), share=settings.models.share)
+def starting_encoder(run: StageRun, options: EmotionClassifierSettings) -> ResolvedModel:
+    """Return what the classifier starts from: ``models.encoder``, or the weak labeler's encoder."""
+    if not options.start_from_weak_labeler:
+        models = run.all_settings.models
+        return resolve(models.encoder, Path(run.folder), share=models.share)
     labeler = run.models["weak_labeler"]
     return ResolvedModel(labeler.path / ENCODER, labeler.identity)
-
-
-def data_tags(run: StageRun) -> dict[str, str]:
-    """The Delta versions of the tables that a training reads, as tags of its run."""
-    return {f"data.{table}": version for table, version in run.inputs.items()}
-
-
-def options_of(settings: TrainingSettings, threads: int) -> TrainingOptions:
-    """The training loop's options from the settings."""
-    return TrainingOptions(
-        epochs=settings.epochs, batch_size=settings.batch_size, effective_batch=settings.effective_batch,
-        learning_rate=settings.learning_rate, head_learning_rate=settings.head_learning_rate,
-        layer_decay=settings.layer_decay, warmup_share=settings.warmup_share, dropout=settings.dropout,
-        label_smoothing=settings.label_smoothing, average_decay=settings.average_decay,
-        last_epochs=settings.crowd_epochs if isinstance(settings, EmotionClassifierSettings) else 0,
-        max_tokens=settings.max_tokens, seed=settings.seed,
-        precision=settings.precision, device=settings.device, threads=threads,
-    )  # fmt: skip
 
 
 def _examples(folder: str | None, part: str, labels: Sequence[str]) -> WeakExamples:
@@ -203,19 +170,3 @@ def _examples(folder: str | None, part: str, labels: Sequence[str]) -> WeakExamp
 def _share(text: str) -> float:
     """A place in 0..1 from the text alone."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
-
-
-def params_of(settings: TrainingSettings, start: str) -> dict[str, Any]:
-    return {**settings.model_dump(exclude={"name"}), "starts_from": start}
-
-
-def trained_of(run: StageRun, tracked: TrackedTraining, rows_out: int, left_out: list[LeftOut]) -> Trained:
-    figures = {name: round(value, 4) for name, value in tracked.figures.items()}
-    run.say(
-        f"held out: accuracy {figures['accuracy']:.4f}, macro-F1 {figures['macro_f1']:.4f}; "
-        f"champion: {tracked.promotion.reason}"
-    )
-    schema = "unit string, id string, reason string, detail string, units bigint"
-    dropped = run.spark.createDataFrame(left_out, schema) if left_out else None
-    rows_in = rows_out + sum(row[-1] for row in left_out)
-    return Trained(tracked.champion.identity, rows_in, rows_out, dropped, figures)

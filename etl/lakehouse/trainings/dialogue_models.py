@@ -6,21 +6,21 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.language_settings import LanguageTrainingSettings
 from etl.augesc.sessions import held_out_sessions, without_greetings
 from etl.augesc.texts import learned_role
 from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import StageRun, setting
-from etl.lakehouse.trainings.augesc import held_of, language_options, pieces_of, tuned
+from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.augesc import held_of, pieces_of, tuning_recipe
+from etl.lakehouse.trainings.held_out_texts import held_out_figures
+from etl.lakehouse.trainings.registration import options_of, train_and_register
 from udfs.models.language.causal_language_model import CausalLanguageModel
-from udfs.models.language.tracked import METRIC, held_out_figures
 from udfs.models.loader import resolve
 
 COMPARED = {"chatbot": "esconv", "augmented_chatbot": "esconv, then augesc"}
 """The two bots (AugESC 7.1), and what each is tuned on. One on AugESC alone would say little, as ESConv is in it."""
 
 
-def tracked_speaker(model: str, role: str, drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
+def train_and_register_speaker(model: str, role: str, drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
     """Tune a model of one speaker's utterances on ESConv, the held-out sessions aside.
 
     Args:
@@ -29,24 +29,24 @@ def tracked_speaker(model: str, role: str, drawn: DataFrame, sessions: DataFrame
         drawn: ``augesc.training_sessions``, never held out.
         sessions: ``augesc.sessions``.
     """
-    own: LanguageTrainingSettings = setting(run.all_settings, f"training.{model}")
     settings = run.all_settings.models
     start = resolve(settings.dialogue_base, Path(run.folder), share=settings.share)
-    held = held_out_sessions(sessions, drawn, own.held_out)
+    held = held_out_sessions(sessions, drawn, options_of(run, model).held_out)
     rest = sessions.where(~F.col("contrast")).join(held.select("session_id"), "session_id", "left_anti")
     learned = rest.select("session_id", without_greetings(F.col("turns")).alias("turns"))
-    return tuned(run, f"augesc_train_{model}", own, start, learned, held, partial(learned_role, role=role))
+    pieces = partial(learned_role, role=role)
+    return train_and_register(tuning_recipe(run, model, start, learned, held, pieces), run)
 
 
-def tracked_augmented_chatbot(
+def train_and_register_augmented_chatbot(
     conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
 ) -> Trained:
     """Tune the chatbot further on AugESC (7.1); its figures before are the chatbot's own, on the same sessions."""
-    own = run.all_settings.training.augmented_chatbot
-    held = held_out_sessions(sessions, drawn, own.held_out)
+    model = "augmented_chatbot"
+    held = held_out_sessions(sessions, drawn, options_of(run, model).held_out)
     learned = conversations.select(F.col("conversation_id").alias("session_id"), "turns")
     pieces = partial(learned_role, role="supporter")
-    return tuned(run, "augesc_train_augmented_chatbot", own, run.models["chatbot"], learned, held, pieces)
+    return train_and_register(tuning_recipe(run, model, run.models["chatbot"], learned, held, pieces), run)
 
 
 def compared_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
@@ -55,19 +55,25 @@ def compared_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> O
     Returns:
         Outcome of ``augesc.chatbots``.
     """
-    own = run.all_settings.training.chatbot
-    options = language_options(own, run.all_settings.models.training_threads)
-    held_out = held_out_sessions(sessions, drawn, own.held_out)
+    options = options_of(run, "chatbot")
+    held_out = held_out_sessions(sessions, drawn, options.held_out)
     given = pieces_of(held_out, partial(learned_role, role="supporter"))
     rows = []
     for name, tuned_on in COMPARED.items():
-        model = CausalLanguageModel.load(run.models[name].path, own.max_tokens)
+        model = CausalLanguageModel.load(run.models[name].path, options.max_tokens)
         figures = held_out_figures(model, held_of(given), options)
         tokens = model.counted(model.encode(list(given.values())))
         run.say(f"{name}: perplexity {figures['perplexity']:.2f} of {tokens:,} tokens")
         identity = run.models[name].identity
         rows.append(
-            (name, tuned_on, identity, len(given), tokens, *(figures[key] for key in ("loss", "perplexity", METRIC)))
+            (
+                name,
+                tuned_on,
+                identity,
+                len(given),
+                tokens,
+                *(figures[key] for key in ("loss", "perplexity", "word_perplexity")),
+            )
         )
     schema = (
         "chatbot string, tuned_on string, model string, sessions int, tokens int, loss double, perplexity double, "

@@ -1,7 +1,7 @@
 """The trainings of Emo Pillars: from labelled utterances to the registry's champion, each with its threshold."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame
@@ -9,21 +9,19 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
-from conf.training_settings import MultiLabelSettings
 from etl.lakehouse.outcome import Trained
-from etl.lakehouse.registry import model_store
-from etl.lakehouse.stage import StageRun, setting
-from etl.lakehouse.trainings.classifiers import SPLITS, LeftOut, data_tags, options_of, params_of, trained_of
-from udfs.devices import training_device
-from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage, train_multi_label
-from udfs.models.classifiers.training import TrainingOptions
+from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.classifiers import SPLITS
+from etl.lakehouse.trainings.held_out_classifiers import ClassifierTest
+from etl.lakehouse.trainings.registration import LeftOut, Recipe, options_of, train_and_register
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage, starting_model
 from udfs.models.loader import resolve
-from udfs.models.tracked import train_tracked
+from udfs.models.trainable import TrainingRows
 
 PassageRows = list[tuple[Passage, tuple[int, ...]]]
 
 
-def tracked_multi_label(passages: DataFrame, run: StageRun, model: str) -> Trained:
+def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: str) -> Trained:
     """Train one of Emo Pillars' models and measure it on its test split (Emo Pillars 5.1.1, 5.2.1).
 
     The last epoch is kept; the validation split gives the threshold alone.
@@ -35,39 +33,20 @@ def tracked_multi_label(passages: DataFrame, run: StageRun, model: str) -> Train
     Raises:
         InputError: a split has no rows.
     """
-    own: MultiLabelSettings = setting(run.all_settings, f"training.{model}")
+    options = options_of(run, model)
     rows, left_out = passages_by_split(passages, f"what {model} learns from")
     start = resolve(run.all_settings.models.emo_pillars_encoder, Path(run.folder))
-    options = multi_label_options(own, run.all_settings.models.training_threads)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
-    tracked = train_tracked(
-        model_store(run.all_settings),
-        setting(run.all_settings, f"training.{model}.name"),
-        params=params_of(own, start.identity),
-        tags={"stage": f"train {model}", **data_tags(run)},
-        train=lambda folder, on_epoch: train_multi_label(
-            start.path, rows["train"], rows["validation"], goemotions_labels(), options, folder, on_epoch,
-            own.pooling, own.typed,
-        ),
-        load=lambda path: load_on_device(path, own.device),
-        held_out=rows["test"],
-        metric="macro_f1",
-        folder=Path(run.folder),
+    begin = partial(
+        starting_model, start.path, rows["train"], goemotions_labels(), options, options.pooling, options.typed
     )  # fmt: skip
-    return trained_of(run, tracked, sum(len(rows[split]) for split in SPLITS), left_out)
-
-
-def load_on_device(path: Path, device: str) -> MultiLabelClassifier:
-    """A trained model where trainings run, to be measured."""
-    return MultiLabelClassifier.load(path).to(training_device(device))
-
-
-def multi_label_options(own: MultiLabelSettings, threads: int, seed: int | None = None) -> TrainingOptions:
-    """The training loop's options from the settings; ``seed`` in the place of theirs."""
-    return replace(
-        options_of(own, threads), beta2=own.beta2, epsilon=own.epsilon, weight_decay=own.weight_decay, keep=own.keep,
-        seed=own.seed if seed is None else seed,
+    recipe = Recipe(
+        name=options.name, stage=f"train {model}", model=MultiLabelClassifier, options=options, start=begin,
+        starts_from=start.identity, rows=TrainingRows(rows["train"], rows["validation"]),
+        test=ClassifierTest(MultiLabelClassifier, rows["test"], "macro_f1", options.device),
+        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
     )  # fmt: skip
+    return train_and_register(recipe, run)
 
 
 def passages_by_split(

@@ -10,66 +10,61 @@ from dataclasses import replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
 
 from conf.errors import InputError
+from conf.training_options import TrainingOptions
 from etl.lakehouse.stage import StageRun
-from udfs.models.classifiers.training import TrainingOptions, TrainResult
-from udfs.models.language.language_model import LanguageOptions, LanguageResult
-from udfs.models.shared_job import failure, finished
+from udfs.models.process_job import START, TrainingJob, failure, finished, read_result, read_updates
+from udfs.models.reproducible import reproducible
+from udfs.models.trainable import TrainableModel, TrainingResult, TrainingRows
+from udfs.models.training import TrainingContext, encoded
 
 PACKAGES = ("conf", "udfs")
 GPUS_OF_TASK = "spark.task.resource.gpu.amount"
 
 
-class Job(Protocol):
-    """A training that processes do: its options, and a ``train_shared(folder)`` in its module."""
-
-    @property
-    def options(self) -> TrainingOptions | LanguageOptions: ...
-
-
-Result = TypeVar("Result", TrainResult, LanguageResult)
-
-
 def train_in_processes(
     run: StageRun,
-    job: Job,
-    put: Callable[[Path], object],
-    read: Callable[[Path], Result],
+    start: Callable[[], TrainableModel],
+    rows: TrainingRows,
+    options: TrainingOptions,
     out_dir: Path,
-    on_epoch: Callable[[Any], None],
-) -> Result:
+    context: TrainingContext,
+) -> TrainingResult:
     """Train a model in ``training.processes`` processes: on the driver of a local session, else in tasks.
 
-    Rows, job and model pass through a folder under ``run.folder``, which all machines see; no process asks Spark
-    or MLflow. The epochs are told when all are done.
-
-    Args:
-        put: writes job and rows into the folder.
-        read: the result from the folder, with the model in it.
-        out_dir: where the model goes.
+    Rows, start and result pass through a folder under ``run.folder``, which all machines see; no process asks Spark
+    or MLflow. Epochs and updates are told when all are done. Arguments and errors are those of `train_model`.
 
     Raises:
         InputError: the cluster cannot run it, or a process was given bad rows.
         RuntimeError: a process failed.
     """
-    with trained_in_processes(run, job.options.device, put, type(job).__module__) as folder:
-        result = read(folder)
+    with _shared_folder(Path(run.folder).resolve()) as folder:
+        with reproducible(options):
+            model = start().to("cpu")  # a process may need the place
+        stored = model.stored() or (model.save(folder / START), {})
+        checkpoints = str(context.checkpoints.resolve()) if context.checkpoints is not None else None
+        job = TrainingJob(model.kind, str(stored[0]), options, checkpoints, stored[1])
+        job.write(encoded(model, rows), folder)
+        run_processes(run, options.device, folder)
+        result = read_result(folder, options)
         shutil.copytree(result.path, out_dir, dirs_exist_ok=True)
+        losses = read_updates(folder)
+    for number, loss in losses.items():
+        if context.on_update is not None:
+            context.on_update(number, loss)
     for epoch in result.history:
-        on_epoch(epoch)
+        if context.on_epoch is not None:
+            context.on_epoch(epoch)
     return replace(result, path=out_dir)
 
 
-@contextmanager
-def trained_in_processes(run: StageRun, device: str, put: Callable[[Path], object], module: str) -> Iterator[Path]:
-    """A folder in which ``training.processes`` processes have done a training; it is gone afterwards.
+def run_processes(run: StageRun, device: str, folder: Path) -> None:
+    """Do the training that lies in a folder, which all machines see.
 
     Args:
         device: the training's, ``auto``, ``cpu`` or ``cuda``.
-        put: writes what the processes need into the folder, which all machines see.
-        module: of ours, whose ``train_shared(folder)`` each process calls.
 
     Raises:
         InputError: the cluster cannot run it, or a process was given bad rows.
@@ -83,19 +78,14 @@ def trained_in_processes(run: StageRun, device: str, put: Callable[[Path], objec
         refuse_unfit_cluster(run.spark.conf.get, processes, device, context.defaultParallelism)
     # On one machine the processes share out its GPUs themselves.
     use_gpu = not local and device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
-    with _shared_folder(Path(run.folder).resolve()) as folder:
-        put(folder)
-        packages = write_packages(folder / "packages.zip")
-        run.say(f"training in {processes} processes")
-        try:
-            TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(
-                _each_process(str(packages), str(folder), module)
-            )
-        except Exception as error:
-            if not finished(folder):
-                raise failure(folder) from error
-            run.say("a process ended badly after all was done: the training stands")
-        yield folder
+    packages = write_packages(folder / "packages.zip")
+    run.say(f"training in {processes} processes")
+    try:
+        TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(_each_process(str(packages), str(folder)))
+    except Exception as error:
+        if not finished(folder):
+            raise failure(folder) from error
+        run.say("a process ended badly after all was done: the training stands")
 
 
 def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int, device: str, slots: int) -> None:
@@ -149,7 +139,7 @@ def _members(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]
             yield from _members(inner, member)
 
 
-def _each_process(packages: str, folder: str, module: str) -> Callable[[], None]:
+def _each_process(packages: str, folder: str) -> Callable[[], None]:
     """What each process does. A local function travels by value, so our packages need not be there yet."""
 
     def train() -> None:
@@ -158,7 +148,7 @@ def _each_process(packages: str, folder: str, module: str) -> Callable[[], None]
         from pathlib import Path
 
         sys.path.insert(0, packages)
-        importlib.import_module(module).train_shared(Path(folder))
+        importlib.import_module("udfs.models.process_job").train_in_this_process(Path(folder))
 
     return train
 

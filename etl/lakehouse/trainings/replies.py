@@ -2,10 +2,7 @@
 
 import json
 import math
-import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, Row
@@ -15,29 +12,26 @@ from conf.errors import InputError
 from conf.reply_settings import ReplyTraining, SteeredReplyTraining
 from etl.edos.splits import content_share
 from etl.lakehouse.outcome import Trained
-from etl.lakehouse.registry import model_store
-from etl.lakehouse.stage import StageRun, setting
-from etl.lakehouse.trainings.classifiers import data_tags
+from etl.lakehouse.stage import StageRun
+from etl.lakehouse.trainings.registration import HeldOutTest, Recipe, options_of, train_and_register
 from etl.replies.regimes import Regime
-from udfs.models.language.language_model import LanguageEpoch, LanguageOptions, LanguageResult
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
-from udfs.models.language.training import fit_language_model
 from udfs.models.loader import resolve
-from udfs.models.tracking import CHAMPION, promote_if_better, rows_digest, tracked_run
+from udfs.models.tracking import TrackedRun, rows_digest
+from udfs.models.trainable import TrainingResult, TrainingRows
 
 TRAINED = "trained"
 TRAINING = "training.json"
 """In a generator's folder: how it was trained and what came of it, for Table 10."""
-METRIC = "log_likelihood"
 SPLITS = ("train", "validation", "test")
 
 
-def tracked_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
+def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
     """Train a generator in its regime till the validation loss falls no more, and measure it on its test rows.
 
-    A training that was killed goes on after its last whole epoch. The alias moves to the generator under which the
-    test replies are likelier, by the word: so that generators of other tokenizers can be compared.
+    The alias moves to the generator under which the test replies are likelier, by the word: so that generators of
+    other tokenizers can be compared.
 
     Args:
         examples: ``replies.examples``.
@@ -45,58 +39,63 @@ def tracked_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Tra
     Raises:
         InputError: a split has no rows.
     """
-    settings = run.all_settings
-    own: ReplyTraining = setting(settings, f"training.{regime.model}")
-    rows = {split: chosen_rows(examples, regime, split, own) for split in SPLITS}
+    options = options_of(run, regime.model)
+    rows = {split: chosen_rows(examples, regime, split, options) for split in SPLITS}
     for split in SPLITS:
         if not rows[split]:
             raise InputError(f"replies.examples has no {split} rows of {' or '.join(regime.sources)}: add dialogues")
     run.say(", ".join(f"{len(rows[split]):,} {split} replies" for split in SPLITS))
     model, started_from = _start(examples, run, regime)
-    encoded = [encoded_rows(model, rows[split]) for split in SPLITS]
-    options = options_of(own, settings.models.training_threads)
-    store, batch_size = model_store(settings), own.batch_size
-    params = {
-        **own.model_dump(exclude={"name"}), **settings.replies.network.model_dump(), "starts_from": started_from,
-        "parameters": model.parameter_count(), "tokens": model.tokenizer.size,
-    }  # fmt: skip
-    tags = {"stage": regime.model, **data_tags(run)}
-    with tempfile.TemporaryDirectory() as scratch, tracked_run(store, own.name, params, tags) as tracked:
-        by_word = word_ratio(model, encoded[1], rows["validation"])
-        told: set[int] = set()
+    train, validation = (encoded_rows(model, rows[split]) for split in SPLITS[:2])
+    by_word = word_ratio(model, validation, rows["validation"])
+    recipe = Recipe(
+        name=options.name, stage=regime.model, model=ReplyGenerator, options=options, start=lambda: model,
+        starts_from=started_from, rows=TrainingRows(train, validation),
+        test=ReplyTest(rows["test"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
+        params={
+            **run.all_settings.replies.network.model_dump(), "parameters": model.parameter_count(),
+            "tokens": model.tokenizer.size,
+        },
+        derive=lambda epoch: {"validation_word_perplexity": math.exp(epoch.validation_loss * by_word)},
+    )  # fmt: skip
+    return train_and_register(recipe, run)
 
-        def on_epoch(epoch: LanguageEpoch) -> None:
-            told.add(epoch.epoch)
-            tracked.on_epoch(epoch)
-            words = math.exp(epoch.validation_loss * by_word)
-            tracked.client.log_metric(tracked.run_id, "validation_word_perplexity", words, step=epoch.epoch)
-            run.say(f"validation perplexity {epoch.validation_perplexity:.2f} a token, {words:.1f} a word")
 
-        result = _fitted(model, encoded, options, Path(scratch) / "model", on_epoch, run, own.name)
-        for epoch in result.history:
-            if epoch.epoch not in told:  # of before an interruption
-                on_epoch(epoch)
-        trained = ReplyGenerator.load(result.path)
-        figures = held_out_figures(trained, rows["test"], batch_size)
-        figures["history_gain"] = history_gain(trained, rows["test"], batch_size)
-        tracked.log_history(result)
+class ReplyTest(HeldOutTest):
+    """The log-likelihood of test replies, by the word.
+
+    Args:
+        rows: (context, reply, intent).
+        by_word: tokens a word of the validation rows.
+    """
+
+    metric = "log_likelihood"
+
+    def __init__(self, rows: Sequence[Row], batch_size: int, by_word: float) -> None:
+        self.rows, self.batch_size, self.by_word = rows, batch_size, by_word
+
+    def digest(self) -> str:
+        return rows_digest([[row.context, row.reply, row.intent] for row in self.rows])
+
+    def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
+        model = ReplyGenerator.load(result.path)
+        nats = sum(model.nats(encoded_rows(model, self.rows), self.batch_size))
+        figures = held_out_figures(model, self.rows, nats)
+        figures["history_gain"] = history_gain(model, self.rows, self.batch_size, nats)
         tracked.log_metrics(figures, "held_out_")
-        write_training(result, trained, by_word)
-        source = tracked.log_model(result.path, trained.kind)
-        version = tracked.register(own.name, source, {"kind": trained.kind})
+        write_training(result, model, self.by_word)
+        return figures
 
-    def score(path: Path) -> float:
-        return held_out_figures(ReplyGenerator.load(path), rows["test"], batch_size)[METRIC]
+    def score(self, path: Path) -> float:
+        model = ReplyGenerator.load(path)
+        nats = sum(model.nats(encoded_rows(model, self.rows), self.batch_size))
+        return held_out_figures(model, self.rows, nats)[self.metric]
 
-    digest = rows_digest([[row.context, row.reply, row.intent] for row in rows["test"]])
-    promotion = promote_if_better(store, own.name, version, figures[METRIC], score, METRIC, digest, Path(run.folder))
-    champion = resolve(f"models:/{own.name}@{CHAMPION}", Path(run.folder), store.tracking_uri,
-                       registry_uri=store.registry_uri)  # fmt: skip
-    run.say(f"held out: perplexity {figures['perplexity']:.2f} a token, {figures['word_perplexity']:.1f} a word, "
-            f"{figures['history_gain']:.3f} nats a token less than after another's history; "
-            f"champion: {promotion.reason}")  # fmt: skip
-    total = sum(map(len, rows.values()))
-    return Trained(champion.identity, total, total, None, {name: round(value, 4) for name, value in figures.items()})
+    def summary(self, figures: Mapping[str, float]) -> str:
+        return (
+            f"perplexity {figures['perplexity']:.2f} a token, {figures['word_perplexity']:.1f} a word, "
+            f"{figures['history_gain']:.3f} nats a token less than after another's history"
+        )
 
 
 def chosen_rows(examples: DataFrame, regime: Regime, split: str, own: ReplyTraining) -> list[Row]:
@@ -127,50 +126,46 @@ def word_ratio(model: ReplyGenerator, encoded: Sequence[EncodedReply], rows: Seq
     return model.counted(encoded) / sum(model.words(encoded, [row.reply for row in rows]))
 
 
-def held_out_figures(model: ReplyGenerator, rows: Sequence[Row], batch_size: int) -> dict[str, float]:
-    """Perplexity of a token and of a word parted by blanks, and the mean log-likelihood of a word."""
+def held_out_figures(model: ReplyGenerator, rows: Sequence[Row], nats: float) -> dict[str, float]:
+    """Return the perplexity of a token and of a word parted by blanks, and the mean log-likelihood of a word.
+
+    Args:
+        nats: the negative log-likelihood of the rows' replies.
+    """
     encoded = encoded_rows(model, rows)
-    nats = sum(model.nats(encoded, batch_size))
     words = sum(model.words(encoded, [row.reply for row in rows]))
     return {
         "perplexity": math.exp(nats / model.counted(encoded)), "word_perplexity": math.exp(nats / words),
-        METRIC: -nats / words,
+        ReplyTest.metric: -nats / words,
     }  # fmt: skip
 
 
-def history_gain(model: ReplyGenerator, rows: Sequence[Row], batch_size: int) -> float:
-    """Nats a token by which replies are likelier after their own history than after the next row's (ours).
+def history_gain(model: ReplyGenerator, rows: Sequence[Row], batch_size: int, nats: float | None = None) -> float:
+    """Return the nats a token by which replies are likelier after their own history than after the next row's (ours).
 
     Near 0, the generator writes without reading, however low its perplexity.
+
+    Args:
+        nats: as `held_out_figures` takes them, where they are known.
     """
-    replies, intents = [row.reply for row in rows], [row.intent for row in rows]
+    own = encoded_rows(model, rows)
     contexts = [row.context for row in rows]
-    own, other = (
-        model.encode(some, replies, intents) for some in (contexts, [*contexts[1:], *contexts[:1]])
-    )  # fmt: skip
-    return (sum(model.nats(other, batch_size)) - sum(model.nats(own, batch_size))) / model.counted(own)
+    others = [*contexts[1:], *contexts[:1]]
+    other = model.encode(others, [row.reply for row in rows], [row.intent for row in rows])
+    known = sum(model.nats(own, batch_size)) if nats is None else nats
+    return (sum(model.nats(other, batch_size)) - known) / model.counted(own)
 
 
-def write_training(result: LanguageResult, model: ReplyGenerator, by_word: float) -> None:
+def write_training(result: TrainingResult, model: ReplyGenerator, by_word: float) -> None:
     """How the generator was trained, into its folder: `parameters`, `epochs`, `best_epoch`, `seconds`, perplexities."""
     facts = {
         "parameters": model.parameter_count(), "tokens": model.tokenizer.size, "epochs": len(result.history),
         "best_epoch": result.best_epoch, "seconds": result.seconds,
         "validation_perplexity": result.metrics["perplexity"],
         "validation_word_perplexity": math.exp(result.metrics["loss"] * by_word),
-        "history": [asdict(epoch) for epoch in result.history],
+        "history": [epoch.flat() for epoch in result.history],
     }  # fmt: skip
     (result.path / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
-
-
-def options_of(settings: ReplyTraining, threads: int) -> LanguageOptions:
-    """The training loop's options from the settings."""
-    return LanguageOptions(
-        epochs=settings.epochs, batch_size=settings.batch_size, effective_batch=settings.effective_batch,
-        learning_rate=settings.learning_rate, warmup_steps=settings.warmup_steps, decay=settings.decay,
-        label_smoothing=settings.label_smoothing, patience=settings.patience, seed=settings.seed, threads=threads,
-        precision=settings.precision, device=settings.device,
-    )  # fmt: skip
 
 
 def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGenerator, str]:
@@ -182,9 +177,8 @@ def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGen
         model.set_dropout(replies.network.dropout)
         model.steered = regime.steered
         return model, start.identity
-    seed = setting(run.all_settings, f"training.{regime.model}.seed")
     tokenizer, identity = _tokenizer(examples, run)
-    return new_generator(tokenizer, **replies.network.model_dump(), seed=seed), identity
+    return new_generator(tokenizer, replies.network, options_of(run, regime.model).seed), identity
 
 
 def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]:
@@ -195,28 +189,6 @@ def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]
     # All three sets: the generators that start from this one write in its tokens.
     texts = examples.where("split = 'train'").orderBy("example_id").select("reply")
     said = (row.reply for row in texts.toLocalIterator())
-    return trained_tokenizer(said, tokens.vocabulary, labels), "tokens of the training texts"
-
-
-def _fitted(
-    model: ReplyGenerator,
-    encoded: Sequence[Sequence[EncodedReply]],
-    options: LanguageOptions,
-    out_dir: Path,
-    on_epoch: Callable[[LanguageEpoch], None],
-    run: StageRun,
-    name: str,
-) -> LanguageResult:
-    """Train on the driver, or in ``training.processes`` processes; the generator goes to ``out_dir``."""
-    checkpoints = Path(run.folder).resolve() / "checkpoints" / name
-    train, valid, _ = encoded
-    if run.all_settings.training.processes == 1:
-        return fit_language_model(model, train, valid, options, out_dir, on_epoch, run.say, checkpoints=checkpoints)
-    from etl.lakehouse.trainings.processes import train_in_processes
-    from udfs.models.language.shared_writing import SharedWriting, read_result
-
-    Path(run.folder).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=run.folder) as start:  # which all machines see
-        job = SharedWriting(model.kind, str(model.save(Path(start).resolve() / "start")), options, str(checkpoints))
-        put, read = partial(job.put, (train, valid)), partial(read_result, options=options)
-        return train_in_processes(run, job, put, read, out_dir, on_epoch)
+    return trained_tokenizer(
+        said, tokens.vocabulary, run.all_settings.edos.taxonomy.names
+    ), "tokens of the training texts"

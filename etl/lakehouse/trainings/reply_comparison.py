@@ -11,7 +11,7 @@ from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.replies import EVALUATION, TRAININGS
-from etl.lakehouse.trainings.classifiers import data_tags
+from etl.lakehouse.trainings.registration import data_tags
 from etl.lakehouse.trainings.replies import TRAINING
 from etl.replies.measures import table_7
 from etl.replies.regimes import PAPERS

@@ -5,6 +5,7 @@ import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ from pyspark.sql import functions as F
 from conf.emo_pillars_settings import TransferSettings
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
-from conf.training_settings import MultiLabelSettings
 from etl.emo_pillars.transfer_scores import MACRO
 from etl.lakehouse.registry import model_store
-from etl.lakehouse.stage import StageRun, setting
+from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables import Table
-from etl.lakehouse.trainings.classifiers import SPLITS, data_tags
-from etl.lakehouse.trainings.multi_label import load_on_device, multi_label_options
+from etl.lakehouse.trainings.classifiers import SPLITS
+from etl.lakehouse.trainings.held_out_classifiers import answers_to, load_on_device, log_answers
+from etl.lakehouse.trainings.registration import options_of, training_context, training_tags
 from etl.lakehouse.trainings.transfer_tasks import (
     CONTEXTUAL,
     PLAIN,
@@ -33,10 +34,11 @@ from etl.lakehouse.trainings.transfer_tasks import (
     relabelled,
     threshold_on,
 )
-from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, train_multi_label
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.tracked import log_answers
 from udfs.models.tracking import TrackedRun, tracked_run
+from udfs.models.trainable import TrainingRows
+from udfs.models.training import train_model
 
 PLANNED = "trial string, model string, tuned boolean, variant string, seed int, fold int"
 
@@ -76,30 +78,33 @@ def run_transfers(trials: DataFrame, labelled: DataFrame, run: StageRun, name: s
 
 def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[Mapping[str, Any]]:
     arm = Arm(trial.model, trial.tuned, trial.variant, trial.seed, trial.fold)
-    own: MultiLabelSettings = setting(run.all_settings, f"training.{task.name}")
+    options = options_of(run, task.name)
+    if arm.seed is not None:
+        options = options.model_copy(update={"seed": arm.seed})
     transfer, start = run.all_settings.emo_pillars.transfer, _start(run, arm.model)
     rows = _rows(labelled, run, task, arm, transfer)
-    params = {**own.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
-    tags = {"stage": f"emo_pillars_transfer_{task.name}", "trial": trial.trial, **data_tags(run)}
+    params = {**options.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
+    tags = {**training_tags(run, f"emo_pillars_transfer_{task.name}", trial.trial), "trial": trial.trial}
     title = " ".join([task.name, arm.model, *(f"{name} {value}" for name, value in _chosen(arm).items())])
     with (
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(model_store(run.all_settings), title, params, tags) as tracked,
     ):
-        seconds, epochs = 0.0, 0
+        path, seconds, epochs = start.path, 0.0, 0
         if arm.tuned:
-            options = multi_label_options(own, run.all_settings.models.training_threads, arm.seed)
-            result = train_multi_label(
-                start.path, rows.rows["train"], rows.rows["validation"], goemotions_labels(), options,
-                Path(scratch) / "model", tracked.on_epoch, own.pooling, arm.variant == TYPED,
+            train, validation = rows.rows["train"], rows.rows["validation"]
+            typed = arm.variant == TYPED
+            begin = partial(starting_model, start.path, train, goemotions_labels(), options, options.pooling, typed)
+            result = train_model(
+                begin, TrainingRows(train, validation), options, Path(scratch) / "model",
+                training_context(run, tracked, trial.trial),
             )  # fmt: skip
             tracked.log_history(result)
-            model, seconds, epochs = load_on_device(result.path, own.device), result.seconds, len(result.history)
-        else:
-            model = load_on_device(start.path, own.device)
-            if task.validates:
-                model.threshold = threshold_on(model, rows.rows["validation"], own.batch_size)
-        scored = _scored(tracked, model, rows, task, own.batch_size)
+            path, seconds, epochs = result.path, result.seconds, len(result.history)
+        model = load_on_device(MultiLabelClassifier, path, options.device)
+        if not arm.tuned and task.validates:
+            model.threshold = threshold_on(model, rows.rows["validation"], options.batch_size)
+        scored = _scored(tracked, model, rows, task, options.batch_size)
     line = "; ".join(f"{kind}: macro-F1 {row['f1']:.4f}" for kind, row in scored[MACRO].items())
     run.say(f"{title}: {line}")
     common = {
@@ -114,7 +119,7 @@ def _rows(labelled: DataFrame, run: StageRun, task: Task, arm: Arm, transfer: Tr
     rows = task.rows(labelled, arm, transfer)
     if arm.variant not in (RELABELLED, TYPED):
         return rows
-    judge = load_on_device(run.models[CONTEXTUAL].path, setting(run.all_settings, f"training.{task.name}.device"))
+    judge = load_on_device(MultiLabelClassifier, run.models[CONTEXTUAL].path, options_of(run, task.name).device)
     return relabelled(rows, judge, transfer.least_probability, run.all_settings.models.batch_size)
 
 
@@ -122,9 +127,8 @@ def _scored(
     tracked: TrackedRun, model: MultiLabelClassifier, rows: TaskRows, task: Task, batch_size: int
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Class, then what is scored, to its row of the results; MLflow gets the averages and the classes."""
-    passages, truths = [passage for passage, _ in rows.rows["test"]], [labels for _, labels in rows.rows["test"]]
-    probabilities = model.probabilities(passages, batch_size).numpy()
-    log_answers(tracked, model, probabilities, truths)
+    probabilities = answers_to(model, rows.rows["test"], batch_size)
+    log_answers(tracked, model, probabilities, [labels for _, labels in rows.rows["test"]])
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for score in task.scores(probabilities, rows.truths, model.threshold):
         figures = {kind: round(getattr(score, kind), 4) for kind in ("precision", "recall", "f1")}
@@ -159,8 +163,8 @@ def _shared(run: StageRun, task: Task, arm: Arm) -> Any:
     transfer = run.all_settings.emo_pillars.transfer
     if not arm.tuned:
         return [task.name]
-    own = setting(run.all_settings, f"training.{task.name}").model_dump(exclude={"seed"})
-    return [task.name, own, run.all_settings.models.training_threads, transfer.validation_share] + (
+    own = options_of(run, task.name).model_dump(exclude={"seed"})
+    return [task.name, own, transfer.validation_share] + (
         [transfer.least_probability] if arm.variant in (RELABELLED, TYPED) else []
     )
 

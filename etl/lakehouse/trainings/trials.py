@@ -4,7 +4,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,16 @@ from etl.lakehouse.stage import StageRun
 from etl.lakehouse.tables.edos import CLASSIFIER_TRIALS
 from etl.lakehouse.trainings.classifiers import (
     SPLITS,
-    data_tags,
-    options_of,
+    new_dialogue_classifier,
     rows_by_split,
     starting_encoder,
-    train_emotion_model,
+    training_rows,
 )
+from etl.lakehouse.trainings.held_out_classifiers import ClassifierTest
+from etl.lakehouse.trainings.registration import options_of, training_context, training_tags
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
-from udfs.models.tracked import log_measured
 from udfs.models.tracking import Store, tracked_run
+from udfs.models.training import train_model
 
 PLANNED = "trial string, weighted boolean, origins array<string>, seed int"
 SHOWN = ("macro_precision", "macro_recall", "macro_f1", "accuracy", "cross_entropy", "calibration_error")
@@ -103,23 +104,27 @@ def run_trials(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) 
 
 def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str, Any]:
     arm = Arm(trial.weighted, tuple(trial.origins))
-    own, store = run.all_settings.training.emotion_classifier, model_store(run.all_settings)
+    store, stage = model_store(run.all_settings), "compare_classifiers"
     chosen = training_dialogues.where(F.col("origin").isin(*arm.origins) | (F.col("split") == "test"))
     rows, _ = rows_by_split(chosen, run.all_settings.edos.taxonomy.names)
-    options = replace(options_of(own, run.all_settings.models.training_threads), seed=trial.seed)
-    start = starting_encoder(run)
+    options = options_of(run, "emotion_classifier").model_copy(update={"seed": trial.seed, "weighted": arm.weighted})
+    start = starting_encoder(run, options)
     heading = _heading(store, _common(run))
     params = {
-        **own.model_dump(exclude={"name"}), "seed": trial.seed, "weighted": arm.weighted,
-        "origins": " + ".join(arm.origins), "starts_from": start.identity,
+        **options.model_dump(exclude={"name"}), "origins": " + ".join(arm.origins), "starts_from": start.identity,
     }  # fmt: skip
-    tags = {"stage": "compare_classifiers", "trial": trial.trial, "mlflow.parentRunId": heading, **data_tags(run)}
+    tags = {**training_tags(run, stage, trial.trial), "trial": trial.trial, "mlflow.parentRunId": heading}
     with (
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(store, f"{arm.name} {trial.seed}", params, tags) as tracked,
     ):
-        result = train_emotion_model(run, start, rows, options, Path(scratch) / "model", tracked.on_epoch, arm.weighted)
-        figures, classes = log_measured(tracked, result, DialogueClassifier.load(result.path), rows["test"])
+        result = train_model(
+            new_dialogue_classifier(run, start, options), training_rows(rows), options, Path(scratch) / "model",
+            training_context(run, tracked, trial.trial),
+        )  # fmt: skip
+        tracked.log_history(result)
+        test = ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device)
+        figures, classes = test.figures_and_classes(tracked, result)
     for name in ("macro_f1", "accuracy"):
         store.client().log_metric(heading, f"{name}/{arm.name}", figures[name], step=trial.seed)
     run.say(f"{arm.name}, seed {trial.seed}: macro-F1 {figures['macro_f1']:.4f}, accuracy {figures['accuracy']:.4f}")
@@ -139,8 +144,9 @@ def _class(row: Mapping[str, Any]) -> tuple[str, float, float, float, int]:
 
 def _common(run: StageRun) -> str:
     """Of the settings and the encoder that all arms share."""
-    own = run.all_settings.training.emotion_classifier.model_dump(exclude={"name", "seed", "weighted"})
-    return _digest([own, run.all_settings.models.training_threads, starting_encoder(run).identity])
+    options = options_of(run, "emotion_classifier")
+    own = options.model_dump(exclude={"name", "seed", "weighted"})
+    return _digest([own, starting_encoder(run, options).identity])
 
 
 def _heading(store: Store, common: str) -> str:

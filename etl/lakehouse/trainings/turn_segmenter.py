@@ -7,7 +7,8 @@ import gzip
 import json
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from etl.edos.splits import content_share
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.registry import model_store
 from etl.lakehouse.stage import StageRun
-from etl.lakehouse.trainings.classifiers import options_of
+from etl.lakehouse.trainings.registration import options_of, promoted, training_context, training_tags
 from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import (
@@ -43,10 +44,11 @@ from etl.subtitles.turn_segmenter import (
     train_turn_segmenter,
 )
 from udfs.lemmas import lemmas_of, vocabulary
-from udfs.models.classifiers.training import EpochMetrics, TrainResult
-from udfs.models.classifiers.turn_pair_classifier import SentencePair, train_turn_pairs
+from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
 from udfs.models.loader import resolve
-from udfs.models.tracking import CHAMPION, promote_if_better, tracked_run
+from udfs.models.tracking import Candidate, TrackedRun, tracked_run
+from udfs.models.trainable import TrainingResult, TrainingRows
+from udfs.models.training import train_model
 from udfs.turn_scorers import turn_scorer
 
 CORPORA = {
@@ -60,7 +62,7 @@ HELD_OUT_FILMS = 0.2
 HELD_BACK_GROUPS = 0.1
 
 
-def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
+def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     """Train on transcripts and marks, measure every rule on each held-out source, log, register (EDOS 3.1).
 
     The alias moves when the mean of the model's accuracies over the sources is higher than the champion's.
@@ -78,21 +80,23 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     held = held_out.count()
     run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
     lemmas = lemmas_of_pairs(training.unionByName(held_out), settings).persist()
-    store, folder = model_store(settings), Path(run.folder)
-    sources = {f"pairs_{source}": str(count) for source, count in sizes.items()}
+    folder = Path(run.folder)
+    params = {**own.model_dump(exclude={"name"}), **{f"pairs_{source}": str(count) for source, count in sizes.items()}}
 
     def evaluated(path: Path) -> DataFrame:
         scorer = turn_scorer(path, lemmas, settings.models.batch_size, settings.models.threads)
         return rule_accuracies(with_margins(held_out, scorer))
 
     folder.mkdir(parents=True, exist_ok=True)
+    tags = training_tags(run, "train_turn_segmenter", own.name)
     # Where the workers of a cluster can read it: they ask the new model about the held-out pairs.
-    with tempfile.TemporaryDirectory(dir=folder) as scratch, tracked_run(
-        store, own.name, {**own.model_dump(exclude={"name"}), **sources}, {"stage": "train_turn_segmenter"}
-    ) as tracked:  # fmt: skip
+    with (
+        tempfile.TemporaryDirectory(dir=folder) as scratch,
+        tracked_run(model_store(settings), own.name, params, tags) as tracked,
+    ):
         model = Path(scratch) / "model"
         if own.kind == "encoder":
-            tracked.log_history(encoder_learned_from(training, settings, folder, model, tracked.on_epoch))
+            tracked.log_history(encoder_learned_from(training, run, tracked, model))
         else:
             svm_learned_from(training, lemmas, own).save(model)
         evaluation = evaluated(model).persist()
@@ -101,14 +105,9 @@ def tracked_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
         version = tracked.register(own.name, tracked.log_model(model, "turn_segmenter"))
     for line in accuracy_table(evaluation).splitlines():
         run.say(line)
-
-    def score(path: Path) -> float:
-        return mean_accuracy(evaluated(path))
-
-    mine, digest = mean_accuracy(evaluation), _digest(held_out)
-    promotion = promote_if_better(store, own.name, version, mine, score, "accuracy", digest, folder)
+    candidate = Candidate(own.name, version, "accuracy", mean_accuracy(evaluation), _digest(held_out))
+    champion, promotion = promoted(run, candidate, lambda path: mean_accuracy(evaluated(path)))
     run.say(f"champion: {promotion.reason}")
-    champion = resolve(f"models:/{own.name}@{CHAMPION}", folder, store.tracking_uri, registry_uri=store.registry_uri)
     rows = sum(sizes.values()) + held
     return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score})
 
@@ -142,9 +141,7 @@ def svm_learned_from(training: DataFrame, lemmas: DataFrame, settings: TurnSegme
     )  # fmt: skip
 
 
-def encoder_learned_from(
-    training: DataFrame, settings: Settings, folder: Path, out: Path, on_epoch: Callable[[EpochMetrics], None]
-) -> TrainResult:
+def encoder_learned_from(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> TrainingResult:
     """The pair model of these pairs, written to ``out``.
 
     A source that weighs 0.4 for the SVM gives four of ten of its pairs, chosen by content; a tenth of the transcripts'
@@ -159,9 +156,12 @@ def encoder_learned_from(
     parts: dict[bool, list[tuple[SentencePair, int]]] = {False: [], True: []}
     for row in ordered.toLocalIterator():
         parts[row["back"]].append((SentencePair(row["left_text"], row["right_text"], row["same_block"]), row["label"]))
-    encoder = resolve(settings.models.turn_encoder, folder)
-    options = options_of(settings.training.turn_pairs, settings.models.training_threads)
-    return train_turn_pairs(encoder.path, parts[False], parts[True], options, out, on_epoch)
+    encoder = resolve(run.all_settings.models.turn_encoder, Path(run.folder))
+    options = options_of(run, "turn_pairs")
+    start = partial(TurnPairClassifier.new, encoder.path, LABELS, options)
+    return train_model(
+        start, TrainingRows(parts[False], parts[True]), options, out, training_context(run, tracked, "turn_pairs")
+    )  # fmt: skip
 
 
 def lemmas_of_pairs(pairs: DataFrame, settings: Settings) -> DataFrame:

@@ -5,8 +5,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
+import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
@@ -15,7 +16,10 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from conf.errors import InputError
+from conf.training_options import ClassifierOptions, TrainingOptions
 from udfs.models.batches import Batch, Encoded, answers_alike, collate
+from udfs.models.optimization import encoder_layers, rate_by_layer
+from udfs.models.trainable import TrainableModel
 
 if TYPE_CHECKING:
     from udfs.models.pictures import Chart
@@ -28,7 +32,22 @@ Item = TypeVar("Item")
 Self = TypeVar("Self", bound="SequenceClassifier")
 
 
-class SequenceClassifier(nn.Module, Generic[Item]):
+class LabelledRow(NamedTuple):
+    """An encoded text or dialogue with its truth: a label's id, or several ids."""
+
+    ids: tuple[int, ...]
+    weights: tuple[float, ...]
+    types: tuple[int, ...]
+    truth: Any
+
+
+def row_schema(truth: pa.DataType) -> pa.Schema:
+    """Return the columns of a `LabelledRow`, of one kind of truth."""
+    ids = pa.list_(pa.int32())
+    return pa.schema([("ids", ids), ("weights", pa.list_(pa.float64())), ("types", ids), ("truth", truth)])
+
+
+class SequenceClassifier(TrainableModel, Generic[Item]):
     """An encoder with a classification head over `labels`; one of them is a row's truth, by its id.
 
     A kind whose truth is another has a loss, answers and figures of its own (`MultiLabelClassifier`).
@@ -37,7 +56,12 @@ class SequenceClassifier(nn.Module, Generic[Item]):
     `head.json`. Nothing in it is a pickle, and `encoder/` serves as another training's starting point.
     """
 
-    kind: ClassVar[str]
+    row = LabelledRow
+    schema = row_schema(pa.int32())
+    loss_metric = "cross_entropy"
+    epoch_metrics = ("accuracy", "macro_f1")
+    settled: ClassVar[tuple[str, ...]] = ("temperature",)
+    """What is chosen after the training: attributes that `load` sets where `head.json` has them."""
 
     def __init__(self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str], max_tokens: int) -> None:
         super().__init__()
@@ -52,18 +76,43 @@ class SequenceClassifier(nn.Module, Generic[Item]):
         """Token ids and weights of each item, at most `max_tokens`."""
 
     @abstractmethod
-    def forward(self, batch: Batch) -> Tensor:
+    def logits(self, batch: Batch) -> Tensor:
         """Logits (rows, labels)."""
 
     @abstractmethod
     def head_options(self) -> dict[str, Any]:
         """Keyword arguments of the constructor that are this kind's own."""
 
-    def check(self, truths: Sequence[Any], what: str) -> None:
+    def encode_rows(self, rows: Sequence[tuple[Item, Any]]) -> list[LabelledRow]:
+        """Return (item, truth) pairs as the training loop's rows."""
+        encoded = self.encode([item for item, _ in rows])
+        return [LabelledRow(*one, truth) for one, (_, truth) in zip(encoded, rows, strict=True)]
+
+    def check(self, rows: Sequence[LabelledRow], what: str) -> None:
+        if not rows:
+            raise InputError(f"no {what} rows: check the files of labelled examples")
+        self.check_truths([row.truth for row in rows], what)
+
+    def check_truths(self, truths: Sequence[Any], what: str) -> None:
         """Refuse truths outside the taxonomy with an `InputError`; `what` names the rows."""
         wrong = next((label for label in truths if not 0 <= label < len(self.labels)), None)
         if wrong is not None:
             raise InputError(f"label id {wrong} in the {what} rows is outside the taxonomy's 0..{len(self.labels) - 1}")
+
+    def forward(self, rows: Sequence[LabelledRow], label_smoothing: float = 0.0) -> Tensor:
+        device = next(self.parameters()).device
+        logits = self.logits(collate(rows, self.pad_id).to(device))
+        return self.loss(logits.float(), self.targets([row.truth for row in rows]).to(device), label_smoothing)
+
+    def learning_rates(self, options: TrainingOptions) -> dict[str, float]:
+        assert isinstance(options, ClassifierOptions)
+        names = [name for name, value in self.named_parameters() if value.requires_grad]
+        layers = encoder_layers(name for name, _ in self.named_parameters())
+        return {name: rate_by_layer(name, layers, ENCODER, options) for name in names}
+
+    def validate(self, rows: Sequence[LabelledRow], batch_size: int) -> dict[str, float]:
+        self.eval()
+        return self.validation_figures(self.answers_to(rows, batch_size).numpy(), [row.truth for row in rows])
 
     def targets(self, truths: Sequence[Any]) -> Tensor:
         """The rows' truths as `loss` reads them, one row each."""
@@ -89,9 +138,6 @@ class SequenceClassifier(nn.Module, Generic[Item]):
         """Figures on validation rows, and what is chosen on them, which `settle` then takes."""
         return self.figures(probabilities, truths)
 
-    def settle(self, figures: Mapping[str, float]) -> None:
-        """Take what was chosen on validation rows, before the model is saved."""
-
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
         """One row a class."""
         from udfs.models.classifiers.metrics import per_class_metrics
@@ -109,17 +155,15 @@ class SequenceClassifier(nn.Module, Generic[Item]):
     def pad_id(self) -> int:
         return int(self.tokenizer.pad_token_id)
 
-    def head_state(self) -> dict[str, Tensor]:
-        state = self.state_dict()
-        return {name: value.contiguous() for name, value in state.items() if not name.startswith(f"{ENCODER}.")}
-
-    def save(self, folder: Path) -> Path:
-        """Write the model to `folder` and return it."""
+    def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
+        state, encoder = self.state_dict() if weights is None else dict(weights), f"{ENCODER}."
+        own = {name.removeprefix(encoder): value for name, value in state.items() if name.startswith(encoder)}
         with quiet():
-            self.encoder.save_pretrained(folder / ENCODER)  # type: ignore[operator]
+            self.encoder.save_pretrained(folder / ENCODER, state_dict=own)  # type: ignore[operator]
         self.tokenizer.save_pretrained(folder / ENCODER)
-        save_file(self.head_state(), folder / HEAD_WEIGHTS)
+        head = {name: value.contiguous() for name, value in state.items() if not name.startswith(encoder)}
+        save_file(head, folder / HEAD_WEIGHTS)
         config = {
             "kind": self.kind,
             "labels": self.labels,
@@ -129,6 +173,22 @@ class SequenceClassifier(nn.Module, Generic[Item]):
         }
         (folder / HEAD_CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return folder
+
+    @classmethod
+    def new(
+        cls: type[Self], encoder_path: str | Path, labels: Sequence[str], options: ClassifierOptions, **head: Any
+    ) -> Self:
+        """Return an encoder with a new head, which the options' seed gives.
+
+        Args:
+            encoder_path: folder of the encoder's safetensors, config and tokenizer.
+            labels: the taxonomy in id order.
+            head: the kind's own keyword arguments.
+        """
+        encoder, tokenizer = load_encoder(encoder_path, options.dropout)
+        torch.manual_seed(options.seed)
+        kind: Any = cls
+        return kind(encoder, tokenizer, labels, options.max_tokens, dropout=options.dropout, **head)
 
     @classmethod
     def load(cls: type[Self], folder: str | Path) -> Self:
@@ -145,25 +205,28 @@ class SequenceClassifier(nn.Module, Generic[Item]):
         if config.pop("kind", None) != cls.kind:
             raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
         encoder, tokenizer = load_encoder(folder / ENCODER)
-        temperature = config.pop("temperature", 1.0)
+        settled = {name: config.pop(name) for name in cls.settled if name in config}
         try:
             model = cls(encoder, tokenizer, **config)
-            model.temperature = float(temperature)
+            vars(model).update(settled)
             model.load_state_dict({**model.state_dict(), **load_file(folder / HEAD_WEIGHTS)})
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({_one_line(error)})") from None
         return model.eval()
 
-    @torch.inference_mode()
     def probabilities(self, items: Sequence[Item], batch_size: int) -> Tensor:
         """Class probabilities (items, labels) on the CPU, in the items' order."""
-        rows = self.encode(items)
+        return self.answers_to(self.encode(items), batch_size)
+
+    @torch.inference_mode()
+    def answers_to(self, rows: Sequence[Encoded | LabelledRow], batch_size: int) -> Tensor:
+        """Class probabilities (rows, labels) of encoded rows on the CPU, in their order."""
         found = answers_alike(rows, batch_size, self.max_tokens, self._answered)
         return torch.stack(found) if found else torch.empty((0, len(self.labels)))
 
-    def _answered(self, rows: Sequence[Encoded], width: int) -> list[Tensor]:
+    def _answered(self, rows: Sequence[Encoded | LabelledRow], width: int) -> list[Tensor]:
         batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
-        return list(self.answers(self(batch)).cpu())
+        return list(self.answers(self.logits(batch)).cpu())
 
 
 def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.Module, Any]:

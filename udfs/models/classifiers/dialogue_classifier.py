@@ -1,7 +1,6 @@
 """The dialogue emotion classifier: reversed turns, weighted tokens, attention pooling (EDOS 3.3.1, C)."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,9 +8,7 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from udfs.models.batches import Batch, Encoded
-from udfs.models.classifiers.classifier import SequenceClassifier, load_encoder
-from udfs.models.classifiers.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
-from udfs.models.team import ALONE, Team
+from udfs.models.classifiers.classifier import SequenceClassifier
 
 Turns = Sequence[str]
 
@@ -51,14 +48,9 @@ class DialogueClassifier(SequenceClassifier[Turns]):
     kind = "dialogue_classifier"
 
     def __init__(
-        self,
-        encoder: nn.Module,
-        tokenizer: Any,
-        labels: Sequence[str],
-        max_tokens: int = 100,
-        weighted: bool = True,
-        dropout: float = 0.1,
-    ) -> None:
+        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
+        max_tokens: int = 100, weighted: bool = True, dropout: float = 0.1,
+    ) -> None:  # fmt: skip
         super().__init__(encoder, tokenizer, labels, max_tokens)
         if tokenizer.sep_token_id is None:
             raise InputError("the encoder's tokenizer has no separator token: choose a BERT, RoBERTa or MPNet")
@@ -85,7 +77,7 @@ class DialogueClassifier(SequenceClassifier[Turns]):
         ids = tuple(token for part in parts for token in part)
         return Encoded(ids, tuple(factor for part, factor in zip(parts, factors, strict=True) for _ in part))
 
-    def forward(self, batch: Batch) -> Tensor:
+    def logits(self, batch: Batch) -> Tensor:
         tokens = self.encoder.get_input_embeddings()(batch.ids)  # type: ignore[operator]
         weighted = tokens * batch.weights.unsqueeze(-1).to(tokens.dtype)
         # The encoder adds position embeddings to what it is given: only tokens are scaled.
@@ -100,35 +92,3 @@ class DialogueClassifier(SequenceClassifier[Turns]):
 
     def head_options(self) -> dict[str, Any]:
         return {"weighted": self.weighted, "dropout": self.dropout.p}
-
-
-def train_dialogue_classifier(
-    encoder_path: str | Path,
-    train: Sequence[tuple[Turns, int]],
-    valid: Sequence[tuple[Turns, int]],
-    labels: Sequence[str],
-    options: TrainingOptions,
-    out_dir: Path,
-    on_epoch: Callable[[EpochMetrics], None] | None = None,
-    weighted: bool = True,
-    team: Team = ALONE,
-    last: Sequence[tuple[Turns, int]] = (),
-) -> TrainResult:
-    """Fine-tune an encoder on (turns, label id) pairs and write the best epoch's model to `out_dir`.
-
-    Args:
-        encoder_path: folder of the encoder's safetensors, config and tokenizer; `encoder/` of a trained weak
-            labeler starts from what that one learnt.
-        train, valid: turns oldest first with the last one's label id; `valid` picks the epoch.
-        labels: the taxonomy in id order.
-        weighted: multiply token embeddings by their turn's weight; off is the paper's ablation.
-        team: the processes that train it together, each of which calls this.
-        last: rows of the last `options.last_epochs` epochs; none means `train`.
-    """
-    with reproducible(options.seed, options.threads):
-        encoder, tokenizer = load_encoder(encoder_path, options.dropout)
-        torch.manual_seed(options.seed)
-        model = DialogueClassifier(encoder, tokenizer, labels, options.max_tokens, weighted, options.dropout)
-        if not team.leads:
-            torch.manual_seed(options.seed + team.rank)  # a dropout of its own
-        return fit(model, train, valid, options, out_dir, on_epoch, team=team, last=last)

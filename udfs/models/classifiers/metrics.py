@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, top_k_accuracy_score
 
+from udfs.models.classifiers.multi_label_metrics import class_rows, counts_of
+
 Probabilities = NDArray[np.floating[Any]]
 Labels = Sequence[int] | NDArray[np.integer[Any]]
 
@@ -48,20 +50,8 @@ def per_class_metrics(
     probabilities: Probabilities, truth: Sequence[int], labels: Sequence[str]
 ) -> list[dict[str, Any]]:
     """One row a class: label, precision, recall, f1, support (its rows), predicted (rows given it)."""
-    guessed = probabilities.argmax(axis=1)
-    columns = precision_recall_fscore_support(truth, guessed, labels=range(len(labels)), zero_division=0)
-    predicted = np.bincount(guessed, minlength=len(labels))
-    return [
-        {
-            "label": label,
-            "precision": float(p),
-            "recall": float(r),
-            "f1": float(f),
-            "support": int(n),
-            "predicted": int(g),
-        }
-        for label, p, r, f, n, g in zip(labels, *columns, predicted, strict=True)
-    ]
+    classes = np.eye(len(labels), dtype=bool)
+    return class_rows(counts_of(classes[probabilities.argmax(axis=1)], classes[np.asarray(truth)]), labels)
 
 
 def expected_calibration_error(probabilities: Probabilities, truth: Labels, bins: int = 15) -> float:

@@ -1,17 +1,18 @@
 """The encoder of several emotions at once, of an utterance alone or in its context (Emo Pillars 5)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from conf.errors import InputError
+from conf.training_options import ClassifierOptions
 from udfs.models.batches import Batch, Encoded, answers_alike, collate, mean_pooled
-from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, load_encoder
-from udfs.models.classifiers.training import EpochMetrics, Rows, TrainingOptions, TrainResult, fit, reproducible
+from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, row_schema
 
 if TYPE_CHECKING:
     from udfs.models.pictures import Chart
@@ -35,33 +36,31 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
 
     Args:
         pooling: `cls` reads the first token's state (the paper's models), `mean` the mean of all.
-        typed: tell context and utterance apart by token types 0 and 1 (Emo Pillars 5.2.2).
     """
 
     kind = "multi_label_classifier"
+    schema = row_schema(pa.list_(pa.int32()))
+    settled = ("temperature", "threshold", "typed")
 
     def __init__(
-        self,
-        encoder: nn.Module,
-        tokenizer: Any,
-        labels: Sequence[str],
-        max_tokens: int = 128,
-        pooling: str = "cls",
-        dropout: float = 0.1,
-        typed: bool = False,
-        threshold: float = 0.5,
-    ) -> None:
+        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
+        max_tokens: int = 128, pooling: str = "cls", dropout: float = 0.1,
+    ) -> None:  # fmt: skip
         super().__init__(encoder, tokenizer, labels, max_tokens)
         if pooling not in ("mean", "cls"):
             raise ValueError(f"pooling is {pooling!r}: mean or cls")
         size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
-        self.pooling, self.typed, self.threshold = pooling, typed, threshold
+        self.pooling, self.typed, self.threshold = pooling, False, 0.5
         self.dropout = nn.Dropout(dropout)
         self.hidden = nn.Linear(size, size)
         self.output = nn.Linear(size, len(self.labels))
         self.frames = special_tokens(tokenizer, False), special_tokens(tokenizer, True)
-        if typed:
-            extend_token_types(encoder)
+
+    def tell_types(self) -> None:
+        """Tell context and utterance apart by token types 0 and 1 from now on (Emo Pillars 5.2.2)."""
+        if not self.typed:
+            extend_token_types(self.encoder)
+            self.typed = True
 
     def encode(self, items: Sequence[Passage]) -> list[Encoded]:
         """Context and utterance between the encoder's special tokens; what is too long loses the context's end."""
@@ -87,7 +86,7 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         types = (CONTEXT,) * len(first) + (UTTERANCE,) * (len(ids) - len(first)) if self.typed else ()
         return Encoded(ids, (1.0,) * len(ids), types)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def logits(self, batch: Batch) -> Tensor:
         states = self.dropout(self._pooled(self._states(batch), batch.mask))
         return self.output(self.dropout(torch.tanh(self.hidden(states))))
 
@@ -119,9 +118,8 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         with torch.no_grad():
             self.output.bias.copy_(torch.logit(shares))
 
-    def check(self, truths: Sequence[Any], what: str) -> None:
-        for labels in truths:
-            super().check(labels, what)
+    def check_truths(self, truths: Sequence[Any], what: str) -> None:
+        super().check_truths([label for labels in truths for label in labels], what)
 
     def targets(self, truths: Sequence[Any]) -> Tensor:
         return torch.from_numpy(self._truth(truths)).float()
@@ -146,8 +144,8 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         truth = self._truth(truths)
         return multi_label_metrics(probabilities, truth, best_threshold(probabilities, truth))
 
-    def settle(self, figures: Mapping[str, float]) -> None:
-        self.threshold = figures["threshold"]
+    def settle(self, metrics: Mapping[str, float]) -> None:
+        self.threshold = metrics["threshold"]
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
         from udfs.models.classifiers.multi_label_metrics import class_rows, counts_at
@@ -209,47 +207,34 @@ def extend_token_types(encoder: nn.Module) -> None:
 
 
 def starting_model(
-    start: Path, labels: Sequence[str], options: TrainingOptions, pooling: str, typed: bool
-) -> MultiLabelClassifier:
-    """What a training begins with: a trained model of the same labels with its head, or an encoder with a new one."""
-    if not (start / HEAD_CONFIG).is_file():
-        encoder, tokenizer = load_encoder(start, options.dropout)
-        torch.manual_seed(options.seed)
-        return MultiLabelClassifier(encoder, tokenizer, labels, options.max_tokens, pooling, options.dropout, typed)
-    model = MultiLabelClassifier.load(start)
-    if model.labels != tuple(labels):
-        raise InputError(f"{start}: a model of other labels: train it on this taxonomy")
-    model.max_tokens = options.max_tokens
-    if typed and not model.typed:
-        extend_token_types(model.encoder)
-        model.typed = True
-    torch.manual_seed(options.seed)
-    return model
-
-
-def train_multi_label(
     start: str | Path,
-    train: Sequence[tuple[Passage, Sequence[int]]],
-    valid: Sequence[tuple[Passage, Sequence[int]]],
+    rows: Sequence[tuple[Passage, Sequence[int]]],
     labels: Sequence[str],
-    options: TrainingOptions,
-    out_dir: Path,
-    on_epoch: Callable[[EpochMetrics], None] | None = None,
+    options: ClassifierOptions,
     pooling: str = "cls",
     typed: bool = False,
-) -> TrainResult:
-    """Fine-tune on (passage, label ids) rows and write the model with its threshold to `out_dir`.
+) -> MultiLabelClassifier:
+    """Return what a training begins with: a trained model of the same labels, or an encoder with a new head.
 
     Args:
-        start: folder of an encoder, or of a trained model of the same labels, which keeps its head and pooling.
-        train, valid: rows; `valid` gives the threshold (and the epoch, if the best is kept).
+        start: folder of an encoder, or of a trained model, which keeps its head and pooling.
+        rows: (passage, label ids) to learn from.
         labels: the taxonomy in id order.
         pooling, typed: as `MultiLabelClassifier` has them.
-    """
-    with reproducible(options.seed, options.threads):
-        model = starting_model(Path(start), labels, options, pooling, typed)
-        rows: Rows = train
-        if rows and not (Path(start) / HEAD_CONFIG).is_file():
-            model.check([truth for _, truth in rows], "training")
-            model.begin_at_shares([truth for _, truth in rows])
-        return fit(model, rows, valid, options, out_dir, on_epoch)
+    """  # fmt: skip
+    trained = (Path(start) / HEAD_CONFIG).is_file()
+    if trained:
+        model = MultiLabelClassifier.load(start)
+        if model.labels != tuple(labels):
+            raise InputError(f"{start}: a model of other labels: train it on this taxonomy")
+        model.max_tokens = options.max_tokens
+    else:
+        model = MultiLabelClassifier.new(start, labels, options, pooling=pooling)
+        truths = [truth for _, truth in rows]
+        model.check_truths(truths, "training")
+        model.begin_at_shares(truths)
+    if typed:
+        model.tell_types()
+    if trained:
+        torch.manual_seed(options.seed)
+    return model

@@ -3,18 +3,15 @@
 EDOS 3.1 has a linear SVM; this model answers the same question from the two sentences' words in order.
 """
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from udfs.models.batches import Batch, Encoded, mean_pooled
-from udfs.models.classifiers.classifier import SequenceClassifier, load_encoder
-from udfs.models.classifiers.training import EpochMetrics, TrainingOptions, TrainResult, fit, reproducible
+from udfs.models.classifiers.classifier import SequenceClassifier
 
 LABELS = ("same turn", "new turn")
 _BLOCK_SIGNS = {None: "", True: "= ", False: "/ "}
@@ -37,13 +34,9 @@ class TurnPairClassifier(SequenceClassifier[SentencePair]):
     kind = "turn_pair_classifier"
 
     def __init__(
-        self,
-        encoder: nn.Module,
-        tokenizer: Any,
-        labels: Sequence[str] = LABELS,
-        max_tokens: int = 64,
-        dropout: float = 0.1,
-    ) -> None:
+        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str] = LABELS,
+        max_tokens: int = 64, dropout: float = 0.1,
+    ) -> None:  # fmt: skip
         super().__init__(encoder, tokenizer, labels, max_tokens)
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(int(encoder.config.hidden_size), len(self.labels))  # type: ignore[union-attr,arg-type]
@@ -57,7 +50,7 @@ class TurnPairClassifier(SequenceClassifier[SentencePair]):
         ids = self.tokenizer(left, right, truncation="longest_first", max_length=self.max_tokens)["input_ids"]
         return [Encoded(tuple(row), (1.0,) * len(row)) for row in ids]
 
-    def forward(self, batch: Batch) -> Tensor:
+    def logits(self, batch: Batch) -> Tensor:
         states = self.encoder(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
         return self.output(self.dropout(mean_pooled(states, batch.mask)))
 
@@ -69,24 +62,3 @@ class TurnPairClassifier(SequenceClassifier[SentencePair]):
         probabilities = self.probabilities(items, batch_size).numpy().astype(np.float64)
         least = np.finfo(np.float32).tiny
         return np.log(np.maximum(probabilities[:, 1], least)) - np.log(np.maximum(probabilities[:, 0], least))
-
-
-def train_turn_pairs(
-    encoder_path: str | Path,
-    train: Sequence[tuple[SentencePair, int]],
-    valid: Sequence[tuple[SentencePair, int]],
-    options: TrainingOptions,
-    out_dir: Path,
-    on_epoch: Callable[[EpochMetrics], None] | None = None,
-) -> TrainResult:
-    """Fine-tune an encoder on (pair, 1 for a new turn) and write the best epoch's model to `out_dir`.
-
-    Args:
-        encoder_path: folder of the encoder's safetensors, config and tokenizer.
-        train, valid: rows; `valid` picks the epoch by cross-entropy.
-    """
-    with reproducible(options.seed, options.threads):
-        encoder, tokenizer = load_encoder(encoder_path, options.dropout)
-        torch.manual_seed(options.seed)
-        model = TurnPairClassifier(encoder, tokenizer, LABELS, options.max_tokens, options.dropout)
-        return fit(model, train, valid, options, out_dir, on_epoch)

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
+import pyarrow as pa
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -30,11 +31,15 @@ class CausalLanguageModel(LanguageModel):
     Texts are read as they are: no chat template, and no mark in them is a special token.
     """
 
-    kind: ClassVar[str] = "causal_language_model"
+    kind = "causal_language_model"
+    row = TokenRow
+    schema = pa.schema([("ids", pa.list_(pa.int32())), ("learned", pa.list_(pa.bool_()))])
+    sharded = True
 
     def __init__(self, network: Any, tokenizer: Any, max_tokens: int = 1500) -> None:
         super().__init__()
         self.network, self.tokenizer, self.max_tokens = network, tokenizer, max_tokens
+        self._stored: tuple[Path, dict[str, Any]] | None = None
         if tokenizer.eos_token_id is None:
             raise InputError("the model's tokenizer names no token that ends a text")
         if not tokenizer.is_fast:
@@ -59,7 +64,13 @@ class CausalLanguageModel(LanguageModel):
         network = unpacked(network)
         if gradient_checkpointing:
             network.gradient_checkpointing_enable({"use_reentrant": False})
-        return cls(network, tokenizer, max_tokens)
+        model = cls(network, tokenizer, max_tokens)
+        told = {"max_tokens": max_tokens, "gradient_checkpointing": gradient_checkpointing}
+        model._stored = Path(folder).resolve(), told
+        return model
+
+    def stored(self) -> tuple[Path, dict[str, Any]] | None:
+        return self._stored
 
     def encode(self, texts: Sequence[Sequence[Piece]]) -> list[TokenRow]:
         """Each text, given in pieces, as a row of at most `max_tokens`; the end of the text is learned where its last
@@ -79,9 +90,6 @@ class CausalLanguageModel(LanguageModel):
     def is_cut(self, row: TokenRow) -> bool:
         """Whether a row's text was longer than `max_tokens`."""
         return row.ids[-1] != self.tokenizer.eos_token_id
-
-    def lengths(self, rows: Sequence[TokenRow]) -> list[int]:
-        return [len(row.ids) for row in rows]
 
     def counted(self, rows: Sequence[TokenRow]) -> int:
         return sum(sum(row.learned[1:]) for row in rows)  # nothing foretells a first token

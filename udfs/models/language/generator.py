@@ -15,7 +15,7 @@ from udfs.devices import chosen_precision, task_device, with_back_off
 from udfs.llm_requests import Answer, Request, answered_in_halves, seed_of
 from udfs.models.batches import ROW_STEP
 from udfs.models.language.row_sampling import RowPenalty, RowSampling, RowStops
-from udfs.models.language.shrinking_batch import RowRule, write_rows
+from udfs.models.language.shrinking_batch import BatchRules, RowRule, write_rows
 
 WIDTH_STEP = 64
 """Prompts are padded to a multiple of it, whatever their neighbours are."""
@@ -135,7 +135,7 @@ class LocalGenerator(nn.Module):
         )
         # Products of very few rows take another path, so that fewer are filled up.
         step = min(ROW_STEP, self.batch_size)
-        return write_rows(self.network, ids, mask, [row.most for row in rows], rules, stops, config, step)
+        return write_rows(self.network, ids, mask, [row.most for row in rows], BatchRules(rules, stops, config, step))
 
     def _answer(self, row: "_Row", tokens: list[int], seconds: float, decoding: DecodingSettings) -> Answer:
         tokens = tokens[: row.most]

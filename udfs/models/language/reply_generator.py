@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+import pyarrow as pa
 import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from transformers import (
 )
 
 from conf.errors import InputError
+from conf.reply_settings import ReplyNetwork
 from udfs.models.batches import answers_alike, padded_width
 from udfs.models.classifiers.classifier import quiet
 from udfs.models.language.language_model import LanguageModel, network_state
@@ -52,6 +54,8 @@ class ReplyGenerator(LanguageModel):
     """
 
     kind = "reply_generator"
+    row = EncodedReply
+    schema = pa.schema([("ids", pa.list_(pa.int32())), ("start", pa.int32()), ("reply", pa.list_(pa.int32()))])
 
     def __init__(self, network: Network, tokenizer: ReplyTokenizer, steered: bool = False) -> None:
         super().__init__()
@@ -67,6 +71,7 @@ class ReplyGenerator(LanguageModel):
 
     def set_dropout(self, share: float) -> None:
         """Leave out this share of every layer's output and attention weights while training."""
+        self.network.config.dropout = self.network.config.attention_dropout = share  # goes with the saved model
         for module in self.network.modules():
             for name in ("dropout", "attention_dropout"):
                 if isinstance(getattr(module, name, None), float):
@@ -185,39 +190,22 @@ class ReplyGenerator(LanguageModel):
         return cls(network.float(), tokenizer, steered).eval()
 
 
-def new_generator(
-    tokenizer: ReplyTokenizer,
-    *,
-    layers: int = 4,
-    heads: int = 6,
-    hidden: int = 300,
-    feed_forward: int = 1200,
-    dropout: float = 0.1,
-    max_tokens: int = 100,
-    tied_embeddings: bool = True,
-    norm: Literal["after", "before"] = "after",
-    seed: int = 13,
-) -> ReplyGenerator:
-    """An untrained generator; the defaults are the paper's (EDOS 5, E).
-
-    Args:
-        layers: of the encoder, and as many of the decoder.
-        tied_embeddings: encoder, decoder and output share one matrix of token embeddings.
-        norm: of each sub-layer, as in `NORMS`.
-    """
-    kind = {"after": BartConfig, "before": MBartConfig}[norm]
+def new_generator(tokenizer: ReplyTokenizer, sizes: ReplyNetwork, seed: int = 13) -> ReplyGenerator:
+    """Return an untrained generator; the default sizes are the paper's (EDOS 5, E)."""
+    kind = {"after": BartConfig, "before": MBartConfig}[sizes.norm]
     config = kind(
-        vocab_size=tokenizer.size, d_model=hidden, max_position_embeddings=max_tokens, activation_function="gelu",
-        encoder_layers=layers, decoder_layers=layers, encoder_attention_heads=heads, decoder_attention_heads=heads,
-        encoder_ffn_dim=feed_forward, decoder_ffn_dim=feed_forward,
-        dropout=dropout, attention_dropout=dropout,
+        vocab_size=tokenizer.size, d_model=sizes.hidden, max_position_embeddings=sizes.max_tokens,
+        activation_function="gelu", encoder_layers=sizes.layers, decoder_layers=sizes.layers,
+        encoder_attention_heads=sizes.heads, decoder_attention_heads=sizes.heads,
+        encoder_ffn_dim=sizes.feed_forward, decoder_ffn_dim=sizes.feed_forward,
+        dropout=sizes.dropout, attention_dropout=sizes.dropout,
         pad_token_id=tokenizer.pad, bos_token_id=tokenizer.start_of(None), eos_token_id=tokenizer.end,
         decoder_start_token_id=tokenizer.start_of(None), forced_eos_token_id=None,
-        tie_word_embeddings=tied_embeddings,
+        tie_word_embeddings=sizes.tied_embeddings,
     )  # fmt: skip
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        network = NORMS[norm](config)
+        network = NORMS[sizes.norm](config)
     return ReplyGenerator(network, tokenizer).eval()
 
 

@@ -1,7 +1,7 @@
 """Decoding a batch that shrinks: rows whose text has ended leave it, so that long answers do not hold up short ones."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -15,27 +15,31 @@ class RowRule(Protocol):
         """Go on with these rows, in this order; a row may be there twice."""
 
 
-def write_rows(
-    network: Any,
-    ids: Tensor,
-    mask: Tensor,
-    most: Sequence[int],
-    rules: Sequence[Any],
-    stops: StoppingCriteria | None,
-    config: GenerationConfig,
-    step: int,
-) -> list[list[int]]:
-    """The new tokens of each row, its end and perhaps some padding after it among them.
+class BatchRules(NamedTuple):
+    """How the rows of a batch are decoded.
 
-    Args:
-        network: a causal language model.
-        ids, mask: (rows, width), padded on the left.
-        most: new tokens of each row.
+    Attributes:
         rules: of the kind ``RowRule``.
         stops: what ends a row besides the tokens of ``config.eos_token_id``.
         config: without bounds of length.
         step: rows are computed in multiples of it; whenever so many have ended, the others go on without them.
     """
+
+    rules: Sequence[Any]
+    stops: StoppingCriteria | None
+    config: GenerationConfig
+    step: int
+
+
+def write_rows(network: Any, ids: Tensor, mask: Tensor, most: Sequence[int], how: BatchRules) -> list[list[int]]:
+    """Return the new tokens of each row, its end and perhaps some padding after it among them.
+
+    Args:
+        network: a causal language model.
+        ids, mask: (rows, width), padded on the left.
+        most: new tokens of each row.
+    """
+    rules, stops, config, step = how
     width, ends = ids.shape[1], torch.tensor(config.eos_token_id, device=ids.device)
     answers: list[list[int]] = [[] for _ in most]
     rows = list(range(len(most)))

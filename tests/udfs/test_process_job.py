@@ -2,20 +2,28 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from conf.training_options import TrainingOptions
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
-from udfs.models.language.language_model import LanguageOptions, perplexity
-from udfs.models.language.shared_writing import KINDS, SharedWriting, read_result, read_updates
-from udfs.models.language.training import fit_language_model
-from udfs.models.shared_job import finished, read_rows, write_rows
+from udfs.models.language.language_model import perplexity
+from udfs.models.process_job import TrainingJob, finished, read_result, read_rows, read_updates, write_rows
+from udfs.models.trainable import EncodedRows, TrainingResult, TrainingRows
+from udfs.models.training import TrainingContext, train_model
 
-OPTIONS = LanguageOptions(
-    epochs=3, batch_size=1, effective_batch=3, learning_rate=1e-2, warmup_steps=2, keep="last", threads=1, device="cpu"
+OPTIONS = TrainingOptions(
+    epochs=3,
+    batch_size=1,
+    effective_batch=3,
+    learning_rate=1e-2,
+    warmup_steps=2,
+    keep="last",
+    threads=1,
+    device="cpu",
+    precision="fp32",
 )
 KIND = CausalLanguageModel.kind
 
@@ -31,11 +39,17 @@ def rows(start: Path) -> list[TokenRow]:
     return CausalLanguageModel.load(start).encode([*pieces, pieces[1]])
 
 
-def in_two_processes(start: Path, folder: Path, options: LanguageOptions, *kill: str) -> str:
+def in_one_process(start: Path, folder: Path, options: TrainingOptions, **told: object) -> TrainingResult:
+    context = TrainingContext(say=str, **told)  # type: ignore[arg-type]
+    given = TrainingRows(rows(start), rows(start)[:2])
+    return train_model(lambda: CausalLanguageModel.load(start), given, options, folder, context)
+
+
+def in_two_processes(start: Path, folder: Path, options: TrainingOptions, *kill: str) -> str:
     """What they say where the training did not come to its end."""
     folder.mkdir()
-    job = SharedWriting(KIND, str(start), options, str(folder.parent / "checkpoints"), {"gradient_checkpointing": True})
-    job.put((rows(start), rows(start)[:2]), folder)
+    job = TrainingJob(KIND, str(start), options, str(folder.parent / "checkpoints"), {"gradient_checkpointing": True})
+    job.write(EncodedRows(rows(start), rows(start)[:2]), folder)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     asked = [*launcher, "-m", "tests.udfs.sharded_tuning", str(folder), *kill]
     done = subprocess.run(asked, capture_output=True, text=True, timeout=240, check=False)
@@ -43,18 +57,14 @@ def in_two_processes(start: Path, folder: Path, options: LanguageOptions, *kill:
 
 
 def test_rows_come_back_from_their_shards(start: Path, tmp_path: Path) -> None:
-    kind = KINDS[KIND]
-    write_rows(rows(start), kind.schema, tmp_path / "rows", shard_rows=3)
-    assert read_rows(tmp_path / "rows", kind.schema, kind.row) == rows(start)
+    write_rows(rows(start), CausalLanguageModel.schema, tmp_path / "rows", shard_rows=3)
+    assert read_rows(tmp_path / "rows", CausalLanguageModel) == rows(start)
 
 
 @pytest.mark.parametrize("keep", ["last", "best"])
 def test_parts_of_a_model_learn_what_the_whole_does(start: Path, tmp_path: Path, keep) -> None:
-    options, updates = replace(OPTIONS, keep=keep), {}
-    one = fit_language_model(
-        CausalLanguageModel.load(start), rows(start), rows(start)[:2], options, tmp_path / "one",
-        progress=lambda line: None, on_update=updates.__setitem__,
-    )  # fmt: skip
+    options, updates = OPTIONS.model_copy(update={"keep": keep}), {}
+    one = in_one_process(start, tmp_path / "one", options, on_update=updates.__setitem__)
     assert in_two_processes(start, tmp_path / "two", options) == ""
     two = read_result(tmp_path / "two", options)
     for ours, theirs in zip(one.history, two.history, strict=True):
@@ -72,9 +82,7 @@ def test_parts_go_on_from_a_checkpoint_to_the_same_model(start: Path, tmp_path: 
     assert in_two_processes(start, tmp_path / "again", OPTIONS) == ""
     again = read_result(tmp_path / "again", OPTIONS)
     assert list(read_updates(tmp_path / "again")) == [5, 6]  # of the third epoch alone
-    one = fit_language_model(
-        CausalLanguageModel.load(start), rows(start), rows(start)[:2], OPTIONS, tmp_path / "one", progress=str
-    )
+    one = in_one_process(start, tmp_path / "one", OPTIONS)
     for ours, theirs in zip(one.history, again.history, strict=True):
         assert theirs.validation_loss == pytest.approx(ours.validation_loss, rel=1e-4)
     assert not (tmp_path / "checkpoints").exists()

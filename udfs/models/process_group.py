@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import distributed, nn
@@ -14,12 +14,13 @@ from torch.nn.parallel import DistributedDataParallel
 
 from conf.errors import InputError
 
+Value = TypeVar("Value")
 TIMEOUT = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
-class Team:
-    """One process's place among those of a training; alone unless `team_of_processes` says otherwise.
+class ProcessGroup:
+    """One process's place among those of a training; alone unless `process_group` says otherwise.
 
     Attributes:
         sharded: each process holds a part of the parameters, of their gradients and of the optimizer's state,
@@ -35,14 +36,14 @@ class Team:
         """Whether this process writes and speaks for all."""
         return self.rank == 0
 
-    def part(self, rows: int) -> range:
+    def own_rows(self, rows: int) -> range:
         """The places of `rows` rows that are this process's own; no two processes share one."""
         return range(self.rank, rows, self.size)
 
-    def wrapped(self, model: nn.Module, blocks: Sequence[nn.Module] = ()) -> nn.Module:
-        """The network whose gradients are averaged over the team; `model` itself when alone.
+    def wrap(self, model: nn.Module, blocks: Sequence[nn.Module] = ()) -> nn.Module:
+        """The network whose gradients are averaged over the group; `model` itself when alone.
 
-        A sharded team's parameters are others afterwards: an optimizer is made after it.
+        A sharded group's parameters are others afterwards: an optimizer is made after it.
         """
         if self.size == 1:
             return model
@@ -53,7 +54,7 @@ class Team:
         # An encoder's own pooler, which no classifier here uses, never gets a gradient.
         return DistributedDataParallel(model, find_unused_parameters=True)
 
-    def waiting(self, network: nn.Module, last: bool) -> AbstractContextManager[Any]:
+    def accumulate(self, network: nn.Module, last: bool) -> AbstractContextManager[Any]:
         """Around a micro-batch: gradients travel with the `last` one of an update only."""
         if isinstance(network, FSDPModule):
             network.set_requires_gradient_sync(last)
@@ -70,18 +71,26 @@ class Team:
         distributed.all_reduce(sums)
         return float(sums)
 
-    def wait(self) -> None:
+    def gathered(self, value: Value) -> list[Value]:
+        """Return the processes' values, by rank."""
+        if self.size == 1:
+            return [value]
+        values: list[Any] = [None] * self.size
+        distributed.all_gather_object(values, value)
+        return values
+
+    def barrier(self) -> None:
         """Until all are here: torchrun stops everybody when one process ends badly, be the others still writing."""
         if self.size > 1:
             distributed.barrier()
 
 
-ALONE = Team()
+ALONE = ProcessGroup()
 
 
 @contextmanager
-def team_of_processes(device: str) -> Iterator[tuple[Team, str]]:
-    """This process's team and device, from the environment that torchrun sets: NCCL on GPUs, else gloo.
+def process_group(device: str) -> Iterator[tuple[ProcessGroup, str]]:
+    """Return this process's group and device, from the environment that torchrun sets: NCCL on GPUs, else gloo.
 
     Args:
         device: `auto`, `cpu` or `cuda`; each process of a machine takes the GPU of its local rank.
@@ -99,6 +108,6 @@ def team_of_processes(device: str) -> Iterator[tuple[Team, str]]:
         torch.cuda.set_device(local)
     distributed.init_process_group("nccl" if on_gpu else "gloo", timeout=TIMEOUT)
     try:
-        yield Team(distributed.get_rank(), distributed.get_world_size()), own
+        yield ProcessGroup(distributed.get_rank(), distributed.get_world_size()), own
     finally:
         distributed.destroy_process_group()

@@ -1,0 +1,52 @@
+"""How any model is trained: the options that the training loop reads (`udfs.models.training`)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from conf.section import Section
+
+
+class TrainingOptions(Section):
+    """Options of one training. A family of models adds what it alone knows, and its own defaults."""
+
+    epochs: int = Field(5, ge=1)
+    learning_rate: float = Field(2e-5, gt=0)
+    batch_size: int = Field(32, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
+    warmup_share: float = Field(0.0, ge=0, le=1, description="share of the updates in which the rate rises from 0")
+    warmup_steps: int = Field(0, ge=0, description="the same as a number of updates; the larger of the two counts")
+    decay: Literal["linear", "none"] = Field("linear", description="of the rate after the warm-up: to 0, or none")
+    label_smoothing: float = Field(0.0, ge=0, lt=1)
+    average_decay: float = Field(
+        0.0, ge=0, lt=1, description="ours: keep a running average of the weights with this memory; 0: the weights"
+    )
+    beta2: float = Field(0.999, gt=0, lt=1, description="AdamW's second")
+    epsilon: float = Field(1e-8, gt=0, description="AdamW's")
+    weight_decay: float = Field(0.0, ge=0, description="AdamW's; 0: Adam")
+    max_gradient_norm: float = Field(1.0, gt=0, description="longer gradients are shortened to it")
+    keep: Literal["best", "last"] = Field("best", description="the epoch of the lowest validation loss, or the last")
+    patience: int | None = Field(None, ge=1, description="end after so many epochs without a lower loss; null: none")
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        "auto", description="auto: bf16 where the hardware is fast in it; else fp16 on a GPU, fp32 on a CPU"
+    )
+    device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
+    seed: int = 13
+    threads: int | None = Field(None, ge=1, description="CPU threads; null: models.training_threads")
+
+    @property
+    def last_epochs(self) -> int:
+        """Return how many epochs at the end go over rows of their own."""
+        return 0
+
+
+class ClassifierOptions(TrainingOptions):
+    """Options of a classifier's training: an encoder with a new head (EDOS C; the optimizer is RoBERTa's)."""
+
+    head_learning_rate: float | None = Field(None, description="of the new layers; null: the same")
+    layer_decay: float = Field(1.0, gt=0, le=1, description="ours: an encoder layer's rate over that of the next above")
+    max_tokens: int = Field(100, ge=8)
+    warmup_share: float = Field(0.1, ge=0, le=1)
+    dropout: float = Field(0.1, ge=0, lt=1)
+    beta2: float = Field(0.98, gt=0, lt=1, description="AdamW's second")
+    epsilon: float = Field(1e-6, gt=0, description="AdamW's")

@@ -1,0 +1,34 @@
+"""Trainings that give the same weights again: seeds, threads and kernels are fixed while they run."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+from conf.training_options import TrainingOptions
+from udfs.devices import set_threads
+
+
+@contextmanager
+def reproducible(options: TrainingOptions) -> Iterator[None]:
+    """Seed torch and set its threads and deterministic kernels inside; as before outside."""
+    before = torch.get_num_threads()
+    strict = torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng():
+        torch.manual_seed(options.seed)
+        set_threads(options.threads or 0)
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # else cuBLAS is not deterministic
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        # numpy looks up the smallest numbers once, and warns where there are no denormals.
+        for kind in (np.float32, np.float64):
+            np.finfo(kind)
+        # Adam's averages for rare tokens decay into denormals, which a CPU computes a hundred times slower.
+        torch.set_flush_denormal(True)
+        try:
+            yield
+        finally:
+            torch.set_flush_denormal(False)
+            torch.use_deterministic_algorithms(strict)
+            torch.set_num_threads(before)
