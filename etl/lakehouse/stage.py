@@ -5,6 +5,8 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -107,9 +109,16 @@ class StageRun:
 
 @dataclass(frozen=True)
 class Stage:
+    """A declared stage; see :func:`stage` for its fields.
+
+    Attributes:
+        module: where it is declared, as ``jobs.subtitles.ingest``, whatever path it was loaded from.
+        about: its function's docstring.
+    """
+
     name: str
     function: Callable[..., Any]
-    file: str
+    module: str
     reads: tuple[Table, ...]
     writes: Table | Model | None
     asks: tuple[Model, ...]
@@ -146,13 +155,15 @@ class Stage:
             setattr(place, last, setting(settings, key))
         return seen
 
-    def main(self) -> None:
-        """Run this stage alone, as ``spark-submit jobs/<group>/<stage>.py`` does."""
-        import sys
+    @property
+    def group(self) -> str:
+        """The data set that it belongs to: the folder of its module."""
+        return self.module.split(".")[-2] if "." in self.module else ""
 
-        from etl.lakehouse.commands.command_line import main
-
-        sys.exit(main([self.name, *sys.argv[1:]]))
+    @property
+    def title(self) -> str:
+        """The first line of its description."""
+        return self.about.partition("\n")[0].strip()
 
 
 REGISTRY: dict[str, Stage] = {}
@@ -162,28 +173,28 @@ def stage(
     *,
     reads: tuple[Table, ...] = (),
     writes: Table | Model | None,
-    asks: tuple[Model, ...] = (),
+    asks: tuple[str, ...] = (),
     settings: tuple[str, ...] = (),
     inputs: tuple[str, ...] = (),
     version: int = 1,
     sliced: Sliced | None = None,
-    units: Units | None = None,
+    units: Units | str = "rows",
     fingerprint: Callable[[Settings], Any] | None = None,
     shows: str = "the screen",
     on_request: bool = False,
     when: str | None = None,
 ) -> Callable[[Callable[..., Outcome | DataFrame | Any]], Stage]:
-    """Declare a stage. Its function takes the inputs in order and a ``StageRun``.
+    """Declare a stage. Its function takes the inputs in order and a ``StageRun``; its docstring describes the stage.
 
     Args:
         reads: input tables.
         writes: its table, or the model it trains; None for a stage that only shows.
-        asks: models it uses.
+        asks: models it uses, each the key under ``models`` that holds its URI.
         settings: ``section.key`` of every setting that changes what it writes.
         inputs: settings that name outside files, whose content counts.
         version: raise it when the same input must give other rows.
         sliced: for stages that take only what they have not seen.
-        units: what it accounts in.
+        units: what it accounts in; a name alone where that is rows in and rows out.
         fingerprint: identity of an outside source too large to hash.
         shows: where a stage that writes no table puts what it makes, for the README.
         on_request: for what people ask for (an export, a comparison that takes hours): it runs only when it
@@ -192,23 +203,46 @@ def stage(
     """
 
     def declare(function: Callable[..., Any]) -> Stage:
-        file = inspect.getsourcefile(function) or ""
-        name = function.__name__
+        name, module = function.__name__, module_name(function)
         known = REGISTRY.get(name)
-        if known is not None and known.file == file:
-            return known  # imported again, as __main__ or under another name
+        if known is not None and known.module == module:
+            return known  # the same module, loaded again by another path
         if known is not None:
-            raise ValueError(f"stage {name} is declared in {known.file} and again in {file}")
+            raise ValueError(f"stage {name} is declared in {known.module} and again in {module}")
+        counted = Units(units) if isinstance(units, str) else units
         REGISTRY[name] = Stage(
-            name, function, file, reads, writes, asks, settings, inputs, version, sliced,
-            units or Units(), fingerprint, shows, on_request, when, inspect.getdoc(inspect.getmodule(function)) or "",
+            name, function, module, reads, writes, tuple(map(Model, asks)), settings, inputs, version, sliced,
+            counted, fingerprint, shows, on_request, when, inspect.getdoc(function) or "",
         )  # fmt: skip
         return REGISTRY[name]
 
     return declare
 
 
-def setting(settings: Settings, key: str) -> Any:
+manual_stage = partial(stage, on_request=True)
+"""Declare a stage for what people ask for, as :func:`stage` does."""
+
+
+def module_name(function: Callable[..., Any]) -> str:
+    """The name under which a function's module is imported, also where it was loaded as a script.
+
+    The tree, an installed wheel and a zip of ``--py-files`` give one name, whatever the path.
+    """
+    name = function.__module__
+    if "." in name:
+        return name
+    parts = Path(inspect.unwrap(function).__code__.co_filename).with_suffix("").parts
+    if "jobs" in parts:
+        return ".".join(parts[len(parts) - 1 - parts[::-1].index("jobs") :])
+    return name
+
+
+def under(section: str, *names: str) -> tuple[str, ...]:
+    """The keys of several settings of one section, as ``section.name``."""
+    return tuple(f"{section}.{name}" for name in names)
+
+
+def setting(settings: Any, key: str) -> Any:
     """The value at ``section.key``."""
     value: Any = settings
     for part in key.split("."):
