@@ -2,13 +2,21 @@
 
 import csv
 from functools import cache
-from importlib.resources import files
+
+from conf.resources import text
+
+EDOS, EDOS_TUTORIAL = "taxonomies/edos.csv", "taxonomies/edos_tutorial.csv"
+GOEMOTIONS, GOEMOTIONS_MAPPING = "taxonomies/goemotions.csv", "taxonomies/goemotions_mapping.csv"
+GOEMOTIONS_GROUPS = "taxonomies/goemotions_groups.csv"
+
+
+def _rows(name: str) -> tuple[dict[str, str], ...]:
+    return _parsed(text(f"taxonomies/{name}.csv"))
 
 
 @cache
-def _rows(name: str) -> tuple[dict[str, str], ...]:
-    text = files("conf").joinpath("taxonomies", f"{name}.csv").read_text(encoding="utf-8")
-    return tuple(csv.DictReader(text.splitlines()))
+def _parsed(content: str) -> tuple[dict[str, str], ...]:
+    return tuple(csv.DictReader(content.splitlines()))
 
 
 def edos_labels() -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import Sliced, Stage, StageRun, Units, stage
+from etl.lakehouse.stage import Sliced, Stage, StageRun, Units, manual_stage, stage
 from etl.lakehouse.tables import Table
 from etl.llm.requests import distinct_requests, with_answers
 
@@ -22,9 +22,8 @@ Declare = Callable[[Callable[..., Any]], Stage]
 
 
 def asks_prompts(
-    reads: tuple[Table, ...], writes: Table, model: str, settings: tuple[str, ...],
-    per_minute: float = PROMPTS_PER_MINUTE, when: str | None = None,
-) -> Declare:  # fmt: skip
+    reads: tuple[Table, ...], writes: Table, model: str, per_minute: float = PROMPTS_PER_MINUTE, **declared: Any
+) -> Declare:
     """Declare a stage that asks a language model, by a function from its inputs to ``with_requests`` rows.
 
     Other settings mean other prompts, so that no answer is ever thrown away for them.
@@ -33,9 +32,8 @@ def asks_prompts(
         reads: input tables.
         writes: the step's table of raw answers.
         model: the key under ``models`` that holds the language model's URI.
-        settings: that the prompts depend on.
         per_minute: prompts that one core answers, for planning: fewer of long texts.
-        when: as for ``stage``.
+        declared: what else ``stage`` takes, such as the settings and templates that the prompts depend on.
     """
 
     def declare(asked: Callable[..., DataFrame]) -> Stage:
@@ -46,19 +44,24 @@ def asks_prompts(
         def answers(requests: DataFrame, *inputs: Any) -> DataFrame:
             return answered(requests, inputs[-1], model)
 
-        return stage(
-            reads=reads, writes=writes, asks=(model,), settings=settings,
+        return manual_stage(
+            reads=reads, writes=writes, asks=(model,), units="prompts", options=("llm",), **declared,
             sliced=Sliced("request_id", cost_per_minute=per_minute, prepare=pending, cache=True, plans=True),
-            units="prompts", on_request=True, when=when,
         )(answers)  # fmt: skip
 
     return declare
 
 
-def reads_answers(asking: Stage, writes: Table, units: Units | str) -> Declare:
+def reads_answers(asking: Stage, writes: Table, units: Units | str, *resources: str) -> Declare:
     """Declare the stage that reads what ``asking`` was answered, by a function from ``with_answers`` rows.
 
-    It makes the same requests from the same inputs and settings, and finds the answers by them.
+    It makes the same requests from the same inputs, settings and templates, and finds the answers by them.
+
+    Args:
+        asking: the stage that ``asks_prompts`` declared.
+        writes: its table.
+        units: what it accounts in.
+        resources: files of ``conf`` that only the reading uses.
     """
     asked: Callable[..., DataFrame] = unwrap(asking.function)
     (model,), said = (one.name for one in asking.asks), asking.writes
@@ -70,9 +73,9 @@ def reads_answers(asking: Stage, writes: Table, units: Units | str) -> Declare:
             *frames, answers, run = inputs
             return read(with_answers(asked(*frames, run), answers, run.models[model].identity), run)
 
-        return stage(
+        return manual_stage(
             reads=(*asking.reads, said), writes=writes, asks=(model,), settings=asking.settings, units=units,
-            on_request=True,
+            resources=(*asking.resources, *resources),
         )(rows)  # fmt: skip
 
     return declare
@@ -138,13 +141,12 @@ def answered(requests: DataFrame, run: StageRun, by: str) -> DataFrame:
     """
     from udfs.generate import generate_answers
 
-    return generate_answers(requests, source(run, by), run.spark.sparkContext.defaultParallelism)
+    return generate_answers(requests, source(run, by), run.compute.partitions)
 
 
 def source(run: StageRun, by: str) -> "Source":
-    """Where the answers of the model under ``models.<by>`` come from."""
+    """Where the answers of the model under ``models.<by>`` come from; its stage declares the option ``llm``."""
     from udfs.generate import source_of
 
-    model, workers = run.models[by], run.spark.sparkContext.defaultParallelism
-    settings = run.all_settings
-    return source_of(str(model.path), model.identity, settings.llm, settings.models.threads, workers)
+    model, compute = run.models[by], run.compute
+    return source_of(str(model.path), model.identity, run.settings.llm, compute.threads, compute.partitions)

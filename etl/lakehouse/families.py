@@ -6,12 +6,15 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from conf.taxonomy import GOEMOTIONS
 from etl.annotation.exports import Form
 from etl.lakehouse.asking import Declare
 from etl.lakehouse.files.hit_batches import read_form, write_form
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import Model, Sliced, Stage, StageRun, Units, manual_stage, setting, stage, under
 from etl.lakehouse.tables import Table
+
+Questions = Mapping[str, Sequence[str] | None]
 
 
 def trains(model: str, *settings: str, units: str, **declared: Any) -> Declare:
@@ -54,13 +57,13 @@ def tunes_on(task: str, reads: Table, writes: Table, *models: str) -> Declare:
             settings=(
                 f"training.{task}", "emo_pillars.transfer", "models.emo_pillars_encoder", "models.training_threads",
             ),
-            sliced=Sliced("trial", cost_per_minute=1e-6, prepare=trials, plans=True),
+            sliced=Sliced("trial", cost_per_minute=1e-6, prepare=trials, plans=True), resources=(GOEMOTIONS,),
         )(results)  # fmt: skip
 
     return declare
 
 
-def writes_form(form: Form, section: str, tasks: Table, files: Table) -> Declare:
+def writes_form(form: Form, section: str, tasks: Table, files: Table, *resources: str) -> Declare:
     """Declare the stage that writes a table of tasks as a questionnaire's page, with the key to its answers.
 
     Args:
@@ -68,6 +71,7 @@ def writes_form(form: Form, section: str, tasks: Table, files: Table) -> Declare
         section: the key of its settings, with folder and post_to.
         tasks: read.
         files: written.
+        resources: files of ``conf`` that the page shows.
     """
 
     def declare(described: Callable[..., Any]) -> Stage:
@@ -77,15 +81,16 @@ def writes_form(form: Form, section: str, tasks: Table, files: Table) -> Declare
 
         return manual_stage(
             reads=(tasks,), writes=files, settings=under(section, "folder", "post_to"),
-            units=Units("items", rows_out="coalesce(max(items), 0)"),
+            units=Units("items", rows_out="coalesce(max(items), 0)"), resources=resources,
         )(written)  # fmt: skip
 
     return declare
 
 
 def collects_form(
-    form: Form, section: str, questions: Mapping[str, Sequence[str] | None], required: int, writes: Table
-) -> Declare:
+    form: Form, section: str, questions: Questions | Callable[[], Questions], required: int, writes: Table,
+    *resources: str,
+) -> Declare:  # fmt: skip
     """Declare the stage that collects a questionnaire's answers, by a function from those that count to its rows.
 
     Args:
@@ -93,16 +98,18 @@ def collects_form(
         section: the key of its settings, with answers, batches, known_raters and keep_half_done.
         questions, required: as for ``etl.annotation.collecting.counted_answers``.
         writes: its table.
+        resources: files of ``conf`` that the questions come from.
     """
 
     def declare(rows_of: Callable[[Outcome], Outcome]) -> Stage:
         @wraps(rows_of)
         def collected(run: StageRun) -> Outcome:
-            return rows_of(read_form(form, questions, required, setting(run.settings, section), section, run))
+            asked = questions() if callable(questions) else questions
+            return rows_of(read_form(form, asked, required, setting(run.settings, section), section, run))
 
         return manual_stage(
             writes=writes, settings=under(section, "known_raters", "keep_half_done"),
-            inputs=under(section, "answers", "batches"), units="answers",
+            inputs=under(section, "answers", "batches"), units="answers", resources=resources,
         )(collected)  # fmt: skip
 
     return declare

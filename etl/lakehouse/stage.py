@@ -4,15 +4,17 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import partial, wraps
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from conf.settings import Settings
+from conf.resources import digests, reading_only
+from conf.settings import LakehouseSettings, MlflowSettings, Settings
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.tables import Table
 
@@ -65,6 +67,42 @@ class Units:
 
 
 @dataclass(frozen=True)
+class ByKind:
+    """Settings of which only some count: those of the kind that is chosen.
+
+    Attributes:
+        setting: that chooses the kind.
+        keys: the settings of each kind.
+    """
+
+    setting: str
+    keys: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Compute:
+    """How models are asked here; none of it changes an answer.
+
+    Attributes:
+        threads: of a worker's model.
+        batch_size: texts that a model reads at once.
+        partitions: tasks that work at once.
+    """
+
+    threads: int
+    batch_size: int
+    partitions: int
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """Where MLflow keeps runs and models, for the functions of ``etl.lakehouse.registry``."""
+
+    lakehouse: LakehouseSettings
+    mlflow: MlflowSettings
+
+
+@dataclass(frozen=True)
 class StageRun:
     """What a stage's function is given beside its inputs.
 
@@ -73,7 +111,7 @@ class StageRun:
         models: resolved models by name, each with ``path`` and ``identity``.
         spark: the session.
         folder: a folder for models, local or shared by driver and executors.
-        all_settings: the whole settings, for tracking and model registries only.
+        all_settings: the whole settings, for the trainings of ``etl.lakehouse.trainings`` alone.
         inputs: the versions of the tables it reads, by name.
     """
 
@@ -84,6 +122,22 @@ class StageRun:
     all_settings: Settings
     say: Callable[[str], None] = print
     inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def compute(self) -> Compute:
+        """How models are asked here."""
+        models = self.all_settings.models
+        return Compute(models.threads, models.batch_size, self.spark.sparkContext.defaultParallelism)
+
+    @property
+    def tracking(self) -> Tracking:
+        """Where runs are tracked and models registered."""
+        return Tracking(self.all_settings.lakehouse, self.all_settings.mlflow)
+
+    @property
+    def lakehouse(self) -> LakehouseSettings:
+        """Where the tables are."""
+        return self.all_settings.lakehouse
 
     def asks(self, name: str) -> bool:
         """Whether there is such a model: ``models.<name>: null`` leaves it out."""
@@ -97,14 +151,8 @@ class StageRun:
 
     def asking(self, name: str) -> dict[str, Any]:
         """How executors ask a model: the keyword arguments that the functions of ``udfs.predict`` take."""
-        model, models = self.models[name], self.all_settings.models
-        return {
-            "model_path": str(model.path),
-            "identity": model.identity,
-            "batch_size": models.batch_size,
-            "threads": models.threads,
-            "partitions": self.spark.sparkContext.defaultParallelism,
-        }
+        model = self.models[name]
+        return {"model_path": str(model.path), "identity": model.identity, **vars(self.compute)}
 
 
 @dataclass(frozen=True)
@@ -132,20 +180,30 @@ class Stage:
     on_request: bool = False
     when: str | None = None
     about: str = field(default="", compare=False)
+    resources: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    by_kind: ByKind | None = None
+
+    def declared(self, settings: Settings) -> tuple[str, ...]:
+        """The settings that count under the settings in force."""
+        kind = () if self.by_kind is None else self.by_kind.keys[setting(settings, self.by_kind.setting)]
+        return (*self.settings, *kind)
 
     def settings_hash(self, settings: Settings) -> str:
-        """Hash of the settings that this stage declares, and of the outside files it reads."""
-        declared = {key: setting(settings, key) for key in self.settings}
+        """Hash of the settings that this stage declares, of the outside files it reads, and of the package's."""
+        declared = {key: setting(settings, key) for key in self.declared(settings)}
         outside = {key: fingerprint_of(setting(settings, key)) for key in self.inputs}
         if self.fingerprint is not None:
             outside["fingerprint"] = self.fingerprint(settings)
-        text = json.dumps([declared, outside], sort_keys=True, default=_plain)
+        packaged = [digests(self.resources)] if self.resources else []
+        text = json.dumps([declared, outside, *packaged], sort_keys=True, default=_plain)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def visible(self, settings: Settings) -> SimpleNamespace:
-        """Only what the stage declares: a setting read but not declared would not be in its hash."""
+        """Return only what the stage declares: a setting read but not declared would not be in its hash."""
         seen = SimpleNamespace()
-        for key in (*self.settings, *self.inputs):
+        kinds = () if self.by_kind is None else chain.from_iterable(self.by_kind.keys.values())
+        for key in (*self.settings, *kinds, *self.inputs, *self.options):
             *sections, last = key.split(".")
             place = seen
             for section in sections:
@@ -183,6 +241,9 @@ def stage(
     shows: str = "the screen",
     on_request: bool = False,
     when: str | None = None,
+    resources: tuple[str, ...] = (),
+    options: tuple[str, ...] = (),
+    by_kind: ByKind | None = None,
 ) -> Callable[[Callable[..., Outcome | DataFrame | Any]], Stage]:
     """Declare a stage. Its function takes the inputs in order and a ``StageRun``; its docstring describes the stage.
 
@@ -200,6 +261,10 @@ def stage(
         on_request: for what people ask for (an export, a comparison that takes hours): it runs only when it
             is named, or a named stage needs it.
         when: a setting; while it is false and the stage never ran, it does not run and its table reads as empty.
+        resources: files under ``conf`` that it uses, patterns allowed: word lists, taxonomies, prompts. Their content
+            counts as settings do, and its function can read no others.
+        options: settings that it sees and that change how it works, never what it writes.
+        by_kind: settings that count beside ``settings`` while their kind is chosen.
     """
 
     def declare(function: Callable[..., Any]) -> Stage:
@@ -210,9 +275,14 @@ def stage(
         if known is not None:
             raise ValueError(f"stage {name} is declared in {known.module} and again in {module}")
         counted = Units(units) if isinstance(units, str) else units
+        cut, about = sliced, inspect.getdoc(function) or ""
+        if writes is not None:  # what only shows runs each time, whatever it reads
+            function = _reading_only(function, name, resources)
+            if sliced is not None and sliced.prepare is not None:
+                cut = replace(sliced, prepare=_reading_only(sliced.prepare, name, resources))
         REGISTRY[name] = Stage(
-            name, function, module, reads, writes, tuple(map(Model, asks)), settings, inputs, version, sliced,
-            counted, fingerprint, shows, on_request, when, inspect.getdoc(function) or "",
+            name, function, module, reads, writes, tuple(map(Model, asks)), settings, inputs, version, cut,
+            counted, fingerprint, shows, on_request, when, about, resources, options, by_kind,
         )  # fmt: skip
         return REGISTRY[name]
 
@@ -221,6 +291,15 @@ def stage(
 
 manual_stage = partial(stage, on_request=True)
 """Declare a stage for what people ask for, as :func:`stage` does."""
+
+
+def _reading_only(function: Callable[..., Any], name: str, resources: tuple[str, ...]) -> Callable[..., Any]:
+    @wraps(function)
+    def guarded(*inputs: Any) -> Any:
+        with reading_only(name, resources):
+            return function(*inputs)
+
+    return guarded
 
 
 def module_name(function: Callable[..., Any]) -> str:

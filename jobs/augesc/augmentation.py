@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from conf.wordlists import cased_words
 from etl.augesc import generation, queries, sessions
-from etl.augesc.texts import next_prompt
+from etl.augesc.texts import INSTRUCTION, next_prompt
 from etl.lakehouse.asking import asks_prompts, source
 from etl.lakehouse.families import trains
 from etl.lakehouse.files.outside import csv_rows, files_under
@@ -17,6 +17,9 @@ from etl.lakehouse.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_
 from etl.lakehouse.tables.llm import AUGMENTED, UNTUNED
 
 TALKS, DUMPS = (".csv", ".csv.gz"), (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
+LISTS = EMOTIONS, SENSITIVE, MEDICATION, FORUM = (
+    "augesc/negative_emotions", "augesc/sensitive_words", "augesc/medication_words", "augesc/forum_words",
+)  # fmt: skip
 GENERATION, ROLES = "augesc.generation", ("seeker", "supporter")
 
 
@@ -48,7 +51,8 @@ def augesc_draw_sessions(known: DataFrame, run: StageRun) -> Outcome:
     return sessions.training_draw(known, rules.training, rules.seed)
 
 
-@manual_stage(writes=QUERIES, settings=("augesc.query_rules",), inputs=("augesc.queries",), units="posts")
+@manual_stage(writes=QUERIES, settings=("augesc.query_rules",), inputs=("augesc.queries",), units="posts",
+              resources=tuple(f"{name}.txt" for name in LISTS))  # fmt: skip
 def augesc_collect_queries(run: StageRun) -> Outcome:
     """Collect posts that begin conversations: EmpatheticDialogues' first posts, dumps of forums (AugESC 4.2, A)."""
     rules = run.settings.augesc.query_rules
@@ -60,17 +64,17 @@ def augesc_collect_queries(run: StageRun) -> Outcome:
     outcome = queries.chosen_queries(
         posts,
         tokens=(rules.min_tokens, rules.max_tokens),
-        emotions=rules.emotions or cased_words("augesc/negative_emotions"),
-        sensitive=cased_words("augesc/sensitive_words"),
-        medication=cased_words("augesc/medication_words"),
-        forum_words=cased_words("augesc/forum_words"),
+        emotions=rules.emotions or cased_words(EMOTIONS),
+        sensitive=cased_words(SENSITIVE),
+        medication=cased_words(MEDICATION),
+        forum_words=cased_words(FORUM),
         forums=[name.lower() for name in rules.forums],
     )
     return Outcome(outcome.rows, outcome.dropped, rows_in=posts.count())
 
 
 @trains("augmenter", "models.augmenter_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
-        when=f"{GENERATION}.augments")  # fmt: skip
+        when=f"{GENERATION}.augments", resources=(INSTRUCTION,))  # fmt: skip
 def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
     """Tune a language model on a few sessions, so that it goes on from a query as people do (AugESC 4.1)."""
     from etl.lakehouse.trainings.augesc import tracked_augmenter
@@ -79,8 +83,8 @@ def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) ->
 
 
 @asks_prompts(
-    (QUERIES,), AUGMENTED, "augmenter", (*under(GENERATION, "queries", "decoding"), "augesc.samples_per_query"),
-    per_minute=3, when=f"{GENERATION}.augments",
+    (QUERIES,), AUGMENTED, "augmenter", per_minute=3, resources=(INSTRUCTION,),
+    settings=(*under(GENERATION, "queries", "decoding"), "augesc.samples_per_query"), when=f"{GENERATION}.augments",
 )  # fmt: skip
 def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
     """Let the tuned model go on from each query, several times (AugESC 4.2)."""
@@ -88,8 +92,9 @@ def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
 
 
 @asks_prompts(
-    (QUERIES,), UNTUNED, "augmenter_base", under(GENERATION, "queries", "baseline_queries", "untuned_decoding"),
+    (QUERIES,), UNTUNED, "augmenter_base", resources=(INSTRUCTION,),
     when=f"{GENERATION}.compares_untuned",
+    settings=under(GENERATION, "queries", "baseline_queries", "untuned_decoding"),
 )  # fmt: skip
 def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
     """Let the model before its tuning go on from queries, for comparison (AugESC 4.3)."""
@@ -129,13 +134,14 @@ def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
     sliced=Sliced("play_id", cost_per_minute=2, prepare=_plays, plans=True),
     units="talks",
     when=f"{GENERATION}.plays_roles",
+    options=("llm",),
 )
 def augesc_play_roles(plays: DataFrame, posts: DataFrame, run: StageRun) -> DataFrame:
     """Let two models, one tuned on each speaker's utterances, talk with each other, from queries on (AugESC 6.1)."""
     from udfs.role_play import role_plays
 
-    wanted, cores = run.settings.augesc.generation, run.spark.sparkContext.defaultParallelism
+    wanted = run.settings.augesc.generation
     sources = {role: source(run, role) for role in ROLES}
-    said = role_plays(plays, sources, next_prompt, wanted.role_decoding, wanted.role_utterances, cores)
+    said = role_plays(plays, sources, next_prompt, wanted.role_decoding, wanted.role_utterances, run.compute.partitions)
     models = {f"{role}_model": F.lit(run.models[role].identity) for role in ROLES}
     return plays.drop("query").withColumns(models).join(said, "play_id")

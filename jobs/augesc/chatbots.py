@@ -33,13 +33,8 @@ def augesc_train_augmented_chatbot(
     return tracked_augmented_chatbot(conversations, drawn, sessions, run)
 
 
-@manual_stage(
-    reads=(TRAINING_SESSIONS, SESSIONS),
-    writes=CHATBOTS,
-    asks=("chatbot", "augmented_chatbot"),
-    settings=("training.chatbot",),
-    units="chatbots",
-)
+@manual_stage(reads=(TRAINING_SESSIONS, SESSIONS), writes=CHATBOTS, asks=("chatbot", "augmented_chatbot"),
+              settings=("training.chatbot",), units="chatbots")  # fmt: skip
 def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
     """Compare the chatbots by how well they foretell what supporters say in ESConv's held-out sessions (AugESC 7.1)."""
     from etl.lakehouse.trainings.dialogue_models import compared_chatbots
@@ -71,9 +66,12 @@ def augesc_collect_comparisons(counted: Outcome) -> Outcome:
     return comparisons.comparisons(counted)
 
 
-@manual_stage(reads=(COMPARISONS,), writes=COMPARISON_SCORES, units="figures")
-def augesc_score_comparisons(compared: DataFrame, run: StageRun) -> Outcome:
+@manual_stage(
+    reads=(COMPARISONS,),
+    writes=COMPARISON_SCORES,
+    units=Units("answers", rows_out="coalesce(sum(wins + losses + ties), 0)"),
+)
+def augesc_score_comparisons(compared: DataFrame, run: StageRun) -> DataFrame:
     """Count wins, losses and ties of the bot tuned on AugESC, with the sign test (AugESC Table 4)."""
     rows = (row.asDict() for row in compared.select("aspect", "outcome").toLocalIterator())
-    found = comparisons.comparison_scores(rows)
-    return Outcome(run.spark.createDataFrame(found, COMPARISON_SCORES.schema), rows_in=len(found))
+    return run.spark.createDataFrame(comparisons.comparison_scores(rows), COMPARISON_SCORES.schema)

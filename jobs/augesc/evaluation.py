@@ -9,17 +9,10 @@ from etl.augesc.rating_form import QUESTIONS, RATING_FORM
 from etl.lakehouse.asking import asks_once, embeddings
 from etl.lakehouse.families import collects_form, writes_form
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import Sliced, StageRun, manual_stage, under
+from etl.lakehouse.stage import Sliced, StageRun, Units, manual_stage, under
+from etl.lakehouse.tables import augesc_faults as tables
 from etl.lakehouse.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 from etl.lakehouse.tables.augesc_evaluation import RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS
-from etl.lakehouse.tables.augesc_faults import (
-    CONTRADICTION_SCORES,
-    FAULTS,
-    STATEMENT_PAIRS,
-    TOPIC_SCORES,
-    TOXICITY_SCORES,
-    UTTERANCE_EMBEDDINGS,
-)
 
 RATED, LOOKED_AT = "augesc.evaluation.ratings", "augesc.faults"
 ENCODER, TOXICITY, CONTRADICTION = "sentence_encoder", "toxicity", "contradiction"
@@ -49,14 +42,19 @@ def augesc_collect_ratings(counted: Outcome) -> Outcome:
     return Outcome(ratings.ratings(counted.rows), counted.dropped, rows_in=counted.rows_in)
 
 
-@manual_stage(reads=(RATINGS,), writes=RATING_SCORES, settings=under(RATED, "significance", "tested"), units="figures")
-def augesc_score_ratings(rated: DataFrame, run: StageRun) -> Outcome:
+@manual_stage(
+    reads=(RATINGS,),
+    writes=RATING_SCORES,
+    settings=under(RATED, "significance", "tested"),
+    units=Units("ratings", rows_out="coalesce(sum(ratings), 0)"),
+)
+def augesc_score_ratings(rated: DataFrame, run: StageRun) -> DataFrame:
     """Score the sets by their ratings: means by aspect, tested against the best (AugESC Table 3)."""
     wanted = run.settings.augesc.evaluation.ratings
     columns = rated.select("method", "source", "text_id", "aspect", "score")
     rows = (row.asDict() for row in columns.toLocalIterator())
     found = ratings.rating_scores(rows, significance=wanted.significance, tested=wanted.tested)
-    return Outcome(run.spark.createDataFrame(found, RATING_SCORES.schema), rows_in=len(found))
+    return run.spark.createDataFrame(found, RATING_SCORES.schema)
 
 
 def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
@@ -68,7 +66,7 @@ def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
     ENCODER,
     10_000,
     reads=(MEASURED_TEXTS,),
-    writes=UTTERANCE_EMBEDDINGS,
+    writes=tables.UTTERANCE_EMBEDDINGS,
     settings=(f"{LOOKED_AT}.sampled",),
     units="utterances",
     on_request=True,
@@ -78,31 +76,28 @@ def augesc_embed_utterances(measured: DataFrame, run: StageRun) -> DataFrame:
     return _utterances(measured, run)
 
 
-@manual_stage(
-    reads=(MEASURED_TEXTS, UTTERANCE_EMBEDDINGS),
-    writes=TOPIC_SCORES,
-    asks=(ENCODER,),
-    settings=under(LOOKED_AT, "sampled", "least_tokens"),
-    units="utterances",
-)
+@manual_stage(reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS), writes=tables.TOPIC_SCORES, asks=(ENCODER,),
+              settings=under(LOOKED_AT, "sampled", "least_tokens"), units="utterances")  # fmt: skip
 def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Score how near each utterance is to what was said before it: topic shifts (AugESC 6.4)."""
     from udfs.conversation_vectors import topic_scores
 
     wanted = run.settings.augesc.faults
-    texts = faults.looked_at(measured, wanted.sampled)
-    spoken = faults.beside_others(faults.with_vectors(texts, embedded, run.models[ENCODER].identity))
-    rows = topic_scores(spoken, wanted.least_tokens).cache()
-    return Outcome(rows, rows_in=rows.count())
+    texts = faults.looked_at(measured, wanted.sampled).cache()
+    spoken = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
+    rows = topic_scores(faults.beside_others(spoken), wanted.least_tokens)
+    dropped = faults.without_topic(texts, spoken, wanted.least_tokens)
+    return Outcome(rows, dropped, rows_in=faults.number_of_utterances(texts))
 
 
 @manual_stage(
     reads=(MEASURED_TEXTS,),
-    writes=TOXICITY_SCORES,
+    writes=tables.TOXICITY_SCORES,
     asks=(TOXICITY,),
     settings=(f"{LOOKED_AT}.sampled",),
     sliced=Sliced("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True),
     units="utterances",
+    resources=("profanity.txt",),
 )
 def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
     """Score how toxic each distinct utterance is, by a classifier, else by a list of words; no filter (ours)."""
@@ -114,20 +109,14 @@ def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
     return label_scores(texts, ("toxic", "toxicity"), **run.asking(TOXICITY))
 
 
-@manual_stage(
-    reads=(MEASURED_TEXTS, UTTERANCE_EMBEDDINGS),
-    writes=STATEMENT_PAIRS,
-    asks=(ENCODER,),
-    settings=under(LOOKED_AT, "sampled", "least_tokens", "related", "pairs"),
-    units="pairs",
-)
+@manual_stage(reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS), writes=tables.STATEMENT_PAIRS, asks=(ENCODER,),
+              settings=under(LOOKED_AT, "sampled", "least_tokens", "related", "pairs"), units="pairs")  # fmt: skip
 def augesc_pair_statements(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Pair statements of one speaker that speak of one thing, for a model of entailment (AugESC 6.4)."""
     wanted = run.settings.augesc.faults
     texts = faults.looked_at(measured, wanted.sampled)
     spoken = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
-    rows = faults.statement_pairs(spoken, wanted.least_tokens, wanted.related, wanted.pairs).cache()
-    return Outcome(rows, rows_in=rows.count())
+    return faults.statement_pairs(spoken, wanted.least_tokens, wanted.related, wanted.pairs)
 
 
 def _statements(pairs: DataFrame, run: StageRun) -> DataFrame:
@@ -137,8 +126,8 @@ def _statements(pairs: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(
-    reads=(STATEMENT_PAIRS,),
-    writes=CONTRADICTION_SCORES,
+    reads=(tables.STATEMENT_PAIRS,),
+    writes=tables.CONTRADICTION_SCORES,
     asks=(CONTRADICTION,),
     sliced=Sliced("text_hash", cost_per_minute=1_000, prepare=_statements, cache=True),
     units="pairs",
@@ -151,11 +140,18 @@ def augesc_score_contradictions(pairs: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(
-    reads=(MEASURED_TEXTS, TOPIC_SCORES, TOXICITY_SCORES, STATEMENT_PAIRS, CONTRADICTION_SCORES),
-    writes=FAULTS,
+    reads=(
+        MEASURED_TEXTS,
+        tables.TOPIC_SCORES,
+        tables.TOXICITY_SCORES,
+        tables.STATEMENT_PAIRS,
+        tables.CONTRADICTION_SCORES,
+    ),
+    writes=tables.FAULTS,
     asks=(TOXICITY, CONTRADICTION),
     settings=under(LOOKED_AT, "sampled", "near", "toxic", "contradicts"),
     units="texts",
+    resources=("augesc/seeker_phrases.txt", "augesc/supporter_phrases.txt"),
 )
 def augesc_find_faults(
     measured: DataFrame, topics: DataFrame, toxicity: DataFrame, pairs: DataFrame, contradictions: DataFrame,

@@ -3,6 +3,7 @@
 from pyspark.sql import DataFrame
 
 from etl.augesc import conversations, generation, measures, requirements
+from etl.augesc.texts import INSTRUCTION
 from etl.lakehouse.files.outside import files_under
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, manual_stage
@@ -17,6 +18,7 @@ from etl.lakehouse.tables.llm import AUGMENTED, UNTUNED
     settings=("augesc.generation", "augesc.samples_per_query"),
     inputs=("augesc.generated_texts",),
     units="texts",
+    resources=(INSTRUCTION,),
 )
 def augesc_measure_texts(
     sessions: DataFrame, queries: DataFrame, augmented: DataFrame, untuned: DataFrame, plays: DataFrame, run: StageRun

@@ -6,44 +6,40 @@ from pyspark.sql import DataFrame
 
 from etl.augesc import statistics
 from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, manual_stage, under
-from etl.lakehouse.tables.augesc import (
-    BIGRAM_GROWTH,
-    CONVERSATIONS,
-    MEASURED_TEXTS,
-    STATISTICS,
-    TYPICAL_WORDS,
-    VIOLATIONS,
-)
+from etl.lakehouse.stage import StageRun, Units, manual_stage, under
+from etl.lakehouse.tables import augesc as tables
 from etl.lakehouse.tables.augesc_evaluation import COMPARISON_SCORES, RATING_SCORES
 from etl.lakehouse.tables.augesc_faults import FAULTS
 
 COMPARED = ("esconv", "ed", "reddit")
 
 
-@manual_stage(reads=(MEASURED_TEXTS, CONVERSATIONS), writes=STATISTICS, units="figures")
+@manual_stage(
+    reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
+    writes=tables.STATISTICS,
+    units=Units("conversations", rows_out="coalesce(sum(value) FILTER (WHERE measure = 'sessions'), 0)"),
+)
 def augesc_describe_conversations(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
     """Count what the conversations are like, by set and role (AugESC 5.1, Table 2)."""
-    rows = statistics.role_statistics(statistics.said_in(measured, conversations)).cache()
-    return Outcome(rows, rows_in=rows.count())
+    rows = statistics.role_statistics(statistics.said_in(measured, conversations))
+    return Outcome(rows, rows_in=statistics.number_said(measured, conversations))
 
 
 @manual_stage(
-    reads=(MEASURED_TEXTS, CONVERSATIONS),
-    writes=BIGRAM_GROWTH,
+    reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
+    writes=tables.BIGRAM_GROWTH,
     settings=("augesc.statistics.growth_points",),
     units="sizes",
 )
 def augesc_grow_bigrams(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
     """Count how many different bigrams more and more conversations have (AugESC 5.2, Figure 5)."""
-    said = statistics.said_in(measured, conversations)
-    rows = statistics.bigram_growth(said, run.settings.augesc.statistics.growth_points).cache()
-    return Outcome(rows, rows_in=rows.count())
+    said, points = statistics.said_in(measured, conversations), run.settings.augesc.statistics.growth_points
+    return Outcome(statistics.bigram_growth(said, points), rows_in=statistics.number_of_sizes(said, points))
 
 
 @manual_stage(
-    reads=(MEASURED_TEXTS, CONVERSATIONS),
-    writes=TYPICAL_WORDS,
+    reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
+    writes=tables.TYPICAL_WORDS,
     settings=under("augesc.statistics", "sampled", "prior_words", "typical_words"),
     units="words",
 )
@@ -52,18 +48,18 @@ def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: Sta
     wanted = run.settings.augesc.statistics
     said = statistics.said_in(measured, conversations).where(f"data_set IN {COMPARED}")
     counts = statistics.word_counts(statistics.sampled(said, wanted.sampled)).cache()
-    rows = statistics.most_typical(statistics.log_odds(counts, wanted.prior_words), wanted.typical_words).cache()
-    return Outcome(rows, rows_in=rows.count())
+    rows = statistics.most_typical(statistics.log_odds(counts, wanted.prior_words), wanted.typical_words)
+    return Outcome(rows, rows_in=statistics.number_of_typical(counts, wanted.typical_words))
 
 
 @manual_stage(
     reads=(
-        CONVERSATIONS, VIOLATIONS, STATISTICS, TYPICAL_WORDS, BIGRAM_GROWTH, RATING_SCORES, COMPARISON_SCORES, FAULTS,
+        tables.CONVERSATIONS, tables.VIOLATIONS, tables.STATISTICS, tables.TYPICAL_WORDS, tables.BIGRAM_GROWTH,
+        RATING_SCORES, COMPARISON_SCORES, FAULTS,
     ),
     writes=None,
     settings=("augesc.report_folder",),
-    shows="a page under `augesc.report_folder`"
-)  # fmt: skip
+    shows="a page under `augesc.report_folder`", options=("augesc.filters",))  # fmt: skip
 def augesc_report(*inputs: Any) -> None:
     """Report on AugESC's conversations: one HTML page, the paper's tables and figures beside ours (AugESC 4 to 7)."""
     from etl.lakehouse.publishing.augesc_report import write_augesc_report

@@ -2,17 +2,19 @@
 
 from pyspark.sql import DataFrame
 
+from conf.taxonomy import EDOS
 from etl.edos.texts import distinct_histories, labelled_dialogues
 from etl.lakehouse.asking import asks_once, history_scores
+from etl.lakehouse.families import trains
 from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import Model, Sliced, StageRun, manual_stage, stage
+from etl.lakehouse.stage import Sliced, StageRun, manual_stage, stage, under
 from etl.lakehouse.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
 
 CLASSIFIER = "emotion_classifier"
-TRAINING = ("training.emotion_classifier", "training.processes", "models.encoder", "models.training_threads")
 
 
-@stage(reads=(TRAINING_DIALOGUES,), writes=Model(CLASSIFIER), asks=("weak_labeler",), settings=TRAINING, units="turns")
+@trains(CLASSIFIER, "training.processes", "models.encoder", units="turns", reads=(TRAINING_DIALOGUES,),
+        asks=("weak_labeler",), resources=(EDOS,), on_request=False)  # fmt: skip
 def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
     """Train the dialogue emotion classifier on labelled turns with their history (EDOS 3.3.1)."""
     from etl.lakehouse.trainings.classifiers import tracked_emotion_classifier
@@ -30,9 +32,13 @@ def _trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     reads=(TRAINING_DIALOGUES,),
     writes=CLASSIFIER_TRIALS,
     asks=("weak_labeler",),
-    settings=(*TRAINING, "training.comparison"),
+    settings=(
+        *under("training", "emotion_classifier", "processes", "comparison"),
+        *under("models", "encoder", "training_threads"),
+    ),
     sliced=Sliced("trial", cost_per_minute=1e-6, prepare=_trials, plans=True),  # a slice is one training
     units="trials",
+    resources=(EDOS,),
 )
 def compare_classifiers(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     """Compare classifiers, weighted or not, each origin of rows added in turn, by seed; only when named (EDOS C)."""

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 
 from conf.errors import InputError
-from conf.taxonomy import edos_labels
+from conf.taxonomy import EDOS, EDOS_TUTORIAL, edos_labels
 from etl.edos import answers as page_answers
 from etl.edos.quiz import situations
 from etl.edos.readability import correlations, readability_of_turns, reading_of
@@ -14,25 +14,15 @@ from etl.lakehouse.files.hit_batches import write_batch
 from etl.lakehouse.files.outside import files_under, read_csv
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, manual_stage, stage, under
-from etl.lakehouse.tables.edos import (
-    ANNOTATION_FILES,
-    ANNOTATION_TASKS,
-    ANNOTATIONS,
-    ANSWERS,
-    ASSIGNMENTS,
-    CROWD_LABELS,
-    READABILITY,
-    SEEDS,
-    WEAK_LABELS,
-)
+from etl.lakehouse.tables import edos as tables
 from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
 
 SECTION, TALKS = "edos.annotation", "edos.empathetic_dialogues"
 
 
 @manual_stage(
-    reads=(WEAK_LABELS, CLEAN_DIALOGUES),
-    writes=READABILITY,
+    reads=(tables.WEAK_LABELS, CLEAN_DIALOGUES),
+    writes=tables.READABILITY,
     settings=under(SECTION, "bands", "readability_alpha", "distinct_weight", "frequencies", "distinct"),
     units="turns",
 )
@@ -43,11 +33,12 @@ def score_readability(weak_labels: DataFrame, dialogues: DataFrame, run: StageRu
 
 
 @manual_stage(
-    reads=(READABILITY, WEAK_LABELS, CLEAN_DIALOGUES),
-    writes=ANNOTATION_TASKS,
+    reads=(tables.READABILITY, tables.WEAK_LABELS, CLEAN_DIALOGUES),
+    writes=tables.ANNOTATION_TASKS,
     settings=under(SECTION, "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed"),
     inputs=(TALKS,),
     units=Units("turns", rows_out="count_if(quiz_label IS NULL)"),
+    resources=(EDOS,),
 )
 def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues: DataFrame, run: StageRun) -> Outcome:
     """Make HITs for the crowd: the most readable turns of each class, with quiz items (EDOS 3.2)."""
@@ -67,22 +58,19 @@ def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues
 
 
 @manual_stage(
-    reads=(ANNOTATION_TASKS,),
-    writes=ANNOTATION_FILES,
+    reads=(tables.ANNOTATION_TASKS,),
+    writes=tables.ANNOTATION_FILES,
     settings=under(SECTION, "folder", "post_to", "reward", "workers", "countries"),
     units=Units("items", rows_out="coalesce(max(items), 0)"),
+    resources=(EDOS, EDOS_TUTORIAL),
 )
 def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
     """Write the crowd's HITs as files: the annotation page, a platform's table, the key to the answers (EDOS B)."""
     return write_batch(tasks, "crowd", run.settings.edos.annotation.workers, run)
 
 
-@stage(
-    writes=ANSWERS,
-    settings=under(SECTION, "known_workers", "keep_half_done"),
-    inputs=under(SECTION, "answers", "batches"),
-    units="answers",
-)
+@stage(writes=tables.ANSWERS, settings=under(SECTION, "known_workers", "keep_half_done"),
+       inputs=under(SECTION, "answers", "batches"), units="answers", resources=(EDOS,))  # fmt: skip
 def collect_answers(run: StageRun) -> Outcome:
     """Collect the annotation page's answers: which count, and what each was about (EDOS 3.2)."""
     annotation = run.settings.edos.annotation
@@ -96,8 +84,8 @@ def collect_answers(run: StageRun) -> Outcome:
 
 
 @stage(
-    reads=(ANSWERS,),
-    writes=ASSIGNMENTS,
+    reads=(tables.ANSWERS,),
+    writes=tables.ASSIGNMENTS,
     settings=under(SECTION, "quiz_to_pass", "reward", "bonus"),
     units=Units("assignments", "count(DISTINCT hit_id, worker_id)"),
 )
@@ -108,7 +96,9 @@ def score_workers(answers: DataFrame, run: StageRun) -> Outcome:
     return Outcome(page_answers.assignments(answers, pass_at=annotation.quiz_to_pass, **pay))
 
 
-@stage(reads=(ANSWERS,), writes=ANNOTATIONS, inputs=("edos.crowd_votes",), units="votes")
+@stage(
+    reads=(tables.ANSWERS,), writes=tables.ANNOTATIONS, inputs=("edos.crowd_votes",), units="votes", resources=(EDOS,)
+)
 def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     """Collect the crowd's answers: files of votes, and the page's; the unit is a turn with its history (EDOS 3.2)."""
     files, votes = run.settings.edos.crowd_votes, None
@@ -117,13 +107,23 @@ def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     return all_annotations(votes, answers, edos_labels())
 
 
-@stage(reads=(ANNOTATIONS,), writes=CROWD_LABELS, units=Units("turns", "count(DISTINCT dialogue_id, turn)"))
+@stage(
+    reads=(tables.ANNOTATIONS,),
+    writes=tables.CROWD_LABELS,
+    units=Units("turns", "count(DISTINCT dialogue_id, turn)"),
+    resources=(EDOS,),
+)
 def agree_labels(annotations: DataFrame, run: StageRun) -> Outcome:
     """Take the label that two of three workers agree on (EDOS 3.2)."""
     return agree(annotations, edos_labels())
 
 
-@stage(reads=(CROWD_LABELS,), writes=SEEDS, settings=("edos.test_share", "edos.validation_share"), units="turns")
+@stage(
+    reads=(tables.CROWD_LABELS,),
+    writes=tables.SEEDS,
+    settings=("edos.test_share", "edos.validation_share"),
+    units="turns",
+)
 def hold_out_labels(crowd_labels: DataFrame, run: StageRun) -> Outcome:
     """Hold out a fifth of the crowd's labels in each class, before anything is expanded from them (EDOS 3.3)."""
     edos = run.settings.edos

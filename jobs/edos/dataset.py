@@ -2,7 +2,7 @@
 
 from pyspark.sql import DataFrame
 
-from conf.taxonomy import edos_labels
+from conf.taxonomy import EDOS, EDOS_TUTORIAL, edos_labels
 from etl.edos.audit import audit_tasks
 from etl.edos.empathetic import COLUMNS, DROPPED, TURNS, labelled_utterances
 from etl.lakehouse.files.hit_batches import write_batch
@@ -42,13 +42,14 @@ def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -
     writes=AUDIT_FILES,
     settings=(*under("edos.annotation", "folder", "post_to", "reward", "countries"), "edos.audit.workers"),
     units=Units("items", rows_out="coalesce(max(items), 0)"),
+    resources=(EDOS, EDOS_TUTORIAL),
 )
 def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
     """Write the audit's HITs as files: the annotation page, and the key to the answers (ours)."""
     return write_batch(tasks, "audit", run.settings.edos.audit.workers, run)
 
 
-@manual_stage(writes=EMPATHETIC_TURNS, inputs=(TALKS,), units="utterances")
+@manual_stage(writes=EMPATHETIC_TURNS, inputs=(TALKS,), units="utterances", resources=(EDOS,))
 def read_empathetic_dialogues(run: StageRun) -> Outcome:
     """Read EmpatheticDialogues with its labels, to compare EDOS with (EDOS 4); no rows where no files are named."""
     path = run.settings.edos.empathetic_dialogues
@@ -63,6 +64,7 @@ def read_empathetic_dialogues(run: StageRun) -> Outcome:
     writes=None,
     settings=("edos.report",),
     shows="a page under `edos.report.folder`",
+    options=("lakehouse", "mlflow", "subtitles", "edos"),
 )
 def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame, run: StageRun) -> None:
     """Report on the finished data set: one HTML page with labels, flow, silences, examples, limits (EDOS 4)."""
@@ -72,7 +74,11 @@ def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame,
 
 
 @manual_stage(
-    reads=(DIALOGUES, CLEAN_DIALOGUES), writes=None, settings=("publishing",), shows="files under `publishing.folder`"
+    reads=(DIALOGUES, CLEAN_DIALOGUES),
+    writes=None,
+    settings=("publishing",),
+    shows="files under `publishing.folder`",
+    options=("lakehouse", "mlflow", "subtitles", "edos"),
 )
 def export_dataset(dialogues: DataFrame, clean: DataFrame, run: StageRun) -> None:
     """Export the data set for others: Parquet and JSON Lines split by film, a card; texts or references to OPUS."""

@@ -7,29 +7,18 @@ from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from conf.taxonomy import edos_labels
+from conf.taxonomy import EDOS, edos_labels
 from etl.edos import released as released_files
 from etl.edos import self_labels, similar
 from etl.edos.embeddings import embedded_turns, histories_to_embed, texts_of
 from etl.edos.labelled_rows import pool_of
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.lakehouse.asking import asks_once, embeddings, history_scores
+from etl.lakehouse.families import trains
 from etl.lakehouse.files.outside import read_csv
 from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import Model, Sliced, StageRun, Units, stage, under
-from etl.lakehouse.tables.edos import (
-    DIALOGUE_EMBEDDINGS,
-    RELEASED_DIALOGUES,
-    SEEDS,
-    SELF_LABEL_SCORES,
-    SELF_LABELLED,
-    SIMILAR_DIALOGUES,
-    SIMILAR_MATCHES,
-    SIMILAR_SELF_DIALOGUES,
-    SIMILAR_SELF_MATCHES,
-    TRAINING_DIALOGUES,
-    TURN_EMBEDDINGS,
-)
+from etl.lakehouse.stage import Sliced, StageRun, Units, stage, under
+from etl.lakehouse.tables import edos as tables
 from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
 
 ON = "edos.expands"
@@ -44,7 +33,9 @@ def _pool(clean: DataFrame, run: StageRun) -> DataFrame:
     return pool_of(clean, expansion.enabled, expansion.pool_share)
 
 
-@stage(writes=RELEASED_DIALOGUES, inputs=("edos.released_labels",), units="dialogues", when=ON)
+@stage(
+    writes=tables.RELEASED_DIALOGUES, inputs=("edos.released_labels",), units="dialogues", when=ON, resources=(EDOS,)
+)
 def import_released_dialogues(run: StageRun) -> Outcome:
     """Import the released dialogues that a machine labelled: similar, self-labelled, similar to those (EDOS 3.3)."""
     key, names = "edos.released_labels", run.settings.edos.released_labels
@@ -58,8 +49,8 @@ def import_released_dialogues(run: StageRun) -> Outcome:
     embeddings,
     ENCODER,
     20_000,
-    reads=(CLEAN_DIALOGUES, SEEDS, RELEASED_DIALOGUES),
-    writes=TURN_EMBEDDINGS,
+    reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES),
+    writes=tables.TURN_EMBEDDINGS,
     settings=POOL,
     units="texts",
     when=ON,
@@ -74,8 +65,8 @@ def _histories(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: D
 
 
 @stage(
-    reads=(CLEAN_DIALOGUES, SEEDS, RELEASED_DIALOGUES, TURN_EMBEDDINGS),
-    writes=DIALOGUE_EMBEDDINGS,
+    reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES, tables.TURN_EMBEDDINGS),
+    writes=tables.DIALOGUE_EMBEDDINGS,
     asks=(ENCODER,),
     settings=POOL,
     sliced=Sliced("history_hash", cost_per_minute=400_000, prepare=_histories, cache=True),
@@ -97,14 +88,13 @@ def _matches(embedded: DataFrame, targets: DataFrame, queries: DataFrame, run: S
     from udfs.similarity import find_similar
 
     wanted, model = run.settings.edos.expansion, run.models[ENCODER].identity
-    threads = run.all_settings.models.threads
-    found = find_similar(embedded, targets, wanted.floor, wanted.matches, model=model, threads=threads)
+    found = find_similar(embedded, targets, wanted.floor, wanted.matches, model=model, threads=run.compute.threads)
     return similar.matched_units(found, queries, targets, wanted.matches, wanted.floor)
 
 
 @stage(
-    reads=(CLEAN_DIALOGUES, SEEDS, RELEASED_DIALOGUES, DIALOGUE_EMBEDDINGS),
-    writes=SIMILAR_MATCHES,
+    reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES, tables.DIALOGUE_EMBEDDINGS),
+    writes=tables.SIMILAR_MATCHES,
     asks=(ENCODER,),
     settings=POOL + SEARCH,
     units=Units("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
@@ -118,8 +108,8 @@ def search_similar(
 
 
 @stage(
-    reads=(SIMILAR_MATCHES, CLEAN_DIALOGUES, SEEDS, RELEASED_DIALOGUES),
-    writes=SIMILAR_DIALOGUES,
+    reads=(tables.SIMILAR_MATCHES, CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES),
+    writes=tables.SIMILAR_DIALOGUES,
     settings=POOL + under("edos.expansion", "threshold", "held_out_threshold"),
     units="dialogues",
     when=ON,
@@ -133,14 +123,8 @@ def expand_labels(
     return similar.expanded(matches, _pool(clean, run), seeds, released, clean, *limits)
 
 
-@stage(
-    reads=(SEEDS, SIMILAR_DIALOGUES),
-    writes=Model(LABELER),
-    asks=("weak_labeler",),
-    settings=("training.self_labeler", "models.encoder", "models.training_threads"),
-    units="turns",
-    when=ON,
-)
+@trains(LABELER, "models.encoder", units="turns", reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES),
+        asks=("weak_labeler",), resources=(EDOS,), when=ON, on_request=False)  # fmt: skip
 def train_self_labeler(seeds: DataFrame, alike: DataFrame, run: StageRun) -> Trained:
     """Train the first dialogue classifier, which labels for its successor, on crowd and similar alone (EDOS 3.3)."""
     from etl.lakehouse.trainings.self_labeler import tracked_self_labeler
@@ -158,7 +142,7 @@ def _asked_pool(clean: DataFrame, run: StageRun) -> DataFrame:
     LABELER,
     6_000,
     reads=(CLEAN_DIALOGUES,),
-    writes=SELF_LABEL_SCORES,
+    writes=tables.SELF_LABEL_SCORES,
     settings=POOL,
     units="dialogues",
     when=ON,
@@ -169,8 +153,14 @@ def score_for_self_labels(clean: DataFrame, run: StageRun) -> DataFrame:
 
 
 @stage(
-    reads=(CLEAN_DIALOGUES, SELF_LABEL_SCORES, SEEDS, SIMILAR_DIALOGUES, RELEASED_DIALOGUES),
-    writes=SELF_LABELLED,
+    reads=(
+        CLEAN_DIALOGUES,
+        tables.SELF_LABEL_SCORES,
+        tables.SEEDS,
+        tables.SIMILAR_DIALOGUES,
+        tables.RELEASED_DIALOGUES,
+    ),
+    writes=tables.SELF_LABELLED,
     asks=(LABELER,),
     settings=(*POOL, "edos.self_labels"),
     units="dialogues",
@@ -186,8 +176,8 @@ def self_label(
 
 
 @stage(
-    reads=(CLEAN_DIALOGUES, SELF_LABELLED, DIALOGUE_EMBEDDINGS),
-    writes=SIMILAR_SELF_MATCHES,
+    reads=(CLEAN_DIALOGUES, tables.SELF_LABELLED, tables.DIALOGUE_EMBEDDINGS),
+    writes=tables.SIMILAR_SELF_MATCHES,
     asks=(ENCODER,),
     settings=POOL + SEARCH,
     units=Units("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
@@ -199,8 +189,15 @@ def search_similar_again(clean: DataFrame, self_labelled: DataFrame, embedded: D
 
 
 @stage(
-    reads=(SIMILAR_SELF_MATCHES, CLEAN_DIALOGUES, SEEDS, SIMILAR_DIALOGUES, SELF_LABELLED, RELEASED_DIALOGUES),
-    writes=SIMILAR_SELF_DIALOGUES,
+    reads=(
+        tables.SIMILAR_SELF_MATCHES,
+        CLEAN_DIALOGUES,
+        tables.SEEDS,
+        tables.SIMILAR_DIALOGUES,
+        tables.SELF_LABELLED,
+        tables.RELEASED_DIALOGUES,
+    ),
+    writes=tables.SIMILAR_SELF_DIALOGUES,
     settings=(*POOL, "edos.expansion.again_threshold"),
     units="dialogues",
     when=ON,
@@ -216,8 +213,15 @@ def expand_again(
 
 
 @stage(
-    reads=(SEEDS, SIMILAR_DIALOGUES, SELF_LABELLED, SIMILAR_SELF_DIALOGUES, SIMILAR_MATCHES, CLEAN_DIALOGUES),
-    writes=TRAINING_DIALOGUES,
+    reads=(
+        tables.SEEDS,
+        tables.SIMILAR_DIALOGUES,
+        tables.SELF_LABELLED,
+        tables.SIMILAR_SELF_DIALOGUES,
+        tables.SIMILAR_MATCHES,
+        CLEAN_DIALOGUES,
+    ),
+    writes=tables.TRAINING_DIALOGUES,
     settings=("edos.expansion.held_out_threshold",),
     units="turns",
     version=2,

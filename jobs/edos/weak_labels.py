@@ -2,21 +2,19 @@
 
 from pyspark.sql import DataFrame
 
+from conf.taxonomy import EDOS
 from etl.edos.choosing import choose_emotional
 from etl.edos.texts import distinct_texts, weak_labels_of_turns
 from etl.lakehouse.asking import asks_once, text_scores
+from etl.lakehouse.families import trains
 from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import Model, StageRun, Units, stage
+from etl.lakehouse.stage import StageRun, Units, stage
 from etl.lakehouse.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
 
 
-@stage(
-    writes=Model("weak_labeler"),
-    settings=("training.weak_labeler", "models.weak_encoder", "models.training_threads"),
-    inputs=("edos.weak_label_examples",),
-    units="sentences",
-)
+@trains("weak_labeler", "models.weak_encoder", units="sentences", resources=(EDOS,), on_request=False,
+        inputs=("edos.weak_label_examples",))  # fmt: skip
 def train_weak_labeler(run: StageRun) -> Trained:
     """Train the weak labeler: 41 classes, one sentence at a time, on labelled sentences (EDOS 3.1)."""
     from etl.lakehouse.trainings.classifiers import tracked_weak_labeler

@@ -1,7 +1,10 @@
 """Labelled utterances out of story plots, by prompts: characters, speech, levels, contexts (Emo Pillars 3, 4)."""
 
+from typing import Any
+
 from pyspark.sql import DataFrame
 
+from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from etl.emo_pillars import examples as data_sets
 from etl.emo_pillars import plots as story_plots
 from etl.emo_pillars import reading, steps
@@ -9,25 +12,20 @@ from etl.lakehouse.asking import asks_prompts, reads_answers
 from etl.lakehouse.files.stories import read_stories
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.stage import StageRun, Units, manual_stage, under
+from etl.lakehouse.tables import emo_pillars as tables
 from etl.lakehouse.tables import llm
-from etl.lakehouse.tables.emo_pillars import (
-    ACTORS,
-    CLEAN_CONTEXTS,
-    CONTEXTS,
-    CONTEXTUAL_EXAMPLES,
-    DISTINCT_UTTERANCES,
-    EXAMPLES,
-    PLOTS,
-    REWRITES,
-    SOFT_LABELS,
-    UTTERANCES,
-)
 
 GENERATOR = "generator"
 
 
+def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return what a step's prompts depend on: decoding, template, further settings of ``emo_pillars``, other files."""
+    own = under("emo_pillars", f"steps.{step}", *settings)
+    return {"settings": own, "resources": (f"prompts/emo_pillars/{step}.txt", *resources)}
+
+
 @manual_stage(
-    writes=PLOTS,
+    writes=tables.PLOTS,
     inputs=("emo_pillars.plots",),
     settings=under("emo_pillars", "plot_limit", "plot_words", "english_share"),
     units="plots",
@@ -41,34 +39,45 @@ def emo_pillars_read_plots(run: StageRun) -> Outcome:
     return Outcome(rows, run.spark.createDataFrame(found.dropped, story_plots.DROPPED), rows_in=found.rows_in)
 
 
-@asks_prompts((PLOTS,), llm.ACTORS, GENERATOR, ("emo_pillars.steps.actors",))
+@asks_prompts((tables.PLOTS,), llm.ACTORS, GENERATOR, **prompt_of("actors"))
 def emo_pillars_ask_actors(plots: DataFrame, run: StageRun) -> DataFrame:
     """Ask who takes part in each plot (Emo Pillars 3.1)."""
     return steps.actors_asked(plots, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_actors, ACTORS, Units("plots", rows_out="count(DISTINCT plot_id)"))
+@reads_answers(emo_pillars_ask_actors, tables.ACTORS, Units("plots", rows_out="count(DISTINCT plot_id)"))
 def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the characters out of the answers, one a line (Emo Pillars 3.1)."""
     return reading.actors_read(answers)
 
 
 @asks_prompts(
-    (ACTORS, PLOTS), llm.UTTERANCES, GENERATOR, under("emo_pillars", "steps.utterances", "emotional", "neutral")
+    (tables.ACTORS, tables.PLOTS),
+    llm.UTTERANCES,
+    GENERATOR,
+    **prompt_of("utterances", "emotional", "neutral", resources=(GOEMOTIONS,)),
 )
 def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
     """Ask what each character could say, with eight emotions and twice with none (Emo Pillars 3.2)."""
     return steps.utterances_asked(actors, plots, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_utterances, UTTERANCES, Units("actors", rows_out="count(DISTINCT actor_id)"))
+@reads_answers(
+    emo_pillars_ask_utterances,
+    tables.UTTERANCES,
+    Units("actors", rows_out="count(DISTINCT actor_id)"),
+    GOEMOTIONS_MAPPING,
+)
 def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the utterances and their emotions out of the answers (Emo Pillars 3.2)."""
     return reading.utterances_read(answers)
 
 
 @manual_stage(
-    reads=(UTTERANCES,), writes=DISTINCT_UTTERANCES, settings=("emo_pillars.near_duplicate",), units="utterances"
+    reads=(tables.UTTERANCES,),
+    writes=tables.DISTINCT_UTTERANCES,
+    settings=("emo_pillars.near_duplicate",),
+    units="utterances",
 )
 def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Outcome:
     """Leave out utterances that are nearly others, of whatever plot and emotion."""
@@ -76,22 +85,30 @@ def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Out
 
 
 @asks_prompts(
-    (DISTINCT_UTTERANCES,), llm.SOFT_LABELS, GENERATOR, under("emo_pillars", "steps.soft_labels", "top_labels")
+    (tables.DISTINCT_UTTERANCES,),
+    llm.SOFT_LABELS,
+    GENERATOR,
+    **prompt_of("soft_labels", "top_labels", resources=(GOEMOTIONS,)),
 )
 def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFrame:
     """Ask which emotions each utterance expresses, and how strongly (Emo Pillars 3.3)."""
     return steps.soft_labels_asked(utterances, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_soft_labels, SOFT_LABELS, Units("utterances", rows_out="count(DISTINCT utterance_id)"))
+@reads_answers(
+    emo_pillars_ask_soft_labels,
+    tables.SOFT_LABELS,
+    Units("utterances", rows_out="count(DISTINCT utterance_id)"),
+    GOEMOTIONS_MAPPING,
+)
 def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
     """Read labels and levels out of the answers, mapped into the taxonomy (Emo Pillars 3.3, 4)."""
     return reading.soft_labels_read(answers, run.settings.emo_pillars.top_labels)
 
 
 @manual_stage(
-    reads=(SOFT_LABELS, DISTINCT_UTTERANCES),
-    writes=EXAMPLES,
+    reads=(tables.SOFT_LABELS, tables.DISTINCT_UTTERANCES),
+    writes=tables.EXAMPLES,
     settings=under("emo_pillars", "least_level", "context_share"),
     units=Units("utterances", "count(DISTINCT utterance_id)"),
 )
@@ -101,43 +118,45 @@ def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, run: Sta
     return data_sets.examples(soft_labels, utterances, own.least_level, own.context_share)
 
 
-@asks_prompts((EXAMPLES, PLOTS), llm.CONTEXTS, GENERATOR, ("emo_pillars.steps.contexts",))
+@asks_prompts((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
 def emo_pillars_ask_contexts(examples: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
     """Ask what led to each utterance that was drawn (Emo Pillars 3.4)."""
     return steps.contexts_asked(examples, plots, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_contexts, CONTEXTS, Units("examples", rows_in="count_if(goes_on)"))
+@reads_answers(emo_pillars_ask_contexts, tables.CONTEXTS, Units("examples", rows_in="count_if(goes_on)"))
 def emo_pillars_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the contexts out of the answers (Emo Pillars 3.4)."""
     return reading.contexts_read(answers)
 
 
-@asks_prompts((CONTEXTS, EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, ("emo_pillars.steps.clean_contexts",))
+@asks_prompts((tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, **prompt_of("clean_contexts"))
 def emo_pillars_ask_clean_contexts(contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Ask for each context without a word on emotions (Emo Pillars 3.4)."""
     return steps.clean_contexts_asked(contexts, examples, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_clean_contexts, CLEAN_CONTEXTS, "contexts")
+@reads_answers(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts")
 def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the cleaned contexts out of the answers (Emo Pillars 3.4)."""
     return reading.clean_contexts_read(answers)
 
 
-@asks_prompts((CLEAN_CONTEXTS, EXAMPLES), llm.REWRITES, GENERATOR, ("emo_pillars.steps.rewrites",))
+@asks_prompts((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
 def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Ask for each utterance in words that need its context (Emo Pillars 3.5)."""
     return steps.rewrites_asked(clean_contexts, examples, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_rewrites, REWRITES, "contexts")
+@reads_answers(emo_pillars_ask_rewrites, tables.REWRITES, "contexts")
 def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the rewritten utterances out of the answers (Emo Pillars 3.5)."""
     return reading.rewrites_read(answers)
 
 
-@manual_stage(reads=(REWRITES, CLEAN_CONTEXTS, EXAMPLES), writes=CONTEXTUAL_EXAMPLES, units="examples")
+@manual_stage(
+    reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES), writes=tables.CONTEXTUAL_EXAMPLES, units="examples"
+)
 def emo_pillars_contextual_examples(
     rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame, run: StageRun
 ) -> DataFrame:

@@ -18,6 +18,7 @@ from jobs.replies.training import GENERATORS
     settings=("replies.evaluation.examples",),
     sliced=Sliced("request_id", cost_per_minute=3_000, prepare=planned_likelihoods, plans=True),
     units="replies",
+    options=("replies.evaluation.batch_size",),
 )
 def replies_score(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Ask each response generator how likely it finds the test replies of all three sets: perplexity (EDOS 5)."""
@@ -31,6 +32,7 @@ def replies_score(requests: DataFrame, examples: DataFrame, run: StageRun) -> Da
     settings=("replies.evaluation.examples", "replies.decoding"),
     sliced=Sliced("request_id", cost_per_minute=60, prepare=planned_replies, plans=True),
     units="replies",
+    options=("replies.evaluation.batch_size",),
 )
 def replies_generate(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Let each response generator reply to the test histories of all three sets, by beam search (EDOS 5)."""

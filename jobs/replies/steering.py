@@ -2,6 +2,7 @@
 
 from pyspark.sql import DataFrame
 
+from conf.taxonomy import EDOS
 from etl.lakehouse.asking import asks_once, history_scores
 from etl.lakehouse.families import trains
 from etl.lakehouse.generators import planned_steering, replies
@@ -13,7 +14,7 @@ from etl.replies.measures import distinct_answers
 from jobs.replies.training import TUNING, trained
 
 
-@trains("reply_steered", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_empathetic",))
+@trains("reply_steered", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_empathetic",), resources=(EDOS,))
 def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the response generator further, to be told the intent of its reply (ours, EDOS 6)."""
     return trained(examples, run, regimes.STEERED)
@@ -26,6 +27,8 @@ def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
     settings=(*under("replies.evaluation", "contexts", "intents"), "replies.decoding"),
     sliced=Sliced("request_id", cost_per_minute=60, prepare=planned_steering, plans=True),
     units="replies",
+    resources=(EDOS,),
+    options=("replies.evaluation.batch_size",),
 )
 def replies_steer(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Ask the steered response generator for each intent on test histories, and to compare for none (ours, EDOS 6)."""

@@ -2,7 +2,7 @@
 
 from pyspark.sql import DataFrame
 
-from conf.taxonomy import edos_labels
+from conf.taxonomy import EDOS, edos_labels
 from etl.lakehouse.families import trains
 from etl.lakehouse.files.outside import csv_rows
 from etl.lakehouse.outcome import Outcome, Trained
@@ -25,6 +25,7 @@ TALKS = "edos.empathetic_dialogues"
     settings=("replies.rows", "replies.network.max_tokens"),
     inputs=(TALKS,),
     units="replies",
+    resources=(EDOS,),
 )
 def replies_gather(clean: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     """Gather turns as replies to the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
@@ -42,19 +43,19 @@ def trained(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
 
 
 @trains("reply_pretrained", "training.processes", "replies.tokens", "replies.network", units="replies",
-        reads=(EXAMPLES,))  # fmt: skip
+        reads=(EXAMPLES,), resources=(EDOS,))  # fmt: skip
 def replies_pretrain(examples: DataFrame, run: StageRun) -> Trained:
     """Pre-train a response generator on OpenSubtitles without EDOS (EDOS 5)."""
     return trained(examples, run, PRETRAINED)
 
 
-@trains("reply_edos", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_pretrained",))
+@trains("reply_edos", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_pretrained",), resources=(EDOS,))
 def train_response_generator(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the pre-trained response generator on EDOS (EDOS 5)."""
     return trained(examples, run, ON_EDOS)
 
 
-@trains("reply_empathetic", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_pretrained",))
+@trains("reply_empathetic", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_pretrained",), resources=(EDOS,))
 def replies_tune_empathetic(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the pre-trained response generator on EmpatheticDialogues (EDOS 5)."""
     return trained(examples, run, ON_EMPATHETIC)

@@ -47,6 +47,7 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     settings=("subtitles.cleaning",),
     units=Units("turns", "sum(size(turns))", "sum(size(turns))"),
     version=2,
+    resources=("not_names.txt", "profanity.txt"),
 )
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, documentaries, duplicates (EDOS 3.1)."""

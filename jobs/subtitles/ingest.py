@@ -30,7 +30,7 @@ def find_subtitles(run: StageRun) -> Outcome:
 
 
 def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
-    return ingest.mark_copies(found, run.all_settings.subtitles.sources)
+    return ingest.mark_copies(found, run.settings.subtitles.sources)
 
 
 @stage(
@@ -39,6 +39,7 @@ def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
     settings=under("subtitles", "languages", "truecase", "max_file_megabytes", "max_ratio"),
     sliced=Sliced("source_path", "sum(bytes) / 1e6", cost_per_minute=1_000, prepare=_copies_marked),
     units="files",
+    options=under("subtitles", "sources", "task_megabytes"),
 )
 def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
     """Read the files found: one row a file, sentences nested; what cannot be read goes to quarantine."""
@@ -46,7 +47,7 @@ def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
     return ingest.ingest_subtitles(
         found,
         languages=subtitles.languages,
-        task_mb=run.all_settings.subtitles.task_megabytes,
+        task_mb=subtitles.task_megabytes,
         max_bytes=subtitles.max_file_megabytes << 20,
         max_ratio=subtitles.max_ratio,
         truecase=subtitles.truecase,
@@ -66,11 +67,12 @@ def _words(files: DataFrame, run: StageRun) -> DataFrame:
 @stage(
     reads=(FILES,),
     writes=LEMMAS,
-    settings=("subtitles.lemma_language",),  # not the lemmatizer: both give the same table
+    settings=("subtitles.lemma_language",),
     sliced=Sliced("word", cost_per_minute=500_000, prepare=_words),
     units="words",
+    options=("subtitles.lemmatizer",),
 )
 def lemmatize_words(words: DataFrame, run: StageRun) -> DataFrame:
     """Look up the lemma of each distinct word of the subtitles, once (EDOS 3.1: features after lemmatization)."""
-    backend = run.all_settings.subtitles.lemmatizer
+    backend = run.settings.subtitles.lemmatizer
     return lemmas_of_all(words, backend=backend, language=run.settings.subtitles.lemma_language)

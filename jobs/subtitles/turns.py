@@ -3,15 +3,21 @@
 from pyspark.sql import DataFrame
 
 from etl.lakehouse.outcome import Trained
-from etl.lakehouse.stage import Model, Sliced, StageRun, stage
+from etl.lakehouse.stage import ByKind, Model, Sliced, StageRun, stage, under
 from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 from etl.subtitles import turn_scoring
+
+KINDS = ByKind("training.turn_segmenter.kind", {
+    "svm": under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations", "partitions"),
+    "encoder": ("training.turn_pairs", "models.turn_encoder"),
+})  # fmt: skip
 
 
 @stage(
     reads=(FILES,),
     writes=Model("turn_segmenter"),
-    settings=("training.turn_segmenter", "training.turn_pairs", "models.turn_encoder", "subtitles.lemma_language"),
+    settings=(*under("training.turn_segmenter", "name", "kind", "subtitle_pairs", "films"), "subtitles.lemma_language"),
+    by_kind=KINDS,
     inputs=("subtitles.turn_examples",),
     units="pairs",
 )
@@ -37,6 +43,6 @@ def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: Sta
     """Score every two adjacent sentences of the chosen uploads: does the second open a new turn? (EDOS 3.1)."""
     from udfs.turn_scorers import turn_scorer
 
-    model, models = run.models["turn_segmenter"], run.all_settings.models
-    scorer = turn_scorer(model.path, lemmas, models.batch_size, models.threads)
+    model, compute = run.models["turn_segmenter"], run.compute
+    scorer = turn_scorer(model.path, lemmas, compute.batch_size, compute.threads)
     return turn_scoring.score_turns(chosen, scorer, model.identity)
