@@ -13,12 +13,12 @@ from etl.augesc import comparisons, faults, ratings, statistics
 from etl.edos.hashes import text_hash
 from etl.lakehouse.outcome import Outcome
 from etl.lakehouse.pipeline import Workplace, all_stages
-from etl.lakehouse.runner import StageError
+from etl.lakehouse.progress import Progress
+from etl.lakehouse.runner import StageError, run_stage
 from etl.lakehouse.stage import Model
 from etl.lakehouse.tables import TABLES
 from jobs.augesc import evaluation
 from jobs.emo_pillars import analysis
-from tests.stages import run_stages
 
 
 @pytest.fixture
@@ -37,11 +37,7 @@ def put(place: Workplace, name: str, rows: list[dict[str, Any]]) -> None:
 def run(place: Workplace, name: str) -> tuple[int | None, int | None, int | None]:
     """In, out and dropped of a stage's run, done again."""
     (own,) = (one for one in all_stages() if one.name == name)
-    if place.log.last(name, "done") is not None:
-        place.lakehouse.delete(TABLES[own.writes.name], "true", {})  # type: ignore[union-attr]
-    assert run_stages(place, [own]) == [name]
-    done = place.log.last(name, "done")
-    assert done is not None
+    done = run_stage(place, own, place.need(own, again=True), Progress(place.spark, 1))
     return done.rows_in, done.rows_out, done.rows_dropped
 
 
@@ -96,8 +92,8 @@ def test_scores_are_of_all_answers(place: Workplace, monkeypatch: pytest.MonkeyP
 
 def test_ratings_are_all_counted(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     aspect, (method, source) = next(one.name for one in ratings.ASPECTS), ratings.SETS[0]
-    own = {"worker_id": "w", "aspect": aspect, "score": 2, "method": method, "source": source}
-    put(place, "augesc.ratings", [{"text_id": f"t{n}", **own} for n in range(3)])
+    own = {"worker_id": "w", "aspect": aspect, "option": 2, "score": 2, "method": method, "source": source}
+    put(place, "augesc.ratings", [{"text_id": f"t{n}", "item_id": f"i{n}", **own} for n in range(3)])
     assert run(place, "augesc_score_ratings") == (3, 3, 0)
     real = ratings.rating_scores
     monkeypatch.setattr(ratings, "rating_scores", lambda rows, **more: real(list(rows)[1:], **more))
@@ -146,23 +142,3 @@ def test_every_adverb_is_a_marker_or_told(place: Workplace, monkeypatch: pytest.
     monkeypatch.setattr(analysis, "adverb_markers", lossy)
     with pytest.raises(StageError, match="2 adverbs in, "):
         run(place, "emo_pillars_find_markers")
-
-
-def test_an_excluded_genre_is_named(place: Workplace) -> None:
-    from etl.subtitles.cleaning import CleaningRules, clean_dialogues
-    from etl.subtitles.cleaning_rules import from_genre
-
-    spark = place.spark
-    rows = [("a", ["Drama", " News "]), ("b", ["documentary"]), ("c", None), ("d", ["Drama"])]
-    dialogues = spark.createDataFrame(
-        [{"dialogue_id": name, "movie_id": "m", "genres": genres, "turns": []} for name, genres in rows],
-        "dialogue_id string, movie_id string, genres array<string>, "
-        "turns array<struct<text: string, sentence_first: int, sentence_last: int>>",
-    )
-    rules = CleaningRules(excluded_genres=("Documentary", "News"), near=None)
-    kept = dialogues.where(~from_genre(F.col("genres"), rules.excluded_genres))
-    assert sorted(row.dialogue_id for row in kept.collect()) == ["c", "d"]
-    dropped = clean_dialogues(dialogues, rules).dropped
-    assert dropped is not None
-    told = {row.id: (row.reason, row.detail) for row in dropped.collect() if row.id in "ab"}
-    assert told == {"a": ("news", "Drama,  News "), "b": ("documentary", "documentary")}
