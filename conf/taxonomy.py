@@ -10,6 +10,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from conf.errors import InputError
+from conf.resources import text
 from conf.section import Section
 
 Kind = Literal["emotion", "intent", "neutral"]
@@ -115,10 +116,17 @@ def edos_kinds() -> dict[str, Kind]:
     return load_taxonomy("edos").kinds
 
 
-@cache
+GOEMOTIONS, GOEMOTIONS_MAPPING = "taxonomies/goemotions.csv", "taxonomies/goemotions_mapping.csv"
+GOEMOTIONS_GROUPS = "taxonomies/goemotions_groups.csv"
+
+
 def _rows(name: str) -> tuple[dict[str, str], ...]:
-    text = files("conf").joinpath("taxonomies", f"{name}.csv").read_text(encoding="utf-8")
-    return tuple(csv.DictReader(text.splitlines()))
+    return _parsed(text(f"taxonomies/{name}.csv"))
+
+
+@cache
+def _parsed(content: str) -> tuple[dict[str, str], ...]:
+    return tuple(csv.DictReader(content.splitlines()))
 
 
 def goemotions_labels() -> tuple[str, ...]:

@@ -24,3 +24,22 @@ def cosine(left: Column, right: Column) -> Column:
         return F.aggregate(products, F.lit(0.0), lambda total, value: total + value)
 
     return F.coalesce(F.try_divide(dot(left, right), F.sqrt(dot(left, left) * dot(right, right))), F.lit(0.0))
+
+
+def left_out(
+    unit: str, key: str, reason: Column, units: Column | int = 1, detail: Column | None = None
+) -> list[Column]:
+    """The columns of an ``Outcome``'s ``dropped``.
+
+    Args:
+        unit: what was left out, as ``text``.
+        key: the column of its id.
+        reason: why.
+        units: how many of the stage's units it is.
+        detail: more about it; nothing when None.
+    """
+    return [
+        F.lit(unit).alias("unit"), F.col(key).alias("id"), reason.alias("reason"),
+        (F.lit("") if detail is None else detail).alias("detail"),
+        (units if isinstance(units, Column) else F.lit(units)).cast("bigint").alias("units"),
+    ]  # fmt: skip

@@ -1,16 +1,15 @@
 """Prompts, read from the text files beside this module: ``{name}`` is a slot that a rule fills."""
 
 import re
-from functools import cache
-from importlib.resources import files
+
+from conf.resources import text
 
 SLOT = re.compile(r"\{(\w+)\}")
 
 
-@cache
 def prompt(name: str) -> str:
     """The template ``conf/prompts/<name>.txt``, without the file's last line end."""
-    return files("conf").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
+    return text(f"prompts/{name}.txt").rstrip("\n")
 
 
 def slots(template: str) -> set[str]:

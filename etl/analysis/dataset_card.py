@@ -1,12 +1,12 @@
 """The dataset card of an export: ``README.md`` with the front matter that dataset loaders read."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from string import Template
 from typing import Any
 
 import yaml
 
+from conf import resources
 from etl.analysis.findings import Findings
 from etl.analysis.pages import percent, shown
 
@@ -48,7 +48,7 @@ def card(
         formats: parquet, jsonl; the first is what a loader reads when nothing is named.
         languages: codes.
     """
-    template = Template(files("conf").joinpath("publishing", "card.md").read_text("utf-8"))
+    template = Template(resources.text("publishing/card.md"))
     text = template.substitute(
         name=_cell(name),
         dialogues=shown(sum(rows.values())),

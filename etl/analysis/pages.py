@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib.resources import files
+
+from conf import resources
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -14,7 +15,7 @@ def page(title: str, description: str, body: str) -> str:
         title, description: plain text.
         body: HTML.
     """
-    style = files("conf").joinpath("reports", "report.css").read_text("utf-8")
+    style = resources.text("reports/report.css")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'

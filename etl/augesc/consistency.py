@@ -14,8 +14,7 @@ contradictions, and a share of theirs compares methods, it is no rate of faults.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -52,6 +51,9 @@ _WHETHER = re.compile(
 )
 _SPOUSE = re.compile(r"\bmy (?P<value>husband|wife)\b")
 _PLAIN = str.maketrans({"’": "'", "‘": "'"})
+
+
+RolePhrases = Mapping[str, re.Pattern[str]]
 
 
 class Fact(NamedTuple):
@@ -93,47 +95,57 @@ def contradictions(texts: Sequence[str]) -> tuple[int, list[str]]:
     return len(stated), [f"{about}: {', '.join(values)}" for about, values in stated.items() if len(values) > 1]
 
 
-def role_confusions(turns: Sequence[Mapping[str, Any]]) -> list[str]:
+def role_confusions(turns: Sequence[Mapping[str, Any]], phrases: RolePhrases | None = None) -> list[str]:
     """Utterances in which a speaker talks as the other role does.
 
     Args:
         turns: role and text of each utterance, in order.
+        phrases: of ``role_phrases``, for an executor, which reads no file.
     """
+    phrases = phrases or role_phrases()
     found, said = [], {"seeker": set[str](), "supporter": set[str]()}
     for turn in turns:
         role, plain = turn["role"], " ".join(re.findall(r"[\w']+", turn["text"].lower().translate(_PLAIN)))
         other = "supporter" if role == "seeker" else "seeker"
-        if _phrases(other).search(plain) or plain in said[other]:
+        if phrases[other].search(plain) or plain in said[other]:
             found.append(turn["text"])
         if len(plain.split()) >= ECHO_WORDS:
             said[role].add(plain)
     return found
 
 
-def inconsistencies(turns: Sequence[Mapping[str, Any]]) -> tuple[int, int, str | None, int, str | None]:
+def inconsistencies(
+    turns: Sequence[Mapping[str, Any]], phrases: RolePhrases | None = None
+) -> tuple[int, int, str | None, int, str | None]:
     """A conversation's row of ``SCHEMA``: facts, contradicted ones, the first; mixed-up utterances, the first."""
     by_role = [
         contradictions([turn["text"] for turn in turns if turn["role"] == role]) for role in ("seeker", "supporter")
     ]
     contradicted = [one for _, own in by_role for one in own]
-    confused = role_confusions(turns)
+    confused = role_confusions(turns, phrases)
     return (
         sum(number for number, _ in by_role), len(contradicted), _first(contradicted), len(confused), _first(confused),
     )  # fmt: skip
 
 
-def inconsistent(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:
-    """For a pandas UDF over arrays of turns."""
-    for batch in batches:
-        columns = [part.split()[0] for part in SCHEMA.split(", ")]
-        yield pd.DataFrame([inconsistencies(turns) for turns in batch], columns=columns)
+def inconsistent(phrases: RolePhrases) -> Callable[[Iterator[pd.Series]], Iterator[pd.DataFrame]]:
+    """A pandas function over arrays of turns."""
+    columns = [part.split()[0] for part in SCHEMA.split(", ")]
+
+    def rows(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:
+        for batch in batches:
+            yield pd.DataFrame([inconsistencies(turns, phrases) for turns in batch], columns=columns)
+
+    return rows
 
 
-@cache
-def _phrases(role: str) -> re.Pattern[str]:
-    """What only a role says."""
-    listed = "|".join(re.escape(phrase) for phrase in words(f"augesc/{role}_phrases"))
-    return re.compile(rf"\b(?:{listed})\b")
+def role_phrases() -> RolePhrases:
+    """What only one role says, by role: ``conf/augesc/*_phrases.txt``."""
+    found = {}
+    for role in ("seeker", "supporter"):
+        listed = "|".join(re.escape(phrase) for phrase in words(f"augesc/{role}_phrases"))
+        found[role] = re.compile(rf"\b(?:{listed})\b")
+    return found
 
 
 def _number(match: re.Match[str]) -> str:

@@ -19,10 +19,11 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.augesc.consistency import SCHEMA, inconsistent
-from etl.columns import computed_once
+from etl.augesc.consistency import SCHEMA, inconsistent, role_phrases
+from etl.columns import computed_once, left_out
 from etl.edos.hashes import text_hash
 from etl.edos.splits import content_share
+from etl.lakehouse.outcome import Outcome
 from etl.subtitles.cleaning_rules import word_pattern
 from udfs.conversation_vectors import pairs_of_speakers
 
@@ -86,12 +87,50 @@ def beside_others(conversations: DataFrame) -> DataFrame:
     return conversations.join(other, "other_id", "left")
 
 
-def statement_pairs(conversations: DataFrame, least: int, related: float, most: int) -> DataFrame:
-    """Pairs of a speaker's statements that are alike, as ``augesc.statement_pairs``; each pair of texts once a talk."""
+def number_of_utterances(texts: DataFrame) -> int:
+    """The utterances of all texts."""
+    row = texts.agg(F.coalesce(F.sum(F.size("turns")), F.lit(0))).first()
+    return int(row[0]) if row is not None else 0
+
+
+def without_topic(texts: DataFrame, conversations: DataFrame, least: int) -> DataFrame:
+    """The ledger's rows of utterances that get no topic score, a text each.
+
+    Those of a text with an utterance that has no embedding (``no_embedding``); else those that are too short, and a
+    text's first counted one (``nothing_before``).
+
+    Args:
+        texts: of ``looked_at``.
+        conversations: of ``with_vectors``.
+        least: tokens of an utterance that is counted.
+    """
+    embedded = conversations.select("text_id", F.lit(True).alias("embedded"))
+    counted = F.size(F.filter("turns", lambda turn: turn["tokens"] >= least))
+    scored = F.greatest(counted - 1, F.lit(0))
+    sizes = texts.join(embedded, "text_id", "left").select(
+        "text_id", "embedded", (F.size("turns") - F.when(F.col("embedded"), scored).otherwise(0)).alias("units")
+    )
+    reason = F.when(F.col("embedded"), "nothing_before").otherwise("no_embedding")
+    return sizes.where("units > 0").select(*left_out("text", "text_id", reason, F.col("units")))
+
+
+def statement_pairs(conversations: DataFrame, least: int, related: float, most: int) -> Outcome:
+    """Pairs of a speaker's statements that are alike, as ``augesc.statement_pairs``.
+
+    Left out are a statement that is said again (``same_statement``) and a pair of texts that a talk has twice
+    (``repeated_pair``); the unit is the pair.
+    """
     both = F.concat_ws("", text_hash(F.col("first")), text_hash(F.col("second")))
-    pairs = pairs_of_speakers(conversations, least, related, most).withColumn("text_hash", F.sha2(both, 256))
-    pairs = pairs.where(F.col("first") != F.col("second")).dropDuplicates(["text_id", "role", "text_hash"])
-    return pairs.select("text_id", "role", "text_hash", "first", "second", "similarity")
+    found = pairs_of_speakers(conversations, least, related, most).withColumn("text_hash", F.sha2(both, 256)).cache()
+    key = ["text_id", "role", "text_hash"]
+    pairs = found.where(F.col("first") != F.col("second"))
+    again = found.where(F.col("first") == F.col("second")).groupBy("text_id").agg(F.count("*").alias("units"))
+    twice = pairs.groupBy(*key).count().groupBy("text_id").agg(F.sum(F.col("count") - 1).alias("units"))
+    dropped = again.select(*left_out("text", "text_id", F.lit("same_statement"), F.col("units"))).unionByName(
+        twice.where("units > 0").select(*left_out("text", "text_id", F.lit("repeated_pair"), F.col("units")))
+    )
+    rows = pairs.dropDuplicates(key).select(*key, "first", "second", "similarity")
+    return Outcome(rows, dropped, rows_in=found.count())
 
 
 def listed_toxicity(utterances: DataFrame, words: Sequence[str]) -> DataFrame:
@@ -139,7 +178,7 @@ def faults(
     against = judged.groupBy("text_id").agg(
         _number("*").alias("statement_pairs"), _number(F.col("score") >= contradicts).alias("contradictory_pairs")
     )
-    rules = F.pandas_udf(inconsistent, SCHEMA)(F.col("turns"))  # type: ignore[call-overload]
+    rules = F.pandas_udf(inconsistent(role_phrases()), SCHEMA)(F.col("turns"))  # type: ignore[call-overload]
     rows = computed_once(texts, rules=rules).select(
         "text_id", "method", "source", F.size("turns").alias("utterances"), "rules.*"
     )

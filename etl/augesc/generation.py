@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.augesc.measures import TEXTS, as_text
-from etl.augesc.texts import prompt
+from etl.augesc.texts import instruction, prompt
 from etl.edos.splits import content_share
 from etl.lakehouse.outcome import Outcome
 from etl.llm.requests import with_answers, with_requests
@@ -89,11 +89,12 @@ def _units(queries: DataFrame) -> DataFrame:
 
 def prompts(query: Column) -> Column:
     """``etl.augesc.texts.prompt`` of each query."""
-    return F.pandas_udf(_prompts, "string")(query)  # type: ignore[call-overload,no-any-return]
+    task = instruction()
 
+    def prompted(queries: pd.Series) -> pd.Series:
+        return queries.map(lambda one: prompt(one, task))
 
-def _prompts(queries: pd.Series) -> pd.Series:
-    return queries.map(prompt)
+    return F.pandas_udf(prompted, "string")(query)  # type: ignore[call-overload,no-any-return]
 
 
 def generated_texts(asked: DataFrame, generations: DataFrame, model: str, method: str) -> Outcome:

@@ -115,7 +115,14 @@ def measured_texts(texts: DataFrame) -> DataFrame:
     Returns:
         Rows of ``augesc.measured_texts``.
     """
-    measured = F.pandas_udf(_measure, MEASURED)(F.col("text"))  # type: ignore[call-overload]
+    task = instruction()
+
+    def measures(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:
+        names = ["faulty_lines", "first_faulty", "words", "turns"]
+        for batch in batches:
+            yield pd.DataFrame([measure(text, task) for text in batch], columns=names)
+
+    measured = F.pandas_udf(measures, MEASURED)(F.col("text"))  # type: ignore[call-overload]
     rows = texts.withColumn("measured", measured).select(*texts.columns, "measured.*")
     return rows.withColumns(
         {
@@ -125,16 +132,9 @@ def measured_texts(texts: DataFrame) -> DataFrame:
     ).drop("words", "text")
 
 
-def _measure(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:
-    for batch in batches:
-        yield pd.DataFrame(
-            [measure(text) for text in batch], columns=["faulty_lines", "first_faulty", "words", "turns"]
-        )
-
-
-def measure(text: str) -> tuple[int, str | None, int, list[dict[str, Any]]]:
+def measure(text: str, task: str | None = None) -> tuple[int, str | None, int, list[dict[str, Any]]]:
     """One text: how many lines nobody speaks, the first of them, its NLTK tokens, the turns with theirs."""
-    parsed = parse(text)
+    parsed = parse(text, task=task)
     turns = [{"role": turn.role, "text": turn.text, "tokens": len(word_tokens(turn.text))} for turn in parsed.turns]
     first = parsed.faulty[0][:200] if parsed.faulty else None
     return len(parsed.faulty), first, len(word_tokens(text)), turns

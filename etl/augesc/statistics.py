@@ -3,6 +3,8 @@
 All functions take ``said``: data_set, session_id, turns array<struct<role, text, tokens>>.
 """
 
+from math import ceil
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -28,6 +30,23 @@ def said_in(measured: DataFrame, conversations: DataFrame) -> DataFrame:
         F.col("source").alias("data_set"), F.col("conversation_id").alias("session_id"), "turns"
     )
     return people.unionByName(kept).unionByName(kept.withColumn("data_set", F.lit(TOTAL)))
+
+
+def number_said(measured: DataFrame, conversations: DataFrame) -> int:
+    """How many conversations :func:`said_in` has to give: a generated one stands in its set and in the total."""
+    return measured.where(F.col("method") == "people").count() + 2 * conversations.count()
+
+
+def number_of_sizes(said: DataFrame, points: int) -> int:
+    """How many sizes :func:`bigram_growth` has to give: equal steps up to each set's number of conversations."""
+    numbers = [row["count"] for row in said.groupBy("data_set").count().collect()]
+    return sum(ceil(number / max(1, ceil(number / points))) for number in numbers)
+
+
+def number_of_typical(counts: DataFrame, top: int) -> int:
+    """How many words :func:`most_typical` has to give: of each set and role all, and at most ``top``."""
+    words = counts.groupBy("data_set", "role").agg(F.least(F.count("*"), F.lit(top)).alias("words"))
+    return sum(row["words"] for row in words.collect())
 
 
 def sampled(said: DataFrame, sessions: int) -> DataFrame:

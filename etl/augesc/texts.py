@@ -10,11 +10,11 @@ A model goes on from there. No support strategies are written into the text (Aug
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
+from conf import resources
 from udfs.session_files import one_line
 
+INSTRUCTION = "prompts/augesc.txt"
 NAMES = {"seeker": "Human", "supporter": "AI"}
 ROLES = {name: role for role, name in NAMES.items()}
 END_TOKENS = ("<|endoftext|>", "<|im_end|>", "</s>")
@@ -44,15 +44,19 @@ class Parsed:
     faulty: tuple[str, ...]
 
 
-@cache
 def instruction() -> str:
     """The task in words (AugESC 4.1), our own wording: ``conf/prompts/augesc.txt``."""
-    return one_line(files("conf").joinpath("prompts", "augesc.txt").read_text(encoding="utf-8"))
+    return one_line(resources.text(INSTRUCTION))
 
 
-def prompt(query: str) -> str:
-    """What a model is given: the task, the query as the seeker's, and who is next (AugESC Figure 2)."""
-    return f"{instruction()}\n{_line('seeker', query)}\n{NAMES['supporter']}:"
+def prompt(query: str, task: str | None = None) -> str:
+    """What a model is given: the task, the query as the seeker's, and who is next (AugESC Figure 2).
+
+    Args:
+        query: of the seeker.
+        task: of ``instruction``, for an executor, which reads no file.
+    """
+    return f"{task or instruction()}\n{_line('seeker', query)}\n{NAMES['supporter']}:"
 
 
 def conversation(turns: Sequence[Turn | Mapping[str, str]]) -> str:
@@ -95,7 +99,7 @@ def next_prompt(turns: Sequence[Turn | Mapping[str, str]], role: str) -> str:
     return f"{conversation(turns)}\n{NAMES[role]}:"
 
 
-def parse(text: str, end_tokens: Sequence[str] = END_TOKENS) -> Parsed:
+def parse(text: str, end_tokens: Sequence[str] = END_TOKENS, task: str | None = None) -> Parsed:
     """The utterances of a text, prompt and all (AugESC 4.3, Format).
 
     Each line must begin with ``Human:`` or ``AI:`` once the punctuation at its beginning is removed. Tolerated beside
@@ -105,11 +109,12 @@ def parse(text: str, end_tokens: Sequence[str] = END_TOKENS) -> Parsed:
     Args:
         text: prompt and answer joined, or a conversation alone.
         end_tokens: the text ends at the first of them.
+        task: of ``instruction``, for an executor, which reads no file.
     """
     for token in end_tokens:
         text = text.partition(token)[0]
     lines = [line.strip() for line in _LINE_END.split(text)]
-    if lines and one_line(lines[0]) == instruction():
+    if lines and one_line(lines[0]) == (task or instruction()):
         lines = lines[1:]
     turns, faulty = [], []
     for line in filter(None, lines):

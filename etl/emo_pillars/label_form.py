@@ -75,7 +75,7 @@ def options_of(labels: Sequence[str], ranked: bool, random: Random) -> tuple[lis
 
 
 def chosen_examples(
-    rows: Iterable[Mapping[str, Any]], *, examples: int, alone: float, beside: float
+    rows: Iterable[Mapping[str, Any]], examples: int, alone: float, beside: float
 ) -> list[Mapping[str, Any]]:
     """Examples in their order, those with neutral raised to the paper's shares; where too few are there, all.
 
@@ -134,11 +134,15 @@ def _emotions() -> tuple[Choice, ...]:
     return tuple(Choice(value=label, text=label.capitalize()) for label in sorted(goemotions_groups()))
 
 
-QUESTIONS: dict[str, tuple[str, ...] | None] = {
-    "neutral": ("yes", "no"), "choice": (*LETTERS, NONE), "context": ("true",),
-    "unfit": tuple(sorted(goemotions_groups())), "other_emotion": tuple(sorted(goemotions_groups())),
-    "other_words": None, "no_emotion": ("yes",),
-}  # fmt: skip
+def questions() -> dict[str, tuple[str, ...] | None]:
+    """What is asked, each with the answers that it may have; None: any text."""
+    labels = tuple(sorted(goemotions_groups()))
+    return {
+        "neutral": ("yes", "no"), "choice": (*LETTERS, NONE), "context": ("true",), "unfit": labels,
+        "other_emotion": labels, "other_words": None, "no_emotion": ("yes",),
+    }  # fmt: skip
+
+
 REQUIRED = 2
 """The first two must be answered."""
 INTRODUCTION = (
@@ -158,7 +162,7 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) 
         post_to: URL for the answers.
     """
     yes = Choice(value="yes", text="Yes")
-    questions = (
+    asked = (
         Question(id="neutral", kind="choice", prompt="Could the utterance be neutral?",
                  options=(yes, Choice(value="no", text="No"))),
         Question(id="choice", kind="choice", prompt="Which emotions suit it best?"),
@@ -178,7 +182,7 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) 
     )
     return Batch(
         batch_id=batch_id_of(tasks), title="Check the emotions of utterances", unit="Utterance",
-        introduction=INTRODUCTION, questions=questions, tutorial=lessons, post_to=post_to,
+        introduction=INTRODUCTION, questions=asked, tutorial=lessons, post_to=post_to,
         hits=tuple(Hit(id=name, items=tuple(map(_item, rows))) for name, rows in hits_of(tasks)),
     )  # fmt: skip
 

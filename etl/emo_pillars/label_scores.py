@@ -1,11 +1,15 @@
-"""What raters say of the labels: accuracy, neutral, agreement, use of contexts (Emo Pillars 8, I.2). Pure functions."""
+"""What raters say of the labels: accuracy, neutral, agreement, use of contexts (Emo Pillars 8, I.2)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
 from etl.annotation.statistics import mean_kappa
+from etl.columns import left_out
 
 PAPER = {
     "accuracy, all raters agree": 0.86, "accuracy, two or more agree": 0.70, "recall of neutral": 0.90,
@@ -13,6 +17,10 @@ PAPER = {
     "accuracy, shuffled": 0.5131, "accuracy, ranked and shuffled": 0.5361,
     "consulted contexts of rewritten utterances": 0.77,
 }  # fmt: skip
+
+
+WHOLE = "share without a neutral vote"
+"""The figure that is of all examples with enough raters."""
 
 
 class Score(NamedTuple):
@@ -24,6 +32,19 @@ class Score(NamedTuple):
     value: float | None
     number: int
     paper: float | None
+
+
+def too_few_raters(answers: DataFrame, raters: int) -> DataFrame:
+    """The ledger's rows of examples that have whole answers of fewer raters than count (``too_few_raters``).
+
+    Args:
+        answers: ``emo_pillars.evaluation_answers``.
+        raters: as for ``label_scores``.
+    """
+    asked = F.count_distinct(F.when(F.col("question").isin("neutral", "choice"), F.col("question")))
+    done = answers.groupBy("utterance_id", "worker_id").agg((asked == 2).alias("done"))
+    each = done.groupBy("utterance_id").agg(F.count_if("done").alias("raters")).where(F.col("raters") < raters)
+    return each.select(*left_out("example", "utterance_id", F.lit("too_few_raters"), 1, F.col("raters").cast("string")))
 
 
 def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
@@ -67,7 +88,7 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
     add("accuracy, two or more agree", [right[name] for name, (_, votes) in tops.items() if votes >= 2])
     alone = [name for name in whole if facts[name]["neutral"] == "alone"]
     add("recall of neutral", [sum(own["neutral"] == "yes" for own in whole[name].values()) >= 2 for name in alone])
-    add("share without a neutral vote", [name in judged for name in whole])
+    add(WHOLE, [name in judged for name in whole])
     by_rater: dict[str, dict[str, str]] = defaultdict(dict)
     for name, choices in judged.items():
         for rater, choice in choices.items():

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.columns import computed_once
+from etl.columns import computed_once, left_out
+from etl.lakehouse.outcome import Outcome
 from udfs.words import lower_words
 
 
 def adverb_markers(
     contextual: DataFrame, not_adverbs: Sequence[str], *, removed: float, share: float, least: int
-) -> DataFrame:
+) -> Outcome:
     """Markers with their emotions (Emo Pillars G, Table 9).
 
     A word's frequency in rewritten utterances is taken from that in original ones; it is a marker where at least
@@ -26,7 +27,8 @@ def adverb_markers(
         least: a word that is rarer in original utterances is no marker (ours).
 
     Returns:
-        Rows of ``emo_pillars.markers``.
+        Outcome of ``emo_pillars.markers``; the unit is an adverb of original utterances, dropped as ``mostly_kept``,
+        ``rare`` or ``of_no_emotion``.
     """
     texts = F.array("utterance", "rewritten")
     said = computed_once(
@@ -39,7 +41,9 @@ def adverb_markers(
     left = rewritten.groupBy("word").agg(F.count("*").alias("left_in"))
     gone = counts.join(left, "word", "left").fillna(0, ["left_in"])
     gone = gone.withColumn("removed_share", F.round(1 - F.col("left_in") / F.col("occurrences"), 4))
-    markers = gone.where((F.col("removed_share") >= removed) & (F.col("occurrences") >= least))
+    reason = F.when(F.col("removed_share") < removed, "mostly_kept").when(F.col("occurrences") < least, "rare")
+    judged = gone.withColumn("reason", reason).cache()
+    markers = judged.where(F.col("reason").isNull()).drop("reason")
     beside = original.select("word", F.explode("labels").alias("label"))
     each = beside.join(F.broadcast(markers.select("word")), "word").groupBy("word", "label").agg(
         F.count("*").alias("with_label")
@@ -47,11 +51,17 @@ def adverb_markers(
     each = each.withColumn("share", F.col("with_label") / F.sum("with_label").over(Window.partitionBy("word")))
     labels = said.select(F.explode("labels").alias("label")).groupBy("label").agg(F.count("*").alias("number"))
     at_large = labels.withColumn("label_share", F.col("number") / F.sum("number").over(Window.partitionBy(F.lit(0))))
-    found = each.join(F.broadcast(at_large.drop("number")), "label").join(markers, "word")
-    return found.where((F.col("share") > F.col("label_share")) & (F.col("share") >= share)).select(
+    goes_with = (F.col("share") > F.col("label_share")) & (F.col("share") >= share)
+    found = each.join(F.broadcast(at_large.drop("number")), "label").withColumn("goes_with", goes_with).cache()
+    belongs = found.groupBy("word").agg(F.max("goes_with").alias("goes_with"))
+    homeless = markers.join(belongs, "word", "left").where(~F.coalesce("goes_with", F.lit(False)))
+    dropped = judged.where(F.col("reason").isNotNull()).select(*left_out("adverb", "word", F.col("reason")))
+    dropped = dropped.unionByName(homeless.select(*left_out("adverb", "word", F.lit("of_no_emotion"))))
+    rows = found.where("goes_with").join(markers, "word").select(
         "word", "label", "occurrences", "left_in", "removed_share", "with_label",
         F.round("share", 4).alias("share"), F.round("label_share", 4).alias("label_share"),
     )  # fmt: skip
+    return Outcome(rows, dropped, rows_in=original.select("word").distinct().count())
 
 
 def _adverbs(words: DataFrame, not_adverbs: Sequence[str]) -> DataFrame:

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from etl.emo_pillars.actors import parse_actors
 from etl.emo_pillars.answers import Parsed
-from etl.emo_pillars.labels import labelled_utterances, labels_with_levels
+from etl.emo_pillars.labels import known_names, labelled_utterances, labels_with_levels
 from etl.emo_pillars.prompts import template
 from etl.emo_pillars.prose import parse_cleaned, parse_prose, parse_rewrite
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
@@ -32,9 +32,9 @@ def actors_read(answers: DataFrame) -> Outcome:
 
 def utterances_read(answers: DataFrame) -> Outcome:
     """``emo_pillars.utterances``: an actor whose answer says nothing goes to the ledger (Emo Pillars 3.2)."""
-    words = template("utterances")
+    words, names = template("utterances"), known_names()
     read, dropped = _read(
-        answers, "actor", "actor_id", _UTTERANCE, lambda text, cut: labelled_utterances(text, words, cut)
+        answers, "actor", "actor_id", _UTTERANCE, lambda text, cut: labelled_utterances(text, words, cut, names)
     )
     rows = _items(read).select(
         _child("actor_id").alias("utterance_id"), "plot_id", "actor_id", "actor", "place", "item.utterance",
@@ -45,9 +45,9 @@ def utterances_read(answers: DataFrame) -> Outcome:
 
 def soft_labels_read(answers: DataFrame, top: int) -> Outcome:
     """``emo_pillars.soft_labels``: all levels, for the threshold reads them later (Emo Pillars 3.3)."""
-    words = template("soft_labels")
+    words, names = template("soft_labels"), known_names()
     read, dropped = _read(
-        answers, "utterance", "utterance_id", _LABEL, lambda text, cut: labels_with_levels(text, words, top)
+        answers, "utterance", "utterance_id", _LABEL, lambda text, cut: labels_with_levels(text, words, top, names)
     )
     item = ("item.raw_label", "item.level", "item.label", "item.was_mapped", "item.reasoning")
     return Outcome(_items(read).select("utterance_id", "place", *item), dropped)

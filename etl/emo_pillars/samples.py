@@ -1,8 +1,11 @@
 """What the analysis looks at: samples by hash of their ids, and the texts in them (Emo Pillars 7, G, H)."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.columns import left_out
 from etl.edos.hashes import text_hash
 from etl.edos.splits import content_share
 
@@ -102,6 +105,23 @@ def texts_to_embed(
     for more in frames[1:]:
         every = every.unionByName(more)
     return every.select(text_hash(F.col("text")).alias("text_hash"), "text").dropDuplicates(["text_hash"])
+
+
+def without_vector(
+    rows: DataFrame, texts: Sequence[str], embeddings: DataFrame, model: str, key: str = "utterance_id"
+) -> DataFrame:
+    """The ledger's rows of those of which a text has no embedding (``no_embedding``).
+
+    Args:
+        texts: the columns that are embedded.
+        embeddings: ``emo_pillars.text_embeddings``.
+        model: whose.
+        key: the rows' id.
+    """
+    known = embeddings.where((F.col("model") == model) & F.col("embedding").isNotNull()).select("text_hash")
+    each = rows.select(key, F.explode(F.array(*(text_hash(F.col(name)) for name in texts))).alias("text_hash"))
+    missing = each.join(known, "text_hash", "left_anti").select(key).distinct()
+    return missing.select(*left_out("example", key, F.lit("no_embedding")))
 
 
 def with_vector(

@@ -72,6 +72,25 @@ def changes(contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, m
     )  # fmt: skip
 
 
+def unmeasured_changes(
+    contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, model: str, number: int
+) -> DataFrame:
+    """The ledger's rows of examples of which a text has no embedding: :func:`changes` leaves them out."""
+    rows = samples.changed_examples(contextual, contexts, number)
+    texts = ("utterance", "rewritten", "context", "clean_context")
+    return samples.without_vector(rows, texts, embeddings, model)
+
+
+def number_of_pairs(counts: DataFrame) -> int:
+    """All pairs that were compared.
+
+    Args:
+        counts: of ``counts_of_samples``.
+    """
+    row = counts.agg(F.coalesce(F.sum("pairs"), F.lit(0))).first()
+    return int(row[0]) if row is not None else 0
+
+
 def nearest_to(query: str, examples: DataFrame, embeddings: DataFrame, model: str, number: int) -> DataFrame:
     """Rows of ``emo_pillars.query_examples``: the embedded examples nearest to a query."""
     known = with_vector(examples.withColumn("query", F.lit(query)), embeddings, model, "utterance")

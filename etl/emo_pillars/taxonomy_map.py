@@ -3,10 +3,21 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from etl.columns import left_out
 from etl.edos.hashes import history_hash, text_hash
 from etl.emo_pillars.intra_dataset import given_labels
 
 NEUTRAL = "neutral"
+
+
+def unanswered(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos: str, pillars: str) -> DataFrame:
+    """The ledger's rows of turns that a model has not answered (``no_answer``), a dialogue each."""
+    ours = _answered(scores, edos).select("history_hash", F.lit(True).alias("ours"))
+    theirs = _answered(answers, pillars).select("text_hash", F.lit(True).alias("theirs"))
+    found = _turns(dialogues).join(ours, "history_hash", "left").join(theirs, "text_hash", "left")
+    missing = found.where(F.col("ours").isNull() | F.col("theirs").isNull())
+    each = missing.groupBy("dialogue_id").agg(F.count("*").alias("units"))
+    return each.select(*left_out("dialogue", "dialogue_id", F.lit("no_answer"), F.col("units")))
 
 
 def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos: str, pillars: str) -> DataFrame:
@@ -25,17 +36,10 @@ def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, ed
         that occur; shares are P(label | edos_label) and P(edos_label | label); lift is how much more often than by
         chance, pmi its binary logarithm.
     """
-    turns = dialogues.select("turns", F.posexplode("turns").alias("turn", "text")).select(
-        history_hash(F.slice("turns", F.lit(1), F.col("turn") + 1)).alias("history_hash"),
-        text_hash(F.col("text")).alias("text_hash"),
-    )
-    ours = scores.where((F.col("model") == edos) & F.col("error").isNull()).select(
-        "history_hash", F.col("label").alias("edos_label")
-    )
+    turns = _turns(dialogues)
+    ours = _answered(scores, edos).select("history_hash", F.col("label").alias("edos_label"))
     given = F.when(F.size(given_labels()) > 0, given_labels()).otherwise(F.array(F.lit(NEUTRAL)))
-    theirs = answers.where((F.col("model") == pillars) & F.col("error").isNull()).select(
-        "text_hash", given.alias("labels")
-    )
+    theirs = _answered(answers, pillars).select("text_hash", given.alias("labels"))
     both = turns.join(ours, "history_hash").join(theirs, "text_hash")
     # A turn's labels each count, so the 28 labels' turns add up to more than all turns.
     of_edos = both.groupBy("edos_label").agg(F.count("*").alias("edos_turns"))
@@ -52,3 +56,15 @@ def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, ed
         F.round(F.col("turns") / F.col("label_turns"), 4).alias("share_of_label"),
         F.round(lift, 4).alias("lift"), F.round(F.log2(lift), 4).alias("pmi"),
     )  # fmt: skip
+
+
+def _turns(dialogues: DataFrame) -> DataFrame:
+    """Each turn as both models are asked about it: dialogue_id, history_hash, text_hash."""
+    return dialogues.select("dialogue_id", "turns", F.posexplode("turns").alias("turn", "text")).select(
+        "dialogue_id", history_hash(F.slice("turns", F.lit(1), F.col("turn") + 1)).alias("history_hash"),
+        text_hash(F.col("text")).alias("text_hash"),
+    )  # fmt: skip
+
+
+def _answered(answers: DataFrame, model: str) -> DataFrame:
+    return answers.where((F.col("model") == model) & F.col("error").isNull())

@@ -58,14 +58,14 @@ def replies(requests: DataFrame, run: StageRun) -> DataFrame:
 def _of_each_generator(
     requests: DataFrame, run: StageRun, ask: Callable[[DataFrame, dict[str, Any]], DataFrame]
 ) -> DataFrame:
-    settings = run.all_settings
+    compute = run.compute
     parts = []
     for regime in ALL:
         if regime.model in run.models:
             asking = {
-                "model_path": str(run.models[regime.model].path), "threads": settings.models.threads,
-                "batch_size": settings.replies.evaluation.batch_size,
-                "partitions": run.spark.sparkContext.defaultParallelism,
+                "model_path": str(run.models[regime.model].path), "threads": compute.threads,
+                "batch_size": run.settings.replies.evaluation.batch_size,
+                "partitions": compute.partitions,
             }  # fmt: skip
             parts.append(ask(requests.where(F.col("generator") == regime.generator), asking))
     return reduce(DataFrame.unionByName, parts)

@@ -56,8 +56,7 @@ def in_order(stages: Iterable[Stage]) -> list[Stage]:
 
 def _group(stage: Stage) -> int:
     """The data sets in the order of their papers' work: subtitles feed all others."""
-    group = Path(stage.file).parent.name
-    return GROUPS.index(group) if group in GROUPS else len(GROUPS)
+    return GROUPS.index(stage.group) if stage.group in GROUPS else len(GROUPS)
 
 
 def _newest_input(stage: Stage, made: list[str]) -> int:

@@ -2,16 +2,26 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from conf.errors import InputError
-from conf.settings import Settings
+from conf.settings import LakehouseSettings, MlflowSettings, Settings
 
 if TYPE_CHECKING:
     from udfs.models.tracking import Store
 
 
-def tracking_uri(settings: Settings) -> str | None:
+class Stored(Protocol):
+    """Settings that say where tables and MLflow are: all of them, or a ``StageRun``'s ``tracking``."""
+
+    @property
+    def lakehouse(self) -> LakehouseSettings: ...
+
+    @property
+    def mlflow(self) -> MlflowSettings: ...
+
+
+def tracking_uri(settings: Stored) -> str | None:
     """``mlflow.tracking_uri``, or a sqlite store beside local tables; None leaves it to MLflow's environment."""
     if settings.mlflow.tracking_uri is not None:
         return settings.mlflow.tracking_uri
@@ -19,7 +29,7 @@ def tracking_uri(settings: Settings) -> str | None:
     return None if root is None else f"sqlite:///{root}/mlflow.db"
 
 
-def model_store(settings: Settings) -> "Store":
+def model_store(settings: Stored) -> "Store":
     """The store that trainings log to; its artifacts lie beside local tables."""
     from udfs.models.tracking import Store
 
@@ -47,7 +57,7 @@ def model_folder(settings: Settings) -> str:
     return f"{root}/_models"
 
 
-def held_out_figures(settings: Settings, identity: str) -> dict[str, float]:
+def held_out_figures(settings: Stored, identity: str) -> dict[str, float]:
     """A registered model's figures on held-out rows, as ``macro_f1``; none where it is not in the registry.
 
     Args:
@@ -69,6 +79,6 @@ def held_out_figures(settings: Settings, identity: str) -> dict[str, float]:
     return {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
 
 
-def _local_root(settings: Settings) -> Path | None:
+def _local_root(settings: Stored) -> Path | None:
     root = settings.lakehouse.root
     return None if ":" in root else Path(root).resolve()

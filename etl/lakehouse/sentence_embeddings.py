@@ -28,7 +28,7 @@ def export_embeddings(run: StageRun) -> Path:
     Raises:
         InputError: no file is named, it holds no dialogues, or there is no model.
     """
-    own, settings = run.settings.emo_pillars, run.all_settings
+    own = run.settings.emo_pillars
     if own.sentences is None:
         raise InputError(f"{_SETTING} is not set: name a JSON file of a dialogue's id to its sentences")
     if not run.asks("emo_pillars_contextless"):
@@ -39,7 +39,7 @@ def export_embeddings(run: StageRun) -> Path:
         raise InputError(f"emo_pillars.embeddings: {file.name} must end in .npz")
     model = MultiLabelClassifier.load(run.models["emo_pillars_contextless"].path).to(training_device("auto"))
     flat = [Passage(sentence) for sentences in dialogues.values() for sentence in sentences]
-    vectors = iter(model.embed(flat, settings.models.batch_size))
+    vectors = iter(model.embed(flat, run.compute.batch_size))
     arrays = {name: np.stack([next(vectors) for _ in sentences]) for name, sentences in dialogues.items()}
     file.parent.mkdir(parents=True, exist_ok=True)
     np.savez(file, **arrays)

@@ -1,6 +1,6 @@
 """Clean dialogues: the rules of EDOS 3.1 put together, and a ledger row for all that goes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
@@ -225,7 +225,7 @@ def clean_dialogues(
     films = dialogues.filter(~excluded)
     judged = hold(judge_dialogues(judge_turns(films, rules), rules))
     standing = judged.filter(F.col("reason").isNull())
-    dropped = _turn_rows(judged).unionByName(_genre_rows(dialogues.filter(excluded)))
+    dropped = _turn_rows(judged).unionByName(_genre_rows(dialogues.filter(excluded), rules.excluded_genres))
     rows = standing
     if rules.exact_duplicates or rules.near is not None:
         texts = standing.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("texts"))
@@ -257,11 +257,11 @@ def _dialogue_rows(goes: DataFrame) -> DataFrame:
     return goes.select(F.lit("dialogue").alias("unit"), F.col("dialogue_id").alias("id"), "reason", "detail", units)
 
 
-def _genre_rows(excluded: DataFrame) -> DataFrame:
+def _genre_rows(excluded: DataFrame, genres: Sequence[str]) -> DataFrame:
     return excluded.select(
         F.lit("dialogue").alias("unit"),
         F.col("dialogue_id").alias("id"),
-        F.lit("documentary").alias("reason"),
+        rule.excluded_genre(F.col("genres"), genres).alias("reason"),
         F.array_join("genres", ", ").alias("detail"),
         F.size("turns").cast("bigint").alias("units"),
     )

@@ -125,8 +125,16 @@ def is_song(text: Column) -> Column:
 
 def from_genre(genres: Column, excluded: Sequence[str]) -> Column:
     """Whether a film is of an excluded genre, in any case: EDOS 3.1 leaves out Documentary."""
-    names = [F.lit(genre.strip().lower()) for genre in excluded]
-    return F.coalesce(F.exists(genres, lambda genre: F.lower(F.trim(genre)).isin(*names)), F.lit(False))
+    return excluded_genre(genres, excluded).isNotNull()
+
+
+def excluded_genre(genres: Column, excluded: Sequence[str]) -> Column:
+    """The first genre of a film that is excluded, lower case; null where none is."""
+    names = [genre.strip().lower() for genre in excluded]
+    if not names:
+        return F.lit(None).cast("string")
+    known = F.transform(genres, lambda genre: F.lower(F.trim(genre)))
+    return F.get(F.filter(known, lambda genre: genre.isin(*names)), F.lit(0))
 
 
 def word_pattern(entries: Sequence[str]) -> str:

@@ -111,7 +111,7 @@ def test_faults_of_a_text(spark: SparkSession) -> None:
     assert conversations.count() == 2
     assert with_vectors(texts, embeddings.where("text != 'fine'"), "m").count() == 1
     topics = topic_scores(beside_others(conversations), 2).cache()
-    pairs = statement_pairs(conversations, 2, 0.5, 5).cache()
+    pairs = statement_pairs(conversations, 2, 0.5, 5).rows.cache()
     assert [(row.text_id, row.role, row["first"], row["second"]) for row in pairs.collect()] == [
         ("t2", "seeker", "work one", "work two")
     ]

@@ -19,13 +19,13 @@ from etl.emo_pillars.label_form import (
     LABEL_FORM,
     LETTERS,
     NONE,
-    QUESTIONS,
     REQUIRED,
     Task,
     chosen_examples,
     label_batch,
     label_tasks,
     options_of,
+    questions,
 )
 from etl.emo_pillars.label_scores import PAPER, label_scores
 
@@ -103,8 +103,8 @@ def test_neutral_is_raised_and_the_first_fifth_ranked() -> None:
 def test_the_page_hides_the_context_and_tells_no_label() -> None:
     tasks = [task._asdict() for task in drawn()[:3]]
     batch: Batch = label_batch(tasks)
-    assert [one.id for one in batch.questions] == list(QUESTIONS)
-    assert [one.required for one in batch.questions] == [True] * REQUIRED + [False] * (len(QUESTIONS) - REQUIRED)
+    assert [one.id for one in batch.questions] == list(questions())
+    assert [one.required for one in batch.questions] == [True] * REQUIRED + [False] * (len(questions()) - REQUIRED)
     item = batch.hits[0].items[0]
     assert item.hidden == tasks[0]["context"] and [one.value for one in item.options] == [*LETTERS, NONE]
     _, files = form_files(LABEL_FORM, tasks, None)
@@ -129,7 +129,7 @@ def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_pat
     answers = read_answers(spark, [str(tmp_path / "answers.json")])
     keys = form_keys(spark, [str(tmp_path / KEY)], LABEL_FORM)
     settings = SimpleNamespace(known_raters=(), keep_half_done=False)
-    found = counted_answers(answers, keys, QUESTIONS, REQUIRED, settings)
+    found = counted_answers(answers, keys, questions(), REQUIRED, settings)
     rows = {one.question: one for one in found.rows.collect()}
     assert {name: one.value for name, one in rows.items()} == {
         "neutral": "no", "choice": "B", "context": "true", "unfit": "joy", "no_emotion": "yes",

@@ -37,14 +37,15 @@ from etl.lakehouse.tables.emo_pillars import (
 )
 from etl.lakehouse.trainings.transfer import planned_transfers, run_transfers
 from etl.lakehouse.trainings.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
-from jobs.emo_pillars.emo_pillars_answer_tests import emo_pillars_answer_tests
-from jobs.emo_pillars.emo_pillars_answer_turns import pending_turns
-from jobs.emo_pillars.emo_pillars_export_embeddings import emo_pillars_export_embeddings
-from jobs.emo_pillars.emo_pillars_intra_dataset import emo_pillars_intra_dataset
-from jobs.emo_pillars.emo_pillars_train_contextless import emo_pillars_train_contextless
-from jobs.emo_pillars.emo_pillars_train_contextual import emo_pillars_train_contextual
-from jobs.emo_pillars.emo_pillars_transfer_emocontext import emo_pillars_transfer_emocontext
-from jobs.emo_pillars.emo_pillars_transfer_goemotions import emo_pillars_transfer_goemotions
+from jobs.emo_pillars.encoders import (
+    emo_pillars_answer_tests,
+    emo_pillars_answer_turns,
+    emo_pillars_export_embeddings,
+    emo_pillars_intra_dataset,
+    emo_pillars_train_contextless,
+    emo_pillars_train_contextual,
+)
+from jobs.emo_pillars.transfer import emo_pillars_transfer_emocontext, emo_pillars_transfer_goemotions
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 
@@ -265,7 +266,8 @@ def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: 
 
 def test_each_text_is_asked_about_once(spark: SparkSession, learned: Workplace) -> None:
     initial = spark.createDataFrame([(["yes", "no"],), (["yes"],)], "turns array<string>")
-    found = pending_turns(initial, learned).collect()  # type: ignore[arg-type]  # it looks at no settings
+    assert emo_pillars_answer_turns.sliced is not None and emo_pillars_answer_turns.sliced.prepare is not None
+    found = emo_pillars_answer_turns.sliced.prepare(initial, learned).collect()  # it looks at no settings
     assert sorted((row.utterance, row.context) for row in found) == [("no", None), ("yes", None)]
 
 

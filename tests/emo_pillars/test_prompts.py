@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from conf.prompts import prompt, slots
 from conf.taxonomy import goemotions_definitions, goemotions_labels, goemotions_mapping, goemotions_polarities
-from etl.emo_pillars.labels import label_of, labels_with_levels
+from etl.emo_pillars.labels import known_names, label_of, labels_with_levels
 from etl.emo_pillars.prompts import (
     actors_prompt,
     as_data,
@@ -110,13 +110,13 @@ def test_the_taxonomy_holds_together() -> None:
     assert {label for label in mapping.values() if label} <= set(labels)
     assert not set(mapping) & set(labels)
     paper = {"anxiety": "nervousness", "indignation": "anger", "hope": "optimism", "happiness": "joy", "calm": None}
-    assert {raw: label_of(raw) for raw in paper} == paper
-    assert (label_of(" Joy "), label_of("focus"), label_of("zeal")) == ("joy", None, None)
+    assert {raw: label_of(raw, known_names()) for raw in paper} == paper
+    assert tuple(label_of(raw, known_names()) for raw in (" Joy ", "focus", "zeal")) == ("joy", None, None)
 
 
 def test_labels_out_of_the_taxonomy_are_mapped_or_left_out_and_told() -> None:
     parsed = labels_with_levels(
-        "1. joy: 0.9\n2. Hope: 0.8\n3. calm: 0.7\n4. zeal: 0.5", prompt("emo_pillars/soft_labels"), 5
+        "1. joy: 0.9\n2. Hope: 0.8\n3. calm: 0.7\n4. zeal: 0.5", prompt("emo_pillars/soft_labels"), 5, known_names()
     )
     assert [(one.raw_label, one.label, one.was_mapped) for one in parsed.items] == [
         ("joy", "joy", False), ("hope", "optimism", True),

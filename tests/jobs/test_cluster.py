@@ -65,12 +65,13 @@ def master(tmp_path: Path) -> Iterator[str]:
             one.wait(timeout=30)
 
 
-def submit(job: str, master: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """``spark-submit jobs/<job>.py`` to the cluster."""
+def submit(stage: str, master: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """``spark-submit jobs/__main__.py STAGE`` to the cluster."""
     return subprocess.run(
         [
             str(BIN / "spark-submit"), "--master", master, "--driver-class-path", class_path(),
-            "--driver-memory", "1g", "--executor-memory", "900m", str(REPOSITORY / "jobs" / f"{job}.py"), *arguments,
+            "--driver-memory", "1g", "--executor-memory", "900m", str(REPOSITORY / "jobs" / "__main__.py"),
+            stage, *arguments,
         ],
         cwd=folder, capture_output=True, text=True, timeout=300,
         env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
@@ -82,7 +83,7 @@ def test_stages_run_by_spark_submit(tiny: TinyRun, master: str, tmp_path: Path) 
     root = tmp_path / "lakehouse"
     for stage in ("find_subtitles", "ingest_subtitles"):
         arguments = tiny.arguments(root, "spark.master=null", "spark.driver_memory=null")
-        done = submit(f"subtitles/{stage}", master, tmp_path, *arguments)
+        done = submit(stage, master, tmp_path, *arguments)
         assert done.returncode == 0, done.stderr[-3000:]
     files = DeltaTable(str(root / "subtitles" / "files")).to_pyarrow_table()
     assert set(files["subtitle_id"].to_pylist()) >= {one.subtitle_id for one in tiny.facts.files.values()}
@@ -99,7 +100,7 @@ def test_a_classifier_trains_in_one_process_a_worker(
 
     def train(processes: int) -> subprocess.CompletedProcess[str]:
         own = ("spark.master=null", "spark.driver_memory=null", f"training.processes={processes}")
-        return submit("edos/train_emotion_classifier", master, tmp_path, *tiny.arguments(root, *own))
+        return submit("train_emotion_classifier", master, tmp_path, *tiny.arguments(root, *own))
 
     done = train(2)
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]

@@ -1,9 +1,12 @@
-"""Bad settings and bad input: one clear line, exit status 2, no traceback."""
+"""The command line: what help shows; bad settings and input give one clear line, exit status 2, no traceback."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from etl.lakehouse.commands.options import COMMANDS, parsed, stage_options
+from etl.lakehouse.pipeline import all_stages
 from tests.jobs.conftest import jobs
 
 
@@ -17,6 +20,11 @@ from tests.jobs.conftest import jobs
         (["run", "--config", "no/such.yaml"], "config file no/such.yaml is not there"),
         (["sing"], "stage 'sing' is not known"),
         (["run", "--to", "sing"], "stage 'sing' is not known"),
+        (["run", "--bot", "esconv"], "unrecognized arguments: --bot esconv (see edos-lakehouse --help)"),
+        (["sql", "--to", "clean_dialogues"], "unrecognized arguments: --to clean_dialogues"),
+        (["clean_dialogues", "--only", "x"], "unrecognized arguments: --only x (see edos-lakehouse clean_dialogues"),
+        (["chat", "--bot", "eliza"], "argument --bot: invalid choice: 'eliza'"),
+        ([], "name a command or a stage: run, plan,"),
     ],
 )
 def test_bad_settings_are_named(arguments: list[str], line: str) -> None:
@@ -47,3 +55,42 @@ def test_a_stage_without_its_input_says_what_is_missing(tmp_path: Path) -> None:
     done = jobs("choose_uploads", "--set", f"lakehouse.root={tmp_path}")
     assert done.returncode == 2
     assert "choose_uploads reads subtitles.files, which is not there" in done.stderr
+
+
+def test_help_lists_the_commands_a_line_each() -> None:
+    done = jobs("--help")
+    assert done.returncode == 0
+    for name, text in COMMANDS.items():
+        assert f"  {name:14s}{text}\n" in done.stdout
+    assert "--bot" not in done.stdout
+
+
+def test_a_command_shows_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
+    own = {"run": "--to", "plan": "--only", "sql": "--execute", "reply": "--intent", "chat": "--pair"}
+    for name, option in own.items():
+        with pytest.raises(SystemExit) as left:
+            parsed([name, "--help"])
+        shown = capsys.readouterr().out
+        assert left.value.code == 0 and option in shown and "--set" in shown
+        others = {*own.values()} - {option} - ({"--to", "--only"} if name in ("run", "plan") else set())
+        assert not [other for other in others if other in shown]
+
+
+def test_a_stage_shows_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parsed(["segment_dialogues", "--help"])
+    shown = capsys.readouterr().out
+    assert "Cut each film's turns into dialogues where the screen is silent" in shown
+    assert "reads:\n  subtitles.chosen_uploads\n  subtitles.files\n  subtitles.turn_scores\n" in shown
+    assert "writes:\n  subtitles.dialogues\n" in shown
+    assert re.search(r"^  subtitles\.silence_seconds \(5\.0\)", shown, re.MULTILINE)
+    with pytest.raises(SystemExit):
+        parsed(["train_weak_labeler", "--help"])
+    shown = capsys.readouterr().out
+    assert "models.weak_labeler" in shown and "training.weak_labeler.epochs" in shown
+
+
+def test_every_stage_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for stage in all_stages():
+        shown = stage_options(stage).format_help()
+        assert stage.title in shown and "writes:" in shown and "--again" in shown and "--bot" not in shown

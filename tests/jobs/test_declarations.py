@@ -1,25 +1,46 @@
 """The stages as declared: a table of contents that holds together."""
 
-import importlib
+import re
 import runpy
+import sys
 from pathlib import Path
 
+import pytest
+
 from conf.settings import load_settings
-from etl.lakehouse.pipeline import all_stages, feeds
-from etl.lakehouse.stage import REGISTRY, setting
+from etl.lakehouse.pipeline import all_stages, feeds, in_order
+from etl.lakehouse.stage import REGISTRY, StageRun, setting
+from etl.lakehouse.stage import stage as stage_of
 from etl.lakehouse.tables import TABLES, Table
 
 JOBS = Path(__file__).resolve().parents[2] / "jobs"
 
 
-def test_every_job_file_declares_the_stage_of_its_name() -> None:
-    files = {path.stem for path in JOBS.glob("*/*.py") if path.stem != "__init__"}
-    assert files == {stage.name for stage in all_stages()}
+def test_every_chapter_declares_stages_and_says_what_it_is_about() -> None:
+    chapters = {f"jobs.{path.parent.name}.{path.stem}" for path in JOBS.glob("*/*.py") if path.stem != "__init__"}
+    assert chapters == {stage.module for stage in all_stages()}
+    for name in chapters:
+        assert (sys.modules[name].__doc__ or "").strip().endswith("."), name
 
 
-def test_job_files_are_short() -> None:
+def test_every_stage_is_described_in_one_line() -> None:
+    for stage in all_stages():
+        assert 20 < len(stage.title) <= 120 and stage.title.endswith("."), stage.name
+
+
+def test_chapters_stay_short() -> None:
+    sizes = {path: len(path.read_text().splitlines()) for path in JOBS.rglob("*.py")}
+    assert max(sizes.values()) <= 300
+    assert sum(sizes.values()) <= 2_000
+
+
+def test_chapters_are_in_the_order_of_the_data() -> None:
+    names = [stage.name for stage in all_stages()]
     for path in JOBS.glob("*/*.py"):
-        assert len(path.read_text().splitlines()) <= 60, path
+        declared = [name for name in re.findall(r"^def (\w+)\(", path.read_text(), re.MULTILINE) if name in names]
+        for place, name in enumerate(declared):
+            for later in declared[place + 1 :]:
+                assert not feeds(REGISTRY[later], REGISTRY[name]), (later, name)
 
 
 def test_every_table_is_made_by_one_stage() -> None:
@@ -43,8 +64,25 @@ def test_declared_settings_exist() -> None:
             setting(settings, key)
 
 
-def test_a_job_imported_as_main_registers_once(monkeypatch) -> None:
+def test_a_chapter_loaded_by_another_path_registers_once(tmp_path: Path) -> None:
     before = dict(REGISTRY)
-    importlib.import_module("jobs.subtitles.choose_uploads")
-    runpy.run_path(str(JOBS / "subtitles" / "choose_uploads.py"), run_name="not_main")
-    assert set(REGISTRY) == set(before) | {"choose_uploads"}
+    chapter = JOBS / "subtitles" / "turns.py"
+    copy = tmp_path / "packed.zip" / "jobs" / "subtitles" / "turns.py"
+    copy.parent.mkdir(parents=True)
+    copy.write_text(chapter.read_text())
+    for path, name in ((chapter, "__main__"), (copy, "not_main")):
+        runpy.run_path(str(path), run_name=name)
+    assert before == REGISTRY
+
+
+def test_one_name_for_two_stages_is_refused() -> None:
+    def train_turn_segmenter(run: StageRun) -> None:
+        """Do something else."""
+
+    with pytest.raises(ValueError, match=r"declared in jobs\.subtitles\.turns and again in tests\."):
+        stage_of(writes=None)(train_turn_segmenter)
+
+
+def test_the_order_does_not_depend_on_the_order_of_declarations() -> None:
+    stages = all_stages()
+    assert in_order(reversed(stages)) == stages

@@ -86,7 +86,7 @@ def shared_out(finished: Path, spark: SparkSession, tmp_path_factory: pytest.Tem
     """The finished run's export with references in place of texts."""
     from etl.lakehouse.publishing.dataset_export import publish
     from etl.lakehouse.stage import StageRun
-    from jobs.edos.export_dataset import export_dataset
+    from jobs.edos.dataset import export_dataset
 
     folder = tmp_path_factory.mktemp("shared") / "edos"
     settings = settings_of(finished, **{"publishing.text": "references", "publishing.folder": str(folder)})

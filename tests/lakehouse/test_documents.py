@@ -14,7 +14,6 @@ from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.lakehouse.commands import documents
-from etl.lakehouse.commands.command_line import COMMANDS, _parser
 from etl.lakehouse.commands.documents import (
     databricks_job,
     databricks_yaml,
@@ -23,6 +22,7 @@ from etl.lakehouse.commands.documents import (
     stage_table,
     table_table,
 )
+from etl.lakehouse.commands.options import parsed
 from etl.lakehouse.pipeline import all_stages, feeds
 from etl.lakehouse.tables import TABLES
 from tests.stand_ins import StandIns
@@ -55,7 +55,7 @@ def commands(text: str) -> list[str]:
 
 
 def job_commands(text: str) -> list[list[str]]:
-    """The arguments of each ``python -m jobs`` and of each job file given to spark-submit."""
+    """The arguments of each ``python -m jobs`` and of each ``spark-submit jobs/__main__.py``."""
     found = []
     for line in commands(text):
         words = shlex.split(line, comments=True) if "jobs" in line else []
@@ -63,7 +63,8 @@ def job_commands(text: str) -> list[list[str]]:
             found.append(words[3:])
         for place, word in enumerate(words):
             if words[0] == "spark-submit" and word.startswith("jobs/"):
-                found.append([Path(word).stem, *words[place + 1 :]])
+                assert word == "jobs/__main__.py", line
+                found.append(words[place + 1 :])
     return [words for words in found if words]
 
 
@@ -121,7 +122,7 @@ def test_the_databricks_job_keeps_the_order_of_the_stages() -> None:
         assert after == {first.name for first in stages if feeds(first, stage)}
         assert after <= seen
         seen.add(stage.name)
-        options = _parser().parse_args(task["python_wheel_task"]["parameters"])
+        options = parsed(task["python_wheel_task"]["parameters"])
         assert (options.command, options.profile) == (stage.name, "databricks")
         assert task["job_cluster_key"] == "stages"
 
@@ -141,14 +142,15 @@ def test_make_targets_exist(text: str) -> None:
 
 
 def test_commands_are_understood() -> None:
-    known = {*COMMANDS, *(stage.name for stage in all_stages())}
+    known = {stage.name for stage in all_stages()}
     found = job_commands(README)
     assert len(found) > 10
     for arguments in found:
-        options = _parser().parse_args(arguments if arguments[0] != "__main__" else arguments[1:])
-        assert options.command in known
-        assert {*(options.to or "").split(","), options.start, options.only} - {""} <= {None, *known}
-        load_settings(options.profile, [], [pair for group in options.set for pair in group])
+        options = vars(parsed(arguments))
+        named = {*(options.get("to") or "").split(","), options.get("start"), options.get("only")} - {"", None}
+        assert named <= known
+        if "set" in options:
+            load_settings(options["profile"], [], [pair for group in options["set"] for pair in group])
 
 
 def test_settings_files_in_the_readme_are_settings() -> None:

@@ -25,7 +25,7 @@ COUNTED = Table("trial.counted", "How many.", "n bigint", ("n",), {"n_not_negati
 
 def make_stage(name: str, function: Callable, reads: tuple, writes: Table | None, **more: object) -> Stage:
     facts = {"asks": (), "settings": (), "inputs": (), "version": 1, "sliced": None, "units": Units()}
-    return Stage(name=name, function=function, file=__file__, reads=reads, writes=writes, **{**facts, **more})
+    return Stage(name=name, function=function, module=__name__, reads=reads, writes=writes, **{**facts, **more})
 
 
 def loud_letters(piece: DataFrame, run: StageRun) -> Outcome:

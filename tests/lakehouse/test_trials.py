@@ -19,7 +19,7 @@ from etl.lakehouse.tables.edos import CLASSIFIER_TRIALS, TRAINING_DIALOGUES
 from etl.lakehouse.trainings import trials
 from etl.lakehouse.trainings.classifiers import rows_by_split
 from etl.lakehouse.trainings.trials import Arm, arms_of
-from jobs.edos.compare_classifiers import compare_classifiers
+from jobs.edos.classifier import compare_classifiers
 from tests.udfs.tiny_models import tiny_encoder
 
 LINES = {"sad": "i lost my dog .", "joyful": "so happy !", "questioning": "why did he do that ?"}

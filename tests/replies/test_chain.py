@@ -19,17 +19,14 @@ from etl.lakehouse.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELI
 from etl.lakehouse.trainings.replies import train_and_register_generator
 from etl.replies.regimes import PRETRAINED
 from etl.replies.requests import steered_requests
-from jobs.replies.evaluate_response_generator import evaluate_response_generator
-from jobs.replies.replies_embed import replies_embed
-from jobs.replies.replies_generate import replies_generate
-from jobs.replies.replies_list_trainings import replies_list_trainings
-from jobs.replies.replies_pretrain import replies_pretrain
-from jobs.replies.replies_read_intents import replies_read_intents
-from jobs.replies.replies_score import replies_score
-from jobs.replies.replies_steer import replies_steer
-from jobs.replies.replies_tune_empathetic import replies_tune_empathetic
-from jobs.replies.replies_tune_steered import replies_tune_steered
-from jobs.replies.train_response_generator import train_response_generator
+from jobs.replies.evaluation import evaluate_response_generator, replies_embed, replies_generate, replies_score
+from jobs.replies.steering import replies_read_intents, replies_steer, replies_tune_steered
+from jobs.replies.training import (
+    replies_list_trainings,
+    replies_pretrain,
+    replies_tune_empathetic,
+    train_response_generator,
+)
 from tests.udfs.test_reply_generator import LINES
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder

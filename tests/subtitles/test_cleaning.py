@@ -217,6 +217,18 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     assert len(DIALOGUES_IN) == len(rows) + sum(unit == "dialogue" for unit, _ in dropped)
 
 
+def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
+    texts = {name: ["Who is there ?", f"It is {name} ."] for name in ("news-0", "reef-0", "play-0")}
+    genres = {"news-0": ["Drama", " News "], "reef-0": ["documentary"]}
+    outcome = clean_dialogues(
+        dialogues_of(spark, texts, genres), CleaningRules(excluded_genres=("Documentary", "News"))
+    )
+    assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["play-0"]
+    assert outcome.dropped is not None
+    told = {row["id"]: (row["reason"], row["detail"]) for row in outcome.dropped.collect()}
+    assert told == {"news-0": ("news", "Drama,  News "), "reef-0": ("documentary", "documentary")}
+
+
 def test_each_rule_can_be_switched(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Documentary"]})
     off = CleaningRules(

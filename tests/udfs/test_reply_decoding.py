@@ -8,7 +8,8 @@ import torch
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
-from etl.lakehouse.commands.reply_shell import Conversation, main
+from etl.lakehouse.commands.command_line import main
+from etl.lakehouse.commands.reply_shell import Conversation
 from tests.udfs.test_reply_generator import LINES, tiny_generator
 from udfs.models.language.reply_decoding import reply_ids, write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
@@ -97,14 +98,17 @@ def test_an_intent_is_where_a_reply_begins(model: ReplyGenerator) -> None:
         write_replies(model, [[]], [None], greedy, 4)
 
 
-def test_typed_lines_are_answered(model: ReplyGenerator, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_typed_lines_are_answered(
+    model: ReplyGenerator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     model.steered = True
     uri = f"file:{model.save(tmp_path / 'steered')}"
     typed = io.StringIO(
         f"my dog ran away\n\n{'sun ' * 10_000}\n/intent hangry\n/intent SAD\nso ?\n/new\n/what\n/quit\n x\n"
     )
     settings = ["--set", f"lakehouse.root={tmp_path}", "replies.decoding.beams=2", "replies.decoding.max_new_tokens=5"]
-    assert main(["--model", uri, "--intent", "Consoling", *settings], typed) == 0
+    monkeypatch.setattr("sys.stdin", typed)
+    assert main(["reply", "--model", uri, "--intent", "Consoling", *settings]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("(consoling) ") and said[1] == "! nothing was said: type a line, or /quit"
     assert said[2].startswith("(consoling) ") and said[2].endswith("[only the last 24 tokens were read]")
@@ -114,16 +118,17 @@ def test_typed_lines_are_answered(model: ReplyGenerator, tmp_path: Path, capsys:
 
 
 def test_a_command_that_cannot_be_done_says_why(
-    model: ReplyGenerator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: ReplyGenerator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("hello\n"))
     model.steered = False
     plain = f"file:{model.save(tmp_path / 'plain')}"
     root = ["--set", f"lakehouse.root={tmp_path}"]
-    assert main(["--model", plain, "--intent", "consoling", *root], io.StringIO("hello\n")) == 2
+    assert main(["reply", "--model", plain, "--intent", "consoling", *root]) == 2
     assert "was not trained with intents" in capsys.readouterr().err
-    assert main(["--model", plain, "--intent", "hangry", *root], io.StringIO("hello\n")) == 2
+    assert main(["reply", "--model", plain, "--intent", "hangry", *root]) == 2
     assert "intent 'hangry' is not known" in capsys.readouterr().err
-    assert main(["--model", "models:/nobody@champion", *root], io.StringIO("hello\n")) == 2
+    assert main(["reply", "--model", "models:/nobody@champion", *root]) == 2
     assert "train it first" in capsys.readouterr().err
 
 

@@ -13,8 +13,8 @@ EXAMPLES = 5
 
 def describe(run: StageRun) -> None:
     """Print accounts by stage, Tables 3 and 9, example dialogues, tracked runs and how to query."""
-    lakehouse = Lakehouse(run.spark, run.all_settings.lakehouse)
-    lakehouse.register(all_views(run.all_settings.edos.taxonomy))
+    lakehouse = Lakehouse(run.spark, run.lakehouse)
+    lakehouse.register(all_views(run.settings.edos.taxonomy))
     spark = run.spark
     _title("What came in, and where it went")
     _table(
@@ -41,7 +41,7 @@ def describe(run: StageRun) -> None:
     for line in _tracked_runs(run):
         print(f"  {line}")
     _title("How to go on")
-    root = run.all_settings.lakehouse.root
+    root = run.lakehouse.root
     print("  make sql                     SQL over these tables, e.g. SELECT * FROM analysis.edos_table_9;")
     print("  make mlflow                  compare the trainings in a browser")
     print(f"  {root}/edos/dialogues   the data set, a Delta table")
@@ -61,7 +61,7 @@ def _examples(dialogues: DataFrame) -> list:
 def _tracked_runs(run: StageRun) -> list[str]:
     from mlflow import MlflowClient
 
-    settings = run.all_settings
+    settings = run.tracking
     client = MlflowClient(tracking_uri(settings))
     experiment = client.get_experiment_by_name(settings.mlflow.experiment)
     if experiment is None:

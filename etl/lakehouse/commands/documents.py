@@ -45,13 +45,10 @@ _FOLD = "<details{opened}><summary>{title} ({number})</summary>\n\n{table}\n\n</
 
 
 def stage_table(stages: Iterable[Stage]) -> str:
-    """Every stage in order as Markdown tables, one a data set: stage, reads, writes, its docstring's first line."""
+    """Every stage in order as Markdown tables, one a data set: stage, reads, writes, its description's first line."""
     return _folded(
         ("stage", "reads", "writes", "in words"),
-        (
-            (Path(stage.file).parts[-2], (_link(stage), _reads(stage), _writes(stage), _first_line(stage.about)))
-            for stage in stages
-        ),
+        ((stage.group, (_link(stage), _reads(stage), _writes(stage), stage.title)) for stage in stages),
     )
 
 
@@ -183,7 +180,7 @@ def _task(stage: Stage, after: list[str], libraries: list[dict[str, Any]]) -> di
     depends = {"depends_on": [{"task_key": name} for name in after]} if after else {}
     return {
         "task_key": stage.name,
-        "description": _first_line(stage.about),
+        "description": stage.title,
         **depends,
         "job_cluster_key": _CLUSTER,
         "python_wheel_task": {
@@ -206,7 +203,7 @@ def _libraries() -> list[dict[str, Any]]:
 
 
 def _link(stage: Stage) -> str:
-    return f"[{stage.name}]({'/'.join(Path(stage.file).parts[-3:])})"
+    return f"[{stage.name}]({stage.module.replace('.', '/')}.py)"
 
 
 def _reads(stage: Stage) -> str:

@@ -1,15 +1,14 @@
-"""A response generator that answers typed lines, with the intent that was chosen for it (EDOS 5, 6)."""
+"""``python -m jobs reply``: a response generator that answers typed lines, in the chosen intent (EDOS 5, 6)."""
 
-import argparse
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
-from conf.settings import PROFILES, Settings, load_settings
+from conf.settings import Settings
 from etl.lakehouse.registry import model_folder, tracking_uri
 from udfs.devices import set_threads
 from udfs.models.language.reply_decoding import write_replies
@@ -79,16 +78,20 @@ class Conversation:
         return HELP
 
 
-def main(arguments: Sequence[str] | None = None, lines: TextIO | None = None) -> int:
-    """Answer lines until they end; exit status 0, or 2 for bad settings or input."""
+def open_replies(settings: Settings, uri: str, intent: str | None, lines: TextIO | None = None) -> int:
+    """Answer lines until they end; returns the exit status.
+
+    Args:
+        uri: of a response generator.
+        intent: of the replies; None for any.
+        lines: what is typed; standard input when None.
+
+    Raises:
+        InputError: there is no such model, or no such intent.
+    """
+    conversation = _opened(settings, uri, intent)
     try:
-        options = _parser().parse_args(arguments)
-        settings = load_settings(options.profile, options.config, [text for group in options.set for text in group])
-        conversation = _opened(settings, options.model, options.intent)
         return _answer_all(conversation, lines or _typed(), print)
-    except InputError as error:
-        print(f"edos-lakehouse: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         return 0
 
@@ -121,13 +124,3 @@ def _answer_all(conversation: Conversation, lines: TextIO, say: Callable[[str], 
         except InputError as error:
             say(f"! {error}")
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m jobs.reply", description="Answer typed lines.", epilog=HELP)
-    parser.add_argument("--model", default="models:/edos-reply-steered@champion", help="a response generator's URI")
-    parser.add_argument("--intent", metavar="LABEL", help="of the replies, one of the 41 labels of EDOS; none: any")
-    parser.add_argument("--profile", default="local", help=f"one of {', '.join(PROFILES)} (default local)")
-    parser.add_argument("--config", action="append", default=[], metavar="FILE", help="YAML over the profile")
-    parser.add_argument("--set", action="append", nargs="+", default=[], metavar="KEY=VALUE", help="section.key=value")
-    return parser

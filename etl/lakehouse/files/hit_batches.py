@@ -72,7 +72,7 @@ def read_form(
 def _written(
     rows: list[dict[str, Any]], name: str, batch_id: str, contents: Mapping[str, str], folder: str | None, run: StageRun
 ) -> DataFrame:
-    folder = (folder or f"{run.all_settings.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
+    folder = (folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
     written = _put(Folders(run.spark), f"{folder}/{name}", contents)
     hits = len({row["hit_id"] for row in rows})
     run.say(f"{hits:,} HITs with {len(rows):,} items in {folder}/{name}")

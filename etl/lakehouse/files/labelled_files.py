@@ -5,8 +5,12 @@ import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from conf.errors import InputError
+from etl.emo_pillars.transfer_sets import DROPPED
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import StageRun
 
 MOST_BYTES = 256 << 20
 
@@ -66,3 +70,14 @@ def one_file(path: str | None, names: Sequence[str], setting: str) -> list[str]:
     if not places:
         raise InputError(f"{setting}: {path} is no file, and has no {' or '.join(names)}")
     return lines_of(places[0], setting)
+
+
+def set_rows(found: Any, schema: str, run: StageRun) -> Outcome:
+    """Rows and ledger of a set that was read on the driver.
+
+    Args:
+        found: of one of the readers in ``etl.emo_pillars.transfer_sets``.
+        schema: of its rows.
+    """
+    rows = run.spark.createDataFrame(found.rows, schema)
+    return Outcome(rows, run.spark.createDataFrame(found.dropped, DROPPED), rows_in=found.rows_in)

@@ -1,12 +1,12 @@
 """The AugESC conversations as an export: Parquet and JSON Lines by split, with a card."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from string import Template
 from typing import Any
 
 from pyspark.sql import DataFrame
 
+from conf import resources
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
 from etl.analysis.views import all_views
@@ -29,9 +29,9 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
     Raises:
         InputError: the folder holds other files, or there is nothing to publish.
     """
-    settings, wanted = run.all_settings, run.settings.augesc.publishing
-    lakehouse, folders = Lakehouse(run.spark, settings.lakehouse), Folders(run.spark)
-    own = f"{settings.lakehouse.root.rstrip('/')}/exports/{wanted.name}"
+    wanted = run.settings.augesc.publishing
+    lakehouse, folders = Lakehouse(run.spark, run.lakehouse), Folders(run.spark)
+    own = f"{run.lakehouse.root.rstrip('/')}/exports/{wanted.name}"
     folder = (wanted.folder or own).rstrip("/")
     refuse_foreign(folders, folder)
     content = {
@@ -46,7 +46,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
         ),
         wanted.formats, wanted.conversations_per_file, "conversations",
     )  # fmt: skip
-    lakehouse.register(all_views(settings.edos.taxonomy))
+    lakehouse.register(all_views(load_taxonomy("edos")))
     views = {name: _rows_of(run, name) for name in ("augesc_table_1", "augesc_table_2")}
     folders.write_text(f"{folder}/{CARD}", augesc_card(wanted.name, manifest.rows, wanted.formats, views))
     return folder
@@ -63,7 +63,7 @@ def augesc_card(
         formats: parquet, jsonl; the first is what a loader reads when nothing is named.
         views: rows of augesc_table_1 and augesc_table_2; a view without rows leaves its table empty.
     """
-    template = Template(files("conf").joinpath("publishing", "augesc_card.md").read_text("utf-8"))
+    template = Template(resources.text("publishing/augesc_card.md"))
     text = template.substitute(
         name=name,
         conversations=shown(sum(rows.values())),

@@ -19,11 +19,10 @@ def write_augesc_report(run: StageRun) -> str:
     Returns:
         Where it lies.
     """
-    settings = run.all_settings
-    limits = settings.augesc.filters.model_dump(mode="json", exclude={"seeker", "supporter"})
+    limits = run.settings.augesc.filters.model_dump(mode="json", exclude={"seeker", "supporter"})
     rules = {"requirements": ", ".join(f"{name} {value}" for name, value in limits.items())}
     tables = (SESSIONS, MEASURED_TEXTS, CONVERSATIONS)
-    findings = findings_of(run.spark, settings, (*VIEWS, "dropped_by_reason"), tables, rules)
+    findings = findings_of(run.spark, run.lakehouse, (*VIEWS, "dropped_by_reason"), tables, rules)
     own = [row for row in findings.rows("dropped_by_reason") if row["stage"].startswith("augesc_")]
     findings = replace(findings, views={**findings.views, "dropped_by_reason": own})
     figures = {

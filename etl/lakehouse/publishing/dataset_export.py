@@ -1,5 +1,7 @@
 """The data set as an export, and texts put back into one that has references."""
 
+from types import SimpleNamespace
+
 from conf.errors import InputError
 from conf.settings import Settings
 from conf.subtitle_settings import CleaningSettings
@@ -37,7 +39,7 @@ def publish(run: StageRun) -> str:
     Raises:
         InputError: the folder holds other files, or there is nothing to publish.
     """
-    settings, wanted = run.all_settings, run.settings.publishing
+    settings, wanted = run.settings, run.settings.publishing
     lakehouse, folders = Lakehouse(run.spark, settings.lakehouse), Folders(run.spark)
     folder = export_folder(settings)
     refuse_foreign(folders, folder)
@@ -72,7 +74,7 @@ def publish(run: StageRun) -> str:
     return folder
 
 
-def export_folder(settings: Settings) -> str:
+def export_folder(settings: SimpleNamespace | Settings) -> str:
     """Where the export goes."""
     own = f"{settings.lakehouse.root.rstrip('/')}/exports/{settings.publishing.name}"
     return (settings.publishing.folder or own).rstrip("/")

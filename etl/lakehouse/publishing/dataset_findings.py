@@ -1,10 +1,12 @@
 """Gathering what the report and the dataset card say: rows of views, the classifier's figures, versions."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-from conf.settings import Settings
+from conf.settings import LakehouseSettings
+from conf.taxonomy import Taxonomy, load_taxonomy
 from etl.analysis.findings import Findings, Rows
 from etl.analysis.views import all_views
 from etl.lakehouse.lakehouse import Lakehouse
@@ -21,14 +23,14 @@ REPORT_VIEWS = (
 )  # fmt: skip
 
 
-def gather(spark: SparkSession, settings: Settings, views: Iterable[str] = REPORT_VIEWS) -> Findings:
+def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIEWS) -> Findings:
     """Read the views that are there, all of them small, and the facts of the run.
 
     Args:
-        settings: say where the tables are, and what they were made with.
+        settings: all, or lakehouse, mlflow, subtitles and edos: where the tables are, and what they were made with.
         views: names without ``analysis.``; a view that is not there has no rows.
     """
-    lakehouse = registered(spark, settings)
+    lakehouse = registered(spark, settings.lakehouse, settings.edos.taxonomy)
     models = [str(row.model) for row in lakehouse.read(DIALOGUES).select("model").distinct().orderBy("model").collect()]
     cleaning, edos = settings.subtitles.cleaning, settings.edos
     rules = cleaning.model_dump(mode="json", exclude={"near_duplicate_jaccard"})
@@ -54,8 +56,9 @@ def gather(spark: SparkSession, settings: Settings, views: Iterable[str] = REPOR
 
 
 def findings_of(
-    spark: SparkSession, settings: Settings, views: Iterable[str], tables: Iterable[Table], made_with: Mapping[str, str]
-) -> Findings:
+    spark: SparkSession, settings: LakehouseSettings, views: Iterable[str], tables: Iterable[Table],
+    made_with: Mapping[str, str],
+) -> Findings:  # fmt: skip
     """What a report on another data set than EDOS is written from.
 
     Args:
@@ -69,10 +72,14 @@ def findings_of(
     return Findings(views=rows_of(spark, views), made_with=facts)
 
 
-def registered(spark: SparkSession, settings: Settings) -> Lakehouse:
-    """The lakehouse, with its views known by name."""
-    lakehouse = Lakehouse(spark, settings.lakehouse)
-    lakehouse.register(all_views(settings.edos.taxonomy))
+def registered(spark: SparkSession, settings: LakehouseSettings, taxonomy: Taxonomy | None = None) -> Lakehouse:
+    """Return the lakehouse, with its views known by name.
+
+    Args:
+        taxonomy: of EDOS; only its own views depend on it.
+    """
+    lakehouse = Lakehouse(spark, settings)
+    lakehouse.register(all_views(taxonomy or load_taxonomy("edos")))
     return lakehouse
 
 

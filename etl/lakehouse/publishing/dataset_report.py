@@ -21,7 +21,7 @@ def write_report(run: StageRun) -> str:
         Where it lies.
     """
     settings = run.settings.edos.report
-    findings = gather(run.spark, run.all_settings)
+    findings = gather(run.spark, run.settings)
     figures: dict[str, float] = {"dialogues": findings.dialogues, "turns": findings.turns, "films": findings.films}
     if findings.divergence is not None:
         figures["kl_to_empathetic_dialogues"] = findings.divergence
@@ -44,7 +44,7 @@ def put_report(
     Returns:
         Where it lies.
     """
-    folder = folder or f"{run.all_settings.lakehouse.root.rstrip('/')}/reports"
+    folder = folder or f"{run.lakehouse.root.rstrip('/')}/reports"
     path = f"{folder.rstrip('/')}/{file}"
     new = Folders(run.spark).write_text(path, html)
     if new:
@@ -59,7 +59,7 @@ def _log(run: StageRun, file: str, html: str, findings: Findings, figures: Mappi
     tags = {name: value[:500] for name, value in findings.made_with.items() if name.startswith("version")}
     tags = {name.replace(" ", "_"): value for name, value in tags.items()}
     name = f"{file.removesuffix('.html').replace('_', '-')}-report"
-    with tracked_run(model_store(run.all_settings), name, {}, tags) as tracked:
+    with tracked_run(model_store(run.tracking), name, {}, tags) as tracked:
         tracked.log_metrics(dict(figures))
         tracked.client.log_text(tracked.run_id, html, file)
         for view, rows in findings.views.items():

@@ -25,7 +25,7 @@ def write_emo_pillars_report(run: StageRun) -> str:
         Where it lies.
     """
     tables = (PLOTS, EXAMPLES, CONTEXTUAL_EXAMPLES)
-    findings = findings_of(run.spark, run.all_settings, (*VIEWS, "dropped_by_reason"), tables, {})
+    findings = findings_of(run.spark, run.lakehouse, (*VIEWS, "dropped_by_reason"), tables, {})
     own = [row for row in findings.rows("dropped_by_reason") if row["stage"].startswith("emo_pillars_")]
     findings = replace(findings, views={**findings.views, "dropped_by_reason": own})
     figures = {

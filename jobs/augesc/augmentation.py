@@ -1,0 +1,147 @@
+"""Support conversations by augmentation: sessions, queries, models tuned on a few, what they write (AugESC 4, 6.1)."""
+
+from itertools import chain
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.wordlists import cased_words
+from etl.augesc import generation, queries, sessions
+from etl.augesc.texts import INSTRUCTION, next_prompt
+from etl.lakehouse.asking import asks_prompts, source
+from etl.lakehouse.families import trains
+from etl.lakehouse.files.outside import csv_rows, files_under
+from etl.lakehouse.outcome import Outcome, Trained
+from etl.lakehouse.stage import Sliced, StageRun, manual_stage, under
+from etl.lakehouse.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
+from etl.lakehouse.tables.llm import AUGMENTED, UNTUNED
+
+TALKS, DUMPS = (".csv", ".csv.gz"), (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
+LISTS = EMOTIONS, SENSITIVE, MEDICATION, FORUM = (
+    "augesc/negative_emotions", "augesc/sensitive_words", "augesc/medication_words", "augesc/forum_words",
+)  # fmt: skip
+GENERATION, ROLES = "augesc.generation", ("seeker", "supporter")
+
+
+@manual_stage(
+    writes=SESSIONS,
+    settings=("augesc.session_rules.max_characters",),
+    inputs=under("augesc", "sessions", "contrast_sessions"),
+    units="sessions",
+)
+def augesc_read_sessions(run: StageRun) -> Outcome:
+    """Read support conversations between people: ESConv in the forms that are passed on (AugESC 4.1)."""
+    augesc = run.settings.augesc
+    files = files_under(augesc.sessions, sessions.ENDINGS, "augesc.sessions")
+    contrast = files_under(augesc.contrast_sessions, sessions.ENDINGS, "augesc.contrast_sessions")
+    read = sessions.read_sessions(run.spark, files, contrast).cache()
+    outcome = sessions.usable_sessions(read, augesc.session_rules.max_characters)
+    return Outcome(outcome.rows, outcome.dropped, rows_in=read.count())
+
+
+@manual_stage(
+    reads=(SESSIONS,),
+    writes=TRAINING_SESSIONS,
+    settings=under("augesc.session_rules", "training", "seed"),
+    units="sessions",
+)
+def augesc_draw_sessions(known: DataFrame, run: StageRun) -> Outcome:
+    """Draw the sessions that a model is tuned on, as evenly over the problem types as the data allow (AugESC 4.1)."""
+    rules = run.settings.augesc.session_rules
+    return sessions.training_draw(known, rules.training, rules.seed)
+
+
+@manual_stage(writes=QUERIES, settings=("augesc.query_rules",), inputs=("augesc.queries",), units="posts",
+              resources=tuple(f"{name}.txt" for name in LISTS))  # fmt: skip
+def augesc_collect_queries(run: StageRun) -> Outcome:
+    """Collect posts that begin conversations: EmpatheticDialogues' first posts, dumps of forums (AugESC 4.2, A)."""
+    rules = run.settings.augesc.query_rules
+    files = files_under(run.settings.augesc.queries, (*TALKS, *DUMPS), "augesc.queries")
+    talks = (csv_rows(name, queries.COLUMNS, "augesc.queries") for name in files if name.endswith(TALKS))
+    posts = queries.empathetic_posts(run.spark, chain.from_iterable(talks))
+    dumps = [name for name in files if not name.endswith(TALKS)]
+    posts = queries.with_lengths(posts.unionByName(queries.forum_posts(run.spark, dumps))).cache()
+    outcome = queries.chosen_queries(
+        posts,
+        tokens=(rules.min_tokens, rules.max_tokens),
+        emotions=rules.emotions or cased_words(EMOTIONS),
+        sensitive=cased_words(SENSITIVE),
+        medication=cased_words(MEDICATION),
+        forum_words=cased_words(FORUM),
+        forums=[name.lower() for name in rules.forums],
+    )
+    return Outcome(outcome.rows, outcome.dropped, rows_in=posts.count())
+
+
+@trains("augmenter", "models.augmenter_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
+        when=f"{GENERATION}.augments", resources=(INSTRUCTION,))  # fmt: skip
+def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
+    """Tune a language model on a few sessions, so that it goes on from a query as people do (AugESC 4.1)."""
+    from etl.lakehouse.trainings.augesc import train_and_register_augmenter
+
+    return train_and_register_augmenter(drawn, known, run)
+
+
+@asks_prompts(
+    (QUERIES,), AUGMENTED, "augmenter", per_minute=3, resources=(INSTRUCTION,),
+    settings=(*under(GENERATION, "queries", "decoding"), "augesc.samples_per_query"), when=f"{GENERATION}.augments",
+)  # fmt: skip
+def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
+    """Let the tuned model go on from each query, several times (AugESC 4.2)."""
+    return generation.augmenter_asked(posts, run.settings.augesc)
+
+
+@asks_prompts(
+    (QUERIES,), UNTUNED, "augmenter_base", resources=(INSTRUCTION,),
+    when=f"{GENERATION}.compares_untuned",
+    settings=under(GENERATION, "queries", "baseline_queries", "untuned_decoding"),
+)  # fmt: skip
+def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
+    """Let the model before its tuning go on from queries, for comparison (AugESC 4.3)."""
+    return generation.untuned_asked(posts, run.settings.augesc)
+
+
+def _trained_role(role: str, drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
+    from etl.lakehouse.trainings.dialogue_models import train_and_register_speaker
+
+    return train_and_register_speaker(role, role, drawn, known, run)
+
+
+@trains("seeker", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
+        when=f"{GENERATION}.plays_roles")  # fmt: skip
+def augesc_train_seeker(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
+    """Tune a model on what seekers say, for talks of two models (AugESC 6.1)."""
+    return _trained_role("seeker", drawn, known, run)
+
+
+@trains("supporter", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
+        when=f"{GENERATION}.plays_roles")  # fmt: skip
+def augesc_train_supporter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
+    """Tune a model on what supporters say, for talks of two models (AugESC 6.1)."""
+    return _trained_role("supporter", drawn, known, run)
+
+
+def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
+    identities = [run.models[role].identity for role in ROLES]
+    return generation.role_plays_asked(posts, run.settings.augesc.generation, identities)
+
+
+@manual_stage(
+    reads=(QUERIES,),
+    writes=ROLE_PLAYS,
+    asks=ROLES,
+    settings=under(GENERATION, "queries", "baseline_queries", "role_decoding", "role_utterances"),
+    sliced=Sliced("play_id", cost_per_minute=2, prepare=_plays, plans=True),
+    units="talks",
+    when=f"{GENERATION}.plays_roles",
+    options=("llm",),
+)
+def augesc_play_roles(plays: DataFrame, posts: DataFrame, run: StageRun) -> DataFrame:
+    """Let two models, one tuned on each speaker's utterances, talk with each other, from queries on (AugESC 6.1)."""
+    from udfs.role_play import role_plays
+
+    wanted = run.settings.augesc.generation
+    sources = {role: source(run, role) for role in ROLES}
+    said = role_plays(plays, sources, next_prompt, wanted.role_decoding, wanted.role_utterances, run.compute.partitions)
+    models = {f"{role}_model": F.lit(run.models[role].identity) for role in ROLES}
+    return plays.drop("query").withColumns(models).join(said, "play_id")

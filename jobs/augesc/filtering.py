@@ -1,0 +1,68 @@
+"""From texts to the AugESC conversations: measured, checked against eight requirements, kept, exported (AugESC 4.3)."""
+
+from pyspark.sql import DataFrame
+
+from etl.augesc import conversations, generation, measures, requirements
+from etl.augesc.texts import INSTRUCTION
+from etl.lakehouse.files.outside import files_under
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import StageRun, Units, manual_stage
+from etl.lakehouse.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
+from etl.lakehouse.tables.llm import AUGMENTED, UNTUNED
+
+
+@manual_stage(
+    reads=(SESSIONS, QUERIES, AUGMENTED, UNTUNED, ROLE_PLAYS),
+    writes=MEASURED_TEXTS,
+    asks=("augmenter", "augmenter_base"),
+    settings=("augesc.generation", "augesc.samples_per_query"),
+    inputs=("augesc.generated_texts",),
+    units="texts",
+    resources=(INSTRUCTION,),
+)
+def augesc_measure_texts(
+    sessions: DataFrame, queries: DataFrame, augmented: DataFrame, untuned: DataFrame, plays: DataFrame, run: StageRun
+) -> Outcome:
+    """Measure every text as a conversation: utterances, lengths, lines that nobody speaks (AugESC 4.3)."""
+    augesc = run.settings.augesc
+    files = files_under(augesc.generated_texts, (".jsonl", ".jsonl.gz"), "augesc.generated_texts")
+    given = [measures.texts_from_files(run.spark, files)]
+    if augesc.generation.augments:
+        asked, model = generation.augmenter_asked(queries, augesc), run.models["augmenter"].identity
+        given.append(generation.generated_texts(asked, augmented, model, "augmenter"))
+    if augesc.generation.compares_untuned:
+        asked, model = generation.untuned_asked(queries, augesc), run.models["augmenter_base"].identity
+        given.append(generation.generated_texts(asked, untuned, model, "untuned"))
+    if augesc.generation.plays_roles:
+        given.append(Outcome(generation.played_texts(plays), rows_in=plays.count()))
+    outcome = measures.all_texts(measures.session_texts(sessions), given)
+    return Outcome(measures.measured_texts(outcome.rows), outcome.dropped, rows_in=outcome.rows_in)
+
+
+@manual_stage(reads=(MEASURED_TEXTS,), writes=VIOLATIONS, settings=("augesc.filters",), units="texts")
+def augesc_check_texts(measured: DataFrame, run: StageRun) -> DataFrame:
+    """Check the eight requirements for every text, each for itself (AugESC 4.3)."""
+    return requirements.violations(measured, run.settings.augesc.filters)
+
+
+@manual_stage(
+    reads=(MEASURED_TEXTS, VIOLATIONS),
+    writes=CONVERSATIONS,
+    units=Units("texts", rows_in="count_if(method = 'augmenter')"),
+)
+def augesc_keep_conversations(measured: DataFrame, violations: DataFrame, run: StageRun) -> Outcome:
+    """Keep the tuned model's texts that meet all requirements: the AugESC conversations (AugESC 4.3, 5)."""
+    return conversations.kept_conversations(measured, violations)
+
+
+@manual_stage(
+    reads=(CONVERSATIONS, QUERIES),
+    writes=None,
+    settings=("augesc.publishing",),
+    shows="files under `augesc.publishing.folder`",
+)
+def augesc_export(kept: DataFrame, queries: DataFrame, run: StageRun) -> None:
+    """Export the AugESC conversations: JSON Lines in the schema of ESConv and Parquet, with a card (AugESC 5)."""
+    from etl.lakehouse.publishing.augesc_export import publish_augesc
+
+    publish_augesc(kept, queries, run)

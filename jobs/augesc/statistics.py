@@ -1,0 +1,67 @@
+"""What the conversations are like: counts by role, bigrams, typical words, a report (AugESC 5)."""
+
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from etl.augesc import statistics
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import StageRun, Units, manual_stage, under
+from etl.lakehouse.tables import augesc as tables
+from etl.lakehouse.tables.augesc_evaluation import COMPARISON_SCORES, RATING_SCORES
+from etl.lakehouse.tables.augesc_faults import FAULTS
+
+COMPARED = ("esconv", "ed", "reddit")
+
+
+@manual_stage(
+    reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
+    writes=tables.STATISTICS,
+    units=Units("conversations", rows_out="coalesce(sum(value) FILTER (WHERE measure = 'sessions'), 0)"),
+)
+def augesc_describe_conversations(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
+    """Count what the conversations are like, by set and role (AugESC 5.1, Table 2)."""
+    rows = statistics.role_statistics(statistics.said_in(measured, conversations))
+    return Outcome(rows, rows_in=statistics.number_said(measured, conversations))
+
+
+@manual_stage(
+    reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
+    writes=tables.BIGRAM_GROWTH,
+    settings=("augesc.statistics.growth_points",),
+    units="sizes",
+)
+def augesc_grow_bigrams(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
+    """Count how many different bigrams more and more conversations have (AugESC 5.2, Figure 5)."""
+    said, points = statistics.said_in(measured, conversations), run.settings.augesc.statistics.growth_points
+    return Outcome(statistics.bigram_growth(said, points), rows_in=statistics.number_of_sizes(said, points))
+
+
+@manual_stage(
+    reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
+    writes=tables.TYPICAL_WORDS,
+    settings=under("augesc.statistics", "sampled", "prior_words", "typical_words"),
+    units="words",
+)
+def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
+    """Compare the sets' words: which are typical of one, by log-odds with a prior, z-scored (AugESC 5.3, Figure 4)."""
+    wanted = run.settings.augesc.statistics
+    said = statistics.said_in(measured, conversations).where(f"data_set IN {COMPARED}")
+    counts = statistics.word_counts(statistics.sampled(said, wanted.sampled)).cache()
+    rows = statistics.most_typical(statistics.log_odds(counts, wanted.prior_words), wanted.typical_words)
+    return Outcome(rows, rows_in=statistics.number_of_typical(counts, wanted.typical_words))
+
+
+@manual_stage(
+    reads=(
+        tables.CONVERSATIONS, tables.VIOLATIONS, tables.STATISTICS, tables.TYPICAL_WORDS, tables.BIGRAM_GROWTH,
+        RATING_SCORES, COMPARISON_SCORES, FAULTS,
+    ),
+    writes=None,
+    settings=("augesc.report_folder",),
+    shows="a page under `augesc.report_folder`", options=("augesc.filters",))  # fmt: skip
+def augesc_report(*inputs: Any) -> None:
+    """Report on AugESC's conversations: one HTML page, the paper's tables and figures beside ours (AugESC 4 to 7)."""
+    from etl.lakehouse.publishing.augesc_report import write_augesc_report
+
+    write_augesc_report(inputs[-1])

@@ -1,0 +1,131 @@
+"""The crowd's labels: readable turns made into HITs, answers collected, majorities found and held out (EDOS 3.2)."""
+
+from pyspark.sql import DataFrame
+
+from conf.errors import InputError
+from etl.edos import answers as page_answers
+from etl.edos.quiz import situations
+from etl.edos.readability import correlations, readability_of_turns, reading_of
+from etl.edos.tasks import annotation_tasks
+from etl.edos.training_rows import seeds_of
+from etl.edos.votes import agree, all_annotations
+from etl.lakehouse.files.hit_batches import write_batch
+from etl.lakehouse.files.outside import files_under, read_csv
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import StageRun, Units, manual_stage, stage, under
+from etl.lakehouse.tables import edos as tables
+from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
+
+SECTION, TALKS, TAXONOMY = "edos.annotation", "edos.empathetic_dialogues", "edos.taxonomy"
+
+
+@manual_stage(
+    reads=(tables.WEAK_LABELS, CLEAN_DIALOGUES),
+    writes=tables.READABILITY,
+    settings=under(SECTION, "bands", "readability_alpha", "distinct_weight", "frequencies", "distinct"),
+    units="turns",
+)
+def score_readability(weak_labels: DataFrame, dialogues: DataFrame, run: StageRun) -> Outcome:
+    """Score how easily each confidently labelled turn reads with its history (EDOS 3.2, A)."""
+    annotation = run.settings.edos.annotation
+    return readability_of_turns(weak_labels, dialogues, annotation.bands, reading_of(annotation))
+
+
+@manual_stage(
+    reads=(tables.READABILITY, tables.WEAK_LABELS, CLEAN_DIALOGUES),
+    writes=tables.ANNOTATION_TASKS,
+    settings=(*under(SECTION, "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed"), TAXONOMY),
+    inputs=(TALKS,),
+    units=Units("turns", rows_out="count_if(quiz_label IS NULL)"),
+)
+def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues: DataFrame, run: StageRun) -> Outcome:
+    """Make HITs for the crowd: the most readable turns of each class, with quiz items (EDOS 3.2)."""
+    annotation, source = run.settings.edos.annotation, run.settings.edos.empathetic_dialogues
+    f, d = correlations(readability)
+    run.say(f"readability correlates with f {f or 0:+.2f}, with d {d or 0:+.2f}")
+    pool = None
+    if source is None:
+        run.say(f"{TALKS} is not set: HITs without a quiz")
+    else:
+        rows = read_csv(run.spark, files_under([source], (".csv", ".csv.gz"), TALKS), TALKS)
+        pool = situations(rows, run.settings.edos.taxonomy.names, annotation.quiz_characters)
+    return annotation_tasks(
+        readability, weak_labels, dialogues, pool, per_class=annotation.per_class,
+        per_hit=annotation.dialogues_per_hit, quiz_per_hit=annotation.quiz_per_hit, seed=annotation.seed,
+    )  # fmt: skip
+
+
+@manual_stage(
+    reads=(tables.ANNOTATION_TASKS,),
+    writes=tables.ANNOTATION_FILES,
+    settings=(*under(SECTION, "folder", "post_to", "reward", "workers", "countries"), TAXONOMY),
+    units=Units("items", rows_out="coalesce(max(items), 0)"),
+)
+def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
+    """Write the crowd's HITs as files: the annotation page, a platform's table, the key to the answers (EDOS B)."""
+    return write_batch(tasks, "crowd", run.settings.edos.annotation.workers, run)
+
+
+@stage(writes=tables.ANSWERS, settings=(*under(SECTION, "known_workers", "keep_half_done"), TAXONOMY),
+       inputs=under(SECTION, "answers", "batches"), units="answers")  # fmt: skip
+def collect_answers(run: StageRun) -> Outcome:
+    """Collect the annotation page's answers: which count, and what each was about (EDOS 3.2)."""
+    annotation = run.settings.edos.annotation
+    files = files_under(annotation.answers, (".json", ".jsonl", ".csv"), f"{SECTION}.answers")
+    if files and not annotation.batches:
+        raise InputError(f"{SECTION}.batches is empty: name the key.jsonl of each batch that was answered")
+    keys = page_answers.read_keys(run.spark, files_under(annotation.batches, (".jsonl",), f"{SECTION}.batches"))
+    answers = page_answers.read_answers(run.spark, files).cache()
+    outcome = page_answers.accepted_answers(answers, keys, run.settings.edos.taxonomy.names, annotation)
+    return Outcome(outcome.rows, outcome.dropped, rows_in=answers.count())
+
+
+@stage(
+    reads=(tables.ANSWERS,),
+    writes=tables.ASSIGNMENTS,
+    settings=under(SECTION, "quiz_to_pass", "reward", "bonus"),
+    units=Units("assignments", "count(DISTINCT hit_id, worker_id)"),
+)
+def score_workers(answers: DataFrame, run: StageRun) -> Outcome:
+    """Score each HIT that a worker did: quiz, time, pay and bonus (EDOS 3.2, 7)."""
+    annotation = run.settings.edos.annotation
+    pay = {"reward": annotation.reward, "bonus": annotation.bonus}
+    return Outcome(page_answers.assignments(answers, pass_at=annotation.quiz_to_pass, **pay))
+
+
+@stage(
+    reads=(tables.ANSWERS,),
+    writes=tables.ANNOTATIONS,
+    settings=(TAXONOMY,),
+    inputs=("edos.crowd_votes",),
+    units="votes",
+)
+def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
+    """Collect the crowd's answers: files of votes, and the page's; the unit is a turn with its history (EDOS 3.2)."""
+    files, votes = run.settings.edos.crowd_votes, None
+    if files or answers.isEmpty():
+        votes = read_csv(run.spark, files, "edos.crowd_votes")
+    return all_annotations(votes, answers, run.settings.edos.taxonomy.names)
+
+
+@stage(
+    reads=(tables.ANNOTATIONS,),
+    writes=tables.CROWD_LABELS,
+    units=Units("turns", "count(DISTINCT dialogue_id, turn)"),
+    settings=(TAXONOMY,),
+)
+def agree_labels(annotations: DataFrame, run: StageRun) -> Outcome:
+    """Take the label that two of three workers agree on (EDOS 3.2)."""
+    return agree(annotations, run.settings.edos.taxonomy.names)
+
+
+@stage(
+    reads=(tables.CROWD_LABELS,),
+    writes=tables.SEEDS,
+    settings=("edos.test_share", "edos.validation_share"),
+    units="turns",
+)
+def hold_out_labels(crowd_labels: DataFrame, run: StageRun) -> Outcome:
+    """Hold out a fifth of the crowd's labels in each class, before anything is expanded from them (EDOS 3.3)."""
+    edos = run.settings.edos
+    return seeds_of(crowd_labels, edos.test_share, edos.validation_share)

@@ -1,0 +1,89 @@
+"""The finished data set: what it is like, an audit by people, a report, files for others (EDOS 4)."""
+
+from pyspark.sql import DataFrame
+
+from etl.edos.audit import audit_tasks
+from etl.edos.empathetic import COLUMNS, DROPPED, TURNS, labelled_utterances
+from etl.lakehouse.files.hit_batches import write_batch
+from etl.lakehouse.files.outside import csv_rows
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import StageRun, Units, manual_stage, stage, under
+from etl.lakehouse.tables.edos import AUDIT_FILES, AUDIT_TASKS, DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
+from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES, GAPS
+
+TALKS = "edos.empathetic_dialogues"
+
+
+@stage(reads=(DIALOGUES,), writes=None)
+def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
+    """Show what was made: the paper's Tables 3 and 9, accounts, examples, and how to go on."""
+    from etl.lakehouse.commands.describe import describe
+
+    describe(run)
+
+
+@manual_stage(
+    reads=(DIALOGUES, WEAK_LABELS),
+    writes=AUDIT_TASKS,
+    settings=(*under("edos.audit", "bands", "per_stratum", "items_per_hit"), "edos.annotation.seed"),
+    units=Units("turns", "sum(size(turns))"),
+)
+def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -> Outcome:
+    """Draw finished turns by label and confidence for people to label again: the audit (ours)."""
+    audit, seed = run.settings.edos.audit, run.settings.edos.annotation.seed
+    return audit_tasks(
+        dialogues, weak_labels, bands=audit.bands, per_stratum=audit.per_stratum, per_hit=audit.items_per_hit, seed=seed
+    )
+
+
+@manual_stage(
+    reads=(AUDIT_TASKS,),
+    writes=AUDIT_FILES,
+    settings=(
+        *under("edos.annotation", "folder", "post_to", "reward", "countries"),
+        "edos.audit.workers",
+        "edos.taxonomy",
+    ),
+    units=Units("items", rows_out="coalesce(max(items), 0)"),
+)
+def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
+    """Write the audit's HITs as files: the annotation page, and the key to the answers (ours)."""
+    return write_batch(tasks, "audit", run.settings.edos.audit.workers, run)
+
+
+@manual_stage(writes=EMPATHETIC_TURNS, settings=("edos.taxonomy",), inputs=(TALKS,), units="utterances")
+def read_empathetic_dialogues(run: StageRun) -> Outcome:
+    """Read EmpatheticDialogues with its labels, to compare EDOS with (EDOS 4); no rows where no files are named."""
+    path = run.settings.edos.empathetic_dialogues
+    rows = csv_rows(path, COLUMNS, TALKS) if path else ()
+    found = labelled_utterances(rows, run.settings.edos.taxonomy.names)
+    turns = run.spark.createDataFrame(found.turns, TURNS)
+    return Outcome(turns, run.spark.createDataFrame(found.dropped, DROPPED), rows_in=found.rows_in)
+
+
+@manual_stage(
+    reads=(DIALOGUES, EMPATHETIC_TURNS, GAPS),
+    writes=None,
+    settings=("edos.report",),
+    shows="a page under `edos.report.folder`",
+    options=("lakehouse", "mlflow", "subtitles", "edos"),
+)
+def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame, run: StageRun) -> None:
+    """Report on the finished data set: one HTML page with labels, flow, silences, examples, limits (EDOS 4)."""
+    from etl.lakehouse.publishing.dataset_report import write_report
+
+    write_report(run)
+
+
+@manual_stage(
+    reads=(DIALOGUES, CLEAN_DIALOGUES),
+    writes=None,
+    settings=("publishing",),
+    shows="files under `publishing.folder`",
+    options=("lakehouse", "mlflow", "subtitles", "edos"),
+)
+def export_dataset(dialogues: DataFrame, clean: DataFrame, run: StageRun) -> None:
+    """Export the data set for others: Parquet and JSON Lines split by film, a card; texts or references to OPUS."""
+    from etl.lakehouse.publishing.dataset_export import publish
+
+    publish(run)

@@ -1,0 +1,154 @@
+"""What the synthetic data are like: similarities, changes, markers, topics and their names (Emo Pillars 7, G, H)."""
+
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.wordlists import words
+from etl.emo_pillars import reading, samples, similarities, steps
+from etl.emo_pillars.markers import adverb_markers
+from etl.emo_pillars.topics import topics_of
+from etl.lakehouse.asking import asks_once, asks_prompts, embeddings, reads_answers
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import StageRun, Units, manual_stage, under
+from etl.lakehouse.tables import emo_pillars_analysis as tables
+from etl.lakehouse.tables import llm
+from etl.lakehouse.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
+from jobs.emo_pillars.synthesis import prompt_of
+
+SECTION, ENCODER, NAMER = "emo_pillars.analysis", "analysis_encoder", "topic_namer"
+SAMPLES = under(SECTION, "utterances", "pairs", "plots")
+
+
+@asks_once(
+    embeddings,
+    ENCODER,
+    10_000,
+    reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS),
+    writes=tables.TEXT_EMBEDDINGS,
+    settings=SAMPLES + under(SECTION, "topic_emotion", "topic_utterances", "topic_query"),
+    units="texts",
+    on_request=True,
+)
+def emo_pillars_embed_texts(
+    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, run: StageRun
+) -> DataFrame:
+    """Embed each distinct text of the analysis' samples once (Emo Pillars 7)."""
+    wanted = run.settings.emo_pillars.analysis
+    return samples.texts_to_embed(examples, contextual, contexts, wanted, wanted.topic_query)
+
+
+@manual_stage(reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.SIMILARITIES,
+              asks=(ENCODER,), settings=SAMPLES, units=Units("pairs", rows_out="coalesce(sum(pairs), 0)"))  # fmt: skip
+def emo_pillars_compare_texts(
+    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
+) -> Outcome:
+    """Compare utterances and contexts pair by pair: how alike overall, by emotion, by actor (Emo Pillars 7, G)."""
+    wanted, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
+    counts = similarities.counts_of_samples(
+        examples, contextual, contexts, embedded, model,
+        utterances=wanted.utterances, pairs=wanted.pairs, plots=wanted.plots,
+    ).cache()  # fmt: skip
+    return Outcome(similarities.summarised(counts, model), rows_in=similarities.number_of_pairs(counts))
+
+
+@manual_stage(reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.CHANGES, asks=(ENCODER,),
+              settings=(f"{SECTION}.pairs",), units="examples")  # fmt: skip
+def emo_pillars_measure_changes(
+    contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
+) -> Outcome:
+    """Measure what cleaning and rewriting changed: similarity, lengths, what is left of the words (Emo Pillars 7)."""
+    pairs, model = run.settings.emo_pillars.analysis.pairs, run.models[ENCODER].identity
+    dropped = similarities.unmeasured_changes(contextual, contexts, embedded, model, pairs)
+    rows = similarities.changes(contextual, contexts, embedded, model, pairs)
+    return Outcome(rows, dropped, rows_in=min(pairs, contextual.count()))
+
+
+@manual_stage(
+    reads=(CONTEXTUAL_EXAMPLES,),
+    writes=tables.MARKERS,
+    settings=under(SECTION, "removed_share", "marker_share", "marker_count"),
+    units=Units("adverbs", rows_out="count(DISTINCT word)"),
+    resources=("emo_pillars/not_adverbs.txt",),
+)
+def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
+    """Find the adverbs that rewriting takes out, and the emotions that they go with (Emo Pillars G, Table 9)."""
+    wanted = run.settings.emo_pillars.analysis
+    return adverb_markers(
+        contextual, words("emo_pillars/not_adverbs"), removed=wanted.removed_share, share=wanted.marker_share,
+        least=wanted.marker_count,
+    )  # fmt: skip
+
+
+@manual_stage(
+    reads=(EXAMPLES, tables.TEXT_EMBEDDINGS),
+    writes=tables.TOPICS,
+    asks=(ENCODER,),
+    settings=under(SECTION, "topic_emotion", "topic_utterances", "topic_similarity", "seed"),
+    units=Units("utterances", rows_out="coalesce(sum(utterances), 0)"),
+)
+def emo_pillars_find_topics(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
+    """Find topics among the utterances of one emotion: communities of their similarity graph (Emo Pillars 7, H)."""
+    wanted, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
+    texts = samples.topic_utterances(examples, wanted.topic_emotion, wanted.topic_utterances)
+    rows = samples.with_vector(texts, embedded, model).orderBy("utterance_id").collect()
+    vectors = np.array([row.vector for row in rows], dtype=np.float32)
+    said = [row.text for row in rows]
+    found = topics_of(wanted.topic_emotion, said, vectors, wanted.topic_similarity, wanted.seed)
+    dropped = samples.without_vector(texts, ["text"], embedded, model)
+    rows_in = min(wanted.topic_utterances, examples.where(F.col("primary_label") == wanted.topic_emotion).count())
+    return Outcome(run.spark.createDataFrame(found, tables.TOPICS.schema), dropped, rows_in=rows_in)
+
+
+@asks_prompts(
+    (tables.TOPICS,), llm.TOPIC_NAMES, NAMER, **prompt_of("topic_names", "analysis.large_topic")
+)  # fmt: skip
+def emo_pillars_ask_topic_names(topics: DataFrame, run: StageRun) -> DataFrame:
+    """Ask a language model, where one is named, what each large topic is about (Emo Pillars H)."""
+    return run.where_asked(NAMER, steps.topic_names_asked(topics, run.settings.emo_pillars))
+
+
+@reads_answers(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
+def emo_pillars_topic_names(answers: DataFrame, run: StageRun) -> Outcome:
+    """Read the names of topics out of the answers (Emo Pillars H)."""
+    return reading.topic_names_read(answers)
+
+
+@asks_prompts((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, **prompt_of("topic_categories"))
+def emo_pillars_ask_topic_categories(names: DataFrame, run: StageRun) -> DataFrame:
+    """Ask that model for a broad category of each named topic (Emo Pillars H)."""
+    return run.where_asked(NAMER, steps.topic_categories_asked(names, run.settings.emo_pillars))
+
+
+@reads_answers(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
+def emo_pillars_topic_categories(answers: DataFrame, run: StageRun) -> Outcome:
+    """Read the categories of topics out of the answers (Emo Pillars H)."""
+    return reading.topic_categories_read(answers)
+
+
+@manual_stage(reads=(EXAMPLES, tables.TEXT_EMBEDDINGS), writes=tables.QUERY_EXAMPLES, asks=(ENCODER,),
+              settings=under(SECTION, "topic_query", "topic_examples"), units="examples")  # fmt: skip
+def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
+    """Take the examples nearest to a query, as a topic whose emotions are counted (Emo Pillars 7, Figure 7)."""
+    wanted, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
+    rows = similarities.nearest_to(wanted.topic_query, examples, embedded, model, wanted.topic_examples)
+    known = samples.with_vector(examples, embedded, model, "utterance").count()
+    return Outcome(rows, rows_in=min(wanted.topic_examples, known))
+
+
+@manual_stage(
+    reads=(
+        EXAMPLES, CONTEXTUAL_EXAMPLES, tables.SIMILARITIES, tables.CHANGES, tables.TOPICS, tables.TOPIC_NAMES,
+        tables.TOPIC_CATEGORIES, tables.QUERY_EXAMPLES, tables.MARKERS, tables.EVALUATION_SCORES,
+    ),
+    writes=None,
+    settings=(f"{SECTION}.report_folder",),
+    shows="a page under `emo_pillars.analysis.report_folder`"
+)  # fmt: skip
+def emo_pillars_report(*inputs: Any) -> None:
+    """Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 7, G and H beside ours."""
+    from etl.lakehouse.publishing.emo_pillars_report import write_emo_pillars_report
+
+    write_emo_pillars_report(inputs[-1])

@@ -1,0 +1,110 @@
+"""Models of the synthetic data, with contexts and without, on its own test sets and on EDOS (Emo Pillars 5.1, 5.2)."""
+
+from pyspark.sql import DataFrame
+
+from conf.taxonomy import GOEMOTIONS
+from etl.edos.hashes import text_hash
+from etl.emo_pillars import intra_dataset, taxonomy_map
+from etl.lakehouse.asking import asks_once, passage_scores
+from etl.lakehouse.families import trains
+from etl.lakehouse.outcome import Outcome, Trained
+from etl.lakehouse.stage import StageRun, Units, manual_stage, under
+from etl.lakehouse.tables import emo_pillars as tables
+from etl.lakehouse.tables.edos import DIALOGUE_SCORES, INITIAL
+
+CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
+CONTEXTUAL, CONTEXTUAL_REWRITTEN = "emo_pillars_contextual", "emo_pillars_contextual_rewritten"
+LEARNERS = (CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
+ENCODER = "models.emo_pillars_encoder"
+
+
+@trains(CONTEXTLESS, ENCODER, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
+def emo_pillars_train_contextless(examples: DataFrame, run: StageRun) -> Trained:
+    """Train the context-less model on original utterances (Emo Pillars 5.1.1)."""
+    from etl.lakehouse.trainings.multi_label import contextless, train_and_register_multi_label
+
+    return train_and_register_multi_label(contextless(examples), run, CONTEXTLESS)
+
+
+def _trained(examples: DataFrame, run: StageRun, model: str, rewritten: bool, with_context: bool = True) -> Trained:
+    """A model of the context-full data set's original or rewritten utterances."""
+    from etl.lakehouse.trainings.multi_label import contextual, train_and_register_multi_label
+
+    return train_and_register_multi_label(
+        contextual(examples, rewritten=rewritten, with_context=with_context), run, model
+    )
+
+
+@trains(CONTEXTLESS_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+def emo_pillars_train_contextless_rewritten(examples: DataFrame, run: StageRun) -> Trained:
+    """Train the context-less model on rewritten utterances, contexts left out (Emo Pillars 5.1.1)."""
+    return _trained(examples, run, CONTEXTLESS_REWRITTEN, rewritten=True, with_context=False)
+
+
+@trains(CONTEXTUAL, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+def emo_pillars_train_contextual(examples: DataFrame, run: StageRun) -> Trained:
+    """Train the context-aware model on original utterances with their contexts (Emo Pillars 5.2.1)."""
+    return _trained(examples, run, CONTEXTUAL, rewritten=False)
+
+
+@trains(CONTEXTUAL_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+def emo_pillars_train_contextual_rewritten(examples: DataFrame, run: StageRun) -> Trained:
+    """Train the context-aware model on rewritten utterances with their contexts (Emo Pillars 5.2.1)."""
+    return _trained(examples, run, CONTEXTUAL_REWRITTEN, rewritten=True)
+
+
+@manual_stage(reads=(tables.EXAMPLES, tables.CONTEXTUAL_EXAMPLES), writes=tables.TEST_ANSWERS, asks=LEARNERS,
+              units="answers", resources=(GOEMOTIONS,))  # fmt: skip
+def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
+    """Ask each model of the synthetic data on its test sets, with and without contexts (Emo Pillars 5.1.1, 5.2.1)."""
+    from etl.lakehouse.trainings.multi_label_answers import answers_on_tests
+
+    return answers_on_tests(examples, contextual_examples, run)
+
+
+@manual_stage(
+    reads=(tables.TEST_ANSWERS,),
+    writes=tables.INTRA_DATASET,
+    units=Units("test sets", "count(DISTINCT learner, tested_on)", "count_if(class = 'macro')"),
+)
+def emo_pillars_intra_dataset(answers: DataFrame, run: StageRun) -> Outcome:
+    """Score models on the data set's own test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
+    tested = intra_dataset.significance(answers).selectExpr("*", "'macro' AS class")
+    scores = intra_dataset.class_scores(answers)
+    return Outcome(scores.join(tested, ["learner", "tested_on", "class"], "left"))
+
+
+@manual_stage(
+    writes=None,
+    asks=(CONTEXTLESS,),
+    settings=under("emo_pillars", "sentences", "embeddings"),
+    shows="the file `emo_pillars.embeddings`",
+)
+def emo_pillars_export_embeddings(run: StageRun) -> None:
+    """Export the context-less model's embeddings of dialogues' sentences, as CORECT reads them (Emo Pillars 5.1.4)."""
+    from etl.lakehouse.sentence_embeddings import export_embeddings
+
+    export_embeddings(run)
+
+
+@asks_once(
+    passage_scores, CONTEXTLESS, 12_000, reads=(INITIAL,), writes=tables.TURN_ANSWERS, units="texts", on_request=True
+)
+def emo_pillars_answer_turns(initial: DataFrame, run: StageRun) -> DataFrame:
+    """Ask the context-less model about each distinct turn of EDOS, once per model, to compare the taxonomies (ours)."""
+    turns = initial.selectExpr("explode(turns) AS utterance", "CAST(NULL AS string) AS context")
+    return turns.select(text_hash(turns["utterance"]).alias("text_hash"), "*").dropDuplicates(["text_hash"])
+
+
+@manual_stage(
+    reads=(INITIAL, DIALOGUE_SCORES, tables.TURN_ANSWERS),
+    writes=tables.TAXONOMY_MAP,
+    asks=("emotion_classifier", CONTEXTLESS),
+    units=Units("turns", rows_out="coalesce(max(all_turns), 0)"),
+    resources=(GOEMOTIONS,),
+)
+def emo_pillars_map_taxonomies(initial: DataFrame, scores: DataFrame, answers: DataFrame, run: StageRun) -> Outcome:
+    """Learn which of EDOS's 41 labels goes with which of the 28, from both models' answers to the same turns (ours)."""
+    inputs = (initial, scores, answers, *(run.models[name].identity for name in ("emotion_classifier", CONTEXTLESS)))
+    turns = initial.selectExpr("explode(turns)").count()
+    return Outcome(taxonomy_map.taxonomy_map(*inputs), taxonomy_map.unanswered(*inputs), rows_in=turns)

@@ -1,0 +1,164 @@
+"""Labelled utterances out of story plots, by prompts: characters, speech, levels, contexts (Emo Pillars 3, 4)."""
+
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
+from etl.emo_pillars import examples as data_sets
+from etl.emo_pillars import plots as story_plots
+from etl.emo_pillars import reading, steps
+from etl.lakehouse.asking import asks_prompts, reads_answers
+from etl.lakehouse.files.stories import read_stories
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import StageRun, Units, manual_stage, under
+from etl.lakehouse.tables import emo_pillars as tables
+from etl.lakehouse.tables import llm
+
+GENERATOR = "generator"
+
+
+def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return what a step's prompts depend on: decoding, template, further settings of ``emo_pillars``, other files."""
+    own = under("emo_pillars", f"steps.{step}", *settings)
+    return {"settings": own, "resources": (f"prompts/emo_pillars/{step}.txt", *resources)}
+
+
+@manual_stage(
+    writes=tables.PLOTS,
+    inputs=("emo_pillars.plots",),
+    settings=under("emo_pillars", "plot_limit", "plot_words", "english_share"),
+    units="plots",
+)
+def emo_pillars_read_plots(run: StageRun) -> Outcome:
+    """Read story plots from CSV or WikiPlots files, each cut to what a prompt holds (Emo Pillars 4)."""
+    own = run.settings.emo_pillars
+    stories = read_stories(own.plots) if own.plots else ()
+    found = story_plots.taken_plots(stories, own.plot_limit, own.plot_words, own.english_share)
+    rows = run.spark.createDataFrame(found.taken, story_plots.PLOTS)
+    return Outcome(rows, run.spark.createDataFrame(found.dropped, story_plots.DROPPED), rows_in=found.rows_in)
+
+
+@asks_prompts((tables.PLOTS,), llm.ACTORS, GENERATOR, **prompt_of("actors"))
+def emo_pillars_ask_actors(plots: DataFrame, run: StageRun) -> DataFrame:
+    """Ask who takes part in each plot (Emo Pillars 3.1)."""
+    return steps.actors_asked(plots, run.settings.emo_pillars)
+
+
+@reads_answers(emo_pillars_ask_actors, tables.ACTORS, Units("plots", rows_out="count(DISTINCT plot_id)"))
+def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
+    """Read the characters out of the answers, one a line (Emo Pillars 3.1)."""
+    return reading.actors_read(answers)
+
+
+@asks_prompts(
+    (tables.ACTORS, tables.PLOTS),
+    llm.UTTERANCES,
+    GENERATOR,
+    **prompt_of("utterances", "emotional", "neutral", resources=(GOEMOTIONS,)),
+)
+def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
+    """Ask what each character could say, with eight emotions and twice with none (Emo Pillars 3.2)."""
+    return steps.utterances_asked(actors, plots, run.settings.emo_pillars)
+
+
+@reads_answers(
+    emo_pillars_ask_utterances,
+    tables.UTTERANCES,
+    Units("actors", rows_out="count(DISTINCT actor_id)"),
+    GOEMOTIONS_MAPPING,
+)
+def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
+    """Read the utterances and their emotions out of the answers (Emo Pillars 3.2)."""
+    return reading.utterances_read(answers)
+
+
+@manual_stage(
+    reads=(tables.UTTERANCES,),
+    writes=tables.DISTINCT_UTTERANCES,
+    settings=("emo_pillars.near_duplicate",),
+    units="utterances",
+)
+def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Outcome:
+    """Leave out utterances that are nearly others, of whatever plot and emotion."""
+    return data_sets.distinct_utterances(utterances, run.settings.emo_pillars.near_duplicate)
+
+
+@asks_prompts(
+    (tables.DISTINCT_UTTERANCES,),
+    llm.SOFT_LABELS,
+    GENERATOR,
+    **prompt_of("soft_labels", "top_labels", resources=(GOEMOTIONS,)),
+)
+def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFrame:
+    """Ask which emotions each utterance expresses, and how strongly (Emo Pillars 3.3)."""
+    return steps.soft_labels_asked(utterances, run.settings.emo_pillars)
+
+
+@reads_answers(
+    emo_pillars_ask_soft_labels,
+    tables.SOFT_LABELS,
+    Units("utterances", rows_out="count(DISTINCT utterance_id)"),
+    GOEMOTIONS_MAPPING,
+)
+def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
+    """Read labels and levels out of the answers, mapped into the taxonomy (Emo Pillars 3.3, 4)."""
+    return reading.soft_labels_read(answers, run.settings.emo_pillars.top_labels)
+
+
+@manual_stage(
+    reads=(tables.SOFT_LABELS, tables.DISTINCT_UTTERANCES),
+    writes=tables.EXAMPLES,
+    settings=under("emo_pillars", "least_level", "context_share"),
+    units=Units("utterances", "count(DISTINCT utterance_id)"),
+)
+def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, run: StageRun) -> Outcome:
+    """Make the context-less data set: labels from 0.3 on, split by plot, a third drawn for contexts (Emo Pillars 4)."""
+    own = run.settings.emo_pillars
+    return data_sets.examples(soft_labels, utterances, own.least_level, own.context_share)
+
+
+@asks_prompts((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
+def emo_pillars_ask_contexts(examples: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
+    """Ask what led to each utterance that was drawn (Emo Pillars 3.4)."""
+    return steps.contexts_asked(examples, plots, run.settings.emo_pillars)
+
+
+@reads_answers(emo_pillars_ask_contexts, tables.CONTEXTS, Units("examples", rows_in="count_if(goes_on)"))
+def emo_pillars_contexts(answers: DataFrame, run: StageRun) -> Outcome:
+    """Read the contexts out of the answers (Emo Pillars 3.4)."""
+    return reading.contexts_read(answers)
+
+
+@asks_prompts((tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, **prompt_of("clean_contexts"))
+def emo_pillars_ask_clean_contexts(contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+    """Ask for each context without a word on emotions (Emo Pillars 3.4)."""
+    return steps.clean_contexts_asked(contexts, examples, run.settings.emo_pillars)
+
+
+@reads_answers(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts")
+def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
+    """Read the cleaned contexts out of the answers (Emo Pillars 3.4)."""
+    return reading.clean_contexts_read(answers)
+
+
+@asks_prompts((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
+def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+    """Ask for each utterance in words that need its context (Emo Pillars 3.5)."""
+    return steps.rewrites_asked(clean_contexts, examples, run.settings.emo_pillars)
+
+
+@reads_answers(emo_pillars_ask_rewrites, tables.REWRITES, "contexts")
+def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
+    """Read the rewritten utterances out of the answers (Emo Pillars 3.5)."""
+    return reading.rewrites_read(answers)
+
+
+@manual_stage(
+    reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES), writes=tables.CONTEXTUAL_EXAMPLES, units="examples"
+)
+def emo_pillars_contextual_examples(
+    rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame, run: StageRun
+) -> DataFrame:
+    """Make the context-full data set: each utterance original and rewritten, with its context (Emo Pillars 4)."""
+    return data_sets.contextual_examples(rewrites, clean_contexts, examples)

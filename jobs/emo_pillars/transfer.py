@@ -1,0 +1,56 @@
+"""Transfer to other labelled sets: GoEmotions, ISEAR and EmoContext read, models tuned on each (Emo Pillars 5)."""
+
+from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
+from etl.emo_pillars import transfer_sets
+from etl.lakehouse.families import tunes_on
+from etl.lakehouse.files.labelled_files import one_file, parts_of, set_rows
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import StageRun, manual_stage, under
+from etl.lakehouse.tables import emo_pillars as tables
+from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
+
+SHARES = under("emo_pillars.transfer", "validation_share", "held_out_share")
+
+
+@manual_stage(writes=tables.GOEMOTIONS, inputs=("emo_pillars.goemotions",), settings=SHARES[:1], units="comments",
+              resources=(GOEMOTIONS_LABELS,))  # fmt: skip
+def emo_pillars_read_goemotions(run: StageRun) -> Outcome:
+    """Read GoEmotions' comments with their labels and original splits (Emo Pillars 5.1.2)."""
+    own = run.settings.emo_pillars
+    parts = parts_of(own.goemotions, (".tsv",), ("train", "dev"), ("test",), "emo_pillars.goemotions")
+    found = transfer_sets.goemotions_comments(parts, own.transfer.validation_share)
+    return set_rows(found, transfer_sets.GOEMOTIONS, run)
+
+
+@manual_stage(
+    writes=tables.ISEAR, inputs=("emo_pillars.isear",), settings=("emo_pillars.transfer.folds",), units="reports"
+)
+def emo_pillars_read_isear(run: StageRun) -> Outcome:
+    """Read ISEAR's reports with their emotions, in folds; those that say nothing go (Emo Pillars 5.1.3)."""
+    own = run.settings.emo_pillars
+    lines = one_file(own.isear, ("isear.csv", "isear.csv.gz"), "emo_pillars.isear")
+    return set_rows(transfer_sets.isear_reports(lines, own.transfer.folds), transfer_sets.ISEAR, run)
+
+
+@manual_stage(writes=tables.EMOCONTEXT, inputs=("emo_pillars.emocontext",), settings=SHARES, units="dialogues")
+def emo_pillars_read_emocontext(run: StageRun) -> Outcome:
+    """Read EmoContext's dialogues of three turns with the last one's emotion (Emo Pillars 5.2.2)."""
+    own = run.settings.emo_pillars
+    parts = parts_of(own.emocontext, (".txt",), ("train",), ("dev",), "emo_pillars.emocontext")
+    found = transfer_sets.emocontext_dialogues(parts, own.transfer.validation_share, own.transfer.held_out_share)
+    return set_rows(found, transfer_sets.EMOCONTEXT, run)
+
+
+@tunes_on("goemotions", tables.GOEMOTIONS, tables.GOEMOTIONS_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
+def emo_pillars_transfer_goemotions() -> None:
+    """Tune models on GoEmotions and measure them, by seed and as they are; only when named (Emo Pillars 5.1.2)."""
+
+
+@tunes_on("isear", tables.ISEAR, tables.ISEAR_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
+def emo_pillars_transfer_isear() -> None:
+    """Tune models on ISEAR's folds and measure them, and as they are; only when named (Emo Pillars 5.1.3)."""
+
+
+@tunes_on("emocontext", tables.EMOCONTEXT, tables.EMOCONTEXT_RESULTS, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
+def emo_pillars_transfer_emocontext() -> None:
+    """Tune context-aware models on EmoContext, others relabelled or not; only when named (Emo Pillars 5.2.2)."""

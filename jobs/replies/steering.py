@@ -1,0 +1,47 @@
+"""A response generator that is told the intent of its reply, and whether it keeps to it (ours, EDOS 6)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.asking import asks_once, history_scores
+from etl.lakehouse.families import trains
+from etl.lakehouse.generators import planned_steering, replies
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.stage import Sliced, StageRun, manual_stage, under
+from etl.lakehouse.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
+from etl.replies import regimes
+from etl.replies.measures import distinct_answers
+from jobs.replies.training import TUNING, trained
+
+
+@trains("reply_steered", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_empathetic",))
+def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
+    """Fine-tune the response generator further, to be told the intent of its reply (ours, EDOS 6)."""
+    return trained(examples, run, regimes.STEERED)
+
+
+@manual_stage(
+    reads=(EXAMPLES,),
+    writes=STEERED,
+    asks=("reply_steered", "reply_empathetic"),
+    settings=(*under("replies.evaluation", "contexts", "intents"), "replies.decoding", "edos.taxonomy"),
+    sliced=Sliced("request_id", cost_per_minute=60, prepare=planned_steering, plans=True),
+    units="replies",
+    options=("replies.evaluation.batch_size",),
+)
+def replies_steer(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+    """Ask the steered response generator for each intent on test histories, and to compare for none (ours, EDOS 6)."""
+    return replies(requests, run)
+
+
+@asks_once(
+    history_scores,
+    "emotion_classifier",
+    6_000,
+    reads=(STEERED,),
+    writes=INTENT_READINGS,
+    units="replies",
+    on_request=True,
+)
+def replies_read_intents(steered: DataFrame, run: StageRun) -> DataFrame:
+    """Ask the emotion classifier which intent it reads in each steered reply, once per model (ours, EDOS 6)."""
+    return distinct_answers(steered)

@@ -1,0 +1,54 @@
+"""Dialogues: cut where the screen is silent for more than 5 s, then cleaned (EDOS 3.1, C)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import Sliced, StageRun, Units, manual_stage, stage, under
+from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
+from etl.subtitles import cleaning
+from etl.subtitles.cleaning_settings import rules_of
+from etl.subtitles.dialogues import dialogues_between_silences
+from etl.subtitles.gaps import count_pairs, gap_histogram
+from etl.subtitles.turns import turns_of
+
+
+@manual_stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=Units("pairs", rows_out="sum(pairs)"))
+def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
+    """Count the silences between neighbouring sentences by length: why 5 s part two dialogues (EDOS C, Figure 5)."""
+    own = files.join(chosen.select("source_path"), "source_path", "left_semi")
+    return Outcome(gap_histogram(own), rows_in=count_pairs(own))
+
+
+def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> DataFrame:
+    """The chosen uploads with sentences and scores."""
+    scores = turn_scores.select("source_path", "scores")
+    return files.join(chosen.select("source_path"), "source_path", "left_semi").join(scores, "source_path")
+
+
+@stage(
+    reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
+    writes=DIALOGUES,
+    settings=under("subtitles", "silence_seconds", "silence_ends_turn", "explicit_marks"),
+    sliced=Sliced("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files),
+    units=Units("sentences", "sum(sentence_count)",
+                "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))"),
+)  # fmt: skip
+def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
+    """Cut each film's turns into dialogues where the screen is silent for more than 5 s (EDOS 3.1)."""
+    subtitles = run.settings.subtitles
+    silence_ms = round(subtitles.silence_seconds * 1000) if subtitles.silence_ends_turn else None
+    turns = turns_of(scored, explicit_marks=subtitles.explicit_marks, silence_ends_turn_ms=silence_ms)
+    return dialogues_between_silences(turns, subtitles.silence_seconds)
+
+
+@stage(
+    reads=(DIALOGUES,),
+    writes=CLEAN_DIALOGUES,
+    settings=("subtitles.cleaning",),
+    units=Units("turns", "sum(size(turns))", "sum(size(turns))"),
+    version=2,
+    resources=("not_names.txt", "profanity.txt"),
+)
+def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
+    """Clean the dialogues: names, repetitions, lengths, letters, documentaries, duplicates (EDOS 3.1)."""
+    return cleaning.clean_dialogues(dialogues, rules_of(run.settings.subtitles.cleaning), DataFrame.persist)

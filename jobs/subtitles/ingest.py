@@ -1,0 +1,78 @@
+"""Subtitle files into tables: what is found, what can be read, one upload a film, lemmas of all words (EDOS 3.1)."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.settings import Settings
+from etl.lakehouse.outcome import Outcome
+from etl.lakehouse.stage import Sliced, StageRun, stage, under
+from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST
+from etl.subtitles import ingest, manifest, uploads
+from udfs.lemmas import lemmas_of_all, vocabulary
+
+
+def _fingerprint(settings: Settings) -> str:
+    return manifest.sources_fingerprint(settings.subtitles.sources, settings.subtitles.languages)
+
+
+@stage(
+    writes=MANIFEST,
+    settings=under("subtitles", "sources", "languages", "release", "sample"),
+    fingerprint=_fingerprint,
+    units="files",
+)
+def find_subtitles(run: StageRun) -> Outcome:
+    """List every subtitle file under the sources: plain files, and the members of OPUS zips."""
+    subtitles = run.settings.subtitles
+    listed = manifest.find_subtitles(run.spark, subtitles.sources, subtitles.languages, subtitles.release)
+    sampled = listed.where(manifest.in_film_sample(F.col("movie_id"), subtitles.sample))
+    return Outcome(sampled, rows_in=sampled.count())
+
+
+def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
+    return ingest.mark_copies(found, run.settings.subtitles.sources)
+
+
+@stage(
+    reads=(MANIFEST,),
+    writes=FILES,
+    settings=under("subtitles", "languages", "truecase", "max_file_megabytes", "max_ratio"),
+    sliced=Sliced("source_path", "sum(bytes) / 1e6", cost_per_minute=1_000, prepare=_copies_marked),
+    units="files",
+    options=under("subtitles", "sources", "task_megabytes"),
+)
+def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
+    """Read the files found: one row a file, sentences nested; what cannot be read goes to quarantine."""
+    subtitles = run.settings.subtitles
+    return ingest.ingest_subtitles(
+        found,
+        languages=subtitles.languages,
+        task_mb=subtitles.task_megabytes,
+        max_bytes=subtitles.max_file_megabytes << 20,
+        max_ratio=subtitles.max_ratio,
+        truecase=subtitles.truecase,
+    )
+
+
+@stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files")
+def choose_uploads(files: DataFrame, run: StageRun) -> Outcome:
+    """Choose the upload that stands for each film, by a stated rule; the others go to the ledger."""
+    return uploads.choose_uploads(files, run.settings.subtitles.uploads_per_film)
+
+
+def _words(files: DataFrame, run: StageRun) -> DataFrame:
+    return vocabulary(files, F.explode("sentences.text"))
+
+
+@stage(
+    reads=(FILES,),
+    writes=LEMMAS,
+    settings=("subtitles.lemma_language",),
+    sliced=Sliced("word", cost_per_minute=500_000, prepare=_words),
+    units="words",
+    options=("subtitles.lemmatizer",),
+)
+def lemmatize_words(words: DataFrame, run: StageRun) -> DataFrame:
+    """Look up the lemma of each distinct word of the subtitles, once (EDOS 3.1: features after lemmatization)."""
+    backend = run.settings.subtitles.lemmatizer
+    return lemmas_of_all(words, backend=backend, language=run.settings.subtitles.lemma_language)

@@ -1,0 +1,49 @@
+"""Turns: a model that tells whether two adjacent sentences have one speaker, and its scores (EDOS 3.1)."""
+
+from pyspark.sql import DataFrame
+
+from etl.lakehouse.outcome import Trained
+from etl.lakehouse.stage import ByKind, Model, Sliced, StageRun, stage, under
+from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
+from etl.subtitles import turn_scoring
+
+KINDS = ByKind("training.turn_segmenter.kind", {
+    "svm": under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations"),
+    "encoder": ("training.turn_pairs", "models.turn_encoder"),
+})  # fmt: skip
+
+
+@stage(
+    reads=(FILES,),
+    writes=Model("turn_segmenter"),
+    settings=(*under("training.turn_segmenter", "name", "kind", "subtitle_pairs", "films"), "subtitles.lemma_language"),
+    by_kind=KINDS,
+    inputs=("subtitles.turn_examples",),
+    units="pairs",
+    version=2,
+)
+def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
+    """Train the model that tells whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
+    from etl.lakehouse.trainings.turn_segmenter import train_and_register_turn_segmenter
+
+    return train_and_register_turn_segmenter(files, run)
+
+
+def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
+    return files.join(chosen.select("source_path"), "source_path", "left_semi")
+
+
+@stage(
+    reads=(CHOSEN_UPLOADS, FILES, LEMMAS),
+    writes=TURN_SCORES,
+    asks=("turn_segmenter",),
+    sliced=Sliced("source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files),
+    units="files",
+)
+def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
+    """Score every two adjacent sentences of the chosen uploads: does the second open a new turn? (EDOS 3.1)."""
+    from udfs.turn_scorers import turn_scorer
+
+    model, compute = run.models["turn_segmenter"], run.compute
+    scorer = turn_scorer(model.path, lemmas, compute.batch_size, compute.threads)
+    return turn_scoring.score_turns(chosen, scorer, model.identity)
