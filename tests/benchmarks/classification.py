@@ -110,8 +110,8 @@ def main() -> int:
     result = Result(
         "Classification of turns",
         "Seconds from a Delta table of turns to a Delta table of labels by `texts_of` and `score_texts` in a warm "
-        f"local session (one thread a worker), against the pipeline on a list in memory, batches of 64, {cores()} threads, "
-        "nothing read or written. MiniLM's encoder with a drawn head.",
+        f"local session (one thread a worker), against the pipeline on a list in memory, batches of 64, {cores()} "
+        "threads, nothing read or written. MiniLM's encoder with a drawn head.",
         f"{data}, {len(set(corpus)):,} distinct", compared(corpus, given.rounds), CAUSE, ("transformers",),
     )  # fmt: skip
     return hand_in(result, given, "classification")

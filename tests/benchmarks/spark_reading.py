@@ -109,7 +109,7 @@ def measured(files: list[bytes], rounds: int) -> list[Row]:
             f"{megabytes / one:.1f} MB/s",
             one / all_of_them,
             AIM,
-        )  # fmt: skip
+        )
     ]
 
 
