@@ -94,6 +94,7 @@ def by_datatrove(source: Path, target: Path, near: NearDuplicates) -> list[Pair]
     config = MinhashConfig(n_grams=near.shingle_words, num_buckets=near.bands, hashes_per_bucket=near.rows)
     signatures, pairs = f"{target}/signatures", f"{target}/pairs"
     signing = MinhashDedupSignature(signatures, config=config, language=blank_tokenizer())
+    signing._hash_func = hash_of_text
     steps = (
         (cores(), [ParquetReader(str(source)), signing]),
         (near.bands, [MinhashDedupBuckets(signatures, pairs, config=config)]),
@@ -123,6 +124,13 @@ def blank_tokenizer() -> Any:
             return [(0, len(text))]
 
     return BlankTokenizer()
+
+
+def hash_of_text(text: str) -> int:
+    """The hash that datatrove takes by default; since xxhash 4 it wants bytes and datatrove gives text."""
+    import xxhash
+
+    return int(xxhash.xxh64_intdigest(text.encode()))
 
 
 def datatrove_pairs(folder: Path, files: list[Path]) -> Iterator[Pair]:
