@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 # Two test processes: small Spark jobs keep one core busy each, whatever there is.
 TOGETHER := -n 2 --dist loadfile --no-loadscope-reorder
 READY := $(VENV)/.installed
+PEERS := $(VENV)/.bench-installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all lint format bench sql mlflow wheel clean
@@ -40,8 +41,14 @@ format: $(READY)  ## let ruff lay out the code
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
 
-bench: $(READY)  ## reading speed against bare lxml
-	$(BIN)/python -m tests.benchmarks.bench_reading
+# datatrove asks for numpy 2 and runs with 1.26: without its dependencies, which the extra names.
+$(PEERS): $(READY)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev,bench]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps datatrove
+	touch $(PEERS)
+
+bench: $(PEERS)  ## measure against other libraries, write docs/benchmarks.md (ONLY=reading,embeddings for a part)
+	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
 
 sql: $(READY)  ## spark-sql over the demo's tables (ROOT=... for others)
 	$(BIN)/python -m jobs sql --set lakehouse.root=$(or $(ROOT),demo/lakehouse)

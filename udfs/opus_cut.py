@@ -14,22 +14,23 @@ import numpy as np
 import pyarrow as pa
 
 from udfs.opus_sentences import ADVERT_BLOCK, Sentences
+from udfs.opus_time_tags import TimeTags, read_time_tags
 
 _HEAD = re.compile(rb'<\?xml version="1\.0" encoding="(?:utf|UTF)-8" ?\?>\s*<document id="([^"<>&]*)">\s*')
 _ALTERNATIVE = re.compile(rb' alternative="([^"<>]*)"')
-_WHITE_IN_WORD = re.compile(
-    rb"[\t\n\x0b\x0c\r\x1c-\x1f]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
-)
+_WIDE_WHITE = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80")
+_WIDE_WHITE_BEGINS = (b"\xc2", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81", b"\xe3\x80\x80")
 _QUOTES = {"&quot;": '"', "&apos;": "'"}
 _NO, _S, _S_END, _W, _W_END, _TIME = range(6)
 # What may follow what, from the tag in the row to the one in the column.
 _FOLLOWS = np.zeros((6, 6), dtype=bool)
 _FOLLOWS[_S, [_S_END, _W, _TIME]] = _FOLLOWS[_W_END, [_S_END, _W, _TIME]] = _FOLLOWS[_TIME, [_S_END, _W, _TIME]] = True
 _FOLLOWS[_W, _W_END] = _FOLLOWS[_S_END, _S] = True
-_TIME_OPENS, _VALUE_OPENS = b'<time id="T', b'" value="'
-_CLOCK_WEIGHTS = np.array([36_000_000, 3_600_000, 0, 600_000, 60_000, 0, 10_000, 1_000, 0, 100, 10, 1])
-_CLOCK_SIGNS = {2: ord(":"), 5: ord(":"), 8: ord(",")}
-_MOST_DIGITS = 9
+# The kind of a tag by its first two bytes as one number; then by whether it closes itself: only time tags do.
+_KINDS = np.zeros((256, 256), dtype=np.uint8)
+_KINDS[ord("s"), ord(" ")], _KINDS[ord("w"), ord(" ")], _KINDS[ord("t"), :] = _S, _W, _TIME
+_KINDS[ord("/"), ord("s")], _KINDS[ord("/"), ord("w")] = _S_END, _W_END
+_KINDS_CLOSED = np.array([[_NO, _NO], [_S, _NO], [_S_END, _NO], [_W, _NO], [_W_END, _NO], [_NO, _TIME]], dtype=np.uint8)
 
 
 @dataclass
@@ -44,88 +45,74 @@ class Cut:
 
 
 @dataclass
-class _Times:
-    """The time tags of a file in order: place in the bytes, block, whether it opens the block, milliseconds."""
+class _Tags:
+    """What stands before each tag of a file, by the tag's number; and the numbers of the tags of a kind."""
 
-    at: np.ndarray
-    block: np.ndarray
-    opens: np.ndarray
-    ms: np.ndarray
+    kinds: np.ndarray
+    words_before: np.ndarray
+    times_before: np.ndarray
+
+    @classmethod
+    def of(cls, kinds: np.ndarray) -> "_Tags":
+        return cls(kinds, _before(kinds == _W), _before(kinds == _TIME))
+
+    def numbers(self, kind: int) -> np.ndarray:
+        return np.flatnonzero(self.kinds == kind)
 
 
 def cut_regular(data: bytes, truecase: bool) -> Cut | None:
     """Cut a well-formed file; None when any of it is not in the regular writing."""
     head = _HEAD.match(data)
-    if head is None or b"<!" in data or b"&#" in data or b"\r" in data:
-        return None
     end = data.rfind(b"<meta>")
     if end < 0:
         end = data.rfind(b"</document>")
-    body = np.frombuffer(data, dtype=np.uint8)[head.end() : end].copy()
-    tags = np.flatnonzero(body == ord("<"))
-    closes = np.flatnonzero(body == ord(">"))
-    if not len(tags) or len(tags) != len(closes) or (closes < tags).any() or (tags[1:] < closes[:-1]).any():
+    # Before the meta data, a comment or CDATA shows as a tag that is none of ours.
+    if head is None or b"\r" in data or data.find(b"<!", end) >= 0:
         return None
-    kinds = _kinds(body, tags, closes)
-    follows = kinds[0] == _S and kinds[-1] == _S_END and _FOLLOWS[kinds[:-1], kinds[1:]].all()
-    times = _times(body, tags[kinds == _TIME], closes[kinds == _TIME]) if follows else None
-    if times is None:
+    body = np.frombuffer(data, dtype=np.uint8)[head.end() : end]
+    # "<" and ">" differ in one bit: both are found at once, and must take turns.
+    marks = np.flatnonzero((body & 0xFD) == ord("<"))
+    opens, closes = np.ascontiguousarray(marks[::2]), np.ascontiguousarray(marks[1::2])
+    if (
+        not len(closes)
+        or len(opens) != len(closes)
+        or (body[opens] != ord("<")).any()
+        or (body[closes] != ord(">")).any()
+    ):
         return None
-    quirks: Counter[str] = Counter()
-    words = np.flatnonzero(kinds == _W)
-    begins, ends = closes[words] + 1, tags[words + 1]
-    if (begins == ends).any():
+    kinds = _kinds(body, opens, closes)
+    if kinds[0] != _S or kinds[-1] != _S_END or not _FOLLOWS.ravel()[kinds[:-1] * 6 + kinds[1:]].all():
+        return None
+    tags, quirks = _Tags.of(kinds), Counter[str]()
+    clocks, words = tags.numbers(_TIME), tags.numbers(_W)
+    times = read_time_tags(body, opens[clocks], closes[clocks], quirks)
+    begins, ends = closes[words] + 1, opens[words + 1]
+    if times is None or (begins == ends).any():
         return None
     if b"alternative=" in data:
-        quirks["word_truecased"] = _use_alternatives(data[head.end() : end], tags[words], begins, ends, truecase)
-    opened, closed = tags[kinds == _S], tags[kinds == _S_END]
-    first, after_last = np.searchsorted(tags[words], opened), np.searchsorted(tags[words], closed)
-    texts = _texts(body, begins, ends, tags[words + 1], first, after_last)
+        quirks["word_truecased"] = _use_alternatives(data[head.end() : end], opens[words], begins, ends, truecase)
+    opened, closed = tags.numbers(_S), tags.numbers(_S_END)
+    texts = _texts(body, begins, ends, tags.words_before[opened], tags.words_before[closed])
     if texts is None:
         return None
-    sentences = _timed(times, texts, opened, closed, tags[words], first, after_last, quirks)
+    sentences = _timed(times, texts, tags, words, quirks)
     meta = data[end : data.rfind(b"</document>")].decode() if data.startswith(b"<meta>", end) else None
     return Cut(head[1].decode(), sentences, len(words), meta, quirks)
 
 
+def _before(chosen: np.ndarray) -> np.ndarray:
+    """How many are chosen before each place, and at last how many are chosen."""
+    counts = np.zeros(len(chosen) + 1, dtype=np.int64)
+    np.cumsum(chosen, out=counts[1:])
+    return counts
+
+
 def _kinds(body: np.ndarray, tags: np.ndarray, closes: np.ndarray) -> np.ndarray:
     """What each tag is; ``_NO`` for one that has no place in the regular writing."""
-    kinds = np.zeros(len(tags), dtype=np.int8)
-    for kind, name in ((_S, b"<s "), (_W, b"<w "), (_S_END, b"</s>"), (_W_END, b"</w>")):
-        fits = closes - tags >= len(name) - 1
-        for place, sign in enumerate(name):
-            fits &= body[np.minimum(tags + place, len(body) - 1)] == sign
-        # A tag that closes itself holds nothing.
-        kinds[fits & (body[closes - 1] != ord("/"))] = kind
-    kinds[(body[tags + 1] == ord("t")) & (body[closes - 1] == ord("/"))] = _TIME
+    kinds = _KINDS.ravel()[body[1:][tags].astype(np.uint16) * 256 + body[2:][tags]]
+    kinds = _KINDS_CLOSED.ravel()[kinds * 2 + (body[closes - 1] == ord("/"))]
+    kinds[((kinds == _S_END) | (kinds == _W_END)) & (closes - tags != 3)] = _NO
     return kinds
-
-
-def _times(body: np.ndarray, tags: np.ndarray, closes: np.ndarray) -> _Times | None:
-    """``<time id="T4S" value="00:01:02,345" />`` of each time tag; None when one is written in another way."""
-    stop = closes - 1 - (body[closes - 2] == ord(" "))  # behind the value's last quote
-    value, mark = stop - 13, stop - 13 - len(_VALUE_OPENS) - 1
-    digits = mark - tags - len(_TIME_OPENS)
-    if ((digits < 1) | (digits > _MOST_DIGITS)).any():
-        return None
-    fits = body[stop - 1] == ord('"')
-    for start, text in ((tags, _TIME_OPENS), (mark + 1, _VALUE_OPENS)):
-        for place, sign in enumerate(text):
-            fits &= body[start + place] == sign
-    clock = body[value[:, None] + np.arange(12)].astype(np.int64) - ord("0")
-    for place, sign in _CLOCK_SIGNS.items():
-        fits &= clock[:, place] == sign - ord("0")
-        clock[:, place] = 0
-    fits &= ((clock >= 0) & (clock <= 9)).all(axis=1)
-    opens = body[mark] == ord("S")
-    fits &= opens | (body[mark] == ord("E"))
-    block = np.zeros(len(tags), dtype=np.int64)
-    for place in range(int(digits.max(initial=0))):
-        here = place < digits
-        digit = body[tags + len(_TIME_OPENS) + np.minimum(place, digits - 1)].astype(np.int64) - ord("0")
-        fits &= ~here | ((digit >= 0) & (digit <= 9))
-        block = np.where(here, block * 10 + digit, block)
-    return _Times(tags, block, opens, clock @ _CLOCK_WEIGHTS) if fits.all() else None
 
 
 def _use_alternatives(body: bytes, words: np.ndarray, begins: np.ndarray, ends: np.ndarray, truecase: bool) -> int:
@@ -140,51 +127,49 @@ def _use_alternatives(body: bytes, words: np.ndarray, begins: np.ndarray, ends: 
 
 
 def _texts(
-    body: np.ndarray,
-    begins: np.ndarray,
-    ends: np.ndarray,
-    closing: np.ndarray,
-    first: np.ndarray,
-    after_last: np.ndarray,
+    body: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, after_last: np.ndarray
 ) -> pa.Array | None:
-    """The sentences' words with a blank between two; None when a word has white space in it.
-
-    The blanks take the place of the words' closing tags, all but the last of each sentence.
-    """
-    body[closing] = ord(" ")
-    kept = np.zeros(len(body) + 1, dtype=np.int8)
-    kept[begins] += 1
-    kept[ends] -= 1
-    chosen = np.add.accumulate(kept[:-1], dtype=np.int8).astype(bool)
-    inner = np.ones(len(closing), dtype=bool)
+    """The sentences' words with a blank between two; None when one has white space or a character reference in it."""
+    inner = np.ones(len(begins), dtype=bool)
     inner[after_last[after_last > first] - 1] = False
-    chosen[closing[inner]] = True
-    text = body[chosen]
-    lengths = ends - begins + inner
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    offsets = np.zeros(len(begins) + 1, dtype=np.int64)
+    np.cumsum(ends - begins + inner, out=offsets[1:])
+    # Each word with the byte behind it, which becomes the blank.
+    places = np.repeat(begins - offsets[:-1], np.diff(offsets))
+    places += np.arange(len(places))
+    text = body[places]
+    text[offsets[1:][inner] - 1] = ord(" ")
     packed = text.tobytes()
-    if packed.count(b" ") != int(inner.sum()) or _WHITE_IN_WORD.search(packed) is not None:
+    if np.count_nonzero(text <= ord(" ")) != np.count_nonzero(inner) or _has_wide_white(packed):
         return None
     bounds = np.append(offsets[first], len(packed)).astype(np.int32)
+    if b"&#" in packed:
+        return None
     texts = pa.StringArray.from_buffers(len(first), pa.py_buffer(bounds), pa.py_buffer(packed))
     return _unescaped(texts) if b"&" in packed else texts
+
+
+def _has_wide_white(packed: bytes) -> bool:
+    """Whether there is white space beyond ASCII."""
+    if packed.isascii() or not any(begin in packed for begin in _WIDE_WHITE_BEGINS):
+        return False
+    return _WIDE_WHITE.search(packed) is not None
 
 
 def _unescaped(texts: pa.Array) -> pa.Array:
     return pa.array([unescape(text, _QUOTES) if "&" in text else text for text in texts.to_pylist()], pa.string())
 
 
-def _timed(
-    times: _Times, texts: pa.Array, opened: np.ndarray, closed: np.ndarray, words: np.ndarray, first: np.ndarray,
-    after_last: np.ndarray, quirks: Counter[str],
-) -> Sentences:  # fmt: skip
+def _timed(times: TimeTags, texts: pa.Array, tags: _Tags, words: np.ndarray, quirks: Counter[str]) -> Sentences:
     """Times and blocks of the sentences: the rules of ``opus_sentences``, for all sentences at once."""
-    count, ids = len(times.at), np.arange(len(times.at))
+    count, ids = len(times.ms), np.arange(len(times.ms))
+    opened, closed = tags.numbers(_S), tags.numbers(_S_END)
+    first, after_last = tags.words_before[opened], tags.words_before[closed]
     spoken = after_last > first
-    have, stop = np.searchsorted(times.at, opened), np.searchsorted(times.at, closed)
+    have, stop = tags.times_before[opened], tags.times_before[closed]
     # Tags before the first word, and from the first one behind the last word on; without words: all of them.
-    early = np.where(spoken, np.searchsorted(times.at, _at(words, first, closed)), stop)
-    late = np.where(spoken, np.searchsorted(times.at, _at(words, after_last - 1, opened)), have)
+    early = np.where(spoken, tags.times_before[_at(words, first, closed)], stop)
+    late = np.where(spoken, tags.times_before[_at(words, after_last - 1, opened)], have)
     last_opening = np.append(-1, np.maximum.accumulate(np.where(times.opens, ids, -1)))
     next_opening = _next(times.opens, count)
     next_closing = _next(~times.opens, count)
@@ -228,13 +213,13 @@ def _next(chosen: np.ndarray, count: int) -> np.ndarray:
     return np.append(np.minimum.accumulate(following[::-1])[::-1], count)
 
 
-def _open_at(times: _Times, place: np.ndarray) -> np.ndarray:
+def _open_at(times: TimeTags, place: np.ndarray) -> np.ndarray:
     """The block that is open before the tag at a place: the one that the tag before it opened; else -1."""
     before = np.append(np.where(times.opens, times.block, -1), -1)
     return np.where(place > 0, before[place - 1], -1)
 
 
-def _block(times: _Times, place: np.ndarray, stop: np.ndarray) -> np.ndarray:
+def _block(times: TimeTags, place: np.ndarray, stop: np.ndarray) -> np.ndarray:
     """The block of a word before the tag at a place: what is open, else what that tag closes in the sentence."""
     is_open = _open_at(times, place)
     closing = np.append(np.where(times.opens, -1, times.block), -1)[place]

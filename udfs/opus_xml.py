@@ -48,10 +48,8 @@ def parse_subtitles(data: bytes, truecase: bool = True) -> Subtitles:
     """
     _refuse_doctype(data)
     quirks: Counter[str] = Counter()
-    if b"initial=" in data:
-        quirks["word_corrected"] = data.count(b" initial=")
-    if b"emphasis=" in data:
-        quirks["emphasis"] = data.count(b" emphasis=")
+    quirks["word_corrected"] = data.count(b" initial=")
+    quirks["emphasis"] = data.count(b" emphasis=")
     document_id: str | None
     cut = cut_regular(data, truecase) if _is_well_formed_utf8(data) else None
     if cut is not None:

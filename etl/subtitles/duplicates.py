@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, LongType, StructType
 
 from etl.columns import computed_once
 from etl.subtitles.cleaning_rules import normalised
+from udfs.minhash import band_adder
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,17 @@ def jaccard(left: Column, right: Column) -> Column:
     return F.when(together > 0, F.round(F.size(F.array_intersect(left, right)) / together, 4))
 
 
-def minhash_bands(shingle_hashes: Column, near: NearDuplicates) -> Column:
-    """The MinHash signature by band: array<bigint>, one hash of ``rows`` seeded minima for each band."""
+def minhash_bands(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
+    """The MinHash signature by band, one hash of ``rows`` seeded minima for each band.
 
-    def minimum(seed: int) -> Column:
-        return F.array_min(F.transform(shingle_hashes, lambda shingle: F.xxhash64(shingle, F.lit(seed))))
+    Args:
+        shingled: block, id, shingles array<bigint>.
 
-    bands = [F.xxhash64(*(minimum(band * near.rows + row) for row in range(near.rows))) for band in range(near.bands)]
-    return F.array(*bands)
+    Returns:
+        block, id, bands array<bigint>; without the texts that have no shingle.
+    """
+    schema = StructType([shingled.schema[name] for name in ("block", "id")]).add("bands", ArrayType(LongType()))
+    return shingled.select("block", "id", "shingles").mapInArrow(band_adder(near.bands, near.rows), schema)
 
 
 def candidate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
@@ -85,9 +90,7 @@ def candidate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
     Returns:
         earlier, later (ids, earlier < later), each pair once.
     """
-    bands = shingled.filter(F.size("shingles") > 0).select(
-        "block", "id", F.posexplode(minhash_bands(F.col("shingles"), near)).alias("band", "key")
-    )
+    bands = minhash_bands(shingled, near).select("block", "id", F.posexplode("bands").alias("band", "key"))
     buckets = bands.groupBy("block", "band", "key").agg(F.sort_array(F.collect_list("id")).alias("ids"))
     members = buckets.filter(F.size("ids") > 1).select(
         F.slice("ids", 1, near.bucket_limit).alias("first"), F.explode("ids").alias("later")

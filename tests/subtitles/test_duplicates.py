@@ -10,6 +10,7 @@ from etl.subtitles.duplicates import (
     candidate_pairs,
     dialogue_words,
     duplicates,
+    minhash_bands,
     near_duplicate_pairs,
     shingles,
 )
@@ -134,3 +135,22 @@ def test_a_crowded_bucket_costs_linear_pairs_and_still_leaves_one(spark: SparkSe
     assert candidate_pairs(shingled_frame(frame), near).count() <= 300 * 10
     found = {row["dialogue_id"] for row in duplicates(frame, False, near).collect()}
     assert set(texts) - found == {"0000-0"}
+
+
+def test_signatures_are_those_of_sparks_own_hash(spark: SparkSession) -> None:
+    """The arrays of ``udfs.minhash`` against the same signature as column expressions."""
+    near = NearDuplicates(bands=5, rows=3)
+    sizes = (1, 2, 30, 0, 7, 200)
+    hashed = [[hash((size, place)) for place in range(size)] for size in sizes]
+    ends = [[-(2**63), 2**63 - 1, -1, 0]]
+    rows = [("a film", str(number), numbers) for number, numbers in enumerate(hashed + ends)]
+    shingled = spark.createDataFrame(rows, "block string, id string, shingles array<bigint>")
+
+    def minimum(seed: int):
+        return F.array_min(F.transform("shingles", lambda shingle: F.xxhash64(shingle, F.lit(seed))))
+
+    bands = F.array(*(F.xxhash64(*(minimum(band * 3 + row) for row in range(3))) for band in range(5)))
+    expected = shingled.where(F.size("shingles") > 0).select("block", "id", bands.alias("bands"))
+    found = minhash_bands(shingled, near)
+    assert sorted(found.collect()) == sorted(expected.collect())
+    assert found.count() == len(rows) - 1

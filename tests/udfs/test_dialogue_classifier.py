@@ -174,7 +174,7 @@ def test_a_folder_of_another_kind_is_refused(dialogue_encoders, tmp_path):
         DialogueClassifier.load(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize(("length", "width"), [(1, 8), (8, 8), (9, 16), (97, 100), (100, 100)])
+@pytest.mark.parametrize(("length", "width"), [(1, 2), (8, 8), (9, 10), (32, 32), (33, 40), (97, 100), (100, 100)])
 def test_padded_width_depends_on_the_row_alone(length, width):
     assert padded_width(length, 100) == width
 

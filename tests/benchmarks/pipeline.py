@@ -1,0 +1,232 @@
+"""find_subtitles to clean_dialogues at 1, 8 and 32 times as many films: whether time grows with films alone.
+
+    python -m tests.benchmarks.pipeline [--sizes 1,8,32] [--rounds N] [--small]
+
+Films are the files at hand and copies of them under other ids, some words of which are exchanged for others of the
+same vocabulary, so that no dialogue of a copy counts as a duplicate. Each run is a process of its own, as
+``python -m jobs run --to clean_dialogues`` with the local profile; the turn segmenter is trained once before.
+"""
+
+import gzip
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.benchmarks.corpora import opus_tree
+from tests.benchmarks.harness import (
+    REPOSITORY,
+    Progress,
+    Result,
+    Row,
+    arguments,
+    hand_in,
+    without_slowing_variables,
+)
+
+BEFORE = {1: (265, 145), 8: (2_120, 255), 32: (8_480, 580)}
+"""Files and seconds before this round, by size."""
+FIXED_AIM, GROWTH_AIM, MEMORY_AIM = 40.0, 1.1, 1.1
+ID_STEP = 100_000_000
+EXCHANGED = 0.3
+FREQUENT = 20_000
+CAUSE = "the fixed part is planning, Delta's log and class loading of eight stages, while no Spark job runs."
+_WORD = re.compile(rb">([A-Za-z]{3,})</w>")
+
+
+class Copier:
+    """Writes copies of files: other ids, and some words exchanged."""
+
+    def __init__(self, files: list[tuple[str, bytes]]) -> None:
+        self.files = files
+        counted = Counter(word for _, data in files for word in _WORD.findall(data))
+        self.words = [word for word, _ in counted.most_common(FREQUENT)]
+
+    def write(self, number: int, folder: Path) -> None:
+        """Write copy ``number``; 0 are the files themselves."""
+        exchanged = self._exchanged(number)
+        for name, data in self.files:
+            head, film, upload = name.rsplit("/", 2)
+            if number:
+                film = str(int(film) % ID_STEP + number * ID_STEP)
+                upload = f"{int(upload.removesuffix('.xml')) % ID_STEP + number * ID_STEP}.xml"
+                data = _WORD.sub(lambda word: b">" + exchanged.get(word[1], word[1]) + b"</w>", data)
+            path = folder / head / film / f"{upload}.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(gzip.compress(data, 1, mtime=0))
+
+    def _exchanged(self, number: int) -> dict[bytes, bytes]:
+        """Some words and what stands for them in a copy: another word about as frequent."""
+        drawn = random.Random(number)
+        chosen = sorted(drawn.sample(range(len(self.words)), int(EXCHANGED * len(self.words))))
+        following = [*chosen[1:], *chosen[:1]]
+        return {self.words[one]: self.words[other] for one, other in zip(chosen, following, strict=True)}
+
+
+class Memory(threading.Thread):
+    """Watches a process and its JVM; keeps the most memory that the two together had."""
+
+    def __init__(self, process: int) -> None:
+        super().__init__(daemon=True)
+        self.process, self.most, self.over = process, 0.0, threading.Event()
+
+    def run(self) -> None:
+        while not self.over.wait(0.5):
+            drivers = [self.process, *(child for child in children(self.process) if command(child) == "java")]
+            self.most = max(self.most, sum(map(resident_gib, drivers)))
+
+
+def children(process: int) -> list[int]:
+    """The processes below one, at any depth."""
+    found: list[int] = []
+    try:
+        direct = [
+            int(child)
+            for task in Path(f"/proc/{process}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
+    except OSError:
+        return []
+    for child in direct:
+        found += [child, *children(child)]
+    return found
+
+
+def command(process: int) -> str:
+    """A process's name; nothing where it has ended."""
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def resident_gib(process: int) -> float:
+    """Memory of a process in GiB."""
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**30
+
+
+def run_jobs(root: Path, source: Path, to: str, *overrides: str) -> tuple[float, float]:
+    """Run the stages up to one in a process of their own; return seconds and the driver's memory in GiB."""
+    options = [f"lakehouse.root={root}", f"subtitles.sources=['{source}']", "subtitles.languages=[en]", *overrides]
+    arguments = [sys.executable, "-m", "jobs", "run", "--to", to, "--set", *options]
+    began = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(arguments, cwd=REPOSITORY, stdout=said, stderr=subprocess.STDOUT)
+        watch = Memory(process.pid)
+        watch.start()
+        status = process.wait()
+        watch.over.set()
+        watch.join()
+        if status:
+            said.seek(0)
+            raise SystemExit(f"the run failed:\n{said.read()[-3000:]}")
+    return time.perf_counter() - began, watch.most
+
+
+def segmenter(root: Path, source: Path) -> str:
+    """Train the turn segmenter once; return the URI under which the other runs use it."""
+    run_jobs(root, source, "train_turn_segmenter")
+    folders = sorted(path.parent for path in root.rglob("registry/*/*.safetensors"))
+    if not folders:
+        raise SystemExit(f"no trained turn segmenter under {root}")
+    return f"file:{folders[-1]}"
+
+
+def measured(files: list[tuple[str, bytes]], sizes: list[int], rounds: int) -> dict[int, tuple[float, float]]:
+    """Median seconds and most memory by size; sizes take turns."""
+    progress = Progress("pipeline", 1 + len(sizes) * (rounds + 1))
+    seconds: dict[int, list[float]] = {size: [] for size in sizes}
+    memory: dict[int, list[float]] = {size: [] for size in sizes}
+    with tempfile.TemporaryDirectory() as scratch:
+        copier, sources, done = Copier(files), {size: Path(scratch) / f"films{size}" for size in sizes}, 0
+        for size in sizes:
+            for number in range(size):
+                # A larger size holds the films of the smaller ones.
+                copier.write(number, sources[size])
+            progress.step(f"{size} x {len(files):,} files written")
+        model = segmenter(Path(scratch) / "training", sources[sizes[0]])
+        progress.step("turn segmenter trained")
+        for number in range(rounds):
+            for size in sizes:
+                root = Path(scratch) / f"lakehouse{done}"
+                took, most = run_jobs(root, sources[size], "clean_dialogues", f"models.turn_segmenter={model}")
+                remove(root)
+                done += 1
+                seconds[size].append(took)
+                memory[size].append(most)
+                progress.step(f"{size} x films, round {number + 1}: {took:.0f} s, {most:.2f} GiB")
+    return {size: (statistics.median(seconds[size]), max(memory[size])) for size in sizes}
+
+
+def remove(folder: Path) -> None:
+    """Remove a lakehouse that is not needed any more: the largest takes gigabytes."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def rows_of(found: dict[int, tuple[float, float]], files: int) -> list[Row]:
+    """Seconds by size, growth, the fixed part, memory."""
+    sizes = sorted(found)
+    rows = []
+    alone = found[sizes[0]][0]
+    for size in sizes:
+        took = found[size][0]
+        before = "{} files {} s".format(*BEFORE[size]) if size in BEFORE else ""
+        work = f"{size}x: {size * files:,} files"
+        rows.append(Row(work, f"{took:.0f} s", "itself at 1x", f"{alone:.0f} s", took / alone, before=before))
+    if len(sizes) < 3:
+        return rows
+    first, middle, last = sizes[0], sizes[1], sizes[-1]
+    early, late = per_file(found, first, middle, files), per_file(found, middle, last, files)
+    fixed = found[first][0] - first * files * per_file(found, first, last, files)
+    rows.append(Row("an added file", f"{late:.3f} s up to {last}x", "itself", f"{early:.3f} s up to {middle}x",
+                    late / early, most=GROWTH_AIM, before="0.86"))  # fmt: skip
+    rows.append(Row("fixed part, seconds", f"{fixed:.0f} s", "", "", fixed, most=FIXED_AIM, before="about 130"))
+    rows.append(Row("driver's memory (JVM and Python)", f"{found[last][1]:.2f} GiB at {last}x", "itself",
+                    f"{found[middle][1]:.2f} GiB at {middle}x", found[last][1] / found[middle][1],
+                    most=MEMORY_AIM, before="1.25 GB"))  # fmt: skip
+    return rows
+
+
+def per_file(found: dict[int, tuple[float, float]], small: int, large: int, files: int) -> float:
+    """Seconds of each file that the larger size has more."""
+    return (found[large][0] - found[small][0]) / ((large - small) * files)
+
+
+def main() -> int:
+    """Measure and hand in."""
+    parser = arguments(__doc__, rounds=3)
+    parser.add_argument("--sizes", default="1,8,32", help="times the files at hand (default 1,8,32)")
+    given = parser.parse_args()
+    files, origin = opus_tree()
+    sizes = [1, 2, 3] if given.small else [int(size) for size in given.sizes.split(",")]
+    if given.small:
+        files = files[:: max(1, len(files) // 6)]
+    found = measured(files, sizes, given.rounds)
+    result = Result(
+        "find_subtitles to clean_dialogues",
+        "Seconds of `python -m jobs run --to clean_dialogues` with the local profile, from the start of the process to "
+        "its end; the turn segmenter is trained before and given. The fixed part is what is left at no files on the "
+        "line through the smallest and the largest size. Memory is the most that the driver's JVM and Python held "
+        "together; tasks run in that JVM as well.",
+        f"{len(files):,} {origin}, and copies under other ids with {EXCHANGED:.0%} of the vocabulary exchanged",
+        rows_of(found, len(files)), CAUSE, ("delta-spark",),
+    )  # fmt: skip
+    return hand_in(result, given, "pipeline")
+
+
+if __name__ == "__main__":
+    without_slowing_variables()
+    sys.exit(main())
