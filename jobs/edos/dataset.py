@@ -14,7 +14,7 @@ from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES, GAPS
 TALKS = "edos.empathetic_dialogues"
 
 
-@stage(reads=(DIALOGUES,), writes=None)
+@stage(reads=(DIALOGUES,), writes=None, options=("edos.taxonomy",))
 def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
     """Show what was made: the paper's Tables 3 and 9, accounts, examples, and how to go on."""
     from etl.lakehouse.commands.describe import describe

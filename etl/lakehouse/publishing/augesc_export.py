@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from conf import resources
+from conf.taxonomy import load_taxonomy
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
 from etl.analysis.views import all_views
