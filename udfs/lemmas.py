@@ -87,11 +87,6 @@ def lemmas_of_all(words: DataFrame, *, backend: str, language: str = "en") -> Da
     return _by_spark_nlp(words, dictionary) if backend == "spark-nlp" else _by_look_up(words, language)
 
 
-def lemmas_of(words: DataFrame, *, backend: str, language: str = "en") -> DataFrame:
-    """The rows of :func:`lemmas_of_all` whose word is not its own lemma: all that a look-up needs."""
-    return lemmas_of_all(words, backend=backend, language=language).where("word != lemma")
-
-
 def _by_look_up(words: DataFrame, language: str) -> DataFrame:
     def look_up(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         dictionary = _lemma_dictionary(language)
@@ -134,4 +129,4 @@ def _as_lines(dictionary: Mapping[str, str]) -> str:
     return "".join(f"{lemma}{_ARROW}{_TAB.join(words)}\n" for lemma, words in sorted(words_of.items()))
 
 
-__all__ = ["BACKENDS", "lemma_dictionary", "lemmas_of", "lemmas_of_all", "vocabulary"]
+__all__ = ["BACKENDS", "lemma_dictionary", "lemmas_of_all", "vocabulary"]

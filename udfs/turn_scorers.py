@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
-from etl.subtitles.turn_features import PairContext
+from etl.subtitles.turn_features import LemmaTable, PairContext
 from etl.subtitles.turn_scoring import PairScorer
-from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter, lemma_table
+from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter
 from udfs.models.classifiers.turn_pair_classifier import SentencePair, TurnPairClassifier
 from udfs.predict import worker_model
 
@@ -40,12 +39,12 @@ class EncoderScorer:
         return model.margins(pairs, self.batch_size)  # type: ignore[operator,no-any-return]
 
 
-def turn_scorer(folder: Path, lemmas: DataFrame, batch_size: int, threads: int) -> PairScorer:
+def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int) -> PairScorer:
     """The scorer of the model in a folder: the SVM, or the encoder that reads both sentences.
 
     Args:
         folder: what ``train_turn_segmenter`` wrote.
-        lemmas: word, lemma; the SVM looks them up.
+        table: the lemmas that the SVM looks up.
         batch_size, threads: of the encoder.
 
     Raises:
@@ -54,7 +53,7 @@ def turn_scorer(folder: Path, lemmas: DataFrame, batch_size: int, threads: int) 
     if (folder / "head.json").is_file():
         TurnPairClassifier.load(folder)  # says here, not in a worker, what is wrong with it
         return EncoderScorer(str(folder), batch_size, threads)
-    return SvmScorer(TurnSegmenter.load(folder), lemma_table(lemmas))
+    return SvmScorer(TurnSegmenter.load(folder), table)
 
 
 def load_turn_pair_classifier(path: str) -> TurnPairClassifier:

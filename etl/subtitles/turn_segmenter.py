@@ -132,7 +132,7 @@ def with_buckets(pairs: DataFrame, table: LemmaTable, space: FeatureSpace) -> Da
 
 def train_turn_segmenter(
     pairs: DataFrame,
-    lemmas: DataFrame,
+    table: LemmaTable,
     *,
     space: FeatureSpace,
     regularization: float,
@@ -146,7 +146,7 @@ def train_turn_segmenter(
 
     Args:
         pairs: the columns of ``turn_pairs.PAIRS``.
-        lemmas: word, lemma.
+        table: the lemmas to look up.
         space: which features, into how many buckets.
         regularization: weight of the L2 penalty beside the mean loss; rows have one length, features are not
             standardised.
@@ -164,7 +164,7 @@ def train_turn_segmenter(
         weight = F.when(F.col("source") == source, float(value)).otherwise(weight)
     key = ["source", "split_group", "left_text", "right_text"]
     rows = (
-        with_buckets(blind_to_what_made_the_truth(pairs), lemma_table(lemmas), space)
+        with_buckets(blind_to_what_made_the_truth(pairs), table, space)
         .select(*key, F.col("label").cast("double").alias("label"), weight.alias("weight"), "buckets")
         .filter(F.col("weight") > 0)
         .repartition(1)

@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame
 from etl.lakehouse.outcome import Trained
 from etl.lakehouse.stage import ByKind, Model, Sliced, StageRun, stage, under
 from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
-from etl.subtitles import turn_scoring
+from etl.subtitles import turn_scoring, turn_segmenter
 
 KINDS = ByKind("training.turn_segmenter.kind", {
     "svm": under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations"),
@@ -45,5 +45,5 @@ def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: Sta
     from udfs.turn_scorers import turn_scorer
 
     model, compute = run.models["turn_segmenter"], run.compute
-    scorer = turn_scorer(model.path, lemmas, compute.batch_size, compute.threads)
+    scorer = turn_scorer(model.path, turn_segmenter.lemma_table(lemmas), compute.batch_size, compute.threads)
     return turn_scoring.score_turns(chosen, scorer, model.identity)

@@ -20,14 +20,15 @@ from etl.lakehouse.session import close_session, spark_session
 from etl.lakehouse.tables.subtitles import FILES
 from etl.lakehouse.trainings.turn_segmenter import (
     accuracy_table,
-    lemmas_of_pairs,
     pairs_apart,
     svm_learned_from,
 )
 from etl.subtitles.turn_evaluation import DASH, GAP, MAJORITY, SAME_BLOCK, SEGMENTER, rule_accuracies
+from etl.subtitles.turn_features import LemmaTable
 from etl.subtitles.turn_pairs import CARRIED, DASHES, LABELS
 from etl.subtitles.turn_scoring import with_margins
-from etl.subtitles.turn_segmenter import SvmScorer, lemma_table
+from etl.subtitles.turn_segmenter import SvmScorer
+from udfs.lemmas import lemma_dictionary
 
 MARKED = (DASHES, LABELS, CARRIED)
 MADE_BY = {DASHES: (DASH,), LABELS: (DASH, SAME_BLOCK)}
@@ -46,14 +47,14 @@ def main() -> int:
     spark = spark_session(settings, "bench_turns")
     try:
         files = Lakehouse(spark, settings.lakehouse).read(FILES)
+        table = LemmaTable.of(lemma_dictionary(settings.subtitles.lemma_language))
         scored: list[DataFrame] = []
         for fold in range(given.folds):
             started = time.monotonic()
             training, held_out = (part.persist() for part in pairs_apart(files, settings, 1 / given.folds, fold))
-            lemmas = lemmas_of_pairs(training.unionByName(held_out), settings).persist()
-            segmenter = svm_learned_from(training, lemmas, settings.training.turn_segmenter)
+            segmenter = svm_learned_from(training, table, settings.training.turn_segmenter)
             marked = held_out.where(held_out.source.isin(*MARKED))
-            scored.append(with_margins(marked, SvmScorer(segmenter, lemma_table(lemmas))).localCheckpoint())
+            scored.append(with_margins(marked, SvmScorer(segmenter, table)).localCheckpoint())
             print(f"fold {fold + 1} of {given.folds}: {training.count():,} pairs learned, "
                   f"{scored[-1].count():,} judged in {time.monotonic() - started:.0f} s", flush=True)  # fmt: skip
         found = rule_accuracies(reduce(DataFrame.unionByName, scored)).persist()

@@ -62,7 +62,7 @@ def turn_no_lemmas(spark):
 @pytest.fixture(scope="module")
 def turn_learned(turn_films, turn_no_lemmas) -> TurnSegmenter:
     pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
-    return train_turn_segmenter(pairs, turn_no_lemmas, space=SPACE, regularization=0.01, max_iterations=6)
+    return train_turn_segmenter(pairs, lemma_table(turn_no_lemmas), space=SPACE, regularization=0.01, max_iterations=6)
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_turn_evaluation_counts_by_hand(spark, turn_scorer) -> None:
 def test_turn_training_is_the_same_on_any_partitioning(turn_films, turn_no_lemmas, turn_learned) -> None:
     pairs = marked_pairs(turn_films.where("movie_id < 'm4'"))
     again = train_turn_segmenter(
-        pairs.repartition(7), turn_no_lemmas, space=SPACE, regularization=0.01, max_iterations=6
+        pairs.repartition(7), lemma_table(turn_no_lemmas), space=SPACE, regularization=0.01, max_iterations=6
     )
     assert again.identity == turn_learned.identity
 
@@ -199,7 +199,7 @@ def test_turn_training_needs_both_classes(spark, turn_no_lemmas) -> None:
                        columns=["source", "split_group", "left_text", "right_text", "label"])  # fmt: skip
     with pytest.raises(InputError, match="both classes"):
         train_turn_segmenter(
-            transcript_rows(one, spark), turn_no_lemmas, space=SPACE, regularization=0.1, max_iterations=2
+            transcript_rows(one, spark), lemma_table(turn_no_lemmas), space=SPACE, regularization=0.1, max_iterations=2
         )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions
-from etl.subtitles.turn_features import PairContext
+from etl.subtitles.turn_features import LemmaTable, PairContext
 from etl.subtitles.turn_ragged import Ragged
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
@@ -66,7 +66,7 @@ def test_the_block_is_told_by_a_sign_and_silence_where_it_is_not_known(pair_mode
 
 
 def test_a_folder_tells_which_kind_it_holds(pair_model: Path, tmp_path: Path, spark) -> None:
-    lemmas = spark.createDataFrame([("dogs", "dog")], "word string, lemma string")
+    lemmas = LemmaTable.of({"dogs": "dog"})
     scorer = turn_scorer(pair_model, lemmas, 8, 1)
     assert scorer == EncoderScorer(str(pair_model), 8, 1)
     texts = pa.array(["why did you cry ?", "i am so sad", "it was very dark"])

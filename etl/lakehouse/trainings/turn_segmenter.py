@@ -34,7 +34,7 @@ from etl.subtitles.turn_evaluation import (
     rule_accuracies,
     split_held_out,
 )
-from etl.subtitles.turn_features import FeatureSpace
+from etl.subtitles.turn_features import FeatureSpace, LemmaTable
 from etl.subtitles.turn_pairs import films_by_hash, marked_pairs, transcript_rows, without_leaks
 from etl.subtitles.turn_scoring import with_margins
 from etl.subtitles.turn_segmenter import (
@@ -43,7 +43,7 @@ from etl.subtitles.turn_segmenter import (
     blind_to_what_made_the_truth,
     train_turn_segmenter,
 )
-from udfs.lemmas import lemmas_of, vocabulary
+from udfs.lemmas import lemma_dictionary
 from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
 from udfs.models.loader import resolve
 from udfs.models.tracking import Candidate, TrackedRun, tracked_run
@@ -79,12 +79,13 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         raise InputError("no pairs to train the turn segmenter on: set subtitles.turn_examples to transcripts")
     held = held_out.count()
     run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
-    lemmas = lemmas_of_pairs(training.unionByName(held_out), settings).persist()
+    # The whole dictionary: looking up the words of the pairs first would cost more than it saves.
+    table = LemmaTable.of(lemma_dictionary(settings.subtitles.lemma_language))
     folder = Path(run.folder)
     params = {**own.model_dump(exclude={"name"}), **{f"pairs_{source}": str(count) for source, count in sizes.items()}}
 
     def evaluated(path: Path) -> DataFrame:
-        scorer = turn_scorer(path, lemmas, settings.models.batch_size, settings.models.threads)
+        scorer = turn_scorer(path, table, settings.models.batch_size, settings.models.threads)
         return rule_accuracies(with_margins(held_out, scorer))
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         if own.kind == "encoder":
             tracked.log_history(encoder_learned_from(training, run, tracked, model))
         else:
-            svm_learned_from(training, lemmas, own).save(model)
+            svm_learned_from(training, table, own).save(model)
         evaluation = evaluated(model).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
@@ -133,10 +134,10 @@ def pairs_apart(
     return transcript_rows(learned, files.sparkSession).unionByName(marked_training), held_out
 
 
-def svm_learned_from(training: DataFrame, lemmas: DataFrame, settings: TurnSegmenterSettings) -> TurnSegmenter:
+def svm_learned_from(training: DataFrame, table: LemmaTable, settings: TurnSegmenterSettings) -> TurnSegmenter:
     """The SVM of these pairs, with the settings' features and regularization."""
     return train_turn_segmenter(
-        training, lemmas, space=FeatureSpace(settings.features, settings.lengths),
+        training, table, space=FeatureSpace(settings.features, settings.lengths),
         regularization=settings.regularization, max_iterations=settings.max_iterations,
     )  # fmt: skip
 
@@ -162,13 +163,6 @@ def encoder_learned_from(training: DataFrame, run: StageRun, tracked: TrackedRun
     return train_model(
         start, TrainingRows(parts[False], parts[True]), options, out, training_context(run, tracked, "turn_pairs")
     )  # fmt: skip
-
-
-def lemmas_of_pairs(pairs: DataFrame, settings: Settings) -> DataFrame:
-    """Each word of the pairs with its lemma, looked up once."""
-    words = vocabulary(pairs, F.explode(F.array("left_text", "right_text")))
-    subtitles = settings.subtitles
-    return lemmas_of(words, backend=subtitles.lemmatizer, language=subtitles.lemma_language)
 
 
 def example_frames(folders: Sequence[str]) -> tuple[dict[str, pd.DataFrame], ...]:
