@@ -48,8 +48,8 @@ def section(result: Result) -> str:
         reached = {True: "yes", False: "**no**", None: ""}[row.reached]
         cells = (row.work, row.ours, row.peer, row.theirs, row.shown, row.aim, reached, row.before)
         lines.append("| " + " | ".join(cells) + " |")
-    if result.cause and any(row.reached is False for row in result.rows):
-        lines += ["", f"Why an aim is missed: {result.cause}"]
+    if any(row.reached is False for row in result.rows):
+        lines += ["", f"Why an aim is missed: {result.cause or 'not looked into yet.'}"]
     return "\n".join([*lines, "", _machine(result), ""])
 
 

@@ -21,10 +21,7 @@ from udfs.similarity import find_similar
 OURS, FAISS = "ours", "FAISS flat"
 SIZE, MODEL, AIM = 384, "drawn", 1.0
 Vectors = NDArray[np.float32]
-CAUSE = (
-    "the product takes equally long in both; ours also carries the vectors from Parquet through the JVM's rows to "
-    "Arrow, where deltalake reads Parquet into Arrow at once."
-)
+CAUSE = ""  # to be written from a full run
 
 
 def drawn(seeds: int, pool: int) -> tuple[Vectors, Vectors]:
