@@ -51,6 +51,8 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
         conf["spark.driver.memory"] = spark.driver_memory
     if spark.shuffle_partitions:
         conf["spark.sql.shuffle.partitions"] = str(spark.shuffle_partitions)
+    if spark.master and spark.master.startswith("local") and Path(__file__).is_file():
+        conf["spark.python.daemon.module"] = "udfs.spark_daemon"
     conf |= spark.conf
     if spark.master and spark.master.startswith("local") and spark.bundled_jars:
         given = conf.get(JAVA_OPTIONS, "")
