@@ -24,11 +24,15 @@ class StandIns:
 
     def give(self, table: str, rows: DataFrame) -> None:
         """Put rows into a table; columns that they lack are null."""
-        empty = self.spark.createDataFrame([], TABLES[table].schema)
+        empty = self.none_of(table)
         empty.unionByName(rows, allowMissingColumns=True).createOrReplaceTempView(self._here(table))
         if table in self.made:
             self.current.clear()
         self.made.add(table)
+
+    def none_of(self, table: str) -> DataFrame:
+        """Return no rows of a table; the limit lets Spark leave them out of the plan."""
+        return self.spark.createDataFrame([], TABLES[table].schema).limit(0)
 
     def ask(self, view: str) -> list[Row]:
         """Return the rows of ``analysis.<view>``, over what was given until now."""
@@ -44,7 +48,7 @@ class StandIns:
                 self.made.add(name)
                 self.current.add(name)
             elif name in TABLES and name not in self.made:
-                self.give(name, self.spark.createDataFrame([], TABLES[name].schema))
+                self.give(name, self.none_of(name))
         return self._names.sub(lambda found: self._here(found[0]), text)
 
     def drop(self) -> None:

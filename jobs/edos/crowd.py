@@ -16,7 +16,7 @@ from etl.lakehouse.stage import StageRun, Units, manual_stage, stage, under
 from etl.lakehouse.tables import edos as tables
 from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
 
-SECTION, TALKS, TAXONOMY = "edos.annotation", "edos.empathetic_dialogues", "edos.taxonomy"
+SECTION, TALKS, LABELS = "edos.annotation", "edos.empathetic_dialogues", "edos.taxonomy"
 
 
 @manual_stage(
@@ -34,7 +34,7 @@ def score_readability(weak_labels: DataFrame, dialogues: DataFrame, run: StageRu
 @manual_stage(
     reads=(tables.READABILITY, tables.WEAK_LABELS, CLEAN_DIALOGUES),
     writes=tables.ANNOTATION_TASKS,
-    settings=(*under(SECTION, "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed"), TAXONOMY),
+    settings=(*under(SECTION, "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed"), LABELS),
     inputs=(TALKS,),
     units=Units("turns", rows_out="count_if(quiz_label IS NULL)"),
 )
@@ -58,7 +58,7 @@ def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues
 @manual_stage(
     reads=(tables.ANNOTATION_TASKS,),
     writes=tables.ANNOTATION_FILES,
-    settings=(*under(SECTION, "folder", "post_to", "reward", "workers", "countries"), TAXONOMY),
+    settings=(*under(SECTION, "folder", "post_to", "reward", "workers", "countries"), LABELS),
     units=Units("items", rows_out="coalesce(max(items), 0)"),
 )
 def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
@@ -66,7 +66,7 @@ def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
     return write_batch(tasks, "crowd", run.settings.edos.annotation.workers, run)
 
 
-@stage(writes=tables.ANSWERS, settings=(*under(SECTION, "known_workers", "keep_half_done"), TAXONOMY),
+@stage(writes=tables.ANSWERS, settings=(*under(SECTION, "known_workers", "keep_half_done"), LABELS),
        inputs=under(SECTION, "answers", "batches"), units="answers")  # fmt: skip
 def collect_answers(run: StageRun) -> Outcome:
     """Collect the annotation page's answers: which count, and what each was about (EDOS 3.2)."""
@@ -94,11 +94,7 @@ def score_workers(answers: DataFrame, run: StageRun) -> Outcome:
 
 
 @stage(
-    reads=(tables.ANSWERS,),
-    writes=tables.ANNOTATIONS,
-    settings=(TAXONOMY,),
-    inputs=("edos.crowd_votes",),
-    units="votes",
+    reads=(tables.ANSWERS,), writes=tables.ANNOTATIONS, settings=(LABELS,), inputs=("edos.crowd_votes",), units="votes"
 )
 def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     """Collect the crowd's answers: files of votes, and the page's; the unit is a turn with its history (EDOS 3.2)."""
@@ -112,7 +108,7 @@ def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     reads=(tables.ANNOTATIONS,),
     writes=tables.CROWD_LABELS,
     units=Units("turns", "count(DISTINCT dialogue_id, turn)"),
-    settings=(TAXONOMY,),
+    settings=(LABELS,),
 )
 def agree_labels(annotations: DataFrame, run: StageRun) -> Outcome:
     """Take the label that two of three workers agree on (EDOS 3.2)."""

@@ -44,7 +44,6 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     ("name", "resource", "line"),
     [
         ("clean_dialogues", "profanity.txt", "fiddlesticks"),
-        ("agree_labels", "taxonomies/edos.csv", "41,peckish,emotion"),
         ("augesc_collect_queries", "augesc/sensitive_words.txt", "fiddlesticks"),
         ("emo_pillars_actors", "prompts/emo_pillars/actors.txt", "Be brief."),
     ],
@@ -61,6 +60,23 @@ def test_a_changed_file_runs_its_stages_again(
     assert place.need(own).why is None
     changed(resource, line)
     assert place.need(own).why == "its settings changed"
+
+
+def test_an_edited_taxonomy_runs_its_stages_again(spark: SparkSession, tmp_path: Path) -> None:
+    taxonomy = tmp_path / "labels.yaml"
+    taxonomy.write_text(stored("taxonomies/ekman.yaml"), encoding="utf-8")
+
+    def place() -> Workplace:
+        options = {"lakehouse.root": str(tmp_path / "lakehouse"), "edos.taxonomy": str(taxonomy)}
+        return Workplace(spark, load_settings("local", [], options))
+
+    own = {one.name: one for one in all_stages()}["agree_labels"]
+    for table in own.reads:
+        place().lakehouse.replace(table, spark.createDataFrame([], table.schema), {})
+    assert run_stages(place(), [own]) == ["agree_labels"]
+    assert place().need(own).why is None
+    taxonomy.write_text(taxonomy.read_text("utf-8").replace("label: joy", "label: delight"), encoding="utf-8")
+    assert place().need(own).why == "its settings changed"
 
 
 def test_stages_without_resources_keep_their_hashes() -> None:

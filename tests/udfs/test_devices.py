@@ -1,14 +1,10 @@
 """Precision follows the hardware: what `auto` means, what a slow setting is told, and what a run records."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 import torch
 
 from udfs import devices
-from udfs.devices import chosen_precision, hardware_lines
-from udfs.models.tracking import Store, tracked_run
+from udfs.devices import chosen_precision, hardware_lines, hardware_parameters
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
@@ -55,11 +51,8 @@ def test_the_probe_measures_this_cpu() -> None:
     assert chosen_precision("auto", CPU).name == ("bf16" if speed >= devices.FASTER else "fp32")
 
 
-def test_a_run_records_what_the_hardware_chose(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_training_tells_what_the_hardware_chose(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "bf16_speed", lambda: 0.03)
-    store = Store(f"sqlite:///{tmp_path}/mlflow.db", "devices", str(tmp_path / "artifacts"), None)
-    given: dict[str, Any] = {"precision": "auto", "device": "cpu"}
-    with tracked_run(store, "a training", given) as run:
-        logged = store.client().get_run(run.run_id).data.params
-    assert (logged["precision"], logged["computed_in"], logged["computed_on"]) == ("auto", "fp32", "cpu")
-    assert int(logged["cpu_threads"]) >= 1
+    found = hardware_parameters("auto", "cpu")
+    assert (found["computed_in"], found["computed_on"]) == ("fp32", "cpu")
+    assert int(found["cpu_threads"]) >= 1
