@@ -30,6 +30,8 @@ LOCAL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.databricks.delta.snapshotPartitions": "2",
+    # A run has some hundred kinds of queries, and Delta's own come back at each commit: compiled once.
+    "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from deltalake import DeltaTable
 
 from tests.jobs.conftest import ON_REQUEST, SAID, TinyRun
@@ -72,6 +73,7 @@ def test_a_deleted_table_alone_is_rebuilt(tiny: TinyRun, finished: Path, tmp_pat
     assert rows_of(root, "edos/dialogues") == rows_of(finished, "edos/dialogues")
 
 
+@pytest.mark.slow
 def test_one_core_gives_the_same_tables(tiny: TinyRun, finished: Path, tmp_path: Path) -> None:
     root = tmp_path / "lakehouse"
     done = tiny.run(root, "spark.master=local[1]", "spark.shuffle_partitions=3")
