@@ -7,6 +7,7 @@ loaded beside the jars. Another Java, or other jars, leave the archive unread.
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from etl.lakehouse.jars import jar_folder
@@ -32,7 +33,8 @@ def make_archive() -> bool:
     path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", _RUN, folder, str(path)]
-        subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
     return path.is_file()
 
 
