@@ -1,6 +1,5 @@
 """Nothing disappears: left-out units go to ``ops.dropped``, unreadable files to ``subtitles.quarantine``."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -9,12 +8,8 @@ from pyspark.sql import functions as F
 from etl.lakehouse.figures import Figures
 from etl.lakehouse.lakehouse import Lakehouse
 from etl.lakehouse.lineage import StageEvent
-from etl.lakehouse.tables.model import Table
 from etl.lakehouse.tables.ops import DROPPED
 from etl.lakehouse.tables.subtitles import QUARANTINE
-
-LeftOut = Sequence[tuple[Table, DataFrame]]
-"""A ledger, and rows for it."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +32,14 @@ class Ledger:
     def __init__(self, lakehouse: Lakehouse) -> None:
         self._lakehouse = lakehouse
 
-    def add(self, run: StageEvent, number: int, once: str, left_out: LeftOut) -> None:
-        """Add one slice's rows (see `nonempty`); before the slice's main commit, which makes them count."""
-        for table, rows in left_out:
-            stamped = _ledger_rows(rows, run, number) if table == DROPPED else _stamped(rows, run, number)
-            self._lakehouse.append(table, stamped, run.lineage(number), once)
+    def add(
+        self, run: StageEvent, number: int, once: str, dropped: DataFrame | None, quarantined: DataFrame | None
+    ) -> None:
+        """Add one slice's rows; before the slice's main commit, which makes them count."""
+        if dropped is not None and not dropped.isEmpty():
+            self._lakehouse.append(DROPPED, _ledger_rows(dropped, run, number), run.lineage(number), once)
+        if quarantined is not None and not quarantined.isEmpty():
+            self._lakehouse.append(QUARANTINE, _stamped(quarantined, run, number), run.lineage(number), once)
 
     def replace(self, run: StageEvent, dropped: DataFrame) -> None:
         """Put this run's rows in the place of the stage's earlier ones."""
@@ -83,12 +81,6 @@ class Ledger:
             "dropped": (self._lakehouse.read(DROPPED).where(of_stage), [F.sum("units")]),
             "quarantined": (self._lakehouse.read(QUARANTINE).where(of_stage), [F.count("*")]),
         }
-
-
-def nonempty(dropped: DataFrame | None, quarantined: DataFrame | None) -> LeftOut:
-    """The ledgers for which there are rows, with these."""
-    given = ((DROPPED, dropped), (QUARANTINE, quarantined))
-    return [(table, rows) for table, rows in given if rows is not None and not rows.isEmpty()]
 
 
 def _ledger_rows(dropped: DataFrame, run: StageEvent, number: int) -> DataFrame:

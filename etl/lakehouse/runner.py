@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from etl.lakehouse.figures import collected
-from etl.lakehouse.ledger import Balance, nonempty
+from etl.lakehouse.ledger import Balance
 from etl.lakehouse.lineage import StageEvent, package_version
 from etl.lakehouse.outcome import Outcome, Trained
 from etl.lakehouse.pipeline import Need, Workplace
@@ -76,28 +76,30 @@ def _whole(
     counted: int | DataFrame = outcome.rows_in if outcome.rows_in is not None else frames[0] if frames else 0
     rows = place.lakehouse.read(table)
     balance = _balance(place, stage, table, counted, rows)
-    if outcome.dropped is None and (balance.dropped or balance.quarantined):
-        # What an earlier version of the rule, or a run that was stopped, had left out.
-        place.ledger.clear(event)
-        balance = replace(balance, dropped=0, quarantined=0)
-    return _closed(place, stage, table, event, balance)
+    return _closed(place, stage, table, event, _of_this_run(place, event, outcome.dropped, balance))
 
 
 def _train(place: Workplace, stage: Stage, frames: list[DataFrame], run: StageRun, event: StageEvent) -> StageEvent:
     trained = stage.function(*frames, run)
     if not isinstance(trained, Trained):
         raise TypeError(f"{stage.name} trains a model and must return Trained")
-    dropped = 0
     if trained.dropped is not None:
         place.ledger.replace(event, trained.dropped)
-        (dropped,) = collected(place.ledger.figures(stage.name))["dropped"]
-    elif place.log.last(stage.name, "done") is not None:
-        place.ledger.clear(event)
-    _check(stage, Balance(trained.rows_in, trained.rows_out, dropped, 0))
+    (dropped,) = collected(place.ledger.figures(stage.name))["dropped"]
+    balance = _of_this_run(place, event, trained.dropped, Balance(trained.rows_in, trained.rows_out, dropped, 0))
+    _check(stage, balance)
     return event.done(
-        rows_in=trained.rows_in, rows_out=trained.rows_out, rows_dropped=dropped, rows_quarantined=0,
+        rows_in=balance.rows_in, rows_out=balance.rows_out, rows_dropped=balance.dropped, rows_quarantined=0,
         output_version=trained.identity,
     )  # fmt: skip
+
+
+def _of_this_run(place: Workplace, event: StageEvent, dropped: DataFrame | None, balance: Balance) -> Balance:
+    """The account without what an earlier rule or a stopped run had left out, where this run drops nothing."""
+    if dropped is not None or not (balance.dropped or balance.quarantined):
+        return balance
+    place.ledger.clear(event)
+    return replace(balance, dropped=0, quarantined=0)
 
 
 def _hardware(place: Workplace, model: Model) -> list[str]:
@@ -148,7 +150,7 @@ def _slice_by_slice(
         unfinished.slices if unfinished is not None and resuming else None,
     )  # fmt: skip
     event = StageEvent(**{**vars(event), "slices": plan.slices})
-    if plan.slices > 1 and plan.pending and not resuming:
+    if plan.pending and not resuming:
         place.log.add(event)
     for number in progress.slices(plan, stage.units.name):
         _one_slice(place, stage, sliced, table, frames, pending, plan, number, run, event)
@@ -162,11 +164,7 @@ def _one_slice(
     piece = pending.where(plan.number_of(sliced.key) == number) if plan.slices > 1 else pending
     outcome = _outcome(stage.function(piece, *(frames if sliced.plans else frames[1:]), run))
     once = f"{stage.name}/{event.run_id}/{number}of{plan.slices}"
-    left_out = nonempty(outcome.dropped, outcome.quarantined)
-    if left_out and place.log.unfinished(stage.name) is None:
-        # A single slice without rows for the ledgers is one commit, and needs no record of its start.
-        place.log.add(event)
-    place.ledger.add(event, number, once, left_out)
+    place.ledger.add(event, number, once, outcome.dropped, outcome.quarantined)
     place.lakehouse.append(table, outcome.rows, event.lineage(number), once)
     place.spark.catalog.clearCache()
 

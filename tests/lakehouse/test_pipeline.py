@@ -139,6 +139,28 @@ def test_a_run_given_up_under_other_settings_leaves_nothing(
     assert len({row.run_id for row in place.lakehouse.read(DROPPED).collect()}) == 1
 
 
+def test_a_run_of_one_slice_given_up_after_its_commit_is_not_mixed_with_others(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left out, so the table's commit is the run's only one: its start alone tells whose rows these are."""
+    settings = settings.model_copy(update={"pipeline": settings.pipeline.model_copy(update={"slice_minutes": 60})})
+    place = Workplace(spark, settings)
+    put(place, "bcd")
+    real = place.lakehouse.append
+
+    def dying(table: Table, rows: DataFrame, *more: object) -> None:
+        real(table, rows, *more)
+        if table is LOUD:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(place.lakehouse, "append", dying)
+    with pytest.raises(KeyboardInterrupt):
+        run_stages(place, (SHOUT,))
+    other = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
+    assert Workplace(spark, other).need(SHOUT).rebuild
+    assert Workplace(spark, settings).log.unfinished("shout") is not None
+
+
 def test_lost_and_doubled_rows_stop_the_stage(spark: SparkSession, settings: Settings) -> None:
     place = Workplace(spark, settings)
     put(place, "abc")
