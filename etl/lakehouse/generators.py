@@ -33,7 +33,7 @@ def planned_steering(examples: DataFrame, run: StageRun) -> DataFrame:
     evaluation = run.settings.replies.evaluation
     replies = held_out_replies(examples.where(F.col("source") == EMPATHETIC), evaluation.contexts)
     told, plain = ((regime.generator, run.models[regime.model].identity) for regime in (STEERED, ON_EMPATHETIC))
-    intents = evaluation.intents or run.all_settings.edos.taxonomy.names
+    intents = evaluation.intents or run.settings.edos.taxonomy.names
     return steered_requests(replies, told, plain, intents, _decoding(run))
 
 

@@ -29,7 +29,7 @@ def write_batch(tasks: DataFrame, purpose: str, workers: int, run: StageRun) -> 
         run.say("no HIT is full: nothing to write")
         return run.spark.createDataFrame([], ANNOTATION_FILES.schema)
     annotation = run.settings.edos.annotation
-    batch_id, contents = batch_files(rows, purpose, run.all_settings.edos.taxonomy, annotation, workers)
+    batch_id, contents = batch_files(rows, purpose, run.settings.edos.taxonomy, annotation, workers)
     return _written(rows, f"{purpose}-{batch_id}", batch_id, contents, annotation.folder, run)
 
 
