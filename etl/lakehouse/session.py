@@ -45,7 +45,8 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
     conf: dict[str, str] = dict(SEMANTICS)
     if spark.set_runtime:
         conf |= DELTA
-    if spark.master and spark.master.startswith("local"):
+    local = spark.master is not None and spark.master.startswith("local")
+    if local:
         conf |= LOCAL
     if spark.bundled_jars:
         conf |= {"spark.driver.extraClassPath": class_path(), "spark.executor.extraClassPath": class_path()}
@@ -53,10 +54,10 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
         conf["spark.driver.memory"] = spark.driver_memory
     if spark.shuffle_partitions:
         conf["spark.sql.shuffle.partitions"] = str(spark.shuffle_partitions)
-    if spark.master and spark.master.startswith("local") and Path(__file__).is_file():
+    if local and Path(__file__).is_file():
         conf["spark.python.daemon.module"] = "udfs.spark_daemon"
     conf |= spark.conf
-    if spark.master and spark.master.startswith("local") and spark.bundled_jars:
+    if local and spark.bundled_jars:
         given = conf.get(JAVA_OPTIONS, "")
         archived = "" if "ArchiveClassesAtExit" in given else archive_options()
         conf[JAVA_OPTIONS] = f"{given} {archived}".strip()
