@@ -189,6 +189,4 @@ def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]
     # All three sets: the generators that start from this one write in its tokens.
     texts = examples.where("split = 'train'").orderBy("example_id").select("reply")
     said = (row.reply for row in texts.toLocalIterator())
-    return trained_tokenizer(
-        said, tokens.vocabulary, run.all_settings.edos.taxonomy.names
-    ), "tokens of the training texts"
+    return trained_tokenizer(said, tokens.vocabulary, labels), "tokens of the training texts"
