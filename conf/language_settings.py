@@ -8,7 +8,7 @@ from conf.training_options import TrainingOptions
 
 
 class LanguageTrainingSettings(TrainingOptions):
-    """How a language model is tuned on conversations; the defaults are AugESC's (4.1), AdamW's transformers'."""
+    """Settings for tuning a language model on conversations: AugESC's (4.1), and for AdamW those of transformers."""
 
     name: str = Field(description="in the MLflow registry")
     epochs: int = Field(1, ge=1, description="AugESC 4.1")

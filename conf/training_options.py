@@ -1,4 +1,4 @@
-"""How any model is trained: the options that the training loop reads (`udfs.models.training`)."""
+"""Options of the training loop (`udfs.models.training`), the same for every model."""
 
 from typing import Literal
 

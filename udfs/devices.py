@@ -111,6 +111,9 @@ def hardware_lines(precision: str, device: str) -> list[str]:
     return [*lines, chosen.warning] if chosen.warning else lines
 
 
+_PROBED = (torch.float32, torch.bfloat16)
+
+
 @cache
 def bf16_speed() -> float:
     """Measure how many times as fast as in fp32 this CPU multiplies matrices in bf16; takes at most 0.3 s."""
@@ -122,9 +125,6 @@ def bf16_speed() -> float:
             torch.mm(left, right)
             best[kind] = min(best[kind], time.perf_counter() - began)
     return best[torch.float32] / best[torch.bfloat16]
-
-
-_PROBED = (torch.float32, torch.bfloat16)
 
 
 def set_threads(threads: int) -> None:

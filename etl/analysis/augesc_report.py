@@ -13,7 +13,7 @@ from etl.analysis.pictures import Bar, bars
 from etl.analysis.report_making import left_out, made
 
 RETENTION = "final_retention"
-"""What analysis.augesc_table_1 calls the texts that meet every requirement."""
+"""The name that analysis.augesc_table_1 gives to texts that meet every requirement."""
 NAMES = {
     ("people", "esconv"): "people (ESConv)", ("people", "failed_esconv"): "people, failed (FailedESConv)",
     ("augmenter", "ed"): "tuned model, ED", ("augmenter", "reddit"): "tuned model, Reddit",

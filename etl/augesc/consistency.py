@@ -140,7 +140,7 @@ def inconsistent(phrases: RolePhrases) -> Callable[[Iterator[pd.Series]], Iterat
 
 
 def role_phrases() -> RolePhrases:
-    """What only one role says, by role: ``conf/augesc/*_phrases.txt``."""
+    """Return the phrases that only one role uses, by role (``conf/augesc/*_phrases.txt``)."""
     found = {}
     for role in ("seeker", "supporter"):
         listed = "|".join(re.escape(phrase) for phrase in words(f"augesc/{role}_phrases"))

@@ -33,12 +33,12 @@ def said_in(measured: DataFrame, conversations: DataFrame) -> DataFrame:
 
 
 def number_said(measured: DataFrame, conversations: DataFrame) -> int:
-    """How many conversations :func:`said_in` has to give: a generated one stands in its set and in the total."""
+    """Count the conversations that :func:`said_in` returns: a generated one is in its own set and in the total."""
     return measured.where(F.col("method") == "people").count() + 2 * conversations.count()
 
 
 def number_of_sizes(said: DataFrame, points: int) -> int:
-    """How many sizes :func:`bigram_growth` has to give: equal steps up to each set's number of conversations."""
+    """Count the sizes that :func:`bigram_growth` returns: equal steps up to each set's number of conversations."""
     numbers = [row["count"] for row in said.groupBy("data_set").count().collect()]
     return sum(ceil(number / max(1, ceil(number / points))) for number in numbers)
 
