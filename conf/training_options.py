@@ -1,4 +1,4 @@
-"""Options of the training loop (`udfs.models.training`), the same for every model."""
+"""Options of the training loop (`etl.training.loop.train`), the same for every model."""
 
 from typing import Literal
 

@@ -1,0 +1,18 @@
+"""The pipelines: one module per chapter of a paper, its stages in the order in which the data flow."""
+
+import importlib
+import pkgutil
+
+from etl.pipeline.planner import in_order
+from etl.pipeline.stage import REGISTRY, Stage
+
+GROUPS = ("subtitles", "edos", "emo_pillars", "augesc", "replies")
+"""The data sets in the order in which their stages run where nothing else decides: subtitles feed all others."""
+
+
+def all_stages() -> list[Stage]:
+    """Return every stage declared in this package, each after those whose output it reads."""
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    return in_order(REGISTRY.values(), GROUPS)

@@ -2,7 +2,7 @@
 
 import sys
 
-from etl.lakehouse.commands.command_line import main
+from etl.cli.command_line import main
 
 
 def entry() -> None:

@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark() -> Iterator[SparkSession]:
     """A local session on two cores, with Delta, as the local profile makes it."""
     from conf.settings import load_settings
-    from etl.lakehouse.session import spark_session
+    from etl.pipeline.session import spark_session
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # Compiled once by C1: a short test never earns back what C2 costs.

@@ -36,7 +36,7 @@ def test_the_wheel_carries_packages_and_their_data(wheel: zipfile.ZipFile) -> No
     names = set(wheel.namelist())
     for needed in (
         "conf/profiles/local.yaml", "conf/taxonomies/edos.yaml", "conf/profanity.txt", "conf/demo/settings.yaml",
-        "conf/model_digests.csv", "jobs/__main__.py", "jobs/subtitles/ingest.py", "etl/lakehouse/runner.py",
+        "conf/model_digests.csv", "jobs/__main__.py", "jobs/subtitles/ingest.py", "etl/pipeline/runner.py",
         "udfs/models/loader.py", "etl/annotation/page/page.html", "etl/annotation/page/page.js",
         "conf/taxonomies/goemotions.csv", "conf/papers/edos_paper_table_9.csv", "etl/analysis/sql/llm.generations.sql",
         "udfs/models/loader.py", "conf/reports/report.css", "conf/publishing/card.md",

@@ -122,7 +122,7 @@ def is_number(value: object) -> bool:
 
 
 def shown(value: object) -> str:
-    """A cell as people read it: thousands parted, floats with at most four decimals."""
+    """A cell as people read it: thousands split_kept_dropped, floats with at most four decimals."""
     if value is None:
         return "–"
     if isinstance(value, bool):

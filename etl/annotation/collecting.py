@@ -7,7 +7,8 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from etl.annotation.exports import Form
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
+from udfs.answer_files import DDL, read_batches
 
 
 def form_keys(spark: SparkSession, files: Sequence[str], form: Form) -> DataFrame:
@@ -86,3 +87,11 @@ def counted_answers(
         F.lit(1).cast("bigint").alias("units"),
     )  # fmt: skip
     return Outcome(rows, dropped)
+
+
+def read_answers(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+    """One row for each answer in files of the page; see ``udfs.answer_files``."""
+    if not files:
+        return spark.createDataFrame([], DDL)
+    contents = spark.read.format("binaryFile").load(list(files)).select("path", "content")
+    return contents.mapInArrow(read_batches, DDL)  # type: ignore[arg-type]

@@ -9,12 +9,12 @@ from pyspark.sql import functions as F
 
 from etl.annotation.batch import Batch, Choice, Hit, Item, Panel, Question
 from etl.annotation.exports import Form
+from etl.annotation.hits import in_position, into_hits
 from etl.annotation.labelling import batch_id_of, hits_of
 from etl.annotation.statistics import sign_test
 from etl.augesc.rating_form import lines_of
-from etl.edos.quiz import content_order
-from etl.edos.tasks import in_position, into_hits
-from etl.lakehouse.outcome import Outcome
+from etl.common.hashes import content_order
+from etl.tables.outcome import Outcome
 
 BOTS = ("augesc", "esconv")
 """The bot that wins or loses, and the one that it is compared with (AugESC 7.1)."""

@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.augesc.measures import METHODS
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 GENERATED = METHODS[0]
 

@@ -20,18 +20,18 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.augesc.consistency import SCHEMA, inconsistent, role_phrases
-from etl.columns import computed_once, left_out
-from etl.edos.hashes import text_hash
-from etl.edos.splits import content_share
-from etl.lakehouse.outcome import Outcome
-from etl.subtitles.cleaning_rules import word_pattern
+from etl.common.columns import computed_once, left_out
+from etl.common.hashes import text_hash
+from etl.common.splits import content_share
+from etl.common.texts import word_pattern
+from etl.tables.outcome import Outcome
 from udfs.conversation_vectors import pairs_of_speakers
 
 WORD_LIST = "none"
 """The model's name in ``augesc.toxicity_scores`` where a list of words stands in for one."""
 
 
-def looked_at(measured: DataFrame, sampled: int) -> DataFrame:
+def sample_texts(measured: DataFrame, sampled: int) -> DataFrame:
     """So many texts of each method and source, by the hash of their ids, with two utterances or more.
 
     Args:
@@ -61,7 +61,7 @@ def with_vectors(texts: DataFrame, embeddings: DataFrame, model: str) -> DataFra
     """Texts whose every utterance has an embedding, with the vectors in order.
 
     Args:
-        texts: of ``looked_at``.
+        texts: of ``sample_texts``.
         embeddings: ``augesc.utterance_embeddings``.
         model: whose.
 
@@ -100,7 +100,7 @@ def without_topic(texts: DataFrame, conversations: DataFrame, least: int) -> Dat
     text's first counted one (``nothing_before``).
 
     Args:
-        texts: of ``looked_at``.
+        texts: of ``sample_texts``.
         conversations: of ``with_vectors``.
         least: tokens of an utterance that is counted.
     """
@@ -149,7 +149,7 @@ def faults(
     """How often each fault was found in each text.
 
     Args:
-        texts: of ``looked_at``.
+        texts: of ``sample_texts``.
         topics: ``augesc.topic_scores``.
         toxicity: ``augesc.toxicity_scores`` of one model.
         pairs: ``augesc.statement_pairs``.

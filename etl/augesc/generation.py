@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 
 from etl.augesc.measures import TEXTS, as_text
 from etl.augesc.texts import instruction, prompt
-from etl.edos.splits import content_share
-from etl.lakehouse.outcome import Outcome
+from etl.common.splits import content_share
 from etl.llm.requests import with_answers, with_requests
+from etl.tables.outcome import Outcome
 
 BASELINE_SOURCE = "ed"
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from etl.augesc.sessions import without_greetings
 from etl.augesc.texts import NAMES, instruction, parse
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 from udfs.words import word_tokens
 
 TEXTS = (

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.columns import computed_once
-from etl.edos.labelled_rows import fault
-from etl.lakehouse.outcome import Outcome
-from etl.subtitles.cleaning_rules import normalised, word_pattern
+from etl.common.columns import computed_once, fault
+from etl.common.texts import normalised, word_pattern
+from etl.tables.outcome import Outcome
 from udfs.posts import DDL, read_lines
 from udfs.words import token_count
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.annotation.hits import in_position, into_hits
 from etl.annotation.statistics import student_t
 from etl.augesc.conversations import GENERATED
 from etl.augesc.measures import PEOPLE
 from etl.augesc.rating_form import ASPECTS, RISK
-from etl.edos.splits import content_share
-from etl.edos.tasks import in_position, into_hits
-from etl.lakehouse.outcome import Outcome
+from etl.common.splits import content_share
+from etl.tables.outcome import Outcome
 
 SETS = (
     (PEOPLE, "esconv"), ("role_models", "ed"), ("untuned", "ed"), (GENERATED, "ed"), (GENERATED, "reddit"),

@@ -6,9 +6,9 @@ from pathlib import PurePath
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.edos.labelled_rows import fault
-from etl.edos.splits import content_share
-from etl.lakehouse.outcome import Outcome
+from etl.common.columns import fault
+from etl.common.splits import content_share
+from etl.tables.outcome import Outcome
 from udfs.session_files import DDL, read_batches
 
 ENDINGS = (".json", ".jsonl", ".tsv", ".json.gz", ".jsonl.gz", ".tsv.gz")

@@ -8,8 +8,8 @@ from math import ceil
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.columns import computed_once
-from etl.edos.splits import content_share
+from etl.common.columns import computed_once
+from etl.common.splits import content_share
 from udfs.words import lower_words
 
 TOTAL = "total"

@@ -26,7 +26,7 @@ TALK_HEADER = ("context", "Dialog_ID", "Type", "Actor", "Text", "Label")
 def write_labelled_sets(store: Store, seed: int) -> dict[str, int]:
     """Write the two classifier files, the votes and the talks; rows by file."""
     train, valid = classifier_sentences(seed)
-    votes, talks = list(crowd_votes(seed)), list(empathetic_talks(seed))
+    votes, talks = list(crowd_votes(seed)), list(empathetic_conversations(seed))
     store.write_packed("labels/classifier_train.txt.gz", _lines(train))
     store.write_packed("labels/classifier_valid.txt", _lines(valid))
     store.write_packed("labels/crowd_votes.csv.gz", _table(VOTE_HEADER, votes))
@@ -145,7 +145,7 @@ def crowd_votes(seed: int) -> Iterator[tuple[object, ...]]:
                 yield (count, item, number, text, agreed, *answers)
 
 
-def empathetic_talks(seed: int) -> Iterator[tuple[str, ...]]:
+def empathetic_conversations(seed: int) -> Iterator[tuple[str, ...]]:
     """Rows in the form of EmpatheticDialogues with classifier labels: a situation, then who says what.
 
     Each talk is conditioned on one of the 32 emotions; its utterances come from a scene in which that is felt.

@@ -7,8 +7,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from etl.edos.votes import normalised_answer
-from etl.lakehouse.outcome import Outcome
-from udfs.answer_files import DDL, read_batches
+from etl.tables.outcome import Outcome
 
 KEY_DDL = (
     "batch_id string, purpose string, hit_id string, item_id string, dialogue_id string, turn int, "
@@ -16,14 +15,6 @@ KEY_DDL = (
     "stratum_turns bigint"
 )
 QUESTION = "label"
-
-
-def read_answers(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    """One row for each answer in files of the page; see ``udfs.answer_files``."""
-    if not files:
-        return spark.createDataFrame([], DDL)
-    contents = spark.read.format("binaryFile").load(list(files)).select("path", "content")
-    return contents.mapInArrow(read_batches, DDL)  # type: ignore[arg-type]
 
 
 def read_keys(spark: SparkSession, files: Sequence[str]) -> DataFrame:

@@ -3,10 +3,11 @@
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.edos.quiz import content_order, shuffled
+from etl.annotation.hits import in_position, into_hits
+from etl.common.hashes import content_order, shuffled
 from etl.edos.readability import band_of
-from etl.edos.tasks import in_position, into_hits, noted_by_class
-from etl.lakehouse.outcome import Outcome
+from etl.edos.tasks import noted_by_class
+from etl.tables.outcome import Outcome
 
 OPTIONS = 3
 

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 PLACES = 10_000
 """Confidences are compared in steps of 1/10,000 (4 decimals): sums of them are exact in any order."""

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.edos.hashes import history_hash, text_hash
+from etl.common.hashes import history_hash, text_hash
 
 
 def histories_to_embed(pool: DataFrame, seeds: DataFrame, released: DataFrame) -> DataFrame:

@@ -3,9 +3,10 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.edos.labelled_rows import fault, unit_id
-from etl.edos.splits import RELEASED_NEAR, linking_keys, shingled_items
-from etl.subtitles.duplicates import NearDuplicates
+from etl.common.columns import fault
+from etl.common.near_duplicates import NearDuplicates
+from etl.common.splits import RELEASED_NEAR, linking_keys, shingled_items
+from etl.edos.labelled_rows import unit_id
 
 HELD_OUT = ("validation", "test")
 LAST_TURN_WORDS = 3

@@ -3,10 +3,11 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.edos.hashes import history_hash
-from etl.edos.splits import content_share
-from etl.lakehouse.outcome import Outcome
-from etl.subtitles.duplicates import text_key
+from etl.common.columns import fault
+from etl.common.hashes import history_hash
+from etl.common.near_duplicates import text_key
+from etl.common.splits import content_share
+from etl.tables.outcome import Outcome
 
 ORIGINS = ("crowd", "similar", "self", "similar_self")
 """In the order in which the steps of EDOS 3.3 find them, people first: of two rows the earlier origin's stays."""
@@ -23,12 +24,6 @@ COLUMNS = ("dialogue_id", "turn", "turns", "label", "origin", "score", "matched_
 def unit_id(prefix: str = "") -> Column:
     """A labelled turn's id in ledgers and matches: ``<dialogue_id>/<turn>``."""
     return F.concat_ws("/", F.col(f"{prefix}dialogue_id"), F.col(f"{prefix}turn").cast("string"))
-
-
-def fault(reason: str, *detail: Column | str) -> Column:
-    """Why a row is left out, with the evidence."""
-    words = [F.lit(part) if isinstance(part, str) else part.cast("string") for part in detail]
-    return F.struct(F.lit(reason).alias("reason"), F.concat(*words).alias("detail"))
 
 
 def pool_of(clean_dialogues: DataFrame, enabled: bool, share: float) -> DataFrame:
@@ -52,7 +47,7 @@ def pool_of(clean_dialogues: DataFrame, enabled: bool, share: float) -> DataFram
     )  # fmt: skip
 
 
-def parted(candidates: DataFrame, unit: str = "turn") -> Outcome:
+def split_kept_dropped(candidates: DataFrame, unit: str = "turn") -> Outcome:
     """Candidates without a fault as rows, the others as the ledger's, each with its evidence.
 
     Args:

@@ -2,26 +2,14 @@
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from etl.common.hashes import content_order, shuffled
 
 COLUMNS = ("context", "Dialog_ID", "Type", "Text")
 """What the file of EmpatheticDialogues must have."""
-
-
-def content_order(*keys: Column, seed: int, of: str) -> Column:
-    """A sort key that depends on the keys' content and the seed alone."""
-    return F.sha2(F.concat_ws("\u0001", F.lit(f"{seed} {of}"), *keys), 256)
-
-
-def shuffled(values: Column, *keys: Column, seed: int, of: str) -> Column:
-    """An array in an order that depends on the keys' content and the seed alone."""
-    keyed = F.transform(
-        values, lambda v: F.struct(content_order(*keys, v, seed=seed, of=of).alias("order"), v.alias("value"))
-    )
-    return F.transform(F.array_sort(keyed), lambda pair: pair["value"])
 
 
 def situations(dialogues: DataFrame, labels: Sequence[str], characters: tuple[int, int]) -> DataFrame:

@@ -6,9 +6,9 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from etl.common.hashes import history_hash
 from etl.edos.choosing import PLACES, rounded_confidence
-from etl.edos.hashes import history_hash
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.edos.labelled_rows import FAULT, fault, parted
+from etl.common.columns import fault
+from etl.edos.labelled_rows import FAULT, split_kept_dropped
 from etl.edos.votes import dialogue_turns, normalised_answer
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -115,4 +116,4 @@ def released_dialogues(rows: DataFrame, labels: tuple[str, ...]) -> Outcome:
         .when(F.col("score").isNull() | ~F.col("score").between(0, 1), fault("no_score", F.col("origin")))
         .when(F.col("copy") > 1, fault("repeated_row", F.col("origin"), " ", F.col("label"))),
     )  # fmt: skip
-    return parted(flagged.drop("copy"))
+    return split_kept_dropped(flagged.drop("copy"))

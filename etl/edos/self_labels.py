@@ -3,11 +3,12 @@
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.common.columns import fault
 from etl.edos.choosing import PLACES, rounded_confidence
-from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, fault, first_of_same_text, parted
+from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, split_kept_dropped
 from etl.edos.similar import released_as
 from etl.edos.training_rows import crowd_rows
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 
 def confident(scored: DataFrame, least: float | None, per_class: int | None) -> DataFrame:
@@ -73,5 +74,5 @@ def self_labels(
     fresh = first_of_same_text(both).where("own").drop("own")
     chosen = confident(fresh.where("source = 'pool'"), least, per_class)
     rows = chosen.unionByName(fresh.where("source = 'released'")).persist()
-    outcome = parted(rows, "dialogue")
+    outcome = split_kept_dropped(rows, "dialogue")
     return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())

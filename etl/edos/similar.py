@@ -3,11 +3,12 @@
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.edos.hashes import history_hash
+from etl.common.columns import fault
+from etl.common.hashes import history_hash
 from etl.edos.held_out import HELD_OUT, near_held_out
-from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, fault, first_of_same_text, parted, unit_id
+from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, split_kept_dropped, unit_id
 from etl.edos.training_rows import crowd_rows
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 
 def queries_of(pool: DataFrame, *others: DataFrame) -> DataFrame:
@@ -182,7 +183,7 @@ def _without_known(candidates: DataFrame, known: DataFrame) -> Outcome:
     known = known.withColumn(FAULT, F.expr(NO_FAULT)).withColumn("conflict", F.lit(None).cast("string"))
     both = candidates.withColumn("own", F.lit(True)).unionByName(known.withColumn("own", F.lit(False)))
     rows = first_of_same_text(both).where("own").drop("own").persist()
-    outcome = parted(rows, "dialogue")
+    outcome = split_kept_dropped(rows, "dialogue")
     noted = rows.where(F.col(FAULT).isNull() & F.col("conflict").isNotNull()).select(
         F.lit("dialogue").alias("unit"), unit_id().alias("id"), F.lit("label_conflict").alias("reason"),
         F.col("conflict").alias("detail"), F.lit(0).cast("bigint").alias("units"),

@@ -3,8 +3,8 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.edos.hashes import history_hash, text_hash
-from etl.lakehouse.outcome import Outcome
+from etl.common.hashes import history_hash, text_hash
+from etl.tables.outcome import Outcome
 
 
 def distinct_texts(dialogues: DataFrame) -> DataFrame:

@@ -4,9 +4,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.edos.held_out import near_held_out
-from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, parted, unit_id
+from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, split_kept_dropped, unit_id
 from etl.edos.splits import split_released
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 
 def seeds_of(crowd_labels: DataFrame, test_share: float, validation_share: float) -> Outcome:
@@ -73,5 +73,5 @@ def gathered(
     splits = seeds.select("dialogue_id", "turn", F.lit("crowd").alias("origin"), "split")
     rows = first_of_same_text(both).join(splits, ["dialogue_id", "turn", "origin"], "left")
     rows = rows.withColumn("split", F.coalesce("split", F.lit("train"))).persist()
-    outcome = parted(rows)
+    outcome = split_kept_dropped(rows)
     return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 AGREED = "Agreed emotion (2/3 vote)"
 ANSWERS = ("Worker 1 answer", "Worker 2 answer", "Worker 3 answer")

@@ -3,9 +3,9 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.edos.splits import content_share
-from etl.lakehouse.outcome import Outcome
-from etl.subtitles.duplicates import NearDuplicates, duplicates
+from etl.common.near_duplicates import NearDuplicates, duplicates
+from etl.common.splits import content_share
+from etl.tables.outcome import Outcome
 
 SHARES = (0.1, 0.1)
 """Of plots in validation and test (Emo Pillars 4: 80-10-10)."""
@@ -54,7 +54,8 @@ def examples(soft_labels: DataFrame, utterances: DataFrame, least: float, contex
     labels = F.transform("kept", lambda one: F.struct(one["label"].alias("label"), one["level"].alias("level")))
     rows = found.where(F.size("kept") > 0).select(
         "utterance_id", "plot_id", "actor_id", "actor", "utterance", F.col("label").alias("primary_label"),
-        labels.alias("labels"), (content_share(F.col("utterance_id"), salt="context") < context_share).alias("goes_on"),
+        labels.alias("labels"),
+        (content_share(F.col("utterance_id"), salt="context") < context_share).alias("needs_context"),
         split_of("plot_id", *SHARES).alias("split"),
     )  # fmt: skip
     dropped = found.where(F.size("kept") == 0).select(
@@ -68,7 +69,7 @@ def examples(soft_labels: DataFrame, utterances: DataFrame, least: float, contex
 def contextual_examples(rewrites: DataFrame, clean_contexts: DataFrame, chosen: DataFrame) -> DataFrame:
     """The context-full data set: context, original and rewritten utterance, 90-5-5 by plot (Emo Pillars 4)."""
     found = rewrites.join(clean_contexts.select("utterance_id", "context"), "utterance_id")
-    found = found.join(chosen.drop("split", "goes_on"), "utterance_id")
+    found = found.join(chosen.drop("split", "needs_context"), "utterance_id")
     return found.withColumn("split", split_of("plot_id", *CONTEXTUAL_SHARES))
 
 

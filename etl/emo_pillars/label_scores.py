@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.annotation.statistics import mean_kappa
-from etl.columns import left_out
+from etl.common.columns import left_out
 
 PAPER = {
     "accuracy, all raters agree": 0.86, "accuracy, two or more agree": 0.70, "recall of neutral": 0.90,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.columns import computed_once, left_out
-from etl.lakehouse.outcome import Outcome
+from etl.common.columns import computed_once, left_out
+from etl.tables.outcome import Outcome
 from udfs.words import lower_words
 
 

@@ -11,7 +11,7 @@ from etl.emo_pillars.labels import known_names, labelled_utterances, labels_with
 from etl.emo_pillars.prompts import template
 from etl.emo_pillars.prose import parse_cleaned, parse_prose, parse_rewrite
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 _ACTOR = "name: string, description: string, actor: string"
 _UTTERANCE = "raw_label: string, utterance: string, reasoning: string, label: string, was_mapped: boolean"

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.columns import left_out
-from etl.edos.hashes import text_hash
-from etl.edos.splits import content_share
+from etl.common.columns import left_out
+from etl.common.hashes import text_hash
+from etl.common.splits import content_share
 
 NEUTRAL = "neutral"
 UTTERANCES, OF_EMOTION, NEUTRALS = "utterances", "utterances of one emotion", "neutral utterances"

@@ -7,8 +7,8 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.columns import cosine
-from etl.edos.hashes import text_hash
+from etl.common.columns import cosine
+from etl.common.hashes import text_hash
 from etl.emo_pillars import samples
 from etl.emo_pillars.samples import with_vector
 from udfs.pair_similarities import BINS, counts_by_owner, counts_of_groups, counts_of_pairs

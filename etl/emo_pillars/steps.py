@@ -87,4 +87,4 @@ def emotions() -> Column:
 
 
 def _drawn(examples: DataFrame) -> DataFrame:
-    return examples.where("goes_on").select("utterance_id", "plot_id", "actor", "utterance", "labels")
+    return examples.where("needs_context").select("utterance_id", "plot_id", "actor", "utterance", "labels")

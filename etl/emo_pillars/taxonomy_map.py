@@ -3,8 +3,8 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.columns import left_out
-from etl.edos.hashes import history_hash, text_hash
+from etl.common.columns import left_out
+from etl.common.hashes import history_hash, text_hash
 from etl.emo_pillars.intra_dataset import given_labels
 
 NEUTRAL = "neutral"

@@ -61,7 +61,7 @@ def distinct_requests(asked: DataFrame) -> DataFrame:
 
 
 def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFrame:
-    """Units with their answers: ``answer`` is the dictated start and what the model made of it; ``error`` if none;
+    """Requests with their answers: ``answer`` is the dictated start and what the model made of it; ``error`` if none;
     ``cut_off`` where the most tokens ended it.
 
     Args:

@@ -3,8 +3,8 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.columns import cosine
-from etl.edos.hashes import text_hash
+from etl.common.columns import cosine
+from etl.common.hashes import text_hash
 from etl.replies.regimes import PAPERS
 
 CELL = ("generator", "source")

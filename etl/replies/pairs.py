@@ -3,11 +3,11 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.columns import computed_once
-from etl.edos.splits import RELEASED_NEAR, content_share
-from etl.lakehouse.outcome import Outcome
-from etl.subtitles.cleaning_rules import normalised
-from etl.subtitles.duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shingles
+from etl.common.columns import computed_once
+from etl.common.near_duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shingles
+from etl.common.splits import RELEASED_NEAR, content_share
+from etl.common.texts import normalised
+from etl.tables.outcome import Outcome
 
 FEWEST_TOKENS = 2
 """A turn of a history has one token and one that ends it, at least."""
@@ -29,7 +29,7 @@ def reply_examples(
     of some length, and short replies to the same turn.
 
     Args:
-        talks: rows of ``etl.replies.talks.TALKS``.
+        talks: rows of ``etl.replies.conversations.CONVERSATIONS``.
         test_share, validation_share: of films and conversations, by the hash of their id.
         shared_words: a reply of so many words counts as the same whatever it replies to.
         near_jaccard: how alike two dialogues are near-duplicates; None: not looked for.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from etl.replies.talks import EDOS, EMPATHETIC, OS
+from etl.replies.conversations import EDOS, EMPATHETIC, OS
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.edos.hashes import history_hash
+from etl.common.hashes import history_hash
 
 
 def held_out_replies(examples: DataFrame, most: int | None) -> DataFrame:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.columns import computed_once
-from etl.lakehouse.outcome import Outcome
+from etl.common.columns import computed_once
+from etl.common.near_duplicates import NearDuplicates, duplicates
+from etl.common.texts import normalised
 from etl.subtitles import cleaning_rules as rule
-from etl.subtitles.duplicates import NearDuplicates, duplicates
+from etl.tables.outcome import Outcome
 
 LEDGER = ("unit", "id", "reason", "detail", "units")
 
@@ -128,7 +129,7 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
     )
     step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
     step = step.withColumn("cues", F.array().cast(REMOVED)) if rules.cues_end_dialogue else _without_cues(step)
-    step = computed_once(step, plain=F.transform(turns, lambda turn: rule.normalised(turn["spoken"])))
+    step = computed_once(step, plain=F.transform(turns, lambda turn: normalised(turn["spoken"])))
     step = computed_once(
         step,
         said=F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"])),

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from etl.common.texts import word_pattern
+
 _BRACKETED = r"\[[^\[\]]{0,300}\]|\([^()]{0,300}\)|\{[^{}]{0,300}\}"
 _OPENING = r"(?:[-–—>]+\s*|:\s*)*"
 _CAPITALISED = r"\p{Lu}[\p{L}\p{Nd}.'’\-]*"
@@ -52,11 +54,6 @@ def without_character_names(text: Column, not_names: Sequence[str] = ()) -> Colu
     shouted = _name_pattern(rf"(?=[^\s:]*\p{{Lu}}[^\s:]*\p{{Lu}}){_SHOUTED}", not_names)
     inside = F.regexp_replace(named, rf"(?<=[.!?…]\s){shouted}", "")
     return F.trim(F.regexp_replace(inside, r"\s+", " "))
-
-
-def normalised(text: Column) -> Column:
-    """Lower-case letters and digits, words parted by one space: how texts are compared for being the same."""
-    return F.trim(F.regexp_replace(F.lower(text), r"[^\p{L}\p{Nd}]+", " "))
 
 
 def nothing_said(text: Column, spoken: Column) -> Column:
@@ -135,12 +132,6 @@ def excluded_genre(genres: Column, excluded: Sequence[str]) -> Column:
         return F.lit(None).cast("string")
     known = F.transform(genres, lambda genre: F.lower(F.trim(genre)))
     return F.get(F.filter(known, lambda genre: genre.isin(*names)), F.lit(0))
-
-
-def word_pattern(entries: Sequence[str]) -> str:
-    """A Java pattern that finds any entry as whole words in any case; a final ``*`` stands for any ending."""
-    parts = (rf"\Q{entry[:-1]}\E\p{{L}}*" if entry.endswith("*") else rf"\Q{entry}\E" for entry in sorted(entries))
-    return rf"(?iu)(?<![\p{{L}}\p{{Nd}}])(?:{'|'.join(parts)})(?![\p{{L}}\p{{Nd}}])"
 
 
 def profane_word(text: Column, entries: Sequence[str]) -> Column:

@@ -2,8 +2,8 @@
 
 from conf.subtitle_settings import CleaningSettings
 from conf.wordlists import words
+from etl.common.near_duplicates import NearDuplicates
 from etl.subtitles.cleaning import CleaningRules
-from etl.subtitles.duplicates import NearDuplicates
 
 
 def rules_of(settings: CleaningSettings) -> CleaningRules:

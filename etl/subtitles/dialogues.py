@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 DIALOGUE_COLUMNS = (
     "source_path", "subtitle_id", "movie_id", "release", "language", "year", "genres",

@@ -10,11 +10,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.tables.subtitles import FILES, MANIFEST
 from etl.subtitles.manifest import source_order
-from udfs.opus_batches import parsed_batches
-from udfs.opus_files import Caps
+from etl.tables.outcome import Outcome
+from etl.tables.subtitles import FILES, MANIFEST
+from udfs.opus.batches import parsed_batches
+from udfs.opus.files import Caps
 
 _OPEN_COST = 64 << 10
 

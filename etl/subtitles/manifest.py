@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from conf.errors import InputError
-from etl.lakehouse.tables.subtitles import MANIFEST
-from udfs.opus_listing import Piece, fingerprint, manifest_batches, pieces_of
+from etl.tables.subtitles import MANIFEST
+from udfs.opus.listing import Piece, fingerprint, manifest_batches, pieces_of
 
 _SHARES = 1_000_000
 

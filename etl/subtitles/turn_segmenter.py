@@ -164,7 +164,7 @@ def train_turn_segmenter(
         weight = F.when(F.col("source") == source, float(value)).otherwise(weight)
     key = ["source", "split_group", "left_text", "right_text"]
     rows = (
-        with_buckets(blind_to_what_made_the_truth(pairs), table, space)
+        with_buckets(mask_label_leakage(pairs), table, space)
         .select(*key, F.col("label").cast("double").alias("label"), weight.alias("weight"), "buckets")
         .filter(F.col("weight") > 0)
         .repartition(1)
@@ -210,7 +210,7 @@ def fit_svm(rows: pa.Table, buckets: int, regularization: float, max_iterations:
     return machine.coef_[0], float(machine.intercept_[0])
 
 
-def blind_to_what_made_the_truth(pairs: DataFrame) -> DataFrame:
+def mask_label_leakage(pairs: DataFrame) -> DataFrame:
     """Between blocks, labels tell of changes and never of continuations: a new block would give them away."""
     told_by_block = (F.col("source") == LABELS) & ~F.col("same_block")
     return pairs.withColumn("same_block", F.when(F.coalesce(~told_by_block, F.lit(True)), F.col("same_block")))
@@ -220,8 +220,8 @@ __all__ = [
     "SOURCE_WEIGHTS",
     "SvmScorer",
     "TurnSegmenter",
-    "blind_to_what_made_the_truth",
     "lemma_table",
+    "mask_label_leakage",
     "train_turn_segmenter",
     "with_buckets",
 ]

@@ -4,8 +4,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
 
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS
+from etl.tables.outcome import Outcome
+from etl.tables.subtitles import CHOSEN_UPLOADS
 
 _CDS = r"^\s*([0-9]{1,2})\s*/\s*([0-9]{1,2})\s*$"
 

@@ -8,13 +8,13 @@ from pyspark.sql import functions as F
 from conf.wordlists import cased_words
 from etl.augesc import generation, queries, sessions
 from etl.augesc.texts import INSTRUCTION, next_prompt
-from etl.lakehouse.asking import asks_prompts, source
-from etl.lakehouse.families import trains
-from etl.lakehouse.files.outside import csv_rows, files_under
-from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import Sliced, StageRun, manual_stage, under
-from etl.lakehouse.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
-from etl.lakehouse.tables.llm import AUGMENTED, UNTUNED
+from etl.llm.model_stages import prompt_stage, source
+from etl.pipeline import Incremental, StageRun, manual_stage, under
+from etl.pipeline.outside_files import csv_rows, files_under
+from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
+from etl.tables.llm import AUGMENTED, UNTUNED
+from etl.tables.outcome import Outcome, Trained
+from etl.training.stages import training_stage
 
 TALKS, DUMPS = (".csv", ".csv.gz"), (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
 LISTS = EMOTIONS, SENSITIVE, MEDICATION, FORUM = (
@@ -73,27 +73,27 @@ def augesc_collect_queries(run: StageRun) -> Outcome:
     return Outcome(outcome.rows, outcome.dropped, rows_in=posts.count())
 
 
-@trains("augmenter", "models.augmenter_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
-        when=f"{GENERATION}.augments", resources=(INSTRUCTION,))  # fmt: skip
+@training_stage("augmenter", "models.augmenter_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
+        enabled_if=f"{GENERATION}.augments", resources=(INSTRUCTION,))  # fmt: skip
 def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
     """Tune a language model on a few sessions, so that it goes on from a query as people do (AugESC 4.1)."""
-    from etl.lakehouse.trainings.augesc import train_and_register_augmenter
+    from etl.training.recipes.augesc import train_and_register_augmenter
 
     return train_and_register_augmenter(drawn, known, run)
 
 
-@asks_prompts(
-    (QUERIES,), AUGMENTED, "augmenter", per_minute=3, resources=(INSTRUCTION,),
-    settings=(*under(GENERATION, "queries", "decoding"), "augesc.samples_per_query"), when=f"{GENERATION}.augments",
+@prompt_stage(
+    (QUERIES,), AUGMENTED, "augmenter", per_minute=3, resources=(INSTRUCTION,), enabled_if=f"{GENERATION}.augments",
+    settings=(*under(GENERATION, "queries", "decoding"), "augesc.samples_per_query"),
 )  # fmt: skip
 def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
     """Let the tuned model go on from each query, several times (AugESC 4.2)."""
     return generation.augmenter_asked(posts, run.settings.augesc)
 
 
-@asks_prompts(
+@prompt_stage(
     (QUERIES,), UNTUNED, "augmenter_base", resources=(INSTRUCTION,),
-    when=f"{GENERATION}.compares_untuned",
+    enabled_if=f"{GENERATION}.compares_untuned",
     settings=under(GENERATION, "queries", "baseline_queries", "untuned_decoding"),
 )  # fmt: skip
 def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
@@ -102,20 +102,20 @@ def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
 
 
 def _trained_role(role: str, drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
-    from etl.lakehouse.trainings.dialogue_models import train_and_register_speaker
+    from etl.training.recipes.dialogue_models import train_and_register_speaker
 
     return train_and_register_speaker(role, role, drawn, known, run)
 
 
-@trains("seeker", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
-        when=f"{GENERATION}.plays_roles")  # fmt: skip
+@training_stage("seeker", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
+        enabled_if=f"{GENERATION}.plays_roles")  # fmt: skip
 def augesc_train_seeker(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
     """Tune a model on what seekers say, for talks of two models (AugESC 6.1)."""
     return _trained_role("seeker", drawn, known, run)
 
 
-@trains("supporter", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
-        when=f"{GENERATION}.plays_roles")  # fmt: skip
+@training_stage("supporter", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
+        enabled_if=f"{GENERATION}.plays_roles")  # fmt: skip
 def augesc_train_supporter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
     """Tune a model on what supporters say, for talks of two models (AugESC 6.1)."""
     return _trained_role("supporter", drawn, known, run)
@@ -129,11 +129,11 @@ def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
 @manual_stage(
     reads=(QUERIES,),
     writes=ROLE_PLAYS,
-    asks=ROLES,
+    models=ROLES,
     settings=under(GENERATION, "queries", "baseline_queries", "role_decoding", "role_utterances"),
-    sliced=Sliced("play_id", cost_per_minute=2, prepare=_plays, plans=True),
+    incremental=Incremental("play_id", cost_per_minute=2, prepare=_plays, content_keyed=True),
     units="talks",
-    when=f"{GENERATION}.plays_roles",
+    enabled_if=f"{GENERATION}.plays_roles",
     options=("llm",),
 )
 def augesc_play_roles(plays: DataFrame, posts: DataFrame, run: StageRun) -> DataFrame:

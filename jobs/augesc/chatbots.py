@@ -2,42 +2,43 @@
 
 from pyspark.sql import DataFrame
 
+from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.augesc import comparisons
 from etl.augesc.comparisons import COMPARISON_FORM, QUESTIONS
-from etl.lakehouse.families import collects_form, trains, writes_form
-from etl.lakehouse.files.outside import files_under
-from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import StageRun, Units, manual_stage, under
-from etl.lakehouse.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
-from etl.lakehouse.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
+from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.pipeline.outside_files import files_under
+from etl.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
+from etl.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
+from etl.tables.outcome import Outcome, Trained
+from etl.training.stages import training_stage
 
 SECTION = "augesc.evaluation.comparisons"
 
 
-@trains("chatbot", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
+@training_stage("chatbot", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
 def augesc_train_chatbot(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
     """Tune a chatbot on what supporters say in ESConv (AugESC 7.1)."""
-    from etl.lakehouse.trainings.dialogue_models import train_and_register_speaker
+    from etl.training.recipes.dialogue_models import train_and_register_speaker
 
     return train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
 
 
-@trains("augmented_chatbot", units="sessions", reads=(CONVERSATIONS, TRAINING_SESSIONS, SESSIONS),
-        asks=("chatbot",))  # fmt: skip
+@training_stage("augmented_chatbot", units="sessions", reads=(CONVERSATIONS, TRAINING_SESSIONS, SESSIONS),
+        models=("chatbot",))  # fmt: skip
 def augesc_train_augmented_chatbot(
     conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
 ) -> Trained:
     """Tune the chatbot further, on what supporters say in AugESC (AugESC 7.1)."""
-    from etl.lakehouse.trainings.dialogue_models import train_and_register_augmented_chatbot
+    from etl.training.recipes.dialogue_models import train_and_register_augmented_chatbot
 
     return train_and_register_augmented_chatbot(conversations, drawn, sessions, run)
 
 
-@manual_stage(reads=(TRAINING_SESSIONS, SESSIONS), writes=CHATBOTS, asks=("chatbot", "augmented_chatbot"),
+@manual_stage(reads=(TRAINING_SESSIONS, SESSIONS), writes=CHATBOTS, models=("chatbot", "augmented_chatbot"),
               settings=("training.chatbot",), units="chatbots")  # fmt: skip
 def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
     """Compare the chatbots by how well they foretell what supporters say in ESConv's held-out sessions (AugESC 7.1)."""
-    from etl.lakehouse.trainings.dialogue_models import compared_chatbots
+    from etl.training.recipes.dialogue_models import compared_chatbots
 
     return compared_chatbots(drawn, sessions, run)
 
@@ -46,7 +47,7 @@ def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun
     writes=COMPARISON_TASKS,
     settings=under(SECTION, "least_utterances", "seed"),
     inputs=(f"{SECTION}.chats",),
-    units=Units("talks", rows_out="2 * count(*)"),
+    units=RowAccounting("talks", rows_out="2 * count(*)"),
 )
 def augesc_prepare_comparisons(run: StageRun) -> Outcome:
     """Pair the participants' talks with the two bots, for them to compare (AugESC 7.2)."""
@@ -55,12 +56,12 @@ def augesc_prepare_comparisons(run: StageRun) -> Outcome:
     return comparisons.paired_chats(run.spark, files, least=wanted.least_utterances, seed=wanted.seed)
 
 
-@writes_form(COMPARISON_FORM, SECTION, COMPARISON_TASKS, COMPARISON_FILES)
+@form_stage(COMPARISON_FORM, SECTION, COMPARISON_TASKS, COMPARISON_FILES)
 def augesc_export_comparisons() -> None:
     """Write the questionnaire after talks with two bots as a page, with the key to its answers (AugESC 7.2)."""
 
 
-@collects_form(COMPARISON_FORM, SECTION, QUESTIONS, len(QUESTIONS), COMPARISONS)
+@form_answers_stage(COMPARISON_FORM, SECTION, QUESTIONS, len(QUESTIONS), COMPARISONS)
 def augesc_collect_comparisons(counted: Outcome) -> Outcome:
     """Collect the participants' answers on two bots: which count, and who won (AugESC 7.2)."""
     return comparisons.comparisons(counted)
@@ -69,7 +70,7 @@ def augesc_collect_comparisons(counted: Outcome) -> Outcome:
 @manual_stage(
     reads=(COMPARISONS,),
     writes=COMPARISON_SCORES,
-    units=Units("answers", rows_out="coalesce(sum(wins + losses + ties), 0)"),
+    units=RowAccounting("answers", rows_out="coalesce(sum(wins + losses + ties), 0)"),
 )
 def augesc_score_comparisons(compared: DataFrame, run: StageRun) -> DataFrame:
     """Count wins, losses and ties of the bot tuned on AugESC, with the sign test (AugESC Table 4)."""

@@ -4,17 +4,17 @@ from pyspark.sql import DataFrame
 
 from etl.augesc import conversations, generation, measures, requirements
 from etl.augesc.texts import INSTRUCTION
-from etl.lakehouse.files.outside import files_under
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, Units, manual_stage
-from etl.lakehouse.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
-from etl.lakehouse.tables.llm import AUGMENTED, UNTUNED
+from etl.pipeline import RowAccounting, StageRun, manual_stage
+from etl.pipeline.outside_files import files_under
+from etl.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
+from etl.tables.llm import AUGMENTED, UNTUNED
+from etl.tables.outcome import Outcome
 
 
 @manual_stage(
     reads=(SESSIONS, QUERIES, AUGMENTED, UNTUNED, ROLE_PLAYS),
     writes=MEASURED_TEXTS,
-    asks=("augmenter", "augmenter_base"),
+    models=("augmenter", "augmenter_base"),
     settings=("augesc.generation", "augesc.samples_per_query"),
     inputs=("augesc.generated_texts",),
     units="texts",
@@ -48,7 +48,7 @@ def augesc_check_texts(measured: DataFrame, run: StageRun) -> DataFrame:
 @manual_stage(
     reads=(MEASURED_TEXTS, VIOLATIONS),
     writes=CONVERSATIONS,
-    units=Units("texts", rows_in="count_if(method = 'augmenter')"),
+    units=RowAccounting("texts", rows_in="count_if(method = 'augmenter')"),
 )
 def augesc_keep_conversations(measured: DataFrame, violations: DataFrame, run: StageRun) -> Outcome:
     """Keep the tuned model's texts that meet all requirements: the AugESC conversations (AugESC 4.3, 5)."""
@@ -63,6 +63,6 @@ def augesc_keep_conversations(measured: DataFrame, violations: DataFrame, run: S
 )
 def augesc_export(kept: DataFrame, queries: DataFrame, run: StageRun) -> None:
     """Export the AugESC conversations: JSON Lines in the schema of ESConv and Parquet, with a card (AugESC 5)."""
-    from etl.lakehouse.publishing.augesc_export import publish_augesc
+    from etl.publishing.augesc_export import publish_augesc
 
     publish_augesc(kept, queries, run)

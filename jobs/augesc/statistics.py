@@ -5,11 +5,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from etl.augesc import statistics
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, Units, manual_stage, under
-from etl.lakehouse.tables import augesc as tables
-from etl.lakehouse.tables.augesc_evaluation import COMPARISON_SCORES, RATING_SCORES
-from etl.lakehouse.tables.augesc_faults import FAULTS
+from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.tables import augesc as tables
+from etl.tables.augesc_evaluation import COMPARISON_SCORES, RATING_SCORES
+from etl.tables.augesc_faults import FAULTS
+from etl.tables.outcome import Outcome
 
 COMPARED = ("esconv", "ed", "reddit")
 
@@ -17,7 +17,7 @@ COMPARED = ("esconv", "ed", "reddit")
 @manual_stage(
     reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
     writes=tables.STATISTICS,
-    units=Units("conversations", rows_out="coalesce(sum(value) FILTER (WHERE measure = 'sessions'), 0)"),
+    units=RowAccounting("conversations", rows_out="coalesce(sum(value) FILTER (WHERE measure = 'sessions'), 0)"),
 )
 def augesc_describe_conversations(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
     """Count what the conversations are like, by set and role (AugESC 5.1, Table 2)."""
@@ -62,6 +62,6 @@ def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: Sta
     shows="a page under `augesc.report_folder`", options=("augesc.filters",))  # fmt: skip
 def augesc_report(*inputs: Any) -> None:
     """Report on AugESC's conversations: one HTML page, the paper's tables and figures beside ours (AugESC 4 to 7)."""
-    from etl.lakehouse.publishing.augesc_report import write_augesc_report
+    from etl.publishing.augesc_report import write_augesc_report
 
     write_augesc_report(inputs[-1])

@@ -3,18 +3,19 @@
 from pyspark.sql import DataFrame
 
 from conf.errors import InputError
+from etl.annotation.collecting import read_answers
+from etl.annotation.form_files import write_batch
 from etl.edos import answers as page_answers
 from etl.edos.quiz import situations
 from etl.edos.readability import correlations, readability_of_turns, reading_of
 from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
 from etl.edos.votes import agree, all_annotations
-from etl.lakehouse.files.hit_batches import write_batch
-from etl.lakehouse.files.outside import files_under, read_csv
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, Units, manual_stage, stage, under
-from etl.lakehouse.tables import edos as tables
-from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
+from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
+from etl.pipeline.outside_files import files_under, read_csv
+from etl.tables import edos as tables
+from etl.tables.outcome import Outcome
+from etl.tables.subtitles import CLEAN_DIALOGUES
 
 SECTION, TALKS, LABELS = "edos.annotation", "edos.empathetic_dialogues", "edos.taxonomy"
 
@@ -36,7 +37,7 @@ def score_readability(weak_labels: DataFrame, dialogues: DataFrame, run: StageRu
     writes=tables.ANNOTATION_TASKS,
     settings=(*under(SECTION, "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed"), LABELS),
     inputs=(TALKS,),
-    units=Units("turns", rows_out="count_if(quiz_label IS NULL)"),
+    units=RowAccounting("turns", rows_out="count_if(quiz_label IS NULL)"),
 )
 def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues: DataFrame, run: StageRun) -> Outcome:
     """Make HITs for the crowd: the most readable turns of each class, with quiz items (EDOS 3.2)."""
@@ -59,7 +60,7 @@ def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues
     reads=(tables.ANNOTATION_TASKS,),
     writes=tables.ANNOTATION_FILES,
     settings=(*under(SECTION, "folder", "post_to", "reward", "workers", "countries"), LABELS),
-    units=Units("items", rows_out="coalesce(max(items), 0)"),
+    units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
 def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
     """Write the crowd's HITs as files: the annotation page, a platform's table, the key to the answers (EDOS B)."""
@@ -75,7 +76,7 @@ def collect_answers(run: StageRun) -> Outcome:
     if files and not annotation.batches:
         raise InputError(f"{SECTION}.batches is empty: name the key.jsonl of each batch that was answered")
     keys = page_answers.read_keys(run.spark, files_under(annotation.batches, (".jsonl",), f"{SECTION}.batches"))
-    answers = page_answers.read_answers(run.spark, files).cache()
+    answers = read_answers(run.spark, files).cache()
     outcome = page_answers.accepted_answers(answers, keys, run.settings.edos.taxonomy.names, annotation)
     return Outcome(outcome.rows, outcome.dropped, rows_in=answers.count())
 
@@ -84,7 +85,7 @@ def collect_answers(run: StageRun) -> Outcome:
     reads=(tables.ANSWERS,),
     writes=tables.ASSIGNMENTS,
     settings=under(SECTION, "quiz_to_pass", "reward", "bonus"),
-    units=Units("assignments", "count(DISTINCT hit_id, worker_id)"),
+    units=RowAccounting("assignments", "count(DISTINCT hit_id, worker_id)"),
 )
 def score_workers(answers: DataFrame, run: StageRun) -> Outcome:
     """Score each HIT that a worker did: quiz, time, pay and bonus (EDOS 3.2, 7)."""
@@ -107,7 +108,7 @@ def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
 @stage(
     reads=(tables.ANNOTATIONS,),
     writes=tables.CROWD_LABELS,
-    units=Units("turns", "count(DISTINCT dialogue_id, turn)"),
+    units=RowAccounting("turns", "count(DISTINCT dialogue_id, turn)"),
     settings=(LABELS,),
 )
 def agree_labels(annotations: DataFrame, run: StageRun) -> Outcome:

@@ -2,14 +2,14 @@
 
 from pyspark.sql import DataFrame
 
+from etl.annotation.form_files import write_batch
 from etl.edos.audit import audit_tasks
 from etl.edos.empathetic import COLUMNS, DROPPED, TURNS, labelled_utterances
-from etl.lakehouse.files.hit_batches import write_batch
-from etl.lakehouse.files.outside import csv_rows
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, Units, manual_stage, stage, under
-from etl.lakehouse.tables.edos import AUDIT_FILES, AUDIT_TASKS, DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
-from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES, GAPS
+from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
+from etl.pipeline.outside_files import csv_rows
+from etl.tables.edos import AUDIT_FILES, AUDIT_TASKS, DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
+from etl.tables.outcome import Outcome
+from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
 TALKS = "edos.empathetic_dialogues"
 
@@ -17,7 +17,7 @@ TALKS = "edos.empathetic_dialogues"
 @stage(reads=(DIALOGUES,), writes=None, options=("edos.taxonomy",))
 def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
     """Show what was made: the paper's Tables 3 and 9, accounts, examples, and how to go on."""
-    from etl.lakehouse.commands.describe import describe
+    from etl.publishing.describe import describe
 
     describe(run)
 
@@ -26,7 +26,7 @@ def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
     reads=(DIALOGUES, WEAK_LABELS),
     writes=AUDIT_TASKS,
     settings=(*under("edos.audit", "bands", "per_stratum", "items_per_hit"), "edos.annotation.seed"),
-    units=Units("turns", "sum(size(turns))"),
+    units=RowAccounting("turns", "sum(size(turns))"),
 )
 def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -> Outcome:
     """Draw finished turns by label and confidence for people to label again: the audit (ours)."""
@@ -44,7 +44,7 @@ def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -
         "edos.audit.workers",
         "edos.taxonomy",
     ),
-    units=Units("items", rows_out="coalesce(max(items), 0)"),
+    units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
 def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
     """Write the audit's HITs as files: the annotation page, and the key to the answers (ours)."""
@@ -70,7 +70,7 @@ def read_empathetic_dialogues(run: StageRun) -> Outcome:
 )
 def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame, run: StageRun) -> None:
     """Report on the finished data set: one HTML page with labels, flow, silences, examples, limits (EDOS 4)."""
-    from etl.lakehouse.publishing.dataset_report import write_report
+    from etl.publishing.dataset_report import write_report
 
     write_report(run)
 
@@ -84,6 +84,6 @@ def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame,
 )
 def export_dataset(dialogues: DataFrame, clean: DataFrame, run: StageRun) -> None:
     """Export the data set for others: Parquet and JSON Lines split by film, a card; texts or references to OPUS."""
-    from etl.lakehouse.publishing.dataset_export import publish
+    from etl.publishing.dataset_export import publish
 
     publish(run)

@@ -12,13 +12,13 @@ from etl.edos import self_labels, similar
 from etl.edos.embeddings import embedded_turns, histories_to_embed, texts_of
 from etl.edos.labelled_rows import pool_of
 from etl.edos.training_rows import crowd_rows, gathered
-from etl.lakehouse.asking import asks_once, embeddings, history_scores
-from etl.lakehouse.families import trains
-from etl.lakehouse.files.outside import read_csv
-from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import Sliced, StageRun, Units, stage, under
-from etl.lakehouse.tables import edos as tables
-from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
+from etl.llm.model_stages import embeddings, history_scores, model_stage
+from etl.pipeline import Incremental, RowAccounting, StageRun, stage, under
+from etl.pipeline.outside_files import read_csv
+from etl.tables import edos as tables
+from etl.tables.outcome import Outcome, Trained
+from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.training.stages import training_stage
 
 ON = "edos.expands"
 POOL = under("edos.expansion", "enabled", "pool_share")
@@ -37,7 +37,7 @@ def _pool(clean: DataFrame, run: StageRun) -> DataFrame:
     settings=("edos.taxonomy",),
     inputs=("edos.released_labels",),
     units="dialogues",
-    when=ON,
+    enabled_if=ON,
 )
 def import_released_dialogues(run: StageRun) -> Outcome:
     """Import the released dialogues that a machine labelled: similar, self-labelled, similar to those (EDOS 3.3)."""
@@ -48,7 +48,7 @@ def import_released_dialogues(run: StageRun) -> Outcome:
     return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())
 
 
-@asks_once(
+@model_stage(
     embeddings,
     ENCODER,
     20_000,
@@ -56,7 +56,7 @@ def import_released_dialogues(run: StageRun) -> Outcome:
     writes=tables.TURN_EMBEDDINGS,
     settings=POOL,
     units="texts",
-    when=ON,
+    enabled_if=ON,
 )
 def embed_turns(clean: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct turn text once with Sentence-BERT (EDOS 3.3)."""
@@ -70,11 +70,11 @@ def _histories(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: D
 @stage(
     reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES, tables.TURN_EMBEDDINGS),
     writes=tables.DIALOGUE_EMBEDDINGS,
-    asks=(ENCODER,),
+    models=(ENCODER,),
     settings=POOL,
-    sliced=Sliced("history_hash", cost_per_minute=400_000, prepare=_histories, cache=True),
+    incremental=Incremental("history_hash", cost_per_minute=400_000, prepare=_histories, cache=True),
     units="dialogues",
-    when=ON,
+    enabled_if=ON,
 )
 def embed_dialogues(
     histories: DataFrame, seeds: DataFrame, released: DataFrame, turn_embeddings: DataFrame, run: StageRun
@@ -98,10 +98,10 @@ def _matches(embedded: DataFrame, targets: DataFrame, queries: DataFrame, run: S
 @stage(
     reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES, tables.DIALOGUE_EMBEDDINGS),
     writes=tables.SIMILAR_MATCHES,
-    asks=(ENCODER,),
+    models=(ENCODER,),
     settings=POOL + SEARCH,
-    units=Units("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
-    when=ON,
+    units=RowAccounting("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
+    enabled_if=ON,
 )
 def search_similar(
     clean: DataFrame, seeds: DataFrame, released: DataFrame, embedded: DataFrame, run: StageRun
@@ -115,7 +115,7 @@ def search_similar(
     writes=tables.SIMILAR_DIALOGUES,
     settings=POOL + under("edos.expansion", "threshold", "held_out_threshold"),
     units="dialogues",
-    when=ON,
+    enabled_if=ON,
 )
 def expand_labels(
     matches: DataFrame, clean: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun
@@ -126,21 +126,22 @@ def expand_labels(
     return similar.expanded(matches, _pool(clean, run), seeds, released, clean, *limits)
 
 
-@trains(LABELER, "models.encoder", "edos.taxonomy", units="turns", reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES),
-        asks=("weak_labeler",), when=ON, on_request=False)  # fmt: skip
+@training_stage(LABELER, "models.encoder", "edos.taxonomy", units="turns",
+                reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES), models=("weak_labeler",),
+                enabled_if=ON, manual=False)  # fmt: skip
 def train_self_labeler(seeds: DataFrame, alike: DataFrame, run: StageRun) -> Trained:
     """Train the first dialogue classifier, which labels for its successor, on crowd and similar alone (EDOS 3.3)."""
-    from etl.lakehouse.trainings.self_labeler import train_and_register_self_labeler
+    from etl.training.recipes.self_labeler import train_and_register_self_labeler
 
     return train_and_register_self_labeler(seeds, alike, run)
 
 
 def _asked_pool(clean: DataFrame, run: StageRun) -> DataFrame:
     expansion = run.settings.edos.expansion
-    return pool_of(clean, expansion.enabled and run.asks(LABELER), expansion.pool_share)
+    return pool_of(clean, expansion.enabled and run.has_model(LABELER), expansion.pool_share)
 
 
-@asks_once(
+@model_stage(
     history_scores,
     LABELER,
     6_000,
@@ -148,7 +149,7 @@ def _asked_pool(clean: DataFrame, run: StageRun) -> DataFrame:
     writes=tables.SELF_LABEL_SCORES,
     settings=POOL,
     units="dialogues",
-    when=ON,
+    enabled_if=ON,
 )
 def score_for_self_labels(clean: DataFrame, run: StageRun) -> DataFrame:
     """Ask the self-labeler about each distinct unlabelled dialogue, once per model (EDOS 3.3)."""
@@ -164,10 +165,10 @@ def score_for_self_labels(clean: DataFrame, run: StageRun) -> DataFrame:
         tables.RELEASED_DIALOGUES,
     ),
     writes=tables.SELF_LABELLED,
-    asks=(LABELER,),
+    models=(LABELER,),
     settings=(*POOL, "edos.self_labels"),
     units="dialogues",
-    when=ON,
+    enabled_if=ON,
 )
 def self_label(
     clean: DataFrame, scores: DataFrame, seeds: DataFrame, alike: DataFrame, released: DataFrame, run: StageRun
@@ -181,10 +182,10 @@ def self_label(
 @stage(
     reads=(CLEAN_DIALOGUES, tables.SELF_LABELLED, tables.DIALOGUE_EMBEDDINGS),
     writes=tables.SIMILAR_SELF_MATCHES,
-    asks=(ENCODER,),
+    models=(ENCODER,),
     settings=POOL + SEARCH,
-    units=Units("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
-    when=ON,
+    units=RowAccounting("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
+    enabled_if=ON,
 )
 def search_similar_again(clean: DataFrame, self_labelled: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Search again, for dialogues similar to the self-labelled ones alone (EDOS 3.3, the second round)."""
@@ -203,9 +204,9 @@ def search_similar_again(clean: DataFrame, self_labelled: DataFrame, embedded: D
     writes=tables.SIMILAR_SELF_DIALOGUES,
     settings=(*POOL, "edos.expansion.again_threshold"),
     units="dialogues",
-    when=ON,
+    enabled_if=ON,
 )
-def expand_again(
+def expand_labels_round2(
     matches: DataFrame, clean: DataFrame, seeds: DataFrame, alike: DataFrame, self_labelled: DataFrame,
     released: DataFrame, run: StageRun,
 ) -> Outcome:  # fmt: skip

@@ -4,24 +4,24 @@ from pyspark.sql import DataFrame
 
 from etl.edos.choosing import choose_emotional
 from etl.edos.texts import distinct_texts, weak_labels_of_turns
-from etl.lakehouse.asking import asks_once, text_scores
-from etl.lakehouse.families import trains
-from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import StageRun, Units, stage
-from etl.lakehouse.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
-from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
+from etl.llm.model_stages import model_stage, text_scores
+from etl.pipeline import RowAccounting, StageRun, stage
+from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
+from etl.tables.outcome import Outcome, Trained
+from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.training.stages import training_stage
 
 
-@trains("weak_labeler", "models.weak_encoder", "edos.taxonomy", units="sentences", on_request=False,
+@training_stage("weak_labeler", "models.weak_encoder", "edos.taxonomy", units="sentences", manual=False,
         inputs=("edos.weak_label_examples",))  # fmt: skip
 def train_weak_labeler(run: StageRun) -> Trained:
     """Train the weak labeler: 41 classes, one sentence at a time, on labelled sentences (EDOS 3.1)."""
-    from etl.lakehouse.trainings.classifiers import train_and_register_weak_labeler
+    from etl.training.recipes.classifiers import train_and_register_weak_labeler
 
     return train_and_register_weak_labeler(run)
 
 
-@asks_once(text_scores, "weak_labeler", 12_000, reads=(CLEAN_DIALOGUES,), writes=WEAK_SCORES, units="texts")
+@model_stage(text_scores, "weak_labeler", 12_000, reads=(CLEAN_DIALOGUES,), writes=WEAK_SCORES, units="texts")
 def score_weakly(dialogues: DataFrame, run: StageRun) -> DataFrame:
     """Ask the weak labeler about each distinct turn text, once per model."""
     return distinct_texts(dialogues)
@@ -30,8 +30,8 @@ def score_weakly(dialogues: DataFrame, run: StageRun) -> DataFrame:
 @stage(
     reads=(CLEAN_DIALOGUES, WEAK_SCORES),
     writes=WEAK_LABELS,
-    asks=("weak_labeler",),
-    units=Units("turns", "sum(size(turns))"),
+    models=("weak_labeler",),
+    units=RowAccounting("turns", "sum(size(turns))"),
 )
 def label_weakly(dialogues: DataFrame, scores: DataFrame, run: StageRun) -> Outcome:
     """Give every turn of the clean dialogues its weak label, from the texts' scores (EDOS 3.1)."""

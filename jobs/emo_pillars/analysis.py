@@ -10,19 +10,19 @@ from conf.wordlists import words
 from etl.emo_pillars import reading, samples, similarities, steps
 from etl.emo_pillars.markers import adverb_markers
 from etl.emo_pillars.topics import topics_of
-from etl.lakehouse.asking import asks_once, asks_prompts, embeddings, reads_answers
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, Units, manual_stage, under
-from etl.lakehouse.tables import emo_pillars_analysis as tables
-from etl.lakehouse.tables import llm
-from etl.lakehouse.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
+from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
+from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.tables import emo_pillars_analysis as tables
+from etl.tables import llm
+from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
+from etl.tables.outcome import Outcome
 from jobs.emo_pillars.synthesis import prompt_of
 
 SECTION, ENCODER, NAMER = "emo_pillars.analysis", "analysis_encoder", "topic_namer"
 SAMPLES = under(SECTION, "utterances", "pairs", "plots")
 
 
-@asks_once(
+@model_stage(
     embeddings,
     ENCODER,
     10_000,
@@ -30,7 +30,7 @@ SAMPLES = under(SECTION, "utterances", "pairs", "plots")
     writes=tables.TEXT_EMBEDDINGS,
     settings=SAMPLES + under(SECTION, "topic_emotion", "topic_utterances", "topic_query"),
     units="texts",
-    on_request=True,
+    manual=True,
 )
 def emo_pillars_embed_texts(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, run: StageRun
@@ -41,7 +41,8 @@ def emo_pillars_embed_texts(
 
 
 @manual_stage(reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.SIMILARITIES,
-              asks=(ENCODER,), settings=SAMPLES, units=Units("pairs", rows_out="coalesce(sum(pairs), 0)"))  # fmt: skip
+              models=(ENCODER,), settings=SAMPLES,
+              units=RowAccounting("pairs", rows_out="coalesce(sum(pairs), 0)"))  # fmt: skip
 def emo_pillars_compare_texts(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
 ) -> Outcome:
@@ -54,7 +55,7 @@ def emo_pillars_compare_texts(
     return Outcome(similarities.summarised(counts, model), rows_in=similarities.number_of_pairs(counts))
 
 
-@manual_stage(reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.CHANGES, asks=(ENCODER,),
+@manual_stage(reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.CHANGES, models=(ENCODER,),
               settings=(f"{SECTION}.pairs",), units="examples")  # fmt: skip
 def emo_pillars_measure_changes(
     contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
@@ -70,7 +71,7 @@ def emo_pillars_measure_changes(
     reads=(CONTEXTUAL_EXAMPLES,),
     writes=tables.MARKERS,
     settings=under(SECTION, "removed_share", "marker_share", "marker_count"),
-    units=Units("adverbs", rows_out="count(DISTINCT word)"),
+    units=RowAccounting("adverbs", rows_out="count(DISTINCT word)"),
     resources=("emo_pillars/not_adverbs.txt",),
 )
 def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
@@ -85,9 +86,9 @@ def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
 @manual_stage(
     reads=(EXAMPLES, tables.TEXT_EMBEDDINGS),
     writes=tables.TOPICS,
-    asks=(ENCODER,),
+    models=(ENCODER,),
     settings=under(SECTION, "topic_emotion", "topic_utterances", "topic_similarity", "seed"),
-    units=Units("utterances", rows_out="coalesce(sum(utterances), 0)"),
+    units=RowAccounting("utterances", rows_out="coalesce(sum(utterances), 0)"),
 )
 def emo_pillars_find_topics(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Find topics among the utterances of one emotion: communities of their similarity graph (Emo Pillars 7, H)."""
@@ -102,33 +103,33 @@ def emo_pillars_find_topics(examples: DataFrame, embedded: DataFrame, run: Stage
     return Outcome(run.spark.createDataFrame(found, tables.TOPICS.schema), dropped, rows_in=rows_in)
 
 
-@asks_prompts(
+@prompt_stage(
     (tables.TOPICS,), llm.TOPIC_NAMES, NAMER, **prompt_of("topic_names", "analysis.large_topic")
 )  # fmt: skip
 def emo_pillars_ask_topic_names(topics: DataFrame, run: StageRun) -> DataFrame:
     """Ask a language model, where one is named, what each large topic is about (Emo Pillars H)."""
-    return run.where_asked(NAMER, steps.topic_names_asked(topics, run.settings.emo_pillars))
+    return run.rows_if_model(NAMER, steps.topic_names_asked(topics, run.settings.emo_pillars))
 
 
-@reads_answers(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
+@answer_stage(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
 def emo_pillars_topic_names(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the names of topics out of the answers (Emo Pillars H)."""
     return reading.topic_names_read(answers)
 
 
-@asks_prompts((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, **prompt_of("topic_categories"))
+@prompt_stage((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, **prompt_of("topic_categories"))
 def emo_pillars_ask_topic_categories(names: DataFrame, run: StageRun) -> DataFrame:
     """Ask that model for a broad category of each named topic (Emo Pillars H)."""
-    return run.where_asked(NAMER, steps.topic_categories_asked(names, run.settings.emo_pillars))
+    return run.rows_if_model(NAMER, steps.topic_categories_asked(names, run.settings.emo_pillars))
 
 
-@reads_answers(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
+@answer_stage(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
 def emo_pillars_topic_categories(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the categories of topics out of the answers (Emo Pillars H)."""
     return reading.topic_categories_read(answers)
 
 
-@manual_stage(reads=(EXAMPLES, tables.TEXT_EMBEDDINGS), writes=tables.QUERY_EXAMPLES, asks=(ENCODER,),
+@manual_stage(reads=(EXAMPLES, tables.TEXT_EMBEDDINGS), writes=tables.QUERY_EXAMPLES, models=(ENCODER,),
               settings=under(SECTION, "topic_query", "topic_examples"), units="examples")  # fmt: skip
 def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Take the examples nearest to a query, as a topic whose emotions are counted (Emo Pillars 7, Figure 7)."""
@@ -149,6 +150,6 @@ def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: Stage
 )  # fmt: skip
 def emo_pillars_report(*inputs: Any) -> None:
     """Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 7, G and H beside ours."""
-    from etl.lakehouse.publishing.emo_pillars_report import write_emo_pillars_report
+    from etl.publishing.emo_pillars_report import write_emo_pillars_report
 
     write_emo_pillars_report(inputs[-1])

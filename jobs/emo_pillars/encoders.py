@@ -3,14 +3,14 @@
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import GOEMOTIONS
-from etl.edos.hashes import text_hash
+from etl.common.hashes import text_hash
 from etl.emo_pillars import intra_dataset, taxonomy_map
-from etl.lakehouse.asking import asks_once, passage_scores
-from etl.lakehouse.families import trains
-from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import StageRun, Units, manual_stage, under
-from etl.lakehouse.tables import emo_pillars as tables
-from etl.lakehouse.tables.edos import DIALOGUE_SCORES, INITIAL
+from etl.llm.model_stages import model_stage, passage_scores
+from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.tables import emo_pillars as tables
+from etl.tables.edos import DIALOGUE_SCORES, INITIAL
+from etl.tables.outcome import Outcome, Trained
+from etl.training.stages import training_stage
 
 CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
 CONTEXTUAL, CONTEXTUAL_REWRITTEN = "emo_pillars_contextual", "emo_pillars_contextual_rewritten"
@@ -18,46 +18,50 @@ LEARNERS = (CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 ENCODER = "models.emo_pillars_encoder"
 
 
-@trains(CONTEXTLESS, ENCODER, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
+@training_stage(CONTEXTLESS, ENCODER, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
 def emo_pillars_train_contextless(examples: DataFrame, run: StageRun) -> Trained:
     """Train the context-less model on original utterances (Emo Pillars 5.1.1)."""
-    from etl.lakehouse.trainings.multi_label import contextless, train_and_register_multi_label
+    from etl.training.recipes.multi_label import contextless, train_and_register_multi_label
 
     return train_and_register_multi_label(contextless(examples), run, CONTEXTLESS)
 
 
 def _trained(examples: DataFrame, run: StageRun, model: str, rewritten: bool, with_context: bool = True) -> Trained:
     """A model of the context-full data set's original or rewritten utterances."""
-    from etl.lakehouse.trainings.multi_label import contextual, train_and_register_multi_label
+    from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
 
     return train_and_register_multi_label(
         contextual(examples, rewritten=rewritten, with_context=with_context), run, model
     )
 
 
-@trains(CONTEXTLESS_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+@training_stage(
+    CONTEXTLESS_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
+)
 def emo_pillars_train_contextless_rewritten(examples: DataFrame, run: StageRun) -> Trained:
     """Train the context-less model on rewritten utterances, contexts left out (Emo Pillars 5.1.1)."""
     return _trained(examples, run, CONTEXTLESS_REWRITTEN, rewritten=True, with_context=False)
 
 
-@trains(CONTEXTUAL, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+@training_stage(CONTEXTUAL, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
 def emo_pillars_train_contextual(examples: DataFrame, run: StageRun) -> Trained:
     """Train the context-aware model on original utterances with their contexts (Emo Pillars 5.2.1)."""
     return _trained(examples, run, CONTEXTUAL, rewritten=False)
 
 
-@trains(CONTEXTUAL_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+@training_stage(
+    CONTEXTUAL_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
+)
 def emo_pillars_train_contextual_rewritten(examples: DataFrame, run: StageRun) -> Trained:
     """Train the context-aware model on rewritten utterances with their contexts (Emo Pillars 5.2.1)."""
     return _trained(examples, run, CONTEXTUAL_REWRITTEN, rewritten=True)
 
 
-@manual_stage(reads=(tables.EXAMPLES, tables.CONTEXTUAL_EXAMPLES), writes=tables.TEST_ANSWERS, asks=LEARNERS,
+@manual_stage(reads=(tables.EXAMPLES, tables.CONTEXTUAL_EXAMPLES), writes=tables.TEST_ANSWERS, models=LEARNERS,
               units="answers", resources=(GOEMOTIONS,))  # fmt: skip
 def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
     """Ask each model of the synthetic data on its test sets, with and without contexts (Emo Pillars 5.1.1, 5.2.1)."""
-    from etl.lakehouse.trainings.multi_label_answers import answers_on_tests
+    from etl.training.recipes.multi_label_answers import answers_on_tests
 
     return answers_on_tests(examples, contextual_examples, run)
 
@@ -65,7 +69,7 @@ def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame
 @manual_stage(
     reads=(tables.TEST_ANSWERS,),
     writes=tables.INTRA_DATASET,
-    units=Units("test sets", "count(DISTINCT learner, tested_on)", "count_if(class = 'macro')"),
+    units=RowAccounting("test sets", "count(DISTINCT learner, tested_on)", "count_if(class = 'macro')"),
 )
 def emo_pillars_intra_dataset(answers: DataFrame, run: StageRun) -> Outcome:
     """Score models on the data set's own test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
@@ -76,19 +80,19 @@ def emo_pillars_intra_dataset(answers: DataFrame, run: StageRun) -> Outcome:
 
 @manual_stage(
     writes=None,
-    asks=(CONTEXTLESS,),
+    models=(CONTEXTLESS,),
     settings=under("emo_pillars", "sentences", "embeddings"),
     shows="the file `emo_pillars.embeddings`",
 )
 def emo_pillars_export_embeddings(run: StageRun) -> None:
     """Export the context-less model's embeddings of dialogues' sentences, as CORECT reads them (Emo Pillars 5.1.4)."""
-    from etl.lakehouse.sentence_embeddings import export_embeddings
+    from etl.training.recipes.sentence_embeddings import export_embeddings
 
     export_embeddings(run)
 
 
-@asks_once(
-    passage_scores, CONTEXTLESS, 12_000, reads=(INITIAL,), writes=tables.TURN_ANSWERS, units="texts", on_request=True
+@model_stage(
+    passage_scores, CONTEXTLESS, 12_000, reads=(INITIAL,), writes=tables.TURN_ANSWERS, units="texts", manual=True
 )
 def emo_pillars_answer_turns(initial: DataFrame, run: StageRun) -> DataFrame:
     """Ask the context-less model about each distinct turn of EDOS, once per model, to compare the taxonomies (ours)."""
@@ -99,8 +103,8 @@ def emo_pillars_answer_turns(initial: DataFrame, run: StageRun) -> DataFrame:
 @manual_stage(
     reads=(INITIAL, DIALOGUE_SCORES, tables.TURN_ANSWERS),
     writes=tables.TAXONOMY_MAP,
-    asks=("emotion_classifier", CONTEXTLESS),
-    units=Units("turns", rows_out="coalesce(max(all_turns), 0)"),
+    models=("emotion_classifier", CONTEXTLESS),
+    units=RowAccounting("turns", rows_out="coalesce(max(all_turns), 0)"),
     resources=(GOEMOTIONS,),
 )
 def emo_pillars_map_taxonomies(initial: DataFrame, scores: DataFrame, answers: DataFrame, run: StageRun) -> Outcome:

@@ -4,14 +4,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_GROUPS
+from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.emo_pillars.label_form import LABEL_FORM, REQUIRED, chosen_examples, label_tasks, questions
 from etl.emo_pillars.label_scores import WHOLE, label_scores, too_few_raters
 from etl.emo_pillars.samples import evaluated
-from etl.lakehouse.families import collects_form, writes_form
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, Units, manual_stage, under
-from etl.lakehouse.tables import emo_pillars_analysis as tables
-from etl.lakehouse.tables.emo_pillars import CONTEXTUAL_EXAMPLES
+from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.tables import emo_pillars_analysis as tables
+from etl.tables.emo_pillars import CONTEXTUAL_EXAMPLES
+from etl.tables.outcome import Outcome
 
 SECTION = "emo_pillars.evaluation"
 SHARES = ("neutral_alone", "neutral_beside", "ranked_share", "rewritten_share")
@@ -30,12 +30,12 @@ def emo_pillars_prepare_evaluation(contextual: DataFrame, run: StageRun) -> Outc
     return Outcome(run.spark.createDataFrame(tasks, tables.EVALUATION_TASKS.schema), rows_in=len(examples))
 
 
-@writes_form(LABEL_FORM, SECTION, tables.EVALUATION_TASKS, tables.EVALUATION_FILES, GOEMOTIONS, GOEMOTIONS_GROUPS)
+@form_stage(LABEL_FORM, SECTION, tables.EVALUATION_TASKS, tables.EVALUATION_FILES, GOEMOTIONS, GOEMOTIONS_GROUPS)
 def emo_pillars_export_evaluation() -> None:
     """Write the questionnaire on labels as a page, with the key to its answers (Emo Pillars I.1)."""
 
 
-@collects_form(LABEL_FORM, SECTION, questions, REQUIRED, tables.EVALUATION_ANSWERS, GOEMOTIONS_GROUPS)
+@form_answers_stage(LABEL_FORM, SECTION, questions, REQUIRED, tables.EVALUATION_ANSWERS, GOEMOTIONS_GROUPS)
 def emo_pillars_collect_evaluation(counted: Outcome) -> Outcome:
     """Collect the raters' answers on labels: which count (Emo Pillars I)."""
     return counted
@@ -45,7 +45,7 @@ def emo_pillars_collect_evaluation(counted: Outcome) -> Outcome:
     reads=(tables.EVALUATION_ANSWERS,),
     writes=tables.EVALUATION_SCORES,
     settings=(f"{SECTION}.raters",),
-    units=Units("examples", rows_out=f"coalesce(sum(number) FILTER (WHERE measure = '{WHOLE}'), 0)"),
+    units=RowAccounting("examples", rows_out=f"coalesce(sum(number) FILTER (WHERE measure = '{WHOLE}'), 0)"),
 )
 def emo_pillars_score_evaluation(answers: DataFrame, run: StageRun) -> Outcome:
     """Score the labels by what raters chose: accuracy, neutral, agreement, contexts (Emo Pillars I.2, Table 14)."""

@@ -8,12 +8,12 @@ from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from etl.emo_pillars import examples as data_sets
 from etl.emo_pillars import plots as story_plots
 from etl.emo_pillars import reading, steps
-from etl.lakehouse.asking import asks_prompts, reads_answers
-from etl.lakehouse.files.stories import read_stories
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, Units, manual_stage, under
-from etl.lakehouse.tables import emo_pillars as tables
-from etl.lakehouse.tables import llm
+from etl.emo_pillars.plot_files import read_stories
+from etl.llm.model_stages import answer_stage, prompt_stage
+from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.tables import emo_pillars as tables
+from etl.tables import llm
+from etl.tables.outcome import Outcome
 
 GENERATOR = "generator"
 
@@ -39,19 +39,19 @@ def emo_pillars_read_plots(run: StageRun) -> Outcome:
     return Outcome(rows, run.spark.createDataFrame(found.dropped, story_plots.DROPPED), rows_in=found.rows_in)
 
 
-@asks_prompts((tables.PLOTS,), llm.ACTORS, GENERATOR, **prompt_of("actors"))
+@prompt_stage((tables.PLOTS,), llm.ACTORS, GENERATOR, **prompt_of("actors"))
 def emo_pillars_ask_actors(plots: DataFrame, run: StageRun) -> DataFrame:
     """Ask who takes part in each plot (Emo Pillars 3.1)."""
     return steps.actors_asked(plots, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_actors, tables.ACTORS, Units("plots", rows_out="count(DISTINCT plot_id)"))
+@answer_stage(emo_pillars_ask_actors, tables.ACTORS, RowAccounting("plots", rows_out="count(DISTINCT plot_id)"))
 def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the characters out of the answers, one a line (Emo Pillars 3.1)."""
     return reading.actors_read(answers)
 
 
-@asks_prompts(
+@prompt_stage(
     (tables.ACTORS, tables.PLOTS),
     llm.UTTERANCES,
     GENERATOR,
@@ -62,10 +62,10 @@ def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRu
     return steps.utterances_asked(actors, plots, run.settings.emo_pillars)
 
 
-@reads_answers(
+@answer_stage(
     emo_pillars_ask_utterances,
     tables.UTTERANCES,
-    Units("actors", rows_out="count(DISTINCT actor_id)"),
+    RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
     GOEMOTIONS_MAPPING,
 )
 def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
@@ -84,7 +84,7 @@ def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Out
     return data_sets.distinct_utterances(utterances, run.settings.emo_pillars.near_duplicate)
 
 
-@asks_prompts(
+@prompt_stage(
     (tables.DISTINCT_UTTERANCES,),
     llm.SOFT_LABELS,
     GENERATOR,
@@ -95,10 +95,10 @@ def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFra
     return steps.soft_labels_asked(utterances, run.settings.emo_pillars)
 
 
-@reads_answers(
+@answer_stage(
     emo_pillars_ask_soft_labels,
     tables.SOFT_LABELS,
-    Units("utterances", rows_out="count(DISTINCT utterance_id)"),
+    RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"),
     GOEMOTIONS_MAPPING,
 )
 def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
@@ -110,7 +110,7 @@ def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
     reads=(tables.SOFT_LABELS, tables.DISTINCT_UTTERANCES),
     writes=tables.EXAMPLES,
     settings=under("emo_pillars", "least_level", "context_share"),
-    units=Units("utterances", "count(DISTINCT utterance_id)"),
+    units=RowAccounting("utterances", "count(DISTINCT utterance_id)"),
 )
 def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, run: StageRun) -> Outcome:
     """Make the context-less data set: labels from 0.3 on, split by plot, a third drawn for contexts (Emo Pillars 4)."""
@@ -118,37 +118,37 @@ def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, run: Sta
     return data_sets.examples(soft_labels, utterances, own.least_level, own.context_share)
 
 
-@asks_prompts((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
+@prompt_stage((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
 def emo_pillars_ask_contexts(examples: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
     """Ask what led to each utterance that was drawn (Emo Pillars 3.4)."""
     return steps.contexts_asked(examples, plots, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_contexts, tables.CONTEXTS, Units("examples", rows_in="count_if(goes_on)"))
+@answer_stage(emo_pillars_ask_contexts, tables.CONTEXTS, RowAccounting("examples", rows_in="count_if(needs_context)"))
 def emo_pillars_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the contexts out of the answers (Emo Pillars 3.4)."""
     return reading.contexts_read(answers)
 
 
-@asks_prompts((tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, **prompt_of("clean_contexts"))
+@prompt_stage((tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, **prompt_of("clean_contexts"))
 def emo_pillars_ask_clean_contexts(contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Ask for each context without a word on emotions (Emo Pillars 3.4)."""
     return steps.clean_contexts_asked(contexts, examples, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts")
+@answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts")
 def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the cleaned contexts out of the answers (Emo Pillars 3.4)."""
     return reading.clean_contexts_read(answers)
 
 
-@asks_prompts((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
+@prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
 def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Ask for each utterance in words that need its context (Emo Pillars 3.5)."""
     return steps.rewrites_asked(clean_contexts, examples, run.settings.emo_pillars)
 
 
-@reads_answers(emo_pillars_ask_rewrites, tables.REWRITES, "contexts")
+@answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts")
 def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the rewritten utterances out of the answers (Emo Pillars 3.5)."""
     return reading.rewrites_read(answers)

@@ -2,11 +2,11 @@
 
 from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
 from etl.emo_pillars import transfer_sets
-from etl.lakehouse.families import tunes_on
-from etl.lakehouse.files.labelled_files import one_file, parts_of, set_rows
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import StageRun, manual_stage, under
-from etl.lakehouse.tables import emo_pillars as tables
+from etl.emo_pillars.transfer_files import one_file, parts_of, set_rows
+from etl.pipeline import StageRun, manual_stage, under
+from etl.tables import emo_pillars as tables
+from etl.tables.outcome import Outcome
+from etl.training.stages import transfer_stage
 from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 
 SHARES = under("emo_pillars.transfer", "validation_share", "held_out_share")
@@ -41,16 +41,16 @@ def emo_pillars_read_emocontext(run: StageRun) -> Outcome:
     return set_rows(found, transfer_sets.EMOCONTEXT, run)
 
 
-@tunes_on("goemotions", tables.GOEMOTIONS, tables.GOEMOTIONS_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
+@transfer_stage("goemotions", tables.GOEMOTIONS, tables.GOEMOTIONS_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
 def emo_pillars_transfer_goemotions() -> None:
     """Tune models on GoEmotions and measure them, by seed and as they are; only when named (Emo Pillars 5.1.2)."""
 
 
-@tunes_on("isear", tables.ISEAR, tables.ISEAR_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
+@transfer_stage("isear", tables.ISEAR, tables.ISEAR_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
 def emo_pillars_transfer_isear() -> None:
     """Tune models on ISEAR's folds and measure them, and as they are; only when named (Emo Pillars 5.1.3)."""
 
 
-@tunes_on("emocontext", tables.EMOCONTEXT, tables.EMOCONTEXT_RESULTS, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
+@transfer_stage("emocontext", tables.EMOCONTEXT, tables.EMOCONTEXT_RESULTS, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
 def emo_pillars_transfer_emocontext() -> None:
     """Tune context-aware models on EmoContext, others relabelled or not; only when named (Emo Pillars 5.2.2)."""

@@ -2,21 +2,21 @@
 
 from pyspark.sql import DataFrame
 
-from etl.lakehouse.asking import asks_once, embeddings
-from etl.lakehouse.generators import likelihoods, planned_likelihoods, planned_replies, replies
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import Sliced, StageRun, manual_stage
-from etl.lakehouse.tables.replies import EMBEDDINGS, EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS
+from etl.llm.model_stages import embeddings, model_stage
+from etl.pipeline import Incremental, StageRun, manual_stage
+from etl.replies.generation import likelihoods, planned_likelihoods, planned_replies, replies
 from etl.replies.measures import distinct_replies
+from etl.tables.outcome import Outcome
+from etl.tables.replies import EMBEDDINGS, EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS
 from jobs.replies.training import GENERATORS
 
 
 @manual_stage(
     reads=(EXAMPLES,),
     writes=LIKELIHOODS,
-    asks=GENERATORS,
+    models=GENERATORS,
     settings=("replies.evaluation.examples",),
-    sliced=Sliced("request_id", cost_per_minute=3_000, prepare=planned_likelihoods, plans=True),
+    incremental=Incremental("request_id", cost_per_minute=3_000, prepare=planned_likelihoods, content_keyed=True),
     units="replies",
     options=("replies.evaluation.batch_size",),
 )
@@ -28,9 +28,9 @@ def replies_score(requests: DataFrame, examples: DataFrame, run: StageRun) -> Da
 @manual_stage(
     reads=(EXAMPLES,),
     writes=GENERATED,
-    asks=GENERATORS,
+    models=GENERATORS,
     settings=("replies.evaluation.examples", "replies.decoding"),
-    sliced=Sliced("request_id", cost_per_minute=60, prepare=planned_replies, plans=True),
+    incremental=Incremental("request_id", cost_per_minute=60, prepare=planned_replies, content_keyed=True),
     units="replies",
     options=("replies.evaluation.batch_size",),
 )
@@ -39,17 +39,19 @@ def replies_generate(requests: DataFrame, examples: DataFrame, run: StageRun) ->
     return replies(requests, run)
 
 
-@asks_once(
-    embeddings, "sentence_encoder", 12_000, reads=(GENERATED,), writes=EMBEDDINGS, units="replies", on_request=True
+@model_stage(
+    embeddings, "sentence_encoder", 12_000, reads=(GENERATED,), writes=EMBEDDINGS, units="replies", manual=True
 )
 def replies_embed(generated: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct reply, written or expected, once per sentence encoder: SES (EDOS 5)."""
     return distinct_replies(generated)
 
 
-@manual_stage(reads=(LIKELIHOODS, GENERATED, EMBEDDINGS), writes=EVALUATION, asks=("sentence_encoder",), units="cells")
+@manual_stage(
+    reads=(LIKELIHOODS, GENERATED, EMBEDDINGS), writes=EVALUATION, models=("sentence_encoder",), units="cells"
+)
 def evaluate_response_generator(scored: DataFrame, generated: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Evaluate each response generator on each test set, held out or zero-shot: Table 7, in MLflow too (EDOS 5)."""
-    from etl.lakehouse.trainings.reply_comparison import compared_generators
+    from etl.training.recipes.reply_comparison import compared_generators
 
     return compared_generators(scored, generated, embedded, run)

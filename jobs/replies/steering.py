@@ -2,18 +2,18 @@
 
 from pyspark.sql import DataFrame
 
-from etl.lakehouse.asking import asks_once, history_scores
-from etl.lakehouse.families import trains
-from etl.lakehouse.generators import planned_steering, replies
-from etl.lakehouse.outcome import Trained
-from etl.lakehouse.stage import Sliced, StageRun, manual_stage, under
-from etl.lakehouse.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
+from etl.llm.model_stages import history_scores, model_stage
+from etl.pipeline import Incremental, StageRun, manual_stage, under
 from etl.replies import regimes
+from etl.replies.generation import planned_steering, replies
 from etl.replies.measures import distinct_answers
+from etl.tables.outcome import Trained
+from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
+from etl.training.stages import training_stage
 from jobs.replies.training import TUNING, trained
 
 
-@trains("reply_steered", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_empathetic",))
+@training_stage("reply_steered", *TUNING, units="replies", reads=(EXAMPLES,), models=("reply_empathetic",))
 def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the response generator further, to be told the intent of its reply (ours, EDOS 6)."""
     return trained(examples, run, regimes.STEERED)
@@ -22,9 +22,9 @@ def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
 @manual_stage(
     reads=(EXAMPLES,),
     writes=STEERED,
-    asks=("reply_steered", "reply_empathetic"),
+    models=("reply_steered", "reply_empathetic"),
     settings=(*under("replies.evaluation", "contexts", "intents"), "replies.decoding", "edos.taxonomy"),
-    sliced=Sliced("request_id", cost_per_minute=60, prepare=planned_steering, plans=True),
+    incremental=Incremental("request_id", cost_per_minute=60, prepare=planned_steering, content_keyed=True),
     units="replies",
     options=("replies.evaluation.batch_size",),
 )
@@ -33,14 +33,14 @@ def replies_steer(requests: DataFrame, examples: DataFrame, run: StageRun) -> Da
     return replies(requests, run)
 
 
-@asks_once(
+@model_stage(
     history_scores,
     "emotion_classifier",
     6_000,
     reads=(STEERED,),
     writes=INTENT_READINGS,
     units="replies",
-    on_request=True,
+    manual=True,
 )
 def replies_read_intents(steered: DataFrame, run: StageRun) -> DataFrame:
     """Ask the emotion classifier which intent it reads in each steered reply, once per model (ours, EDOS 6)."""

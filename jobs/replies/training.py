@@ -2,16 +2,16 @@
 
 from pyspark.sql import DataFrame
 
-from etl.lakehouse.families import trains
-from etl.lakehouse.files.outside import csv_rows
-from etl.lakehouse.outcome import Outcome, Trained
-from etl.lakehouse.stage import StageRun, manual_stage
-from etl.lakehouse.tables.edos import DIALOGUES
-from etl.lakehouse.tables.replies import EXAMPLES, TRAININGS
-from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES
+from etl.pipeline import StageRun, manual_stage
+from etl.pipeline.outside_files import csv_rows
+from etl.replies.conversations import COLUMNS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
 from etl.replies.regimes import ON_EDOS, ON_EMPATHETIC, PAPERS, PRETRAINED, Regime
-from etl.replies.talks import COLUMNS, empathetic_talks, subtitle_talks
+from etl.tables.edos import DIALOGUES
+from etl.tables.outcome import Outcome, Trained
+from etl.tables.replies import EXAMPLES, TRAININGS
+from etl.tables.subtitles import CLEAN_DIALOGUES
+from etl.training.stages import training_stage
 
 GENERATORS = tuple(regime.model for regime in PAPERS)
 TUNING = ("training.processes", "replies.network.dropout", "edos.taxonomy")
@@ -29,39 +29,41 @@ def replies_gather(clean: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     """Gather turns as replies to the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
     path, replies = run.settings.edos.empathetic_dialogues, run.settings.replies
     rows = csv_rows(path, COLUMNS, TALKS) if path else ()
-    talks = subtitle_talks(clean, edos).unionByName(empathetic_talks(run.spark, rows, run.settings.edos.taxonomy.names))
+    talks = subtitle_conversations(clean, edos).unionByName(
+        empathetic_conversations(run.spark, rows, run.settings.edos.taxonomy.names)
+    )
     return reply_examples(talks, max_tokens=replies.network.max_tokens, **replies.rows.model_dump())
 
 
 def trained(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
     """The generator of a regime."""
-    from etl.lakehouse.trainings.replies import train_and_register_generator
+    from etl.training.recipes.replies import train_and_register_generator
 
     return train_and_register_generator(examples, run, regime)
 
 
-@trains("reply_pretrained", "training.processes", "replies.tokens", "replies.network", "edos.taxonomy", units="replies",
-        reads=(EXAMPLES,))  # fmt: skip
+@training_stage("reply_pretrained", "training.processes", "replies.tokens", "replies.network", "edos.taxonomy",
+                units="replies", reads=(EXAMPLES,))  # fmt: skip
 def replies_pretrain(examples: DataFrame, run: StageRun) -> Trained:
     """Pre-train a response generator on OpenSubtitles without EDOS (EDOS 5)."""
     return trained(examples, run, PRETRAINED)
 
 
-@trains("reply_edos", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_pretrained",))
+@training_stage("reply_edos", *TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
 def train_response_generator(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the pre-trained response generator on EDOS (EDOS 5)."""
     return trained(examples, run, ON_EDOS)
 
 
-@trains("reply_empathetic", *TUNING, units="replies", reads=(EXAMPLES,), asks=("reply_pretrained",))
+@training_stage("reply_empathetic", *TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
 def replies_tune_empathetic(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the pre-trained response generator on EmpatheticDialogues (EDOS 5)."""
     return trained(examples, run, ON_EMPATHETIC)
 
 
-@manual_stage(writes=TRAININGS, asks=GENERATORS, units="generators")
+@manual_stage(writes=TRAININGS, models=GENERATORS, units="generators")
 def replies_list_trainings(run: StageRun) -> Outcome:
     """List how each response generator was trained: parameters, epochs, time, validation perplexity (EDOS Table 10)."""
-    from etl.lakehouse.trainings.reply_comparison import listed_trainings
+    from etl.training.recipes.reply_comparison import listed_trainings
 
     return listed_trainings(run)

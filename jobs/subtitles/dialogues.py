@@ -2,17 +2,17 @@
 
 from pyspark.sql import DataFrame
 
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import Sliced, StageRun, Units, manual_stage, stage, under
-from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
+from etl.pipeline import Incremental, RowAccounting, StageRun, manual_stage, stage, under
 from etl.subtitles import cleaning
 from etl.subtitles.cleaning_settings import rules_of
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import count_pairs, gap_histogram
 from etl.subtitles.turns import turns_of
+from etl.tables.outcome import Outcome
+from etl.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
 
 
-@manual_stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=Units("pairs", rows_out="sum(pairs)"))
+@manual_stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=RowAccounting("pairs", rows_out="sum(pairs)"))
 def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
     """Count the silences between neighbouring sentences by length: why 5 s part two dialogues (EDOS C, Figure 5)."""
     own = files.join(chosen.select("source_path"), "source_path", "left_semi")
@@ -29,8 +29,8 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
     reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
     writes=DIALOGUES,
     settings=under("subtitles", "silence_seconds", "silence_ends_turn", "explicit_marks"),
-    sliced=Sliced("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files),
-    units=Units("sentences", "sum(sentence_count)",
+    incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files),
+    units=RowAccounting("sentences", "sum(sentence_count)",
                 "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))"),
 )  # fmt: skip
 def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
@@ -45,7 +45,7 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     reads=(DIALOGUES,),
     writes=CLEAN_DIALOGUES,
     settings=("subtitles.cleaning",),
-    units=Units("turns", "sum(size(turns))", "sum(size(turns))"),
+    units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
     version=2,
     resources=("not_names.txt", "profanity.txt"),
 )

@@ -4,10 +4,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.settings import Settings
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.stage import Sliced, StageRun, stage, under
-from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST
+from etl.pipeline import Incremental, StageRun, stage, under
 from etl.subtitles import ingest, manifest, uploads
+from etl.tables.outcome import Outcome
+from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST
 from udfs.lemmas import lemmas_of_all, vocabulary
 
 
@@ -37,7 +37,7 @@ def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
     reads=(MANIFEST,),
     writes=FILES,
     settings=under("subtitles", "languages", "truecase", "max_file_megabytes", "max_ratio"),
-    sliced=Sliced("source_path", "sum(bytes) / 1e6", cost_per_minute=1_000, prepare=_copies_marked),
+    incremental=Incremental("source_path", "sum(bytes) / 1e6", cost_per_minute=1_000, prepare=_copies_marked),
     units="files",
     options=under("subtitles", "sources", "task_megabytes"),
 )
@@ -68,7 +68,7 @@ def _words(files: DataFrame, run: StageRun) -> DataFrame:
     reads=(FILES,),
     writes=LEMMAS,
     settings=("subtitles.lemma_language",),
-    sliced=Sliced("word", cost_per_minute=500_000, prepare=_words),
+    incremental=Incremental("word", cost_per_minute=500_000, prepare=_words),
     units="words",
     options=("subtitles.lemmatizer",),
 )

@@ -2,10 +2,10 @@
 
 from pyspark.sql import DataFrame
 
-from etl.lakehouse.outcome import Trained
-from etl.lakehouse.stage import ByKind, Model, Sliced, StageRun, stage, under
-from etl.lakehouse.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
+from etl.pipeline import ByKind, Incremental, Model, StageRun, stage, under
 from etl.subtitles import turn_scoring, turn_segmenter
+from etl.tables.outcome import Trained
+from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
 KINDS = ByKind("training.turn_segmenter.kind", {
     "svm": under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations"),
@@ -24,7 +24,7 @@ KINDS = ByKind("training.turn_segmenter.kind", {
 )
 def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     """Train the model that tells whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
-    from etl.lakehouse.trainings.turn_segmenter import train_and_register_turn_segmenter
+    from etl.training.recipes.turn_segmenter import train_and_register_turn_segmenter
 
     return train_and_register_turn_segmenter(files, run)
 
@@ -36,13 +36,13 @@ def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: S
 @stage(
     reads=(CHOSEN_UPLOADS, FILES, LEMMAS),
     writes=TURN_SCORES,
-    asks=("turn_segmenter",),
-    sliced=Sliced("source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files),
+    models=("turn_segmenter",),
+    incremental=Incremental("source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files),
     units="files",
 )
 def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
     """Score every two adjacent sentences of the chosen uploads: does the second open a new turn? (EDOS 3.1)."""
-    from udfs.turn_scorers import turn_scorer
+    from etl.subtitles.turn_scorers import turn_scorer
 
     model, compute = run.models["turn_segmenter"], run.compute
     scorer = turn_scorer(model.path, turn_segmenter.lemma_table(lemmas), compute.batch_size, compute.threads)

@@ -264,26 +264,26 @@ def test_screens_are_accessible(browser: Any, site: Site, scheme: str, width: in
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     sized(browser, width, 800)
     browser.get(f"{site.url}/look?{scheme}{width}#hit=h1&worker={scheme}{width}")
-    looked_at(browser, width)
+    sample_texts(browser, width)
     click(browser, "Start")
     press(browser, "2")
-    looked_at(browser, width)
+    sample_texts(browser, width)
     press(browser, "t")
-    looked_at(browser, width)
+    sample_texts(browser, width)
     press(browser, Keys.ESCAPE)
     for _ in range(4):
         press(browser, "1", Keys.ENTER)
     assert "Thank you" in title(browser)
-    looked_at(browser, width)
+    sample_texts(browser, width)
     browser.get(f"{site.url}/pairs?{scheme}{width}#hit=h1&worker={scheme}{width}")
     click(browser, "Start")
     click(browser, "Show")
     click(browser, "Next")
     assert browser.find_element(By.ID, "error").text
-    looked_at(browser, width)
+    sample_texts(browser, width)
 
 
-def looked_at(browser: Any, width: int) -> None:
+def sample_texts(browser: Any, width: int) -> None:
     """No fault by axe-core, every control has a name, nothing runs out of the window."""
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     # What lies behind an open dialog is inert: it has no name then.

@@ -15,12 +15,12 @@ from etl.augesc.faults import (
     distinct_utterances,
     faults,
     listed_toxicity,
-    looked_at,
+    sample_texts,
     statement_pairs,
     with_vectors,
 )
-from etl.edos.hashes import text_hash
-from etl.lakehouse.tables.augesc_faults import CONTRADICTION_SCORES
+from etl.common.hashes import text_hash
+from etl.tables.augesc_faults import CONTRADICTION_SCORES
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.conversation_vectors import nearness, related_pairs, topic_scores
 from udfs.models.classifiers.hub_classifier import HubClassifier
@@ -99,7 +99,7 @@ def test_faults_of_a_text(spark: SparkSession) -> None:
         ],
         "text_id string, method string, source string, turns array<struct<role: string, text: string, tokens: int>>",
     )  # fmt: skip
-    texts = looked_at(measured, 10).cache()
+    texts = sample_texts(measured, 10).cache()
     assert {row.text_id: row.other_id for row in texts.collect()} == {"t1": "t2", "t2": "t1"}  # t3 has one utterance
     utterances = distinct_utterances(texts)
     assert utterances.count() == 5

@@ -14,9 +14,10 @@ from conf.settings import Settings, load_settings
 from etl.augesc.generation import asked_queries, augmenter_asked, generated_texts, played_texts, untuned_asked
 from etl.augesc.queries import COLUMNS
 from etl.augesc.texts import prompt
-from etl.lakehouse.pipeline import Workplace, all_stages, chosen
-from etl.lakehouse.registry import model_store
-from etl.lakehouse.tables import TABLES
+from etl.pipeline.planner import PipelineContext, chosen
+from etl.tables import TABLES
+from etl.training.registry import model_store
+from jobs import all_stages
 from tests.stages import run_stages
 from tests.udfs.tiny_models import tiny_language_model
 
@@ -83,11 +84,11 @@ def test_the_papers_values_are_the_defaults() -> None:
     assert (decoding.max_total_tokens, decoding.chat) == (1500, False)
 
 
-def work(place: Workplace, to: str) -> list[str]:
+def work(place: PipelineContext, to: str) -> list[str]:
     return run_stages(place, chosen(all_stages(), to=to))
 
 
-def alone(place: Workplace, name: str) -> list[str]:
+def alone(place: PipelineContext, name: str) -> list[str]:
     return run_stages(place, chosen(all_stages(), only=name))
 
 
@@ -120,8 +121,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-def place_of(spark: SparkSession, given: dict[str, str]) -> Workplace:
-    return Workplace(spark, load_settings("local", [], [f"{key}={value}" for key, value in given.items()]))
+def place_of(spark: SparkSession, given: dict[str, str]) -> PipelineContext:
+    return PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in given.items()]))
 
 
 def test_a_model_is_tuned_and_goes_on_from_queries(spark: SparkSession, given: dict[str, str]) -> None:

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.wordlists import cased_words
 from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, first_posts, forum_posts, with_lengths
-from etl.lakehouse.files.outside import csv_rows
-from etl.lakehouse.outcome import Outcome
+from etl.pipeline.outside_files import csv_rows
+from etl.tables.outcome import Outcome
 from udfs.posts import post_of
 from udfs.words import word_tokens
 

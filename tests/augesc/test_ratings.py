@@ -9,14 +9,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from etl.annotation.batch import Batch
-from etl.annotation.collecting import counted_answers, form_keys
+from etl.annotation.collecting import counted_answers, form_keys, read_answers
 from etl.annotation.exports import KEY, form_files
 from etl.augesc import comparisons as compared
 from etl.augesc.comparisons import COMPARISON_FORM, comparison_scores, comparisons, paired_chats
 from etl.augesc.rating_form import ASPECTS, QUESTIONS, RATING_FORM, rating_batch
 from etl.augesc.ratings import SETS, RatingScore, rating_scores, rating_tasks, ratings
-from etl.edos.answers import read_answers
-from etl.lakehouse.tables.augesc import MEASURED_TEXTS, VIOLATIONS
+from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 
 COUNTS = {"fluency": (28, 8), "identification": (41, 13), "comforting": (33, 13), "suggestion": (35, 9),
           "overall": (35, 17)}  # fmt: skip

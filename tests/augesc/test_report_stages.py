@@ -8,20 +8,21 @@ from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
 from etl.augesc.rating_form import ASPECTS
-from etl.lakehouse.pipeline import Workplace, all_stages, chosen
-from etl.lakehouse.progress import Progress
-from etl.lakehouse.runner import run_stage
-from etl.lakehouse.tables import TABLES
+from etl.pipeline.planner import PipelineContext, chosen
+from etl.pipeline.progress import Progress
+from etl.pipeline.runner import run_stage
+from etl.tables import TABLES
+from jobs import all_stages
 from tests.augesc.test_stages import settings as settings  # the fixture
 
 ENDS = "augesc_report,augesc_export_ratings"
 
 
-def work(spark: SparkSession, settings: dict[str, str]) -> tuple[Workplace, list[str]]:
-    place = Workplace(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
+def work(spark: SparkSession, settings: dict[str, str]) -> tuple[PipelineContext, list[str]]:
+    place = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
     ran, stages = [], chosen(all_stages(), to=ENDS)
     for stage in stages:
-        need = place.need(stage)
+        need = place.plan(stage)
         if need.why is not None:
             run_stage(place, stage, need, Progress(place.spark, len(stages)))
             ran.append(stage.name)

@@ -11,8 +11,9 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from etl.augesc.queries import COLUMNS
 from etl.augesc.texts import prompt
-from etl.lakehouse.pipeline import Workplace, all_stages, chosen
-from etl.lakehouse.tables import TABLES, Table
+from etl.pipeline.planner import PipelineContext, chosen
+from etl.tables import TABLES, Table
+from jobs import all_stages
 from tests.stages import run_stages
 
 ENDS = (
@@ -28,7 +29,7 @@ def answer(pairs: int) -> str:
     return f" {ANSWER}\n" + "\n".join(f"Human: {REPLY}\nAI: {ANSWER}" for _ in range(pairs))
 
 
-def work(place: Workplace) -> list[str]:
+def work(place: PipelineContext) -> list[str]:
     return run_stages(place, chosen(all_stages(), to=ENDS))
 
 
@@ -64,7 +65,7 @@ def settings(tmp_path: Path) -> dict[str, str]:
 def test_the_path_runs_and_then_has_nothing_to_do(
     spark: SparkSession, settings: dict[str, str], tmp_path: Path
 ) -> None:
-    place = Workplace(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
+    place = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
     assert len(work(place)) == 10
     read = place.lakehouse.read
     written = [stage.writes for stage in chosen(all_stages(), to=ENDS) if isinstance(stage.writes, Table)]
@@ -84,7 +85,7 @@ def test_the_path_runs_and_then_has_nothing_to_do(
     assert "2 emotional support conversations" in (exported / "README.md").read_text("utf-8")
     assert work(place) == ["augesc_export"]  # it looks, and writes nothing
     looser = {**settings, "augesc.filters.least_utterances": "2"}
-    again = Workplace(spark, load_settings("local", [], [f"{key}={value}" for key, value in looser.items()]))
+    again = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in looser.items()]))
     ran = work(again)
     assert ran[0] == "augesc_check_texts" and "augesc_measure_texts" not in ran
     assert again.lakehouse.read(TABLES["augesc.conversations"]).count() == 3
@@ -92,6 +93,6 @@ def test_the_path_runs_and_then_has_nothing_to_do(
 
 def test_a_folder_that_is_not_there_is_said_in_one_line(spark: SparkSession, settings: dict[str, str]) -> None:
     missing = {**settings, "augesc.sessions": "nowhere"}
-    place = Workplace(spark, load_settings("local", [], [f"{key}={value}" for key, value in missing.items()]))
+    place = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in missing.items()]))
     with pytest.raises(InputError, match="nowhere"):
         work(place)

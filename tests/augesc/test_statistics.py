@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from etl.augesc.measures import measured_texts, session_texts
 from etl.augesc.sessions import read_sessions, usable_sessions
 from etl.augesc.statistics import bigram_growth, log_odds, most_typical, role_statistics, said_in, sampled, word_counts
-from etl.lakehouse.tables.augesc import BIGRAM_GROWTH, STATISTICS, TYPICAL_WORDS
+from etl.tables.augesc import BIGRAM_GROWTH, STATISTICS, TYPICAL_WORDS
 from tests.stand_ins import StandIns
 
 SAID = "data_set string, session_id string, turns array<struct<role: string, text: string, tokens: int>>"

@@ -15,19 +15,19 @@ from functools import reduce
 from pyspark.sql import DataFrame
 
 from conf.settings import load_settings
-from etl.lakehouse.lakehouse import Lakehouse
-from etl.lakehouse.session import close_session, spark_session
-from etl.lakehouse.tables.subtitles import FILES
-from etl.lakehouse.trainings.turn_segmenter import (
-    accuracy_table,
-    pairs_apart,
-    svm_learned_from,
-)
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.session import close_session, spark_session
 from etl.subtitles.turn_evaluation import DASH, GAP, MAJORITY, SAME_BLOCK, SEGMENTER, rule_accuracies
 from etl.subtitles.turn_features import LemmaTable
 from etl.subtitles.turn_pairs import CARRIED, DASHES, LABELS
 from etl.subtitles.turn_scoring import with_margins
 from etl.subtitles.turn_segmenter import SvmScorer
+from etl.tables.subtitles import FILES
+from etl.training.recipes.turn_segmenter import (
+    accuracy_table,
+    pairs_apart,
+    svm_learned_from,
+)
 from udfs.lemmas import lemma_dictionary
 
 MARKED = (DASHES, LABELS, CARRIED)

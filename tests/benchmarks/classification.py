@@ -57,7 +57,7 @@ def models(encoder: Path, folder: Path) -> tuple[Path, Any]:
 
 def alike(scored: DataFrame, texts: list[str], theirs: list[str]) -> float:
     """The share of texts whose most confident label is the same."""
-    from etl.edos.hashes import text_hash
+    from etl.common.hashes import text_hash
 
     wanted = scored.sparkSession.createDataFrame(list(zip(texts, theirs, strict=True)), "text string, label string")
     rows = wanted.select(text_hash(wanted.text).alias("text_hash"), "label").join(scored, "text_hash")

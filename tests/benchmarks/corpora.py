@@ -74,8 +74,8 @@ def film_windows(lines: int) -> tuple[list[tuple[str, str]], str]:
 
 def spoken_lines(data: bytes) -> list[str]:
     """The sentences of a file as text, by the project's own reader."""
-    from udfs.opus_files import UnreadableError
-    from udfs.opus_xml import parse_subtitles
+    from udfs.opus.files import UnreadableError
+    from udfs.opus.parser import parse_subtitles
 
     try:
         return [text for text in parse_subtitles(data).sentences.text.to_pylist() if text]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from etl.common.hashes import text_hash
 from etl.edos.embeddings import texts_of
-from etl.edos.hashes import text_hash
 from tests.benchmarks.corpora import film_lines
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from etl.subtitles.duplicates import NearDuplicates, duplicates
+from etl.common.near_duplicates import NearDuplicates, duplicates
 from tests.benchmarks.corpora import film_windows
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session

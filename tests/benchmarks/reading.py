@@ -22,9 +22,9 @@ from lxml import etree
 
 from tests.benchmarks.corpora import opus_files
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
-from udfs.opus_batches import parsed_batches
-from udfs.opus_files import Caps, gzip_bytes
-from udfs.opus_listing import list_piece, pieces_of
+from udfs.opus.batches import parsed_batches
+from udfs.opus.files import Caps, gzip_bytes
+from udfs.opus.listing import list_piece, pieces_of
 
 OURS, ITERPARSE, OPUSTOOLS, GUNZIP = "ours", "lxml iterparse", "OpusTools' parser", "gunzip alone"
 AIMS = {ITERPARSE: 2.0, OPUSTOOLS: 8.0, GUNZIP: None}

@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
-from etl.lakehouse.session import spark_session
+from etl.pipeline.session import spark_session
 
 
 def cores() -> int:

@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from etl.edos.choosing import choose_emotional, dialogue_confidence
-from etl.lakehouse.tables.edos import INITIAL
+from etl.tables.edos import INITIAL
 
 CONFIDENCES = {
     "a-0": [0.20, 0.90, 0.40],

@@ -9,8 +9,9 @@ from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
 from conf.taxonomy import edos_labels
-from etl.lakehouse.pipeline import Workplace, all_stages
-from etl.lakehouse.tables import TABLES
+from etl.pipeline.planner import PipelineContext
+from etl.tables import TABLES
+from jobs import all_stages
 from tests.stages import run_stages
 from tests.udfs.tiny_models import WORDS, tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
@@ -19,7 +20,7 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 CHAIN = (
     "hold_out_labels", "import_released_dialogues", "embed_turns", "embed_dialogues", "search_similar",
     "expand_labels", "train_self_labeler", "score_for_self_labels", "self_label", "search_similar_again",
-    "expand_again", "gather_training_dialogues",
+    "expand_labels_round2", "gather_training_dialogues",
 )  # fmt: skip
 LABELS = ("sad", "joyful", "angry")
 
@@ -34,7 +35,7 @@ def crowd_text(number: int) -> list[str]:
     return [sentence(number, number * 3 + 1), f"{' '.join(own)} number {number}"]
 
 
-def write_tables(place: Workplace) -> None:
+def write_tables(place: PipelineContext) -> None:
     crowd = [(f"c{number}", 1, crowd_text(number), LABELS[number % 3], ["x"], "test") for number in range(60)]
     films = {}
     for number in range(30):  # nearly what the crowd saw, under other words at the start
@@ -79,27 +80,27 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     })  # fmt: skip
 
 
-def work(place: Workplace) -> list[str]:
+def work(place: PipelineContext) -> list[str]:
     """Run what of the chain has work; the names of the stages that ran."""
     stages = {stage.name: stage for stage in all_stages()}
     return run_stages(place, [stages[name] for name in CHAIN])
 
 
-def counts(place: Workplace, name: str) -> dict[tuple[str, str], int]:
+def counts(place: PipelineContext, name: str) -> dict[tuple[str, str], int]:
     rows = place.lakehouse.read(TABLES[name]).groupBy("origin", "split").count().collect()
     return {(row["origin"], row["split"]): row["count"] for row in rows}
 
 
 @pytest.fixture(scope="module")
-def worked(spark: SparkSession, settings: Settings) -> tuple[Workplace, list[str]]:
+def worked(spark: SparkSession, settings: Settings) -> tuple[PipelineContext, list[str]]:
     """The chain's tables, and the stages that made them."""
-    place = Workplace(spark, settings)
+    place = PipelineContext(spark, settings)
     write_tables(place)
     return place, work(place)
 
 
 def test_the_chain_adds_up_and_goes_on_from_where_it_is(
-    spark: SparkSession, settings: Settings, worked: tuple[Workplace, list[str]]
+    spark: SparkSession, settings: Settings, worked: tuple[PipelineContext, list[str]]
 ) -> None:
     place, ran = worked
     assert ran == list(CHAIN)
@@ -119,7 +120,7 @@ def test_the_chain_adds_up_and_goes_on_from_where_it_is(
     assert matches.where("seed_split != 'train' AND label IS NOT NULL").count() == 0
     run = place.log.last("train_self_labeler", "done")
     assert run is not None and run.rows_in == 60 + len(similar)
-    assert work(Workplace(spark, settings)) == []
+    assert work(PipelineContext(spark, settings)) == []
 
 
 @pytest.mark.slow
@@ -132,11 +133,11 @@ def test_another_threshold_needs_no_search_and_the_switch_leaves_the_released(
         edos["expansion"] |= values
         return Settings.model_validate({**settings.model_dump(), "edos": edos})
 
-    stricter = Workplace(spark, changed(threshold=0.9999))
+    stricter = PipelineContext(spark, changed(threshold=0.9999))
     stages = {stage.name: stage for stage in all_stages()}
     assert stricter.need(stages["search_similar"]).why is None
     assert stricter.need(stages["expand_labels"]).why == "its settings changed"
-    off = Workplace(spark, changed(enabled=False))
+    off = PipelineContext(spark, changed(enabled=False))
     ran = work(off)
     assert "train_self_labeler" not in ran and "gather_training_dialogues" in ran
     found = counts(off, "edos.training_dialogues")

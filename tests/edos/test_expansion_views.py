@@ -5,8 +5,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.papers import paper_table
-from etl.edos.hashes import history_hash
-from etl.lakehouse.tables import TABLES
+from etl.common.hashes import history_hash
+from etl.tables import TABLES
 from tests.stand_ins import StandIns
 
 ROWS = {

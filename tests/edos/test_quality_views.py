@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.papers import paper_table
 from conf.taxonomy import edos_labels
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
-from etl.lakehouse.files.outside import csv_rows
-from etl.lakehouse.tables import TABLES
+from etl.pipeline.outside_files import csv_rows
+from etl.tables import TABLES
 from tests.stand_ins import StandIns
 
 LINES = "dialogue_id string, movie_id string, turns array<struct<text: string, label: string, confidence: float>>"

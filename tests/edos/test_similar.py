@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from etl.edos.labelled_rows import COLUMNS, pool_of
 from etl.edos.similar import expanded, expanded_again, matched_units, queries_of, seed_targets, self_targets
 from etl.edos.training_rows import crowd_rows, gathered
-from etl.lakehouse.outcome import Outcome
+from etl.tables.outcome import Outcome
 
 MATCHES = "dialogue_id string, turn int, seed_id string, seed_split string, label string, score double, rank int"
 SEEDS = "dialogue_id string, turn int, turns array<string>, label string, split string"

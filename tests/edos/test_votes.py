@@ -18,7 +18,7 @@ from etl.edos.votes import (
     dialogue_turns,
     normalised_answer,
 )
-from etl.lakehouse.tables.edos import ANNOTATIONS, CROWD_LABELS
+from etl.tables.edos import ANNOTATIONS, CROWD_LABELS
 from tests.stand_ins import StandIns
 
 VOTES = [

@@ -12,10 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
-from etl.lakehouse.pipeline import Workplace, all_stages, chosen
-from etl.lakehouse.progress import Progress
-from etl.lakehouse.runner import run_stage
-from etl.lakehouse.tables import TABLES
+from etl.pipeline.planner import PipelineContext, chosen
+from etl.pipeline.progress import Progress
+from etl.pipeline.runner import run_stage
+from etl.tables import TABLES
+from jobs import all_stages
 from tests.llm_servers import RecordedServer, Reply, prompt_of
 from tests.stages import run_stages
 
@@ -62,29 +63,29 @@ def settings(server: RecordedServer, tmp_path_factory: pytest.TempPathFactory) -
     return load_settings("local", [], values)
 
 
-def work(place: Workplace, to: str = ENDS) -> list[str]:
+def work(place: PipelineContext, to: str = ENDS) -> list[str]:
     """Run the stages that have work; their names."""
     wanted = [stage for stage in chosen(all_stages(), to=to) if stage.name.startswith("emo_pillars_")]
     return run_stages(place, wanted)
 
 
 @pytest.fixture(scope="module")
-def place(spark: SparkSession, settings: Settings) -> Workplace:
-    done = Workplace(spark, settings)
+def place(spark: SparkSession, settings: Settings) -> PipelineContext:
+    done = PipelineContext(spark, settings)
     assert len(work(done)) == 16
     return done
 
 
-def table(place: Workplace, name: str) -> DataFrame:
+def table(place: PipelineContext, name: str) -> DataFrame:
     return place.lakehouse.read(TABLES[name])
 
 
-def ledger(place: Workplace, stage: str) -> set[tuple[str, str]]:
+def ledger(place: PipelineContext, stage: str) -> set[tuple[str, str]]:
     rows = table(place, "ops.dropped").where(f"stage = 'emo_pillars_{stage}'").collect()
     return {(row.reason, row.detail.replace("\n", " ")) for row in rows}
 
 
-def test_every_stage_adds_up(place: Workplace) -> None:
+def test_every_stage_adds_up(place: PipelineContext) -> None:
     done = [row for row in table(place, "ops.stage_runs").collect() if row.event == "done"]
     assert len(done) == 16
     for row in done:
@@ -92,7 +93,7 @@ def test_every_stage_adds_up(place: Workplace) -> None:
     assert next(row.rows_in for row in done if row.stage == "emo_pillars_read_plots") == 6
 
 
-def test_plots_and_actors(place: Workplace) -> None:
+def test_plots_and_actors(place: PipelineContext) -> None:
     assert {row.title for row in table(place, "emo_pillars.plots").collect()} == {"The Lamp", "Bread", "Dust", "Wall"}
     assert {reason for reason, _ in ledger(place, "read_plots")} == {"empty_plot", "other_language"}
     assert {row.actor for row in table(place, "emo_pillars.actors").collect()} == {
@@ -103,7 +104,7 @@ def test_plots_and_actors(place: Workplace) -> None:
     assert any("longer than the context" in row.detail for row in table(place, "ops.dropped").collect())
 
 
-def test_utterances_with_their_labels(place: Workplace) -> None:
+def test_utterances_with_their_labels(place: PipelineContext) -> None:
     rows = table(place, "emo_pillars.utterances").collect()
     said = {row.utterance: (row.raw_label, row.label, row.was_mapped) for row in rows}
     assert said["Tomorrow the ship will surely come around the cape."] == ("hope", "optimism", True)
@@ -116,7 +117,7 @@ def test_utterances_with_their_labels(place: Workplace) -> None:
     assert {reason for reason, _ in ledger(place, "distinct_utterances")} == {"near_duplicate"}
 
 
-def test_soft_labels_and_examples(place: Workplace) -> None:
+def test_soft_labels_and_examples(place: PipelineContext) -> None:
     examples = {row.utterance: row for row in table(place, "emo_pillars.examples").collect()}
     noise = next(row for text, row in examples.items() if text.startswith("What was that noise"))
     assert [(one.label, one.level) for one in noise.labels] == [("fear", 0.9), ("nervousness", 0.8)]
@@ -133,7 +134,7 @@ def test_soft_labels_and_examples(place: Workplace) -> None:
     assert all(by_plot[row.plot_id] == row.split for row in examples.values())
 
 
-def test_contexts_and_rewritten_utterances(place: Workplace) -> None:
+def test_contexts_and_rewritten_utterances(place: PipelineContext) -> None:
     rows = {row.utterance: row for row in table(place, "emo_pillars.contextual_examples").collect()}
     noise = next(row for text, row in rows.items() if text.startswith("What was that noise"))
     assert noise.context == "Ada Voss was alone in the tower. A door below fell shut."
@@ -151,10 +152,10 @@ def test_contexts_and_rewritten_utterances(place: Workplace) -> None:
 
 
 def test_running_again_asks_nothing(
-    place: Workplace, server: RecordedServer, spark: SparkSession, settings: Settings
+    place: PipelineContext, server: RecordedServer, spark: SparkSession, settings: Settings
 ) -> None:
     before = len(server.asked)
-    assert work(Workplace(spark, settings)) == []
+    assert work(PipelineContext(spark, settings)) == []
     assert len(server.asked) == before
     prompts = [(prompt_of(body), body["max_tokens"]) for body in server.asked]
     assert len(set(prompts)) == len(prompts)
@@ -168,23 +169,23 @@ def test_running_again_asks_nothing(
 
 
 def test_another_threshold_needs_no_model(
-    place: Workplace, server: RecordedServer, spark: SparkSession, settings: Settings
+    place: PipelineContext, server: RecordedServer, spark: SparkSession, settings: Settings
 ) -> None:
     """Levels are apart from the decision, and answers from their reading: nothing is asked for the same utterances."""
     before = {prompt_of(body) for body in server.asked}
     changed = settings.model_copy(update={"emo_pillars": settings.emo_pillars.model_copy(update={"least_level": 0.5})})
-    other = Workplace(spark, changed)
+    other = PipelineContext(spark, changed)
     stages = {stage.name: stage for stage in all_stages()}
     run_stage(other, stages["emo_pillars_examples"], other.need(stages["emo_pillars_examples"]), Progress(spark, 1))
     assert {prompt_of(body) for body in server.asked} == before
     examples = {row.utterance: row for row in table(other, "emo_pillars.examples").collect()}
     ship = examples["Tomorrow the ship will surely come around the cape."]
     assert [one.label for one in ship.labels] == ["optimism"]
-    back = Workplace(spark, settings)
+    back = PipelineContext(spark, settings)
     run_stage(back, stages["emo_pillars_examples"], back.need(stages["emo_pillars_examples"]), Progress(spark, 1))
 
 
-def test_views_show_answers_cost_and_scale(place: Workplace, server: RecordedServer, spark: SparkSession) -> None:
+def test_views_show_answers_cost_and_scale(place: PipelineContext, server: RecordedServer, spark: SparkSession) -> None:
     place.lakehouse.register(all_views(load_taxonomy("edos")))
     answers = spark.table("llm.generations")
     assert answers.count() == len(server.asked)
@@ -227,16 +228,16 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
             "models.generator": "openai:recorded", "llm.server.url": running.url, "llm.server.retries": 0,
             "pipeline.slice_minutes": 0.01,
         }  # fmt: skip
-        place = Workplace(spark, load_settings("local", [], values))
+        place = PipelineContext(spark, load_settings("local", [], values))
         stages = {stage.name: stage for stage in all_stages()}
         read, ask = stages["emo_pillars_read_plots"], stages["emo_pillars_ask_actors"]
-        run_stage(place, read, place.need(read), Progress(spark, 1))
+        run_stage(place, read, place.plan(read), Progress(spark, 1))
         with pytest.raises(Exception, match="answers 500"):
-            run_stage(place, ask, place.need(ask), Progress(spark, 1))
+            run_stage(place, ask, place.plan(ask), Progress(spark, 1))
         kept = table(place, "llm.emo_pillars_actors").count()
         assert 0 < kept <= 3
         away = False
-        again = Workplace(spark, place.settings)
+        again = PipelineContext(spark, place.settings)
         assert again.need(ask).why is not None
         run_stage(again, ask, again.need(ask), Progress(spark, 1))
     assert table(again, "llm.emo_pillars_actors").count() == 4
@@ -244,7 +245,7 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     assert len(answered) <= 4 + 3 - kept
 
 
-def test_the_analysis_and_its_report(place: Workplace, spark: SparkSession) -> None:
+def test_the_analysis_and_its_report(place: PipelineContext, spark: SparkSession) -> None:
     ran = work(place, "emo_pillars_report,emo_pillars_export_evaluation")
     assert len(ran) == 15 and "emo_pillars_embed_texts" in ran
     similarities = {(row.kind, row.label): row for row in table(place, "emo_pillars.similarities").collect()}

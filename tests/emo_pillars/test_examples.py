@@ -51,4 +51,4 @@ def test_labels_from_the_threshold_on_the_strongest_first(spark: SparkSession) -
     assert found == {"a": [("love", 0.9), ("joy", 0.3)], "c": [("joy", 0.5), ("love", 0.5)]}
     assert outcome.dropped is not None
     assert [(row.id, row.reason) for row in outcome.dropped.collect()] == [("b", "no_label_expressed")]
-    assert not examples(soft, utterances, 0.3, 0.0).rows.where("goes_on").count()
+    assert not examples(soft, utterances, 0.3, 0.0).rows.where("needs_context").count()

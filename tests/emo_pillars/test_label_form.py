@@ -11,9 +11,8 @@ from pyspark.sql import SparkSession
 
 from conf.taxonomy import goemotions_groups, goemotions_labels
 from etl.annotation.batch import Batch
-from etl.annotation.collecting import counted_answers, form_keys
+from etl.annotation.collecting import counted_answers, form_keys, read_answers
 from etl.annotation.exports import KEY, form_files
-from etl.edos.answers import read_answers
 from etl.emo_pillars.label_form import (
     JOINED,
     LABEL_FORM,

@@ -14,16 +14,15 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import goemotions_labels, load_taxonomy
 from etl.analysis.views import all_views
-from etl.edos.hashes import history_hash, text_hash
+from etl.common.hashes import history_hash, text_hash
 from etl.emo_pillars.taxonomy_map import taxonomy_map
-from etl.lakehouse.pipeline import Workplace
-from etl.lakehouse.progress import Progress
-from etl.lakehouse.registry import model_store
-from etl.lakehouse.runner import run_stage
-from etl.lakehouse.sentence_embeddings import read_sentences
-from etl.lakehouse.stage import Stage, StageRun
-from etl.lakehouse.tables import Table
-from etl.lakehouse.tables.emo_pillars import (
+from etl.pipeline.planner import PipelineContext
+from etl.pipeline.progress import Progress
+from etl.pipeline.runner import run_stage
+from etl.pipeline.stage import Stage
+from etl.pipeline.stage_run import StageRun
+from etl.tables import Table
+from etl.tables.emo_pillars import (
     CONTEXTUAL_EXAMPLES,
     EMOCONTEXT,
     EMOCONTEXT_RESULTS,
@@ -35,8 +34,10 @@ from etl.lakehouse.tables.emo_pillars import (
     TEST_ANSWERS,
     TURN_ANSWERS,
 )
-from etl.lakehouse.trainings.transfer import planned_transfers, run_transfers
-from etl.lakehouse.trainings.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
+from etl.training.recipes.sentence_embeddings import read_sentences
+from etl.training.recipes.transfer import planned_transfers, run_transfers
+from etl.training.recipes.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
+from etl.training.registry import model_store
 from jobs.emo_pillars.encoders import (
     emo_pillars_answer_tests,
     emo_pillars_answer_turns,
@@ -54,19 +55,19 @@ SPLITS = ("train", "train", "validation", "test")
 LESS, FULL, PLAIN = "emo_pillars_contextless", "emo_pillars_contextual", "emo_pillars_encoder"
 
 
-def run(place: Workplace, stage: Stage) -> None:
-    need = place.need(stage)
+def run(place: PipelineContext, stage: Stage) -> None:
+    need = place.plan(stage)
     if need.why is not None:
         run_stage(place, stage, need, Progress(place.spark, 1))
 
 
-def again(place: Workplace, **values: Any) -> Workplace:
+def again(place: PipelineContext, **values: Any) -> PipelineContext:
     """The same lakehouse under other settings."""
     given = {key.replace("__", "."): value for key, value in values.items()}
-    return Workplace(place.spark, load_settings("local", [], {**SET, "lakehouse.root": root_of(place), **given}))
+    return PipelineContext(place.spark, load_settings("local", [], {**SET, "lakehouse.root": root_of(place), **given}))
 
 
-def root_of(place: Workplace) -> str:
+def root_of(place: PipelineContext) -> str:
     return place.settings.lakehouse.root
 
 
@@ -80,12 +81,12 @@ for _task in (LESS, FULL, "goemotions", "isear", "emocontext"):
 
 
 @pytest.fixture(scope="module")
-def learned(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+def learned(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PipelineContext]:
     """A lakehouse with both data sets, people's sets, and two trained models."""
     folder = tmp_path_factory.mktemp("learned")
     SET["models.emo_pillars_encoder"] = f"file:{tiny_encoder(folder / 'encoder')}"
     SET["models.emotion_classifier"] = SET["models.emo_pillars_encoder"]
-    place = Workplace(spark, load_settings("local", [], {**SET, "lakehouse.root": str(folder / "lakehouse")}))
+    place = PipelineContext(spark, load_settings("local", [], {**SET, "lakehouse.root": str(folder / "lakehouse")}))
     for table, rows in tables():
         place.lakehouse.replace(table, spark.createDataFrame(rows, table.schema), {})
     run(place, emo_pillars_train_contextless)
@@ -118,7 +119,7 @@ def tables() -> list[tuple[Table, list[tuple]]]:
     ]  # fmt: skip
 
 
-def test_models_are_registered_with_their_threshold(learned: Workplace) -> None:
+def test_models_are_registered_with_their_threshold(learned: PipelineContext) -> None:
     client = model_store(learned.settings).client()
     for name in (LESS, FULL):
         version = client.get_model_version_by_alias(name.replace("_", "-"), "champion")
@@ -128,7 +129,7 @@ def test_models_are_registered_with_their_threshold(learned: Workplace) -> None:
         assert {"held_out_precision_recall.png", "held_out_precision_recall.csv", "held_out_per_class.csv"} <= artifacts
 
 
-def test_a_split_without_rows_is_refused(learned: Workplace, tmp_path: Path) -> None:
+def test_a_split_without_rows_is_refused(learned: PipelineContext, tmp_path: Path) -> None:
     place = again(learned, lakehouse__root=str(tmp_path / "lakehouse"))
     few = learned.lakehouse.read(EXAMPLES).where("split <> 'test'")
     place.lakehouse.replace(EXAMPLES, few, {})
@@ -136,7 +137,7 @@ def test_a_split_without_rows_is_refused(learned: Workplace, tmp_path: Path) -> 
         run(place, emo_pillars_train_contextless)
 
 
-def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: Workplace) -> None:
+def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: PipelineContext) -> None:
     run(learned, emo_pillars_answer_tests)
     run(learned, emo_pillars_intra_dataset)
     answers = learned.lakehouse.read(TEST_ANSWERS)
@@ -165,7 +166,7 @@ def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: Workplace) -
     assert rows[LESS, "original", "macro"].against is None
 
 
-def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: Workplace) -> None:
+def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineContext) -> None:
     without = again(learned, models__emo_pillars_contextless=None)
     run(without, emo_pillars_transfer_goemotions)
     first = {row.trial: row.run_id for row in without.lakehouse.read(GOEMOTIONS_RESULTS).collect()}
@@ -186,7 +187,7 @@ def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: Workplace
     assert gains[PLAIN] is None and gains[LESS] is not None
 
 
-def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: Workplace) -> None:
+def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: PipelineContext) -> None:
     reports, transfer = learned.lakehouse.read(ISEAR), learned.settings.emo_pillars.transfer
     folds = {row.text: row.fold for row in reports.collect()}
     fold = isear_rows(reports, Arm(LESS, True, fold=1), transfer).rows
@@ -195,7 +196,7 @@ def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: Workp
     assert len(isear_rows(reports, Arm(LESS, False), transfer).rows["test"]) == 36
 
 
-def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: Workplace) -> None:
+def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: PipelineContext) -> None:
     need = learned.need(emo_pillars_transfer_emocontext)
     stage, settings = emo_pillars_transfer_emocontext, learned.settings
     own = StageRun(stage.visible(settings), need.models, spark, learned.model_folder, settings)
@@ -222,7 +223,7 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     assert (found["happy"], found["others"], found["angry"], found["macro"]) == (3, 3, 0, 9)
 
 
-def test_others_are_learned_as_the_models_label_or_neutral(learned: Workplace) -> None:
+def test_others_are_learned_as_the_models_label_or_neutral(learned: PipelineContext) -> None:
     model = MultiLabelClassifier.load(learned.need(emo_pillars_transfer_emocontext).models[FULL].path)
     neutral, joy = model.labels.index("neutral"), model.labels.index("joy")
     other, happy = (Passage("a dark ghost .", "what ?"), (neutral,)), (Passage("so happy !"), (joy,))
@@ -234,7 +235,7 @@ def test_others_are_learned_as_the_models_label_or_neutral(learned: Workplace) -
         assert found["validation"][0][1] == (label,) and found["test"] == [other]
 
 
-def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: Workplace) -> None:
+def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: PipelineContext) -> None:
     """Four turns: joy with joyful twice and once with sad, fear with sad; under the threshold a turn is neutral."""
     said = [("d1", ["so happy !", "a dark ghost ."]), ("d2", ["so happy !"]), ("d3", ["yes", "so happy !"])]
     dialogues = spark.createDataFrame(said, "dialogue_id string, turns array<string>")
@@ -264,14 +265,14 @@ def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: 
     assert found["afraid", "fear"].lift == 4.0 and found["afraid", "fear"].pmi == 2.0
 
 
-def test_each_text_is_asked_about_once(spark: SparkSession, learned: Workplace) -> None:
+def test_each_text_is_asked_about_once(spark: SparkSession, learned: PipelineContext) -> None:
     initial = spark.createDataFrame([(["yes", "no"],), (["yes"],)], "turns array<string>")
-    assert emo_pillars_answer_turns.sliced is not None and emo_pillars_answer_turns.sliced.prepare is not None
-    found = emo_pillars_answer_turns.sliced.prepare(initial, learned).collect()  # it looks at no settings
+    assert emo_pillars_answer_turns.incremental is not None and emo_pillars_answer_turns.incremental.prepare is not None
+    found = emo_pillars_answer_turns.incremental.prepare(initial, learned).collect()  # it looks at no settings
     assert sorted((row.utterance, row.context) for row in found) == [("no", None), ("yes", None)]
 
 
-def test_embeddings_are_exported_without_a_pickle(learned: Workplace, tmp_path: Path) -> None:
+def test_embeddings_are_exported_without_a_pickle(learned: PipelineContext, tmp_path: Path) -> None:
     sentences = {"Ses01": ["so happy !", "i cry alone ."], "Ses02": ["yes"]}
     (tmp_path / "said.json").write_text(json.dumps(sentences), "utf-8")
     place = again(
@@ -280,7 +281,7 @@ def test_embeddings_are_exported_without_a_pickle(learned: Workplace, tmp_path: 
     run(place, emo_pillars_export_embeddings)
     with np.load(tmp_path / "e.npz", allow_pickle=False) as found:
         assert {name: found[name].shape for name in found.files} == {"Ses01": (2, 16), "Ses02": (1, 16)}
-        model = MultiLabelClassifier.load(place.need(emo_pillars_export_embeddings).models[LESS].path)
+        model = MultiLabelClassifier.load(place.plan(emo_pillars_export_embeddings).models[LESS].path)
         assert np.allclose(found["Ses02"][0], model.embed([Passage("yes")], 1)[0])
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conf.errors import InputError
+from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import Story, cut_to_words, taken_plots
-from etl.lakehouse.files.stories import read_stories
 
 LAMP = "Ada keeps the lamp on a far island. Her uncle sails away in spring, and no letter comes."
 BAKER = "A baker opens a shop beside the harbour. The town does not like his bread, until a storm comes."

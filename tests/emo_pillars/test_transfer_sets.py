@@ -10,6 +10,7 @@ import pytest
 from conf.emo_pillars_settings import TransferSettings
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
+from etl.emo_pillars.transfer_files import one_file, parts_of
 from etl.emo_pillars.transfer_scores import emocontext_scores, goemotions_scores, isear_scores
 from etl.emo_pillars.transfer_sets import (
     emocontext_dialogues,
@@ -17,8 +18,7 @@ from etl.emo_pillars.transfer_sets import (
     isear_reports,
     report_text,
 )
-from etl.lakehouse.files.labelled_files import one_file, parts_of
-from etl.lakehouse.trainings.transfer_tasks import Arm, emocontext_arms, goemotions_arms, isear_arms
+from etl.training.recipes.transfer_tasks import Arm, emocontext_arms, goemotions_arms, isear_arms
 
 NAMES = goemotions_labels()
 HEAD = "ID|Field1|Field3|SIT|STATE|"

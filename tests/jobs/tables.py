@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from etl.lakehouse.pipeline import all_stages
+from jobs import all_stages
 
 # What a run is called and when it was, and which version its trainings got: not what is in the data.
 UNCOMPARED = {"run_id", "slice", "model", "source"}
@@ -29,7 +29,7 @@ def rows_of(root: Path, table: str) -> list[dict[str, Any]]:
     read: pa.Table = pa.table(DeltaTable(str(root / table)).to_pyarrow_table())
     kept = read.select([name for name in read.column_names if name not in UNCOMPARED])
     # What ran on request in one of them stands in its ledger too.
-    asked_for = {stage.name for stage in all_stages() if stage.on_request}
+    asked_for = {stage.name for stage in all_stages() if stage.manual}
     rows = (row for row in kept.to_pylist() if row.get("stage") not in asked_for)
     return sorted((_rounded(row) for row in rows), key=repr)
 

@@ -14,7 +14,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.find_spark_home import _find_spark_home
 
-from etl.lakehouse.jars import class_path
+from etl.pipeline.jars import class_path
 from tests.jobs.conftest import REPOSITORY, TinyRun
 
 BIN = Path(_find_spark_home(), "bin")

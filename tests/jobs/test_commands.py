@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from etl.lakehouse.commands.options import COMMANDS, parsed, stage_options
-from etl.lakehouse.pipeline import all_stages
+from etl.cli.options import COMMANDS, parsed, stage_options
+from jobs import all_stages
 from tests.jobs.conftest import jobs
 
 

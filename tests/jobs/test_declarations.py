@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from conf.settings import load_settings
-from etl.lakehouse.pipeline import all_stages, feeds, in_order
-from etl.lakehouse.stage import REGISTRY, StageRun, setting
-from etl.lakehouse.stage import stage as stage_of
-from etl.lakehouse.tables import TABLES, Table
+from etl.pipeline.planner import feeds, in_order
+from etl.pipeline.stage import REGISTRY, setting
+from etl.pipeline.stage import stage as stage_of
+from etl.pipeline.stage_run import StageRun
+from etl.tables import TABLES, Table
+from jobs import GROUPS, all_stages
 
 JOBS = Path(__file__).resolve().parents[2] / "jobs"
 
@@ -85,4 +87,4 @@ def test_one_name_for_two_stages_is_refused() -> None:
 
 def test_the_order_does_not_depend_on_the_order_of_declarations() -> None:
     stages = all_stages()
-    assert in_order(reversed(stages)) == stages
+    assert in_order(reversed(stages), GROUPS) == stages

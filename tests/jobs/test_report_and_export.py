@@ -84,8 +84,8 @@ def test_a_loader_of_data_sets_reads_the_export(finished: Path, tmp_path: Path, 
 @pytest.fixture(scope="module")
 def shared_out(finished: Path, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The finished run's export with references in place of texts."""
-    from etl.lakehouse.publishing.dataset_export import publish
-    from etl.lakehouse.stage import StageRun
+    from etl.pipeline.stage_run import StageRun
+    from etl.publishing.dataset_export import publish
     from jobs.edos.dataset import export_dataset
 
     folder = tmp_path_factory.mktemp("shared") / "edos"
@@ -110,7 +110,7 @@ def test_no_word_of_a_film_is_in_an_export_with_references(finished: Path, share
 def test_texts_come_back_from_the_readers_own_copy(
     finished: Path, shared_out: Path, spark: SparkSession, tmp_path: Path, monkeypatch, capsys
 ) -> None:
-    from etl.lakehouse.publishing import dataset_export
+    from etl.publishing import dataset_export
 
     monkeypatch.setattr(dataset_export, "spark_session", lambda *_: spark)
     monkeypatch.setattr(dataset_export, "close_session", lambda *_: None)
@@ -131,7 +131,7 @@ def test_texts_come_back_from_the_readers_own_copy(
 )
 def test_restoring_says_what_is_missing(finished: Path, spark: SparkSession, monkeypatch, references, line) -> None:
     from conf.errors import InputError
-    from etl.lakehouse.publishing import dataset_export
+    from etl.publishing import dataset_export
 
     monkeypatch.setattr(dataset_export, "spark_session", lambda *_: spark)
     monkeypatch.setattr(dataset_export, "close_session", lambda *_: None)

@@ -11,11 +11,11 @@ from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
-from etl.lakehouse.lakehouse import Lakehouse
-from etl.lakehouse.tables import TABLES
-from etl.lakehouse.tables.llm import generations
-from etl.lakehouse.tables.model import AND_ALSO
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
+from etl.pipeline.lakehouse import Lakehouse
+from etl.tables import TABLES
+from etl.tables.llm import generations
+from etl.tables.model import AND_ALSO
 from tests.llm_servers import RecordedServer, prompt_of
 from udfs.generate import SCHEMA, Source, generate_answers, source_of
 from udfs.models.loader import resolve

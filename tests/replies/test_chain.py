@@ -10,15 +10,16 @@ from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from conf.taxonomy import edos_labels, load_taxonomy
 from etl.analysis.views import all_views
-from etl.lakehouse.pipeline import Workplace
-from etl.lakehouse.progress import Progress
-from etl.lakehouse.registry import tracking_uri
-from etl.lakehouse.runner import run_stage
-from etl.lakehouse.stage import Stage, StageRun
-from etl.lakehouse.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS
-from etl.lakehouse.trainings.replies import train_and_register_generator
+from etl.pipeline.locations import tracking_uri
+from etl.pipeline.planner import PipelineContext
+from etl.pipeline.progress import Progress
+from etl.pipeline.runner import run_stage
+from etl.pipeline.stage import Stage
+from etl.pipeline.stage_run import StageRun
 from etl.replies.regimes import PRETRAINED
 from etl.replies.requests import steered_requests
+from etl.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS
+from etl.training.recipes.replies import train_and_register_generator
 from jobs.replies.evaluation import evaluate_response_generator, replies_embed, replies_generate, replies_score
 from jobs.replies.steering import replies_read_intents, replies_steer, replies_tune_steered
 from jobs.replies.training import (
@@ -61,8 +62,8 @@ def work(spark: SparkSession, settings: Settings, *stages: Stage) -> list[str | 
     """Do what there is to do; why each was done, None where there was nothing."""
     why = []
     for stage in stages:
-        place = Workplace(spark, settings)
-        need = place.need(stage)
+        place = PipelineContext(spark, settings)
+        need = place.plan(stage)
         why.append(need.why)
         if need.why is not None:
             run_stage(place, stage, need, Progress(spark, 1))
@@ -70,9 +71,9 @@ def work(spark: SparkSession, settings: Settings, *stages: Stage) -> list[str | 
 
 
 def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings) -> None:
-    place = Workplace(spark, settings)
+    place = PipelineContext(spark, settings)
     with pytest.raises(InputError, match=r"reads replies\.examples, which is not there"):
-        place.need(replies_pretrain)
+        place.plan(replies_pretrain)
     rows = [
         (f"{source}/{split}{number}/1", source, split, [said], reply, None if source == "os" else "sad")
         for source in ("os", "edos", "empathetic")
@@ -83,7 +84,7 @@ def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings)
     stages = (*TRAININGS_IN_TURN, *REST)
     assert work(spark, settings, *stages) == ["never ran"] * len(stages)
 
-    place = Workplace(spark, settings)
+    place = PipelineContext(spark, settings)
     scored, written = place.lakehouse.read(LIKELIHOODS), place.lakehouse.read(GENERATED)
     assert scored.where("error IS NULL AND nats > 0 AND words > 0").count() == 3 * 3 * 2 == written.count()
     assert written.where("error IS NULL AND tokens BETWEEN 1 AND 5").count() == written.count()
@@ -114,7 +115,7 @@ def test_a_request_is_known_by_all_that_its_answer_depends_on(spark: SparkSessio
     assert not ids() & (ids("no") | ids(model="n") | ids(how="greedy"))
 
 
-def _check_views(spark: SparkSession, place: Workplace) -> None:
+def _check_views(spark: SparkSession, place: PipelineContext) -> None:
     place.lakehouse.register(all_views(load_taxonomy("edos")))
     table = [row.asDict() for row in spark.table("analysis.edos_table_7").collect()]
     assert [(row["generator"], row["source"]) for row in table[:4]] == [
@@ -133,7 +134,7 @@ def _check_views(spark: SparkSession, place: Workplace) -> None:
     assert all(0 <= rate <= 1 for row in intents for rate in (row.asked_rate, row.unasked_rate, row.plain_rate))
 
 
-def _check_tracked(place: Workplace, cells: dict) -> None:
+def _check_tracked(place: PipelineContext, cells: dict) -> None:
     client = MlflowClient(tracking_uri(place.settings))
     experiment = client.get_experiment_by_name("edos").experiment_id  # type: ignore[union-attr]
     (whole,) = client.search_runs([experiment], "tags.mlflow.runName = 'comparison of response generators'")

@@ -7,7 +7,7 @@ import pytest
 from nltk import ngrams
 from pyspark.sql import SparkSession
 
-from etl.edos.hashes import text_hash
+from etl.common.hashes import text_hash
 from etl.replies.measures import distinct_ngrams, perplexities, similarities, table_7
 
 REPLIES = ["I am sorry , I am .", "Don't be sorry !", "", "Sorry .", "I am ."]

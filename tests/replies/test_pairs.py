@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from etl.edos.splits import split_by_film
-from etl.lakehouse.files.outside import csv_rows
-from etl.lakehouse.tables.replies import EXAMPLES
+from etl.common.splits import split_by_film
+from etl.pipeline.outside_files import csv_rows
+from etl.replies.conversations import COLUMNS, TALKS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
-from etl.replies.talks import COLUMNS, TALKS, empathetic_talks, subtitle_talks
+from etl.tables.replies import EXAMPLES
 
 RULES = {"test_share": 0.1, "validation_share": 0.1, "shared_words": 4, "near_jaccard": None, "max_tokens": 100}
 
@@ -48,7 +48,7 @@ def test_each_turn_but_the_first_replies_to_those_before_it(spark: SparkSession)
             ("h", "Utterance", "Did it ?", "hangry"), ("k", "utterance", "Alone .", "lonely"),
         ]
     ]  # fmt: skip
-    talks = subtitle_talks(clean, edos).unionByName(empathetic_talks(spark, said, ("sad", "lonely")))
+    talks = subtitle_conversations(clean, edos).unionByName(empathetic_conversations(spark, said, ("sad", "lonely")))
     outcome = reply_examples(talks, **RULES)
     found = {row.example_id: (row.context, row.reply, row.intent) for row in outcome.rows.collect()}
     assert found == {
@@ -120,7 +120,7 @@ def test_the_real_conversations(spark: SparkSession, shared_data: Path) -> None:
     from conf.taxonomy import edos_labels
 
     said = csv_rows(str(shared_data / "empathetic_dialogues"), COLUMNS, "edos.empathetic_dialogues")
-    outcome = reply_examples(empathetic_talks(spark, said, edos_labels()), **{**RULES, "shared_words": 6})
+    outcome = reply_examples(empathetic_conversations(spark, said, edos_labels()), **{**RULES, "shared_words": 6})
     splits = {row.split: row["count"] for row in outcome.rows.groupBy("split").count().collect()}
     assert outcome.rows_in == 107_247 - 24_856
     assert splits["train"] == pytest.approx(0.8 * outcome.rows_in, rel=0.03)

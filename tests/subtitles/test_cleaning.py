@@ -5,10 +5,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.wordlists import words
-from etl.lakehouse.outcome import Outcome
-from etl.lakehouse.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
 from etl.subtitles import cleaning_rules as rule
 from etl.subtitles.cleaning import CleaningRules, clean_dialogues, count_turns, spoken_text
+from etl.tables.outcome import Outcome
+from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
 
 RULES = CleaningRules(not_names=words("not_names"), profanity=words("profanity"))
 

@@ -2,8 +2,8 @@
 
 from pyspark.sql import SparkSession
 
-from etl.lakehouse.tables.subtitles import SENTENCE
 from etl.subtitles.gaps import count_pairs, gap_histogram
+from etl.tables.subtitles import SENTENCE
 
 FILE = f"source_path string, sentences array<{SENTENCE}>"
 

@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from etl.lakehouse.tables.subtitles import FILES
 from etl.subtitles.ingest import ingest_subtitles, mark_copies
 from etl.subtitles.manifest import find_subtitles
+from etl.tables.subtitles import FILES
 
 
 def ingest_xml(words: str, language: str = "English") -> bytes:

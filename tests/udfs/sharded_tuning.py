@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from udfs.models.checkpoints import Checkpoints
-from udfs.models.process_job import train_in_this_process
+from etl.training.loop.checkpoints import Checkpoints
+from etl.training.loop.process_job import train_in_this_process
 
 
 def killed_after(epoch: int, save: Callable[..., None]) -> Callable[..., None]:

@@ -7,6 +7,7 @@ import torch
 
 from conf.llm_settings import DecodingSettings
 from conf.training_options import TrainingOptions
+from etl.training.loop.train import TrainingContext, train_model
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.llm_requests import Request
 from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
@@ -14,7 +15,6 @@ from udfs.models.language.generator import LocalGenerator
 from udfs.models.language.language_model import perplexity
 from udfs.models.language.pretrained import unpacked
 from udfs.models.trainable import TrainingRows
-from udfs.models.training import TrainingContext, train_model
 
 TALKS = [
     [("you are so", False), (" happy and glad", True)],

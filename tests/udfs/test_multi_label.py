@@ -9,6 +9,7 @@ import torch
 
 from conf.errors import InputError
 from conf.training_settings import MultiLabelSettings
+from etl.training.loop.train import train_model
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.batches import collate
 from udfs.models.classifiers.classifier import HEAD_CONFIG, load_encoder
@@ -28,7 +29,6 @@ from udfs.models.classifiers.multi_label_metrics import (
     multi_label_metrics,
 )
 from udfs.models.trainable import TrainingResult, TrainingRows
-from udfs.models.training import train_model
 
 LABELS = ("sad", "glad", "neutral")
 ROWS = [

@@ -5,7 +5,7 @@ import torch
 from pyspark import TaskContext
 from pyspark.sql import functions as F
 
-from etl.edos.hashes import history_hash, text_hash
+from etl.common.hashes import history_hash, text_hash
 from tests.udfs.tiny_models import tiny_encoder
 from udfs import devices, predict
 from udfs.models.classifiers.classifier import load_encoder

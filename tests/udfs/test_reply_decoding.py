@@ -8,8 +8,8 @@ import torch
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
-from etl.lakehouse.commands.command_line import main
-from etl.lakehouse.commands.reply_shell import Conversation
+from etl.cli.command_line import main
+from etl.cli.reply_shell import Conversation
 from tests.udfs.test_reply_generator import LINES, tiny_generator
 from udfs.models.language.reply_decoding import reply_ids, write_replies
 from udfs.models.language.reply_generator import ReplyGenerator

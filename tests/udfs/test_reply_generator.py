@@ -13,16 +13,16 @@ from conf.reply_settings import ReplyNetwork
 from conf.settings import load_settings
 from conf.taxonomy import edos_labels
 from conf.training_options import TrainingOptions
-from etl.lakehouse.stage import StageRun
-from etl.lakehouse.trainings.processes import train_in_processes
-from etl.lakehouse.trainings.replies import history_gain
+from etl.pipeline.stage_run import StageRun
+from etl.training.loop.checkpoints import put_weights, weights_of
+from etl.training.loop.process_job import read_rows, write_rows
+from etl.training.loop.train import TrainingContext, train_model
+from etl.training.processes import train_in_processes
+from etl.training.recipes.replies import history_gain
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.checkpoints import put_weights, weights_of
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
-from udfs.models.process_job import read_rows, write_rows
 from udfs.models.trainable import EpochMetrics, TrainingResult, TrainingRows
-from udfs.models.training import TrainingContext, train_model
 
 LINES = [
     ("my dog ran away", "oh no , i am sorry"), ("the sun is out", "how nice that is"),

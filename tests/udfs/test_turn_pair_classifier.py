@@ -12,11 +12,11 @@ from conf.errors import InputError
 from conf.training_options import ClassifierOptions
 from etl.subtitles.turn_features import LemmaTable, PairContext
 from etl.subtitles.turn_ragged import Ragged
+from etl.subtitles.turn_scorers import EncoderScorer, turn_scorer
+from etl.training.loop.train import train_model
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
 from udfs.models.trainable import TrainingRows
-from udfs.models.training import train_model
-from udfs.turn_scorers import EncoderScorer, turn_scorer
 
 OPTIONS = ClassifierOptions(
     epochs=12, learning_rate=5e-3, head_learning_rate=2e-2, batch_size=8, effective_batch=8, max_tokens=24, threads=1

@@ -6,12 +6,12 @@ import torch
 
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions
+from etl.training.loop.train import train_model
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingRows
-from udfs.models.training import train_model
 
 LABELS = ("sad", "glad", "afraid")
 SENTENCES = ["i was so happy", "he lost the dog and i cry", "", "what a dark night . " * 40, "yes"]

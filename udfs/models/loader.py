@@ -221,7 +221,7 @@ def _from_registry(
     from mlflow.artifacts import download_artifacts
     from mlflow.exceptions import MlflowException
 
-    from udfs.models.tracking import client_of, mlflow_uris
+    from udfs.models.mlflow_client import client_of, mlflow_uris
 
     model, alias, number = match.groups()
     client = client_of(tracking_uri, registry_uri)

@@ -18,7 +18,7 @@ from transformers.utils import logging
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions, TrainingOptions
 from udfs.models.batches import Batch, Encoded, answers_alike, collate
-from udfs.models.optimization import encoder_layers, rate_by_layer
+from udfs.models.learning_rates import encoder_layers, rate_by_layer
 from udfs.models.trainable import TrainableModel
 
 if TYPE_CHECKING:

@@ -1,0 +1,68 @@
+"""Declare the stages of a questionnaire: one writes its page, one collects its answers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from etl.annotation.exports import Form
+from etl.annotation.form_files import read_form, write_form
+from etl.pipeline.stage import Declare, RowAccounting, Stage, manual_stage, setting, under
+from etl.pipeline.stage_run import StageRun
+from etl.tables import Table
+from etl.tables.outcome import Outcome
+
+Questions = Mapping[str, Sequence[str] | None]
+
+
+def form_stage(form: Form, section: str, tasks: Table, files: Table, *resources: str) -> Declare:
+    """Declare the stage that writes a table of tasks as a questionnaire's page, with the key to its answers.
+
+    Args:
+        form: the questionnaire.
+        section: the key of its settings, with folder and post_to.
+        tasks: read.
+        files: written.
+        resources: files of ``conf`` that the page shows.
+    """
+
+    def declare(described: Callable[..., Any]) -> Stage:
+        @wraps(described)
+        def written(rows: DataFrame, run: StageRun) -> DataFrame:
+            return write_form(rows, form, setting(run.settings, section), run)
+
+        return manual_stage(
+            reads=(tasks,), writes=files, settings=under(section, "folder", "post_to"),
+            units=RowAccounting("items", rows_out="coalesce(max(items), 0)"), resources=resources,
+        )(written)  # fmt: skip
+
+    return declare
+
+
+def form_answers_stage(
+    form: Form, section: str, questions: Questions | Callable[[], Questions], required: int, writes: Table,
+    *resources: str,
+) -> Declare:  # fmt: skip
+    """Declare the stage that collects a questionnaire's answers, by a function from those that count to its rows.
+
+    Args:
+        form: the questionnaire.
+        section: the key of its settings, with answers, batches, known_raters and keep_half_done.
+        questions, required: as for ``etl.annotation.collecting.counted_answers``.
+        writes: its table.
+        resources: files of ``conf`` that the questions come from.
+    """
+
+    def declare(rows_of: Callable[[Outcome], Outcome]) -> Stage:
+        @wraps(rows_of)
+        def collected(run: StageRun) -> Outcome:
+            asked = questions() if callable(questions) else questions
+            return rows_of(read_form(form, asked, required, setting(run.settings, section), section, run))
+
+        return manual_stage(
+            writes=writes, settings=under(section, "known_raters", "keep_half_done"),
+            inputs=under(section, "answers", "batches"), units="answers", resources=resources,
+        )(collected)  # fmt: skip
+
+    return declare

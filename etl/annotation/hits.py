@@ -1,0 +1,32 @@
+"""HITs: rows put into tasks of one size, in an order of content and seed."""
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from etl.common.hashes import content_order
+
+
+def into_hits(items: DataFrame, per_hit: int, seed: int) -> DataFrame:
+    """Adds hit (from 0), hit_id and full: items in an order of content and seed, so many to a HIT.
+
+    Items are few (41 x 250 at most for the crowd), so one order over all of them is no burden. Only the last
+    HIT may be not full. The id of a HIT is a hash of what is in it.
+    """
+    key = F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))
+    order = Window.orderBy(content_order(key, seed=seed, of="hit"), key)
+    placed = items.withColumn("hit", F.floor((F.row_number().over(order) - 1) / per_hit).cast("int"))
+    hits = placed.groupBy("hit").agg(F.sort_array(F.collect_list(key)).alias("keys"))
+    named = hits.select(
+        "hit",
+        F.concat(F.lit("h"), F.substring(F.sha2(F.to_json(F.struct(F.lit(seed), "keys")), 256), 1, 12)).alias("hit_id"),
+        (F.size("keys") == per_hit).alias("full"),
+    )
+    return placed.join(F.broadcast(named), "hit")
+
+
+def in_position(items: DataFrame, seed: int) -> DataFrame:
+    """Adds item_id, from which nobody can tell a quiz item, and position within the HIT."""
+    item = content_order(F.col("hit_id"), F.col("dialogue_id"), F.col("turn").cast("string"), seed=seed, of="item")
+    named = items.withColumn("item_id", F.concat(F.lit("i"), F.substring(item, 1, 12)))
+    order = Window.partitionBy("hit_id").orderBy(content_order(F.col("item_id"), seed=seed, of="position"))
+    return named.withColumn("position", F.row_number().over(order))

@@ -1,0 +1,130 @@
+"""``python -m jobs chat``: a talk with a support chatbot, for the interactive study (AugESC 7.2).
+
+What speaks of danger gets a fixed answer, and no model sees that line before it is given.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from conf.errors import InputError
+from conf.settings import Settings
+from etl.augesc.safety import chat_notice, danger, danger_answer
+from etl.augesc.texts import next_prompt
+from etl.pipeline.locations import model_folder, tracking_uri
+from udfs.generate import Source, source_of
+from udfs.llm_requests import Request
+from udfs.models.loader import resolve
+from udfs.session_files import one_line
+
+BOTS = {"esconv": "chatbot", "augesc": "augmented_chatbot"}
+"""The two bots of the study, and their keys under ``models``."""
+ENDS = ("/quit", "/exit")
+LONGEST = 4_000
+"""Characters of a line that a model is shown; for danger it is read whole."""
+HINT = "Type a line and press Enter; /quit ends the talk."
+
+Turns = list[dict[str, Any]]
+Reply = Callable[[Sequence[dict[str, Any]]], str]
+
+
+def open_chat(
+    settings: Settings,
+    bot: str,
+    lines: Iterable[str],
+    model: str | None = None,
+    save: str | None = None,
+    pair: str | None = None,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Talk until the lines end; the talk goes to the end of a file where one is named.
+
+    Args:
+        bot: esconv or augesc.
+        lines: what the user types.
+        model: URI of another model than the bot's.
+        save: JSON Lines, as ``augesc.evaluation.comparisons.chats`` reads them.
+        pair: which participant and problem, the same for both bots.
+
+    Raises:
+        InputError: there is no such model, or the file cannot be written.
+    """
+    if save is not None and not pair:
+        raise InputError("chat --save needs --pair: the name under which both bots' talks are compared")
+    uri = model or getattr(settings.models, BOTS[bot])
+    found = resolve(
+        uri, Path(model_folder(settings)), tracking_uri(settings), registry_uri=settings.mlflow.registry_uri
+    )
+    source = source_of(str(found.path), found.identity, settings.llm, settings.models.training_threads)
+    say(chat_notice())
+    if save is not None:
+        say(f"The talk will be saved in {save}.")
+    say(HINT)
+    turns: Turns = []
+    try:
+        for _ in converse(turns, replies(source, settings, pair or ""), lines, say):
+            pass
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if save is not None and turns:
+            _append(save, {"pair_id": pair, "bot": bot, "model": found.identity, "turns": turns})
+    return 0
+
+
+def converse(turns: Turns, reply: Reply, lines: Iterable[str], say: Callable[[str], None]) -> Iterator[None]:
+    """Answer line after line, each said and kept in ``turns``: by a fixed text where it speaks of danger."""
+    for typed in lines:
+        line = one_line(typed)
+        if line.lower() in ENDS:
+            return
+        if not line:
+            continue
+        turns.append({"role": "seeker", "text": line[:LONGEST]})
+        found = danger(line)
+        answer = danger_answer() if found is not None else reply(turns)
+        say(answer)
+        turns.append({"role": "supporter", "text": one_line(answer), "fixed": found is not None})
+        yield
+
+
+def replies(source: Source, settings: Settings, seed: str) -> Reply:
+    """What a model says next; the same words get the same reply in one talk.
+
+    Raises:
+        InputError: the model has no answer.
+    """
+    wanted = settings.augesc.chat
+    digest = hashlib.sha256(f"{seed}\n{source.identity}".encode()).hexdigest()
+
+    def reply(turns: Sequence[dict[str, Any]]) -> str:
+        prompt = next_prompt(turns[-wanted.most_turns :], "supporter")
+        (answer,) = source.generator().answers([Request(prompt, "", digest, len(turns))], wanted.decoding)
+        if answer.error is not None:
+            raise InputError(f"the chatbot cannot answer: {answer.error}")
+        return one_line(answer.text or "") or "..."
+
+    return reply
+
+
+def typed_lines(stream: IO[str]) -> Iterator[str]:
+    """Lines as they are typed, whatever bytes they hold, to the end of the stream."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
+    while True:
+        print("> ", end="", flush=True)
+        line = stream.readline()
+        if not line:
+            print()
+            return
+        yield line
+
+
+def _append(file: str, talk: dict[str, Any]) -> None:
+    try:
+        with Path(file).open("a", encoding="utf-8") as out:
+            out.write(json.dumps(talk, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise InputError(f"chat --save {file}: cannot be written ({error.strerror})") from None

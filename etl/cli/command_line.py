@@ -1,0 +1,136 @@
+"""The command line: ``python -m jobs``, the installed ``edos-lakehouse``, and ``spark-submit jobs/__main__.py``."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from conf.errors import InputError
+from conf.settings import Settings, load_settings
+from etl.cli.options import COMMANDS, parsed
+from etl.pipeline.stage import Stage
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status: 0 done, 2 bad settings or input, 1 failure."""
+    try:
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+    except InputError as error:
+        print(f"edos-lakehouse: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("edos-lakehouse: stopped; run again to go on", file=sys.stderr)
+        return 1
+    except Exception as error:
+        if "--traceback" in (arguments or sys.argv):
+            raise
+        print(f"edos-lakehouse: {_first_line(error)} (--traceback tells more)", file=sys.stderr)
+        return 1
+
+
+def _main(arguments: list[str]) -> int:
+    _one_distribution()
+    options = parsed(arguments)
+    if options.command == "fetch-jars":
+        from etl.cli.class_archive import make_archive
+        from etl.pipeline.jars import archive_path, fetch_jars
+
+        print(f"{fetch_jars()} jars at hand")
+        if not archive_path().is_file() and not make_archive():
+            print("no archive of their classes could be made: sessions start more slowly")
+        return 0
+    settings = _settings(options)
+    if options.command in ("reply", "chat"):
+        return _talk(options, settings)
+    if options.command == "sql":
+        from etl.cli.sql_shell import open_sql
+
+        return open_sql(settings, options.execute)
+    from etl.pipeline.planner import chosen
+    from jobs import all_stages
+
+    stages = all_stages()
+    if options.command == "restore-text":
+        from etl.publishing.dataset_export import restore_text
+
+        return restore_text(settings)
+    if options.command not in COMMANDS:
+        return _run(settings, chosen(stages, only=options.command), options.again)
+    stages = chosen(stages, to=options.to, start=options.start, only=options.only)
+    if options.command in ("run", "demo"):
+        return _run(settings, stages, options.again)
+    from etl.cli import overviews
+
+    show = {"plan": overviews.plan, "status": overviews.status, "estimate": overviews.estimate}[options.command]
+    return show(settings, stages)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    overrides = [text for group in options.set for text in group]
+    if options.command != "demo":
+        return load_settings(options.profile, options.config, overrides)
+    from etl.cli.demo import demo_settings
+
+    return demo_settings(options.profile, options.config, overrides)
+
+
+def _talk(options: argparse.Namespace, settings: Settings) -> int:
+    if options.command == "reply":
+        from etl.cli.reply_shell import open_replies
+
+        return open_replies(settings, options.model, options.intent)
+    from etl.cli.chat import open_chat, typed_lines
+
+    return open_chat(settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair)
+
+
+def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    from etl.pipeline.planner import PipelineContext
+    from etl.pipeline.progress import Progress
+    from etl.pipeline.runner import run_stage
+    from etl.pipeline.session import close_session, spark_session
+
+    spark = spark_session(settings)
+    try:
+        context = PipelineContext(spark, settings)
+        progress = Progress(spark, len(stages))
+        for stage in stages:
+            given = context.is_given(stage)
+            if given is not None and len(stages) > 1:
+                with progress.stage(f"{stage.name} (model given: {given})", None):
+                    continue
+            plan = context.plan(stage, again)
+            off = f" ({stage.enabled_if} is false)" if plan.why is None and context.is_off(stage) else ""
+            with progress.stage(stage.name + off, plan.why):
+                event = run_stage(context, stage, plan, progress) if plan.why is not None else None
+            if event is not None:
+                progress.done(event)
+        return 0
+    finally:
+        close_session(spark, settings)
+
+
+def _one_distribution() -> None:
+    """The four packages have common names: refuse to start on a mix of ours and somebody else's."""
+    import conf
+    import etl
+    import jobs
+    import udfs
+
+    packages = (conf, etl, jobs, udfs)
+    homes = {str(next(iter(package.__path__))).rsplit("/", 1)[0]: package.__name__ for package in packages}
+    if len(homes) > 1:
+        places = ", ".join(f"{name} from {home}" for home, name in homes.items())
+        raise InputError(f"packages come from different places ({places}): keep one on the Python path")
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error)
+    for line in text.splitlines():
+        if line.startswith(("conf.errors.InputError", "ValueError", "RuntimeError")):
+            return line.strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"

@@ -1,0 +1,249 @@
+"""What the code knows better than a writer: the README's tables and ``databricks.yml``, made from the declarations.
+
+    python -m etl.cli.documents [--check]
+
+rewrites the README's parts between ``<!-- name -->`` and ``<!-- /name -->`` and the whole of ``databricks.yml``;
+with ``--check`` nothing is written and the exit status is 1 where one of them is out of date.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from conf.errors import InputError
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
+from etl.pipeline.jars import EXCLUDED, PACKAGES
+from etl.pipeline.planner import feeds
+from etl.pipeline.stage import Model, Stage
+from etl.tables import TABLES
+from jobs import all_stages
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = "edos-lakehouse"
+RUNTIME = "16.4.x-cpu-ml-scala2.12"
+_CLUSTER = "stages"
+_HEADER = "# Written by `python -m etl.cli.documents` from the stages under jobs/: change those, not this file.\n"
+
+
+GROUPS = {
+    "subtitles": "Subtitles into dialogues",
+    "edos": "EDOS",
+    "replies": "Response generators",
+    "emo_pillars": "Emo Pillars",
+    "augesc": "AugESC",
+}
+"""Folders under ``jobs/``, schemas, and beginnings of views' names; what is in none of them comes last."""
+_OTHERS = "Runs, what was left out, answers of language models"
+_FOLD = "<details{opened}><summary>{title} ({number})</summary>\n\n{table}\n\n</details>"
+
+
+def stage_table(stages: Iterable[Stage]) -> str:
+    """Every stage in order as Markdown tables, one a data set: stage, reads, writes, its description's first line."""
+    return _folded(
+        ("stage", "reads", "writes", "in words"),
+        ((stage.group, (_link(stage), _reads(stage), _writes(stage), stage.title)) for stage in stages),
+    )
+
+
+def table_table() -> str:
+    """Every table of the registry as Markdown tables, one a data set: name, what one row is, the key."""
+    return _folded(
+        ("table", "one row", "key"),
+        (
+            (table.name.split(".")[0], (f"`{table.name}`", table.comment, ", ".join(table.key)))
+            for table in TABLES.values()
+        ),
+    )
+
+
+def view_table() -> str:
+    """Every view of the registry as Markdown tables, one a data set: name, and what it shows."""
+    return _folded(
+        ("view", "shows"),
+        ((_data_set(name), (f"`{name}`", comment)) for name, (comment, _) in all_views(load_taxonomy("edos")).items()),
+    )
+
+
+def _data_set(view: str) -> str:
+    """The data set of a view: its name begins with it."""
+    own = view.removeprefix("analysis.").replace("reply_", "replies_")
+    return next((group for group in GROUPS if own.startswith(f"{group}_")), "")
+
+
+def databricks_job(stages: Sequence[Stage]) -> dict[str, Any]:
+    """A Databricks job with one wheel task a stage, each after the stages whose tables and models it takes.
+
+    Args:
+        stages: in order; those that run only when named are no part of it.
+
+    Returns:
+        The job as a bundle's resource: name, job_clusters, tasks.
+    """
+    libraries = _libraries()  # one list, so that YAML writes it once
+    return {
+        "name": PACKAGE,
+        "max_concurrent_runs": 1,
+        "job_clusters": [{"job_cluster_key": _CLUSTER, "new_cluster": _cluster()}],
+        "tasks": [
+            _task(stage, [first.name for first in stages if feeds(first, stage)], libraries)
+            for stage in stages
+            if not stage.manual
+        ],
+    }
+
+
+def databricks_yaml(stages: Sequence[Stage]) -> str:
+    """The text of ``databricks.yml``: a bundle that builds the wheel and deploys :func:`databricks_job`."""
+    bundle = {
+        "bundle": {"name": PACKAGE},
+        "artifacts": {"wheel": {"type": "whl", "path": ".", "build": "python -m build --wheel"}},
+        "variables": {
+            "config": {"description": "YAML file of settings in a volume: sources, labelled sets, names of models"},
+            "node_type": {"description": "machine type of the job cluster, as your cloud calls it"},
+            "workers": {"description": "how many workers", "default": 4},
+            "runtime": {"description": "15.4 or 16.4 ML, Scala 2.12; -gpu-ml- for GPUs", "default": RUNTIME},
+        },
+        "resources": {"jobs": {PACKAGE.replace("-", "_"): databricks_job(stages)}},
+        "targets": {"dev": {"mode": "development", "default": True}},
+    }
+    return _HEADER + yaml.safe_dump(bundle, sort_keys=False, width=110)
+
+
+def refreshed(text: str, stages: Sequence[Stage]) -> str:
+    """The README's text with its generated parts made anew.
+
+    Raises:
+        InputError: a pair of markers is not there.
+    """
+    for name, part in (("stages", stage_table(stages)), ("tables", table_table()), ("views", view_table())):
+        start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        before, opened, rest = text.partition(start)
+        _, closed, after = rest.partition(end)
+        if not opened or not closed:
+            raise InputError(f"README has no part between {start} and {end}: put the two lines where it belongs")
+        text = f"{before}{start}\n{part}\n{end}{after}"
+    return text
+
+
+def refresh(readme: Path) -> bool:
+    """Write the README's generated parts; whether anything changed."""
+    return _write(readme, refreshed(readme.read_text("utf-8"), all_stages()))
+
+
+def outdated(root: Path = ROOT) -> list[str]:
+    """Names of the files that say something else than the declarations."""
+    stages = all_stages()
+    readme, bundle = root / "README.md", root / "databricks.yml"
+    text = readme.read_text("utf-8")
+    found = [] if refreshed(text, stages) == text else [readme.name]
+    known = bundle.is_file() and bundle.read_text("utf-8") == databricks_yaml(stages)
+    return found if known else [*found, bundle.name]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Rewrite or check; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m etl.cli.documents", description=_first_line(__doc__ or ""))
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where something is out of date")
+    if parser.parse_args(arguments).check:
+        stale = outdated()
+        if stale:
+            print(f"out of date: {', '.join(stale)}: run python -m etl.cli.documents", file=sys.stderr)
+        return int(bool(stale))
+    changed = {
+        "README.md": refresh(ROOT / "README.md"),
+        "databricks.yml": _write(ROOT / "databricks.yml", databricks_yaml(all_stages())),
+    }
+    for name, new in changed.items():
+        print(f"{name}: {'written' if new else 'up to date'}")
+    return 0
+
+
+def _cluster() -> dict[str, Any]:
+    return {
+        "spark_version": "${var.runtime}",
+        "node_type_id": "${var.node_type}",
+        "num_workers": "${var.workers}",
+        "data_security_mode": "SINGLE_USER",  # what the bundle's schema calls dedicated access
+    }
+
+
+def _task(stage: Stage, after: list[str], libraries: list[dict[str, Any]]) -> dict[str, Any]:
+    depends = {"depends_on": [{"task_key": name} for name in after]} if after else {}
+    return {
+        "task_key": stage.name,
+        "description": stage.title,
+        **depends,
+        "job_cluster_key": _CLUSTER,
+        "python_wheel_task": {
+            "package_name": PACKAGE,
+            "entry_point": PACKAGE,
+            "parameters": [stage.name, "--profile", "databricks", "--config", "${var.config}"],
+        },
+        "libraries": libraries,
+    }
+
+
+def _libraries() -> list[dict[str, Any]]:
+    """The wheel, and Spark NLP's package and jar for the lemmas; the runtime brings Delta, MLflow and torch."""
+    jar = next(coordinates for coordinates in PACKAGES if ":spark-nlp_" in coordinates)
+    return [
+        {"whl": "./dist/*.whl"},
+        {"pypi": {"package": f"spark-nlp=={jar.rpartition(':')[2]}"}},
+        {"maven": {"coordinates": jar, "exclusions": list(EXCLUDED)}},
+    ]
+
+
+def _link(stage: Stage) -> str:
+    return f"[{stage.name}]({stage.module.replace('.', '/')}.py)"
+
+
+def _reads(stage: Stage) -> str:
+    tables = [f"`{table.name}`" for table in stage.reads]
+    outside = [f"files of `{key}`" for key in stage.inputs] or (["the sources"] if stage.fingerprint else [])
+    return ", ".join([*tables, *outside, *(f"model {model.name}" for model in stage.models)])
+
+
+def _writes(stage: Stage) -> str:
+    if stage.writes is None:
+        return stage.shows
+    return f"model {stage.writes.name}" if isinstance(stage.writes, Model) else f"`{stage.writes.name}`"
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0].strip()
+
+
+def _folded(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """A table for each group, folded up but for the first two."""
+    by_group: dict[str, list[Sequence[str]]] = {group: [] for group in [*GROUPS, ""]}
+    for group, row in rows:
+        by_group[group if group in GROUPS else ""].append(row)
+    return "\n".join(
+        _FOLD.format(
+            opened=" open" if group in list(GROUPS)[:2] else "",
+            title=GROUPS.get(group, _OTHERS), number=len(own), table=_markdown(head, own),
+        )
+        for group, own in by_group.items()
+        if own
+    )  # fmt: skip
+
+
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _write(path: Path, text: str) -> bool:
+    if path.is_file() and path.read_text("utf-8") == text:
+        return False
+    path.write_text(text, "utf-8")
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""The options of each command, and what ``--help`` shows."""
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn
+
+from pydantic import BaseModel
+
+from conf.errors import InputError
+from conf.settings import PROFILES, Settings
+from etl.pipeline.stage import Model, Stage, setting
+
+PROGRAM = "edos-lakehouse"
+COMMANDS = {
+    "run": "run every stage that has work to do",
+    "plan": "say which stages would run, and why",
+    "status": "show each stage's last run",
+    "estimate": "estimate the work ahead from what was measured",
+    "sql": "open spark-sql with the tables and views by name",
+    "reply": "answer typed lines with a response generator (EDOS 5)",
+    "chat": "talk with a support chatbot (AugESC), under supervision",
+    "demo": "make the demo corpus and run the whole pipeline on it",
+    "restore-text": "put the texts back into an export that has references to OPUS",
+    "fetch-jars": "fetch the jars of local sessions (make install does)",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see {self.prog} --help)")
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The command or stage that is named first, as ``command``, and its options.
+
+    Raises:
+        InputError: nothing is named, or an option is not known there.
+    """
+    first = arguments[0] if arguments else ""
+    if first in COMMANDS or first.startswith("-"):
+        return _commands().parse_args(arguments)
+    if not first:
+        raise InputError(f"name a command or a stage: {', '.join(COMMANDS)} (see {PROGRAM} --help)")
+    options = stage_options(_stage_named(first)).parse_args(arguments[1:])
+    options.command = first
+    return options
+
+
+def stage_options(stage: Stage) -> argparse.ArgumentParser:
+    """The options of a stage; its help says what the stage does, reads and writes, and its settings."""
+    parser = _Parser(
+        prog=f"{PROGRAM} {stage.name}",
+        description=stage.about,
+        epilog="\n".join(_facts(stage)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _common(parser)
+    _again(parser)
+    return parser
+
+
+def _commands() -> argparse.ArgumentParser:
+    known = COMMANDS | {"STAGE": "run one stage (plan lists them)"}
+    names = "\n".join(f"  {name:14s}{text}" for name, text in known.items())
+    parser = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} COMMAND|STAGE [options]",
+        description="Spark jobs from subtitle files to emotion-labelled dialogues.",
+        epilog=f"commands:\n{names}\n\nCOMMAND --help shows its options.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, prog=PROGRAM, help=argparse.SUPPRESS)
+    options: dict[str, tuple[Callable[[argparse.ArgumentParser], None], ...]] = {
+        "run": (_common, _choice, _again),
+        "demo": (_common, _choice, _again),
+        "plan": (_common, _choice),
+        "status": (_common, _choice),
+        "estimate": (_common, _choice),
+        "sql": (_common, _sql),
+        "reply": (_common, _reply),
+        "chat": (_common, _chat),
+        "restore-text": (_common,),
+        "fetch-jars": (_traceback,),
+    }
+    for name, text in COMMANDS.items():
+        own = commands.add_parser(name, description=f"{text[0].upper()}{text[1:]}.")
+        for add in options[name]:
+            add(own)
+    return parser
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--profile", default="local", help=f"one of {', '.join(PROFILES)} (default local)")
+    parser.add_argument("--config", action="append", default=[], metavar="FILE", help="YAML over the profile")
+    parser.add_argument(
+        "--set", action="append", nargs="+", default=[], metavar="KEY=VALUE", help="section.key=value, in YAML"
+    )
+    _traceback(parser)
+
+
+def _traceback(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--traceback", action="store_true", help="show where a failure came from")
+
+
+def _choice(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--to", metavar="STAGE[,STAGE]", help="only these stages and those they need")
+    parser.add_argument("--from", dest="start", metavar="STAGE", help="only this stage and those after it")
+    parser.add_argument("--only", metavar="STAGE", help="only this stage")
+
+
+def _again(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--again", action="store_true", help="do the chosen stages again from their inputs")
+
+
+def _sql(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-e", "--execute", metavar="SQL", help="run this and leave; several are parted by ;")
+
+
+def _reply(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", default="models:/edos-reply-steered@champion", help="a response generator's URI")
+    parser.add_argument("--intent", metavar="LABEL", help="of the replies, one of the 41 labels of EDOS; none: any")
+
+
+def _chat(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bot", choices=("esconv", "augesc"), default="esconv", help="which of the study's two bots")
+    parser.add_argument("--model", metavar="URI", help="another model, as models:/augesc-chatbot@champion")
+    parser.add_argument("--save", metavar="FILE", help="add the talk to this file of JSON Lines")
+    parser.add_argument("--pair", metavar="NAME", help="with --save: the participant's talks with both bots")
+
+
+def _stage_named(name: str) -> Stage:
+    from etl.pipeline.planner import chosen
+    from jobs import all_stages
+
+    (stage,) = chosen(all_stages(), only=name)
+    return stage
+
+
+def _facts(stage: Stage) -> Iterator[str]:
+    """What a stage reads and writes, and its settings with defaults, a line each."""
+    yield "reads:"
+    outside = [f"the files of {key}" for key in stage.inputs] or (["the sources"] if stage.fingerprint else [])
+    yield from _listed([*(table.name for table in stage.reads), *outside])
+    if stage.models:
+        yield "asks:"
+        yield from _listed(f"models.{model.name}" for model in stage.models)
+    yield "writes:"
+    made = f"models.{stage.writes.name}" if isinstance(stage.writes, Model) else getattr(stage.writes, "name", None)
+    yield from _listed([made or stage.shows.replace("`", "")])
+    keys = [*stage.settings, *stage.inputs, *([stage.enabled_if] if stage.enabled_if else [])]
+    if keys:
+        yield "settings (default):"
+        yield from _listed(line for key in keys for line in _described(key))
+
+
+def _listed(names: Iterable[str]) -> list[str]:
+    return [f"  {name}" for name in names] or ["  nothing"]
+
+
+def _described(key: str) -> Iterator[str]:
+    """A setting with its default and description; each setting of a section."""
+    value: Any = setting(Settings(), key)
+    if isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _described(f"{key}.{name}")
+        return
+    section, _, last = key.rpartition(".")
+    field = type(setting(Settings(), section)).model_fields.get(last)
+    about = f": {field.description}" if field is not None and field.description else ""
+    yield f"{key} ({value}){about}"

@@ -1,0 +1,126 @@
+"""``python -m jobs reply``: a response generator that answers typed lines, in the chosen intent (EDOS 5, 6)."""
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from conf.errors import InputError
+from conf.reply_settings import ReplyDecoding
+from conf.settings import Settings
+from etl.pipeline.locations import model_folder, tracking_uri
+from udfs.devices import set_threads
+from udfs.models.language.reply_decoding import write_replies
+from udfs.models.language.reply_generator import ReplyGenerator
+from udfs.models.loader import resolve
+
+MOST_CHARACTERS = 100_000
+"""Of a line; what comes after them is not read."""
+HELP = "Type a line. /intent LABEL asks for one, /intent for none, /new forgets what was said, /quit leaves."
+
+
+class Conversation:
+    """Turns and replies so far.
+
+    Args:
+        model: that replies.
+        decoding, threads: how.
+        intent: of the replies; None for any.
+
+    Raises:
+        InputError: an intent that is not known, or a model that was not trained with intents.
+    """
+
+    def __init__(
+        self, model: ReplyGenerator, decoding: ReplyDecoding, threads: int = 1, intent: str | None = None
+    ) -> None:
+        self.model, self.decoding, self.threads = model, decoding, threads
+        self.turns: list[str] = []
+        self.intent: str | None = None
+        self.choose(intent)
+
+    def choose(self, intent: str | None) -> None:
+        """Ask for an intent, whatever its case; None for any."""
+        chosen = " ".join(intent.split()).lower() if intent else None
+        self.model.tokenizer.start_of(chosen)
+        if chosen is not None and not self.model.steered:
+            raise InputError("this generator was not trained with intents: --model models:/edos-reply-steered@champion")
+        self.intent = chosen
+
+    def answer(self, line: str) -> str:
+        """The reply to a line, after the intent that was asked; or what became of a command.
+
+        Raises:
+            InputError: the line has no text, or names no intent that is known.
+        """
+        text = " ".join(line.split())
+        if text.startswith("/"):
+            return self._command(*text[1:].split(maxsplit=1))
+        if not text:
+            raise InputError("nothing was said: type a line, or /quit")
+        self.turns = [*self.turns, text][-self.model.max_tokens :]
+        set_threads(self.threads)
+        seeds = [len(self.turns)]
+        (written,) = write_replies(self.model, [self.turns], [self.intent], self.decoding, 1, seeds)
+        self.turns.append(written.text)
+        (read,) = self.model.tokenizer.contexts([[text]], self.model.max_tokens)
+        cut = f" [only the last {len(read)} tokens were read]" if len(read) == self.model.max_tokens else ""
+        return f"({self.intent or 'any intent'}) {written.text or '...'}{cut}"
+
+    def _command(self, name: str = "", value: str = "") -> str:
+        if name == "intent":
+            self.choose(value or None)
+            return f"intent: {self.intent or 'any'}"
+        if name == "new":
+            self.turns = []
+            return "forgotten"
+        return HELP
+
+
+def open_replies(settings: Settings, uri: str, intent: str | None, lines: TextIO | None = None) -> int:
+    """Answer lines until they end; returns the exit status.
+
+    Args:
+        uri: of a response generator.
+        intent: of the replies; None for any.
+        lines: what is typed; standard input when None.
+
+    Raises:
+        InputError: there is no such model, or no such intent.
+    """
+    conversation = _opened(settings, uri, intent)
+    try:
+        return _answer_all(conversation, lines or _typed(), print)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
+    folder = Path(model_folder(settings))
+    found = resolve(uri, folder, tracking_uri(settings), registry_uri=settings.mlflow.registry_uri)
+    model = ReplyGenerator.load(found.path)
+    return Conversation(model, settings.replies.decoding, settings.models.training_threads, intent)
+
+
+def _typed() -> TextIO:
+    """What is typed; bytes that are no UTF-8 are replaced."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin
+
+
+def _answer_all(conversation: Conversation, lines: TextIO, say: Callable[[str], None]) -> int:
+    if lines.isatty():
+        say(HELP)
+    while line := lines.readline(MOST_CHARACTERS):
+        rest = line
+        while len(rest) == MOST_CHARACTERS and not rest.endswith("\n"):
+            rest = lines.readline(MOST_CHARACTERS)
+        if line.strip() == "/quit":
+            break
+        try:
+            say(conversation.answer(line))
+        except InputError as error:
+            say(f"! {error}")
+    return 0

@@ -1,0 +1,38 @@
+"""spark-sql over the lakehouse: tables and views by name, in an in-memory metastore of its own."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from conf.settings import Settings
+from etl.analysis.views import all_views
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.session import close_session, spark_configuration, spark_session
+
+
+def open_sql(settings: Settings, statements: str | None = None) -> int:
+    """Open the shell, or run statements, parted by ``;``, and leave; returns the shell's exit status."""
+    spark = spark_session(settings, "edos-lakehouse sql")
+    try:
+        lakehouse = Lakehouse(spark, settings.lakehouse)
+        if statements is not None:
+            import sqlparse
+
+            lakehouse.register(all_views(settings.edos.taxonomy))
+            for statement in sqlparse.split(statements, strip_semicolon=True):
+                spark.sql(statement).show(100, truncate=120)
+            return 0
+        registered = lakehouse.catalog_statements(all_views(settings.edos.taxonomy))
+    finally:
+        close_session(spark, settings)
+    from pyspark.find_spark_home import _find_spark_home
+
+    with tempfile.TemporaryDirectory(prefix="edos-sql-") as folder:
+        script = Path(folder, "tables.sql")
+        script.write_text(";\n".join(registered) + ";\n", encoding="utf-8")
+        command = [str(Path(_find_spark_home(), "bin", "spark-sql")), "-S", "-i", str(script)]
+        command += ["--master", settings.spark.master] if settings.spark.master else []
+        for key, value in spark_configuration(settings).items():
+            command += ["--conf", f"{key}={value}"]
+        return subprocess.run(command, cwd=folder, env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}).returncode

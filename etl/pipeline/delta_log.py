@@ -1,0 +1,53 @@
+"""The log of a Delta table that no catalog holds, read without a Spark job."""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from etl.pipeline.folders import Folders
+
+_COMMIT = re.compile(r"^(\d{20})\.json$")
+
+
+def last_data_change(spark: SparkSession, path: str, operations: Collection[str]) -> tuple[str, int] | None:
+    """Return a table's id and the version of its newest commit by one of `operations`.
+
+    Args:
+        path: of the table: a URI, or an absolute local path.
+        operations: as ``DESCRIBE HISTORY`` names them.
+
+    Returns:
+        None where the log does not tell: its first commits were cleaned up, or a commit names no operation.
+    """
+    log = f"{path.rstrip('/')}/_delta_log"
+    commits = {int(found[1]): name for name in _names(spark, log) if (found := _COMMIT.match(name))}
+    if 0 not in commits:
+        return None
+    table_id = next((line["metaData"]["id"] for line in _lines(spark, f"{log}/{commits[0]}") if "metaData" in line), "")
+    for version in sorted(commits, reverse=True):
+        told = (line["commitInfo"] for line in _lines(spark, f"{log}/{commits[version]}") if "commitInfo" in line)
+        about: dict[str, Any] | None = next(told, None)
+        if about is None or "operation" not in about:
+            return None
+        if about["operation"] in operations:
+            return table_id, version
+    return None
+
+
+def _names(spark: SparkSession, folder: str) -> list[str]:
+    if ":" in folder:
+        return [entry.name for entry in Folders(spark).entries(folder)]
+    return [entry.name for entry in Path(folder).iterdir()] if Path(folder).is_dir() else []
+
+
+def _lines(spark: SparkSession, path: str) -> Iterator[dict[str, Any]]:
+    """The actions of a commit; what tells of the commit stands first, so that few are read."""
+    if ":" in path:
+        yield from (json.loads(line) for line in (Folders(spark).read_text(path) or "").splitlines())
+        return
+    with Path(path).open(encoding="utf-8") as commit:
+        yield from map(json.loads, commit)

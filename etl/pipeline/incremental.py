@@ -1,0 +1,60 @@
+"""Cut an incremental stage's pending work into batches, each bounded in cost and committed by itself."""
+
+import math
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from etl.pipeline.stage import Incremental
+
+MAX_BATCHES = 1_000
+_BUCKETS = 20_000
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """How pending work is cut.
+
+    Attributes:
+        count: how many batches there are, empty ones included.
+        work: batch number to (units, cost) of those with work, in order.
+    """
+
+    count: int
+    work: dict[int, tuple[int, float]]
+
+    def number_of(self, key: str) -> Column:
+        """Return the batch of a unit, from its key alone."""
+        return F.floor(_bucket(key) * self.count / _BUCKETS).cast("int")
+
+
+def plan_batches(
+    pending: DataFrame, incremental: Incremental, core_minutes: float, count: int | None = None
+) -> BatchPlan:
+    """Cut pending work so that a batch takes about ``core_minutes``.
+
+    Args:
+        pending: one row for each unit of work.
+        incremental: names key and cost.
+        core_minutes: ``pipeline.slice_minutes`` times the cores that work at once.
+        count: of batches in a run that is resumed, which must not change.
+    """
+    buckets = pending.groupBy(_bucket(incremental.key).alias("bucket")).agg(
+        F.count("*").alias("units"), F.expr(incremental.cost).cast("double").alias("cost")
+    )
+    found = [(row.bucket, row.units, row.cost or 0.0) for row in buckets.collect()]
+    if count is None:
+        cost = sum(cost for _, _, cost in found)
+        count = min(MAX_BATCHES, max(1, math.ceil(cost / (incremental.cost_per_minute * core_minutes))))
+    work: dict[int, tuple[int, float]] = {}
+    for bucket, units, cost in sorted(found):
+        number = bucket * count // _BUCKETS
+        before = work.get(number, (0, 0.0))
+        work[number] = (before[0] + units, before[1] + cost)
+    return BatchPlan(count, work)
+
+
+def _bucket(key: str) -> Column:
+    """Return a unit's place among equal shares of the keys' hashes; a batch is a run of neighbouring shares."""
+    return F.pmod(F.xxhash64(key), F.lit(_BUCKETS))

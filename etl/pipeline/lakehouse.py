@@ -1,0 +1,228 @@
+"""Reading and writing Delta tables: the only module that does either."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.settings import LakehouseSettings
+from etl.pipeline.delta_log import last_data_change
+from etl.pipeline.folders import located
+from etl.tables import TABLES, Table
+from etl.tables.model import AND_ALSO
+
+# Readable by any Delta reader, and history kept long enough for resume to find the last data change.
+PROPERTIES = {
+    "delta.enableDeletionVectors": "false",
+    "delta.checkpointPolicy": "classic",
+    "delta.logRetentionDuration": "interval 365 days",
+    "delta.deletedFileRetentionDuration": "interval 30 days",
+}
+DATA_CHANGES = (
+    "WRITE", "DELETE", "UPDATE", "MERGE", "TRUNCATE", "RESTORE", "COPY INTO", "CLONE", "STREAMING UPDATE",
+    "CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE", "CREATE TABLE AS SELECT",
+    "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE AS SELECT",
+)  # fmt: skip
+
+
+class Lakehouse:
+    """The tables of one lakehouse, seen through one Spark session.
+
+    Args:
+        spark: a session with Delta.
+        settings: where the tables are: a catalog, or a folder with ``<root>/<schema>/<table>``.
+    """
+
+    def __init__(self, spark: SparkSession, settings: LakehouseSettings) -> None:
+        self.spark = spark
+        self.settings = settings
+        self._identities: dict[str, str | None] = {}
+
+    def path(self, table: Table) -> str:
+        """Where the table lies when no catalog holds it."""
+        return f"{self.settings.root.rstrip('/')}/{table.name.replace('.', '/')}"
+
+    def reference(self, table: Table) -> str:
+        """The table's name in SQL."""
+        if self.settings.catalog:
+            return f"`{self.settings.catalog}`.{table.name}"
+        return f"delta.`{located(self.path(table))}`"
+
+    def exists(self, table: Table) -> bool:
+        from delta.tables import DeltaTable
+
+        if self.settings.catalog:
+            return bool(self.spark.catalog.tableExists(f"{self.settings.catalog}.{table.name}"))
+        return DeltaTable.isDeltaTable(self.spark, located(self.path(table)))
+
+    def ensure(self, table: Table) -> None:
+        """Create the table with its comments, CHECKs and properties unless it is there."""
+        if self.exists(table):
+            return
+        if self.settings.catalog:
+            schema = table.name.split(".")[0]
+            self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS `{self.settings.catalog}`.{schema}")
+        properties = dict(PROPERTIES)
+        properties |= {f"delta.constraints.{name}": check for name, check in table.checks.items()}
+        parts = f"PARTITIONED BY ({', '.join(table.partitioned_by)})" if table.partitioned_by else ""
+        self.spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {self.reference(table)} ({table.ddl}) USING delta {parts} "
+            f"COMMENT {_text(table.comment)} TBLPROPERTIES "
+            f"({', '.join(f'{_text(key)} = {_text(value)}' for key, value in properties.items())})"
+        )
+        self._identities.pop(table.name, None)
+
+    def read(self, table: Table) -> DataFrame:
+        """The table's rows; no rows where the table was never written."""
+        if not self.exists(table):
+            # The limit lets Spark leave an empty frame out of the plan.
+            return self.spark.createDataFrame([], table.schema).limit(0)
+        return self.spark.table(self.reference(table))
+
+    def append(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None) -> None:
+        """Add rows in one commit.
+
+        Args:
+            table: where to.
+            rows: must have the table's columns; others are left behind.
+            lineage: goes into the commit's ``userMetadata``.
+            once: an id of exactly this content: a second append under it is skipped by Delta.
+        """
+        self.ensure(table)
+        writer = self._writer(table, rows, lineage).mode("append")
+        if once is not None:
+            writer = writer.option("txnAppId", f"{table.name}/{once}").option("txnVersion", 1)
+        self._save(table, writer)
+
+    def replace(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None) -> None:
+        """Put rows in the place of all rows, or of those that ``where`` selects, in one commit."""
+        self.ensure(table)
+        writer = self._writer(table, rows, lineage).mode("overwrite")
+        if where is not None:
+            writer = writer.option("replaceWhere", where)
+        self._save(table, writer)
+
+    def delete(self, table: Table, where: str, lineage: Mapping[str, Any]) -> None:
+        """Delete the rows that ``where`` selects; without such rows no commit is made."""
+        if not self.exists(table) or self.read(table).where(where).isEmpty():
+            return
+        with self._metadata(lineage):
+            self.spark.sql(f"DELETE FROM {self.reference(table)} WHERE {where}")
+        self._identities.pop(table.name, None)
+
+    def delete_keys(
+        self, table: Table, keys: DataFrame, column: str, lineage: Mapping[str, Any], where: str = "true"
+    ) -> None:
+        """Delete the rows whose ``column`` is among ``keys`` (one column, distinct), in one commit."""
+        if not self.exists(table):
+            return
+        from delta.tables import DeltaTable
+
+        target = (
+            DeltaTable.forName(self.spark, f"{self.settings.catalog}.{table.name}")
+            if self.settings.catalog
+            else DeltaTable.forPath(self.spark, located(self.path(table)))
+        )
+        gone = keys.toDF("gone_key").alias("gone")
+        with self._metadata(lineage):
+            merge = target.alias("kept").merge(gone, f"kept.{column} = gone.gone_key AND {where}")
+            merge.whenMatchedDelete().execute()
+        self._identities.pop(table.name, None)
+
+    @contextmanager
+    def _metadata(self, lineage: Mapping[str, Any]) -> Iterator[None]:
+        key = "spark.databricks.delta.commitInfo.userMetadata"
+        self.spark.conf.set(key, json.dumps(dict(lineage)))
+        try:
+            yield
+        finally:
+            self.spark.conf.unset(key)
+
+    def identity(self, table: Table) -> str | None:
+        """``<table id>:<version of its last data-changing commit>``; None where there is no table.
+
+        OPTIMIZE, constraints and properties make versions too, but no reason to run a stage again.
+        """
+        if table.name not in self._identities:
+            self._identities[table.name] = self._read_identity(table)
+        return self._identities[table.name]
+
+    def _read_identity(self, table: Table) -> str | None:
+        if not self.exists(table):
+            return None
+        if not self.settings.catalog:
+            found = last_data_change(self.spark, located(self.path(table)), DATA_CHANGES)
+            if found is not None:
+                return f"{found[0]}:{found[1]}"
+        reference = self.reference(table)
+        table_id = self.spark.sql(f"DESCRIBE DETAIL {reference}").select("id").first()[0]  # type: ignore[index]
+        history = self.spark.sql(f"DESCRIBE HISTORY {reference}").select("version", "operation")
+        version = max((row.version for row in history.toLocalIterator() if row.operation in DATA_CHANGES), default=0)
+        return f"{table_id}:{version}"
+
+    def commits(self, table: Table, run_id: str) -> list[dict[str, Any]]:
+        """The lineage of the table's commits that one run made."""
+        if not self.exists(table):
+            return []
+        history = self.spark.sql(f"DESCRIBE HISTORY {self.reference(table)}")
+        found = history.where(history.userMetadata.contains(run_id)).select("userMetadata").collect()
+        return [json.loads(row.userMetadata) for row in found]
+
+    def register(self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()) -> None:
+        """Give this session the tables and views by name, for SQL.
+
+        Views over tables that are not there yet are left out.
+        """
+        if self.settings.catalog:
+            self.spark.catalog.setCurrentCatalog(self.settings.catalog)
+        elif self.spark.conf.get("spark.sql.catalogImplementation", "") == "in-memory":
+            # Definitions of this session alone: another lakehouse's may stand under our names.
+            for name in self._registered() & set(TABLES):
+                self.spark.sql(f"DROP TABLE {name}")
+        for statement in self.catalog_statements(views, tables):
+            self.spark.sql(statement)
+
+    def _registered(self) -> set[str]:
+        """The names of tables and views that the session knows."""
+        schemas = [row[0] for row in self.spark.sql("SHOW SCHEMAS").collect()]
+        shown = (self.spark.sql(f"SHOW TABLES IN `{schema}`") for schema in schemas)
+        return {f"{row.namespace}.{row.tableName}" for tables in shown for row in tables.collect()}
+
+    def catalog_statements(
+        self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
+    ) -> list[str]:
+        """The SQL that makes tables and views known to an in-memory metastore."""
+        present = [table for table in tables if self.exists(table)]
+        schemas = dict.fromkeys(name.split(".")[0] for name in (*(table.name for table in present), *views))
+        statements = [f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas]
+        if not self.settings.catalog:
+            statements += [
+                f"CREATE TABLE IF NOT EXISTS {table.name} USING delta LOCATION {_text(located(self.path(table)))}"
+                for table in present
+            ]
+        absent = {table.name for table in TABLES.values()} - {table.name for table in present}
+        for name, (comment, sql) in views.items():
+            parts = [part for part in sql.split(AND_ALSO) if not any(missing in part for missing in absent)]
+            if parts:
+                statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {_text(comment)} AS {AND_ALSO.join(parts)}")
+            else:
+                absent.add(name)
+        return statements
+
+    def _writer(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> Any:
+        selected = rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema])
+        return selected.write.format("delta").option("userMetadata", json.dumps(dict(lineage)))
+
+    def _save(self, table: Table, writer: Any) -> None:
+        if self.settings.catalog:
+            writer.saveAsTable(f"{self.settings.catalog}.{table.name}")
+        else:
+            writer.save(located(self.path(table)))
+        self._identities.pop(table.name, None)
+
+
+def _text(value: str) -> str:
+    """A SQL string literal."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,92 @@
+"""What ran, on which inputs, with which result: ``ops.stage_runs`` and the lineage in each commit."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from etl.pipeline.lakehouse import Lakehouse
+from etl.tables.ops import STAGE_RUNS
+
+
+def package_version() -> str:
+    """The installed version, or ``tree`` when run from files that no distribution owns."""
+    try:
+        return version("edos-lakehouse")
+    except PackageNotFoundError:
+        return "tree"
+
+
+@dataclass(frozen=True)
+class StageEvent:
+    """One row of ``ops.stage_runs``."""
+
+    stage: str
+    run_id: str
+    event: str
+    started: datetime
+    seconds: float
+    slices: int
+    unit: str
+    rows_in: int | None
+    rows_out: int | None
+    rows_dropped: int | None
+    rows_quarantined: int | None
+    input_versions: dict[str, str]
+    settings_hash: str
+    stage_version: int
+    models: dict[str, str]
+    output_version: str | None
+    package_version: str
+
+    def done(self, **facts: Any) -> "StageEvent":
+        seconds = (datetime.now(UTC) - self.started).total_seconds()
+        return replace(self, event="done", seconds=round(seconds, 2), **facts)
+
+    def lineage(self, slice_number: int) -> dict[str, Any]:
+        """What goes into the commit's ``userMetadata``."""
+        return {
+            "stage": self.stage, "run_id": self.run_id, "slice": slice_number, "slices": self.slices,
+            "inputs": self.input_versions, "settings": self.settings_hash, "version": self.stage_version,
+            "models": self.models, "package": self.package_version,
+        }  # fmt: skip
+
+
+class StageLog:
+    """The events of ``ops.stage_runs``, newest last."""
+
+    def __init__(self, lakehouse: Lakehouse) -> None:
+        self._lakehouse = lakehouse
+        rows = lakehouse.read(STAGE_RUNS).collect() if lakehouse.exists(STAGE_RUNS) else []
+        events = [StageEvent(**row.asDict(recursive=True)) for row in rows]
+        self._events = sorted(events, key=lambda one: (one.started, one.event))
+
+    def last(self, stage: str, event: str) -> StageEvent | None:
+        found = [one for one in self._events if one.stage == stage and one.event == event]
+        return found[-1] if found else None
+
+    def runs(self, stage: str) -> int:
+        return sum(one.stage == stage and one.event == "done" for one in self._events)
+
+    def unfinished(self, stage: str) -> StageEvent | None:
+        """The last run that started and was never done."""
+        started = self.last(stage, "started")
+        done = {one.run_id for one in self._events if one.stage == stage and one.event == "done"}
+        return started if started is not None and started.run_id not in done else None
+
+    def add(self, event: StageEvent) -> None:
+        columns = STAGE_RUNS.columns
+        values = tuple(vars(event)[name] for name in columns)
+        row = self._lakehouse.spark.createDataFrame([values], STAGE_RUNS.schema).coalesce(1)
+        self._lakehouse.append(
+            STAGE_RUNS, row, {"stage": event.stage, "event": event.event}, f"{event.run_id}/{event.event}"
+        )
+        self._events.append(event)
+
+
+def run_id_of(stage: str, *content: Any) -> str:
+    """A run's id from what it is a run of, so that a run that was killed goes on under its own id."""
+    text = json.dumps([stage, *content], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,247 @@
+"""The pipeline: which stages there are, in which order, which of them have work to do, and doing it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from conf.errors import InputError
+from conf.settings import Settings
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.ledger import Ledger
+from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
+from etl.pipeline.locations import model_folder
+from etl.pipeline.stage import REGISTRY, Model, Stage, setting
+from etl.tables import Table
+from etl.tables.ops import QUARANTINE
+from udfs.models.loader import NO_MODEL, ResolvedModel, resolve
+
+
+def in_order(stages: Iterable[Stage], groups: Sequence[str] = ()) -> list[Stage]:
+    """Return stages in topological order.
+
+    Args:
+        stages: in any order.
+        groups: data sets in the order in which their independent stages run; within one, by name.
+
+    Raises:
+        ValueError: stages read each other's tables in a circle.
+    """
+    rank = {group: place for place, group in enumerate(groups)}
+    waiting = {stage.name: stage for stage in stages}
+    ordered: list[Stage] = []
+    while waiting:
+        unmade = {_name(stage.writes) for stage in waiting.values() if stage.writes is not None}
+        ready = [
+            stage
+            for stage in waiting.values()
+            if not unmade & {*(table.name for table in stage.reads), *map(_name, stage.models)}
+        ]
+        if not ready:
+            raise ValueError(f"stages read each other's tables in a circle: {', '.join(sorted(waiting))}")
+        # Depth first: what the newest table makes possible comes before unrelated stages.
+        made = [_name(stage.writes) for stage in reversed(ordered)]
+        ready.sort(key=lambda stage: (_newest_input(stage, made), rank.get(stage.group, len(rank)), stage.name))
+        ordered.append(ready[0])
+        del waiting[ready[0].name]
+    return ordered
+
+
+def _newest_input(stage: Stage, made: list[str]) -> int:
+    inputs = {*(table.name for table in stage.reads), *map(_name, stage.models)}
+    return min((made.index(name) for name in inputs if name in made), default=len(made))
+
+
+def _name(resource: Any) -> str:
+    return f"model {resource.name}" if isinstance(resource, Model) else getattr(resource, "name", "")
+
+
+def chosen(
+    stages: list[Stage], *, to: str | None = None, start: str | None = None, only: str | None = None
+) -> list[Stage]:
+    """The stages that ``--to``, ``--from`` and ``--only`` select, in order.
+
+    Those on request are left out unless they are named, or a stage named in ``--to`` needs them.
+
+    Args:
+        stages: all, in order.
+        to: one name or several, with commas between: these stages and all that they need.
+        start: this stage and all that follows from it.
+        only: this stage alone.
+
+    Raises:
+        InputError: a stage that is not known.
+    """
+    by_name = {stage.name: stage for stage in stages}
+    ends = [name.strip() for name in to.split(",")] if to is not None else []
+    for name in (*ends, start, only):
+        if name is not None and name not in by_name:
+            raise InputError(f"stage {name!r} is not known: `python -m jobs plan` lists them")
+    if only is not None:
+        return [by_name[only]]
+    wanted = {stage.name for stage in stages if not stage.manual or stage.name == start}
+    if ends:
+        wanted = set().union(*(_reach(by_name[name], stages, forward=False) for name in ends))
+    if start is not None:
+        wanted &= _reach(by_name[start], stages, forward=True)
+    return [stage for stage in stages if stage.name in wanted]
+
+
+def _reach(origin: Stage, stages: list[Stage], *, forward: bool) -> set[str]:
+    reached = {origin.name}
+    for stage in stages if forward else reversed(stages):
+        for other in stages:
+            first, second = (other, stage) if forward else (stage, other)
+            if other.name in reached and feeds(first, second):
+                reached.add(stage.name)
+    return reached
+
+
+def feeds(first: Stage, second: Stage) -> bool:
+    """Whether ``second`` reads or asks what ``first`` makes."""
+    inputs = {*(table.name for table in second.reads), *map(_name, second.models)}
+    return first.writes is not None and _name(first.writes) in inputs
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """Whether a stage has work to do and why; with the identity of the run that does it."""
+
+    why: str | None
+    run_id: str
+    inputs: dict[str, str]
+    settings_hash: str
+    models: dict[str, ResolvedModel]
+    rebuild: bool = False
+
+
+class PipelineContext:
+    """What stages run in: session, tables, ledgers, log and models of one lakehouse."""
+
+    def __init__(self, spark: SparkSession, settings: Settings) -> None:
+        self.spark = spark
+        self.settings = settings
+        self.lakehouse = Lakehouse(spark, settings.lakehouse)
+        self.ledger = Ledger(self.lakehouse)
+        self.log = StageLog(self.lakehouse)
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at once."""
+        return self.spark.sparkContext.defaultParallelism
+
+    @property
+    def model_folder(self) -> str:
+        """Where resolved models lie: a folder that the driver and every worker see under the same path.
+
+        Raises:
+            InputError: the tables are in an object store and ``models.folder`` is not set.
+        """
+        return model_folder(self.settings)
+
+    def resolve(self, model: Model) -> ResolvedModel:
+        """The model behind the setting ``models.<name>``, brought to a local or shared folder once.
+
+        Raises:
+            InputError: it is not there.
+        """
+        from etl.pipeline.locations import tracking_uri
+
+        settings = self.settings
+        uri = setting(settings, f"models.{model.name}")
+        if uri is None:
+            return ResolvedModel(Path(), NO_MODEL)
+        return resolve(
+            uri,
+            Path(self.model_folder),
+            tracking_uri(settings),
+            share=settings.models.share,
+            registry_uri=settings.mlflow.registry_uri,
+        )
+
+    def is_given(self, stage: Stage) -> str | None:
+        """The URI of a model that the settings bring from elsewhere, or none at all, so that nothing is trained."""
+        if not isinstance(stage.writes, Model):
+            return None
+        uri = setting(self.settings, f"models.{stage.writes.name}") or NO_MODEL
+        name = setting(self.settings, f"training.{stage.writes.name}.name")
+        return None if uri == f"models:/{name}@champion" else str(uri)
+
+    def plan(self, stage: Stage, again: bool = False) -> StagePlan:
+        """Compare the stage's last finished run with what it would run on now.
+
+        Raises:
+            InputError: an input table or model is not there yet.
+        """
+        inputs = {}
+        for table in stage.reads:
+            identity = self.lakehouse.identity(table)
+            if identity is None and self._nothing_writes(table):
+                identity = "off"
+            if identity is None:
+                raise InputError(f"{stage.name} reads {table.name}, which is not there: run the stages before it")
+            inputs[table.name] = identity
+        models = {model.name: self.resolve(model) for model in stage.models}
+        identities = {name: model.identity for name, model in models.items()}
+        settings_hash = stage.settings_hash(self.settings)
+        last = self.log.last(stage.name, "done")
+        run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, self.log.runs(stage.name))
+        planned = stage.incremental is not None and stage.incremental.content_keyed
+        why, rebuild = None, False
+        if stage.writes is None:
+            why = "shows what is there"
+        elif again:
+            why, rebuild = "asked for again", True
+        elif last is None:
+            why = None if self.is_off(stage) else "never ran"
+        elif last.stage_version != stage.version:
+            why, rebuild = "its rules changed", True
+        elif last.settings_hash != settings_hash:
+            why, rebuild = "its settings changed", not planned
+        elif last.models != identities:
+            changed = sorted(name for name in identities if last.models.get(name) != identities[name])
+            why = f"model {', '.join(changed)} changed"
+            rebuild = not (planned or (stage.incremental is not None and stage.incremental.cache))
+        elif last.input_versions != inputs and self._counts_growth(stage):
+            changed = sorted(name for name in inputs if last.input_versions.get(name) != inputs[name])
+            why = f"{', '.join(changed)} changed"
+        elif (problem := self._output_problem(stage, last)) is not None:
+            why = problem
+        unfinished = self.log.unfinished(stage.name)
+        if unfinished is not None and unfinished.run_id != run_id:
+            # Rows of a run under other settings must not be mixed with this one's.
+            then = (unfinished.settings_hash, unfinished.stage_version, unfinished.models)
+            rebuild = rebuild or (then != (settings_hash, stage.version, identities) and not planned)
+            why = why or "an earlier run was stopped"
+        return StagePlan(why, run_id, inputs, settings_hash, models, rebuild)
+
+    def is_off(self, stage: Stage) -> bool:
+        """Whether the setting that the stage waits for is false."""
+        return stage.enabled_if is not None and not setting(self.settings, stage.enabled_if)
+
+    def _nothing_writes(self, table: Table) -> bool:
+        return any(stage.writes == table and self.is_off(stage) for stage in REGISTRY.values())
+
+    def _counts_growth(self, stage: Stage) -> bool:
+        return not isinstance(stage.writes, Model) or self.settings.pipeline.retrain_on_growth
+
+    def output_identity(self, table: Table, quarantined: int) -> str | None:
+        """Of a stage's table, and of the quarantine where it has rows there: deleting some asks for them again."""
+        identity = self.lakehouse.identity(table)
+        return f"{identity}+{self.lakehouse.identity(QUARANTINE)}" if quarantined else identity
+
+    def _output_problem(self, stage: Stage, last: StageEvent) -> str | None:
+        if isinstance(stage.writes, Model):
+            try:
+                self.resolve(stage.writes)
+            except InputError:
+                return "its model is not in the registry"
+            return None
+        assert stage.writes is not None
+        if self.lakehouse.identity(stage.writes) is None:
+            return f"{stage.writes.name} is not there"
+        identity = self.output_identity(stage.writes, last.rows_quarantined or 0)
+        same = identity == last.output_version
+        return None if same else f"{stage.writes.name} or its quarantine was changed by something else"

@@ -1,0 +1,124 @@
+"""Saying what goes on: stage by stage, with time left."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from pyspark.sql import SparkSession
+
+from etl.pipeline.incremental import BatchPlan
+from etl.pipeline.lineage import StageEvent
+
+
+class Progress:
+    """Lines for people: what runs, how far it is, what came of it.
+
+    Args:
+        spark: for the tasks under way.
+        stages: how many stages will be looked at.
+        out: where to write.
+    """
+
+    def __init__(self, spark: SparkSession, stages: int, out: TextIO = sys.stdout) -> None:
+        self._spark = spark
+        self._stages = stages
+        self._out = out
+        self._place = 0
+        self._lock = threading.Lock()
+        self._line = ""
+        self._said: set[str] = set()
+
+    def say(self, text: str) -> None:
+        with self._lock:
+            self._clear()
+            print(f"         {text}", file=self._out, flush=True)
+
+    def say_once(self, text: str) -> None:
+        """Say what holds for the whole run, the first time only."""
+        if text not in self._said:
+            self._said.add(text)
+            self.say(text)
+
+    @contextmanager
+    def stage(self, name: str, why: str | None) -> Iterator[None]:
+        """Around one stage; ``why`` is None for one without work."""
+        self._place += 1
+        head = f"[{self._place:2d}/{self._stages}] {name}"
+        if why is None:
+            print(f"{head}: nothing to do", file=self._out, flush=True)
+            yield
+            return
+        print(f"{head} ({why})", file=self._out, flush=True)
+        stop = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(stop,), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            watcher.join(timeout=2)
+            with self._lock:
+                self._clear()
+
+    def done(self, event: StageEvent) -> None:
+        if event.rows_out is None:
+            self.say(f"done in {event.seconds:.0f} s")
+            return
+        parts = [f"{event.rows_in or 0:,} {event.unit} in", f"{event.rows_out:,} out"]
+        if event.rows_dropped:
+            parts.append(f"{event.rows_dropped:,} dropped")
+        if event.rows_quarantined:
+            parts.append(f"{event.rows_quarantined:,} quarantined")
+        self.say(f"{', '.join(parts)} in {event.seconds:.0f} s")
+
+    def batches(self, plan: BatchPlan) -> Iterator[int]:
+        """Yield the numbers of batches with work; after each, say how far it is and how long it may take."""
+        total = sum(cost for _, cost in plan.work.values())
+        started, finished = time.monotonic(), 0.0
+        for place, (number, (_, cost)) in enumerate(plan.work.items(), start=1):
+            yield number
+            finished += cost
+            if place < len(plan.work):
+                left = (time.monotonic() - started) * (total - finished) / max(finished, 1e-9)
+                self.say(f"batch {place} of {len(plan.work)} committed, about {_duration(left)} left")
+
+    def _watch(self, stop: threading.Event) -> None:
+        interval = 1.0 if self._out.isatty() else 30.0
+        started = time.monotonic()
+        while not stop.wait(interval):
+            done, total = self._tasks()
+            if not total:
+                continue
+            text = f"         {done} of {total} tasks, {_duration(time.monotonic() - started)} so far"
+            with self._lock:
+                if self._out.isatty():
+                    self._clear()
+                    self._line = text
+                    print(text, end="", file=self._out, flush=True)
+                else:
+                    print(text, file=self._out, flush=True)
+
+    def _tasks(self) -> tuple[int, int]:
+        try:
+            tracker = self._spark.sparkContext.statusTracker()
+            found = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        except Exception:  # the session is going down: nothing to tell
+            return 0, 0
+        active = [one for one in found if one is not None]
+        return sum(one.numCompletedTasks for one in active), sum(one.numTasks for one in active)
+
+    def _clear(self) -> None:
+        if self._line:
+            print("\r" + " " * len(self._line) + "\r", end="", file=self._out, flush=True)
+            self._line = ""
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

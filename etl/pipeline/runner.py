@@ -1,0 +1,247 @@
+"""Run a stage: whole, in incremental batches, or a training; ledgers are committed first, the main table last."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from etl.pipeline.aggregates import collected
+from etl.pipeline.incremental import BatchPlan, plan_batches
+from etl.pipeline.ledger import Balance
+from etl.pipeline.lineage import StageEvent, package_version
+from etl.pipeline.planner import PipelineContext, StagePlan
+from etl.pipeline.progress import Progress
+from etl.pipeline.stage import Incremental, Model, Stage
+from etl.pipeline.stage_run import StageRun
+from etl.tables import Table
+from etl.tables.outcome import Outcome, Trained
+
+
+class StageError(RuntimeError):
+    """A stage's result does not hold: exit status 1."""
+
+
+def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress: Progress) -> StageEvent:
+    """Run one stage to its end and record it.
+
+    Returns:
+        The event that goes into ``ops.stage_runs``.
+
+    Raises:
+        InputError: its input or settings are bad.
+        StageError: rows were lost or doubled, or a model failed on too many.
+    """
+    runner = _Runner(context, stage, plan, progress)
+    try:
+        done = runner.run()
+    finally:
+        context.spark.catalog.clearCache()
+    if stage.writes is not None:
+        context.log.add(done)
+    return done
+
+
+class _Runner:
+    """One run of one stage."""
+
+    def __init__(self, context: PipelineContext, stage: Stage, plan: StagePlan, progress: Progress) -> None:
+        self.context, self.stage, self.plan, self.progress = context, stage, plan, progress
+        self.lakehouse, self.ledger = context.lakehouse, context.ledger
+        self.event = StageEvent(
+            stage=stage.name, run_id=plan.run_id, event="started", started=datetime.now(UTC), seconds=0.0,
+            slices=1, unit=stage.units.name, rows_in=None, rows_out=None, rows_dropped=None,
+            rows_quarantined=None, input_versions=plan.inputs, settings_hash=plan.settings_hash,
+            stage_version=stage.version, models={name: model.identity for name, model in plan.models.items()},
+            output_version=None, package_version=package_version(),
+        )  # fmt: skip
+        self.stage_run = StageRun(
+            stage.visible(context.settings), plan.models, context.spark, context.model_folder, context.settings,
+            progress.say, plan.inputs,
+        )  # fmt: skip
+        self.frames = [context.lakehouse.read(table) for table in stage.reads]
+
+    def run(self) -> StageEvent:
+        """Run the stage in the way that its declaration asks for; returns the event of its end."""
+        writes, incremental = self.stage.writes, self.stage.incremental
+        if writes is None:
+            self.stage.function(*self.frames, self.stage_run)
+            return self.event.done()
+        if isinstance(writes, Model):
+            return self._train(writes)
+        return self._whole(writes) if incremental is None else self._incremental(writes, incremental)
+
+    def _whole(self, table: Table) -> StageEvent:
+        outcome = _outcome(self.stage.function(*self.frames, self.stage_run))
+        if outcome.dropped is not None:
+            self.ledger.replace(self.event, outcome.dropped)
+        self.lakehouse.replace(table, outcome.rows, self.event.lineage(0))
+        first: int | DataFrame = self.frames[0] if self.frames else 0
+        counted = first if outcome.rows_in is None else outcome.rows_in
+        balance = self._balance(table, counted, self.lakehouse.read(table))
+        return self._done(table, self._of_this_run(outcome.dropped, balance))
+
+    def _train(self, model: Model) -> StageEvent:
+        for line in self._hardware(model):
+            self.progress.say_once(line)
+        trained = self.stage.function(*self.frames, self.stage_run)
+        if not isinstance(trained, Trained):
+            raise TypeError(f"{self.stage.name} trains a model and must return Trained")
+        if trained.dropped is not None:
+            self.ledger.replace(self.event, trained.dropped)
+        (dropped,) = collected(self.ledger.aggregates(self.stage.name))["dropped"]
+        balance = self._of_this_run(trained.dropped, Balance(trained.rows_in, trained.rows_out, dropped, 0))
+        self._check(balance)
+        return self.event.done(**balance.columns, output_version=trained.identity)
+
+    def _hardware(self, model: Model) -> list[str]:
+        """Return what a training will compute on, where its settings leave that to the hardware."""
+        training: Any = getattr(self.context.settings.training, model.name, None)
+        if not hasattr(training, "precision"):
+            return []
+        from udfs.devices import hardware_lines
+
+        return hardware_lines(training.precision, training.device)
+
+    def _of_this_run(self, dropped: DataFrame | None, balance: Balance) -> Balance:
+        """Leave out what an earlier version or a stopped run had dropped, where this run drops nothing."""
+        if dropped is not None or not (balance.dropped or balance.quarantined):
+            return balance
+        self.ledger.clear(self.event)
+        return replace(balance, dropped=0, quarantined=0)
+
+    def _incremental(self, table: Table, incremental: Incremental) -> StageEvent:
+        unfinished = self.context.log.unfinished(self.stage.name)
+        resuming = unfinished is not None and unfinished.run_id == self.plan.run_id
+        if unfinished is not None and not resuming:
+            counted = {commit["slice"] for commit in self.lakehouse.commits(table, unfinished.run_id)}
+            self.ledger.clear_orphans(unfinished, counted)
+        if self.plan.rebuild and not resuming:
+            self.lakehouse.delete(table, "true", self.event.lineage(0))
+            self.ledger.clear(self.event)
+        new = not self.lakehouse.exists(table) and self.context.log.last(self.stage.name, "started") is None
+        self.lakehouse.ensure(table)
+        prepared = incremental.prepare(*self.frames, self.stage_run) if incremental.prepare else self.frames[0]
+        pending = prepared
+        if resuming or not (self.plan.rebuild or new):
+            pending = self._pending(table, incremental, prepared, resuming)
+        minutes, cores = self.context.settings.pipeline.slice_minutes, self.context.cores
+        known = unfinished.slices if unfinished is not None and resuming else None
+        batches = plan_batches(pending, incremental, minutes * cores, known)
+        self.event = replace(self.event, slices=batches.count)
+        if batches.work and not resuming:
+            self.context.log.add(self.event)
+        for number in self.progress.batches(batches):
+            self._batch(table, incremental, pending, batches, number)
+        rows = self.lakehouse.read(table)
+        if "model" in table.key:
+            rows = self._done_rows(table)
+            if incremental.cache:
+                rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
+                self._check_errors(rows)
+        return self._done(table, self._balance(table, prepared, rows))
+
+    def _pending(self, table: Table, incremental: Incremental, prepared: DataFrame, resuming: bool) -> DataFrame:
+        """Return the units that are neither in the table nor, whole, in a ledger; forget those that are gone."""
+        key = incremental.key
+        if incremental.cache:
+            return prepared.join(self._done_rows(table).select(key).distinct(), key, "left_anti")
+        self._retract(table, key, prepared)
+        done_keys = self._done_rows(table).select(key).union(self.ledger.keys(self.stage.name, whole=True))
+        pending = prepared.join(done_keys.distinct(), key, "left_anti")
+        if not resuming:
+            # Units whose rows somebody deleted are worked on again: their old ledger rows would be there twice.
+            recorded = self.ledger.keys(self.stage.name, whole=False).withColumnRenamed("work_key", key)
+            stale = recorded.join(pending.select(key), key, "left_semi")
+            if not stale.isEmpty():
+                self.ledger.forget(self.event, stale.persist())
+        return pending
+
+    def _retract(self, table: Table, key: str, prepared: DataFrame) -> None:
+        """Remove units that are gone from the input from the table and the ledgers."""
+        recorded = self.ledger.keys(self.stage.name, whole=False)
+        known = self.lakehouse.read(table).select(key).union(recorded).distinct()
+        gone = known.join(prepared.select(key), key, "left_anti").where(F.col(key).isNotNull())
+        if gone.isEmpty():
+            return
+        gone = gone.persist()
+        self.ledger.forget(self.event, gone)
+        self.lakehouse.delete_keys(table, gone, key, self.event.lineage(0))
+
+    def _batch(
+        self, table: Table, incremental: Incremental, pending: DataFrame, batches: BatchPlan, number: int
+    ) -> None:
+        units = pending.where(batches.number_of(incremental.key) == number) if batches.count > 1 else pending
+        others = self.frames if incremental.content_keyed else self.frames[1:]
+        outcome = _outcome(self.stage.function(units, *others, self.stage_run))
+        once = f"{self.stage.name}/{self.event.run_id}/{number}of{batches.count}"
+        self.ledger.add(self.event, number, once, outcome.dropped, outcome.quarantined)
+        self.lakehouse.append(table, outcome.rows, self.event.lineage(number), once)
+        self.context.spark.catalog.clearCache()
+
+    def _done_rows(self, table: Table) -> DataFrame:
+        """Return the rows that count as done: all, or a cache's rows from the model in use."""
+        rows = self.lakehouse.read(table)
+        if "model" not in table.key:
+            return rows
+        (model,) = self.plan.models.values()
+        return rows.where(F.col("model") == model.identity)
+
+    def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame) -> Balance:
+        """Count input, output and ledgers, and check the table's key, in one query.
+
+        Args:
+            rows_in: the number of units, or a frame to count them in.
+            rows_out: the rows of ``table`` that count.
+
+        Raises:
+            StageError: two rows have one key.
+        """
+        units = self.stage.units
+        key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
+        aggregates = {
+            "out": (rows_out, [F.expr(units.rows_out)]),
+            "key": (self.lakehouse.read(table), [F.count("*"), F.count_distinct(*key)]),
+            **self.ledger.aggregates(self.stage.name),
+        }
+        if isinstance(rows_in, DataFrame):
+            aggregates["in"] = (rows_in, [F.expr(units.rows_in)])
+        found = collected(aggregates)
+        rows, keys = found["key"]
+        if rows != keys:
+            raise StageError(f"{table.name} has {rows - keys:,} rows too many for its key {', '.join(table.key)}")
+        came = rows_in if isinstance(rows_in, int) else found["in"][0]
+        return Balance(came, found["out"][0], found["dropped"][0], found["quarantined"][0])
+
+    def _done(self, table: Table, balance: Balance) -> StageEvent:
+        self._check(balance)
+        version = self.context.output_identity(table, balance.quarantined)
+        return self.event.done(**balance.columns, output_version=version)
+
+    def _check(self, balance: Balance) -> None:
+        if not balance.holds:
+            raise StageError(
+                f"{self.stage.name} does not add up: {balance.rows_in:,} {self.stage.units.name} in, "
+                f"{balance.rows_out:,} out, {balance.dropped:,} dropped, {balance.quarantined:,} quarantined"
+            )
+
+    def _check_errors(self, answered: DataFrame) -> None:
+        if "error" not in answered.columns:
+            return
+        row = answered.agg(F.count("*"), F.count("error"), F.min("error")).first()
+        allowed = self.context.settings.pipeline.max_error_share
+        if row is not None and row[1] > allowed * row[0]:
+            raise StageError(
+                f"{self.stage.name}: the model failed on {row[1]:,} of {row[0]:,} rows, more than "
+                f"pipeline.max_error_share={allowed} allows; the first error: {row[2]}"
+            )
+
+
+def _outcome(result: object) -> Outcome:
+    if isinstance(result, Outcome):
+        return result
+    if isinstance(result, DataFrame):
+        return Outcome(result)
+    raise InputError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")

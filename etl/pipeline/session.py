@@ -1,0 +1,112 @@
+"""The Spark session of a run, made from its settings."""
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from conf.settings import Settings
+from etl.pipeline.jars import archive_options, class_path, find_java
+
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+# What the rules rely on, wherever they run.
+SEMANTICS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    # subtitles.files rows take some 155 KB each in Arrow; the defaults would need gigabytes of heap.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+    "spark.sql.parquet.columnarReaderBatchSize": "64",
+    # Opening a small file costs far less than reading 4 MB.
+    "spark.sql.files.openCostInBytes": "65536",
+}
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    # A run has some hundred kinds of queries, and Delta's own come back at each commit: compiled once.
+    "spark.sql.codegen.cache.maxEntries": "2000",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+    JAVA_OPTIONS: "-Ddelta.log.cacheSize=20 -XX:+UseParallelGC",
+}
+
+
+def spark_configuration(settings: Settings) -> dict[str, str]:
+    """The Spark configuration that the settings ask for, before any cluster's own."""
+    spark = settings.spark
+    conf: dict[str, str] = dict(SEMANTICS)
+    if spark.set_runtime:
+        conf |= DELTA
+    local = spark.master is not None and spark.master.startswith("local")
+    if local:
+        conf |= LOCAL
+    if spark.bundled_jars:
+        conf |= {"spark.driver.extraClassPath": class_path(), "spark.executor.extraClassPath": class_path()}
+    if spark.driver_memory:
+        conf["spark.driver.memory"] = spark.driver_memory
+    if spark.shuffle_partitions:
+        conf["spark.sql.shuffle.partitions"] = str(spark.shuffle_partitions)
+    if local and Path(__file__).is_file():
+        conf["spark.python.daemon.module"] = "udfs.spark_daemon"
+    conf |= spark.conf
+    if local and spark.bundled_jars:
+        given = conf.get(JAVA_OPTIONS, "")
+        archived = "" if "ArchiveClassesAtExit" in given else archive_options()
+        conf[JAVA_OPTIONS] = f"{given} {archived}".strip()
+    return conf
+
+
+def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSession:
+    """The session of this run: a new local one, or the cluster's with our semantics set.
+
+    Raises:
+        InputError: a local session without fetched jars or without Java.
+    """
+    find_java()
+    if settings.spark.master and settings.spark.master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        # Models run one thread a worker unless the settings say more; OpenMP would take every core.
+        os.environ.setdefault("OMP_NUM_THREADS", str(settings.models.threads))
+        # Threads that wait must sleep: spinning, two on a busy core take seven times as long.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    builder = SparkSession.builder.appName(name)
+    if settings.spark.master:
+        builder = builder.master(settings.spark.master)
+    for key, value in spark_configuration(settings).items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    _ship_packages(session)
+    return session
+
+
+def close_session(session: SparkSession, settings: Settings) -> None:
+    """Stop a session of our own; a runtime's is shared with its other tasks."""
+    if settings.spark.set_runtime:
+        session.stop()
+
+
+def _ship_packages(session: SparkSession) -> None:
+    """Give a real cluster's workers the four packages when the driver runs from a plain tree.
+
+    An installed wheel and ``--py-files`` reach the workers by themselves.
+    """
+    import shutil
+    import tempfile
+
+    root = Path(__file__).resolve().parents[2]
+    local = str(session.sparkContext.master).startswith("local")
+    if local or not (root / "pyproject.toml").is_file():
+        return
+    folder = Path(tempfile.mkdtemp(prefix="edos-lakehouse-"))
+    for package in ("conf", "etl", "jobs", "udfs"):
+        shutil.copytree(root / package, folder / "tree" / package, ignore=shutil.ignore_patterns("__pycache__"))
+    session.sparkContext.addPyFile(shutil.make_archive(str(folder / "packages"), "zip", folder / "tree"))

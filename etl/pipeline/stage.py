@@ -1,0 +1,275 @@
+"""A stage is a value: what it reads, what it writes, and one function (see ``jobs/``)."""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial, wraps
+from itertools import chain
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Required, TypedDict, Unpack
+
+from pyspark.sql import DataFrame
+
+from conf.resources import digests, reading_only
+from conf.settings import Settings
+from etl.tables import Table
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that a stage trains or asks: the key under ``models`` that holds its URI."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Incremental:
+    """How a stage that reads files or asks a model grows: only keys it has not seen, in batches.
+
+    Attributes:
+        key: the column that tells one unit of work from another.
+        cost: SQL expression summed over the pending units; what a batch bounds.
+        cost_per_minute: how much of it one core does in a minute, for planning.
+        prepare: from the stage's inputs and its ``StageRun`` to one row for each unit, which then stands in the
+            first input's place; the first input as it is when None.
+        cache: answers of a model, kept for good under (key, model); otherwise units that are gone from
+            the input leave the table too, and a changed setting rebuilds it.
+        content_keyed: ``prepare`` makes the units itself, each under a key of all that its rows depend on. Then the
+            function gets a batch's units before the inputs, not in the first one's place, and other settings
+            or models mean other units: nothing is rebuilt.
+    """
+
+    key: str
+    cost: str = "count(*)"
+    cost_per_minute: float = 100_000
+    prepare: Callable[..., DataFrame] | None = None
+    cache: bool = False
+    content_keyed: bool = False
+
+
+@dataclass(frozen=True)
+class RowAccounting:
+    """What a stage accounts in: in = out + dropped + quarantined.
+
+    Attributes:
+        name: the unit's name in the plural.
+        rows_in: SQL aggregate over the first input (after ``prepare``).
+        rows_out: SQL aggregate over the stage's table.
+    """
+
+    name: str = "rows"
+    rows_in: str = "count(*)"
+    rows_out: str = "count(*)"
+
+
+@dataclass(frozen=True)
+class ByKind:
+    """Settings of which only some count: those of the kind that is chosen.
+
+    Attributes:
+        setting: that chooses the kind.
+        keys: the settings of each kind.
+    """
+
+    setting: str
+    keys: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A declared stage; :class:`Declaration` describes its other fields.
+
+    Attributes:
+        module: where it is declared, as ``jobs.subtitles.ingest``, whatever path it was loaded from.
+        about: its function's docstring.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    module: str
+    about: str = field(default="", compare=False)
+    writes: Table | Model | None
+    reads: tuple[Table, ...] = ()
+    models: tuple[Model, ...] = ()
+    settings: tuple[str, ...] = ()
+    by_kind: ByKind | None = None
+    inputs: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    version: int = 1
+    incremental: Incremental | None = None
+    units: RowAccounting = RowAccounting()
+    fingerprint: Callable[[Settings], Any] | None = None
+    shows: str = "the screen"
+    manual: bool = False
+    enabled_if: str | None = None
+
+    def declared(self, settings: Settings) -> tuple[str, ...]:
+        """The settings that count under the settings in force."""
+        kind = () if self.by_kind is None else self.by_kind.keys[setting(settings, self.by_kind.setting)]
+        return (*self.settings, *kind)
+
+    def settings_hash(self, settings: Settings) -> str:
+        """Hash of the settings that this stage declares, of the outside files it reads, and of the package's."""
+        declared = {key: setting(settings, key) for key in self.declared(settings)}
+        outside = {key: fingerprint_of(setting(settings, key)) for key in self.inputs}
+        if self.fingerprint is not None:
+            outside["fingerprint"] = self.fingerprint(settings)
+        packaged = [digests(self.resources)] if self.resources else []
+        text = json.dumps([declared, outside, *packaged], sort_keys=True, default=_plain)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def visible(self, settings: Settings) -> SimpleNamespace:
+        """Return only what the stage declares: a setting read but not declared would not be in its hash."""
+        seen = SimpleNamespace()
+        kinds = () if self.by_kind is None else chain.from_iterable(self.by_kind.keys.values())
+        for key in (*self.settings, *kinds, *self.inputs, *self.options):
+            *sections, last = key.split(".")
+            place = seen
+            for section in sections:
+                if not hasattr(place, section):
+                    setattr(place, section, SimpleNamespace())
+                place = getattr(place, section)
+            setattr(place, last, setting(settings, key))
+        return seen
+
+    @property
+    def group(self) -> str:
+        """The data set that it belongs to: the folder of its module."""
+        return self.module.split(".")[-2] if "." in self.module else ""
+
+    @property
+    def title(self) -> str:
+        """The first line of its description."""
+        return self.about.partition("\n")[0].strip()
+
+
+REGISTRY: dict[str, Stage] = {}
+Declare = Callable[[Callable[..., Any]], Stage]
+
+
+class Declaration(TypedDict, total=False):
+    """What ``stage`` takes; only ``writes`` is required.
+
+    Attributes:
+        writes: its table, or the model it trains; None for a stage that only shows.
+        reads: input tables.
+        models: models it uses, each the key under ``models`` that holds its URI.
+        settings: ``section.key`` of every setting that changes what it writes.
+        by_kind: settings that count beside ``settings`` while their kind is chosen.
+        inputs: settings that name outside files, whose content counts.
+        resources: files under ``conf`` that it uses, patterns allowed: word lists, taxonomies, prompts. Their content
+            counts as settings do, and its function can read no others.
+        options: settings that it sees and that change how it works, never what it writes.
+        version: raise it when the same input must give other rows.
+        incremental: for stages that take only what they have not seen.
+        units: what it accounts in; a name alone where that is rows in and rows out.
+        fingerprint: identity of an outside source too large to hash.
+        shows: where a stage that writes no table puts what it makes, for the documentation.
+        manual: it runs only when it is named, or a named stage needs it: an export, a comparison that takes hours.
+        enabled_if: a setting; while it is false and the stage never ran, it does not run and its table reads as empty.
+    """
+
+    writes: Required[Table | Model | None]
+    reads: tuple[Table, ...]
+    models: tuple[str, ...]
+    settings: tuple[str, ...]
+    by_kind: ByKind | None
+    inputs: tuple[str, ...]
+    resources: tuple[str, ...]
+    options: tuple[str, ...]
+    version: int
+    incremental: Incremental | None
+    units: RowAccounting | str
+    fingerprint: Callable[[Settings], Any] | None
+    shows: str
+    manual: bool
+    enabled_if: str | None
+
+
+def stage(**declared: Unpack[Declaration]) -> Declare:
+    """Declare a stage. Its function takes the inputs in order and a ``StageRun``; its docstring describes the stage.
+
+    Args:
+        declared: see :class:`Declaration`.
+
+    Raises:
+        ValueError: another module has declared a stage of this name.
+    """
+
+    def declare(function: Callable[..., Any]) -> Stage:
+        name, module = function.__name__, module_name(function)
+        known = REGISTRY.get(name)
+        if known is not None and known.module == module:
+            return known  # the same module, loaded again by another path
+        if known is not None:
+            raise ValueError(f"stage {name} is declared in {known.module} and again in {module}")
+        fields: dict[str, Any] = {**declared, "models": tuple(map(Model, declared.get("models", ())))}
+        if isinstance(fields.get("units"), str):
+            fields["units"] = RowAccounting(fields["units"])
+        about, resources = inspect.getdoc(function) or "", declared.get("resources", ())
+        if declared["writes"] is not None:  # what only shows runs each time, whatever it reads
+            function = _reading_only(function, name, resources)
+            incremental = declared.get("incremental")
+            if incremental is not None and incremental.prepare is not None:
+                guarded = _reading_only(incremental.prepare, name, resources)
+                fields["incremental"] = replace(incremental, prepare=guarded)
+        REGISTRY[name] = Stage(name=name, function=function, module=module, about=about, **fields)
+        return REGISTRY[name]
+
+    return declare
+
+
+manual_stage = partial(stage, manual=True)
+"""Declare a stage for what people ask for, as :func:`stage` does."""
+
+
+def _reading_only(function: Callable[..., Any], name: str, resources: tuple[str, ...]) -> Callable[..., Any]:
+    @wraps(function)
+    def guarded(*inputs: Any) -> Any:
+        with reading_only(name, resources):
+            return function(*inputs)
+
+    return guarded
+
+
+def module_name(function: Callable[..., Any]) -> str:
+    """The name under which a function's module is imported, also where it was loaded as a script.
+
+    The tree, an installed wheel and a zip of ``--py-files`` give one name, whatever the path.
+    """
+    name = function.__module__
+    if "." in name:
+        return name
+    parts = Path(inspect.unwrap(function).__code__.co_filename).with_suffix("").parts
+    if "jobs" in parts:
+        return ".".join(parts[len(parts) - 1 - parts[::-1].index("jobs") :])
+    return name
+
+
+def under(section: str, *names: str) -> tuple[str, ...]:
+    """The keys of several settings of one section, as ``section.name``."""
+    return tuple(f"{section}.{name}" for name in names)
+
+
+def setting(settings: Any, key: str) -> Any:
+    """The value at ``section.key``."""
+    value: Any = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def fingerprint_of(value: Any) -> Any:
+    """Content hashes of the files under a path or list of paths (labelled sets: small, read whole)."""
+    from etl.pipeline.outside_files import file_digests
+
+    paths = [value] if isinstance(value, str) else list(value or ())
+    return [file_digests(path) for path in paths]
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)

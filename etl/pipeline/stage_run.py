@@ -1,0 +1,85 @@
+"""What a stage's function is given beside its inputs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.settings import LakehouseSettings, MlflowSettings, Settings
+
+
+@dataclass(frozen=True)
+class Compute:
+    """How models are asked here; none of it changes an answer.
+
+    Attributes:
+        threads: of a worker's model.
+        batch_size: texts that a model reads at once.
+        partitions: tasks that work at once.
+    """
+
+    threads: int
+    batch_size: int
+    partitions: int
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """Where MLflow keeps runs and models, for the functions of ``etl.training.registry``."""
+
+    lakehouse: LakehouseSettings
+    mlflow: MlflowSettings
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """What a stage's function is given beside its inputs.
+
+    Attributes:
+        settings: the settings that the stage declares, as ``settings.section.key``.
+        models: resolved models by name, each with ``path`` and ``identity``.
+        spark: the session.
+        folder: a folder for models, local or shared by driver and executors.
+        all_settings: the whole settings, for the trainings of ``etl.training.recipes`` alone.
+        inputs: the versions of the tables it reads, by name.
+    """
+
+    settings: Any
+    models: Mapping[str, Any]
+    spark: SparkSession
+    folder: str
+    all_settings: Settings
+    say: Callable[[str], None] = print
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def compute(self) -> Compute:
+        """How models are asked here."""
+        models = self.all_settings.models
+        return Compute(models.threads, models.batch_size, self.spark.sparkContext.defaultParallelism)
+
+    @property
+    def tracking(self) -> Tracking:
+        """Where runs are tracked and models registered."""
+        return Tracking(self.all_settings.lakehouse, self.all_settings.mlflow)
+
+    @property
+    def lakehouse(self) -> LakehouseSettings:
+        """Where the tables are."""
+        return self.all_settings.lakehouse
+
+    def has_model(self, name: str) -> bool:
+        """Whether there is such a model: ``models.<name>: null`` leaves it out."""
+        from udfs.models.loader import NO_MODEL
+
+        return bool(self.models[name].identity != NO_MODEL)
+
+    def rows_if_model(self, name: str, rows: DataFrame) -> DataFrame:
+        """Return ``rows``; none of them where there is no such model."""
+        return rows if self.has_model(name) else rows.limit(0)
+
+    def model_arguments(self, name: str) -> dict[str, Any]:
+        """Return the keyword arguments with which the functions of ``udfs.predict`` load and call a model."""
+        model = self.models[name]
+        return {"model_path": str(model.path), "identity": model.identity, **vars(self.compute)}

@@ -1,0 +1,128 @@
+"""The data set as an export, and texts put back into one that has references."""
+
+from types import SimpleNamespace
+
+from conf.errors import InputError
+from conf.settings import Settings
+from conf.subtitle_settings import CleaningSettings
+from etl.analysis.dataset_card import card, restored_card
+from etl.pipeline.folders import Folders
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.session import close_session, spark_session
+from etl.pipeline.stage_run import StageRun
+from etl.publishing.dataset_findings import CARD_VIEWS, gather
+from etl.publishing.edos_rows import published_rows, restored
+from etl.publishing.exports import (
+    CARD,
+    Manifest,
+    exported,
+    fingerprint,
+    read_export,
+    read_manifest,
+    refuse_foreign,
+    write_export,
+)
+from etl.subtitles.cleaning_settings import rules_of
+from etl.tables.edos import DIALOGUES
+from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
+
+TEXT_RULES = ("strip_names", "strip_brackets")
+"""The cleaning rules that change a turn's text."""
+
+
+def publish(run: StageRun) -> str:
+    """Write the export where what it is made of has changed, and the card where it says something new.
+
+    Returns:
+        The folder.
+
+    Raises:
+        InputError: the folder holds other files, or there is nothing to publish.
+    """
+    settings, wanted = run.settings, run.settings.publishing
+    lakehouse, folders = Lakehouse(run.spark, settings.lakehouse), Folders(run.spark)
+    folder = export_folder(settings)
+    refuse_foreign(folders, folder)
+    references = wanted.text == "references"
+    rules = settings.subtitles.cleaning.model_dump(include=set(TEXT_RULES)) | {"truecase": settings.subtitles.truecase}
+    tables = [DIALOGUES, CLEAN_DIALOGUES] if references else [DIALOGUES]
+    content = {
+        "tables": {table.name: lakehouse.identity(table) for table in tables},
+        "settings": wanted.model_dump(mode="json", exclude={"folder", "references", "name"}),
+        "rules": rules,
+    }
+    manifest = Manifest(fingerprint(content), wanted.text, rules, {})
+    dialogues = lakehouse.read(DIALOGUES)
+    manifest = exported(
+        run, folder, manifest,
+        lambda: published_rows(
+            dialogues, lakehouse.read(CLEAN_DIALOGUES), references=references,
+            test_share=wanted.test_share, validation_share=wanted.validation_share,
+        ),
+        wanted.formats, wanted.dialogues_per_file,
+    )  # fmt: skip
+    _check_all(sum(manifest.rows.values()), dialogues.count())
+    text = card(
+        gather(run.spark, settings, CARD_VIEWS),
+        name=wanted.name,
+        references=references,
+        rows=manifest.rows,
+        formats=wanted.formats,
+        languages=settings.subtitles.languages,
+    )
+    folders.write_text(f"{folder}/{CARD}", text)
+    return folder
+
+
+def export_folder(settings: SimpleNamespace | Settings) -> str:
+    """Where the export goes."""
+    own = f"{settings.lakehouse.root.rstrip('/')}/exports/{settings.publishing.name}"
+    return (settings.publishing.folder or own).rstrip("/")
+
+
+def restore_text(settings: Settings) -> int:
+    """Put texts into an export that has references, from ``subtitles.files``; returns the exit status.
+
+    Raises:
+        InputError: no export is named or there, it has its texts, or no subtitles were read.
+    """
+    source = (settings.publishing.references or "").rstrip("/")
+    if not source:
+        raise InputError("set publishing.references to the folder of an export without text")
+    spark = spark_session(settings, "edos-lakehouse restore-text")
+    try:
+        lakehouse, folders = Lakehouse(spark, settings.lakehouse), Folders(spark)
+        manifest = read_manifest(folders, source)
+        if manifest is None or manifest.text != "references":
+            raise InputError(f"{source} is no export with references: it needs its export.json")
+        if lakehouse.identity(FILES) is None:
+            raise InputError("subtitles.files is not there: read your OPUS copy first, run --to ingest_subtitles")
+        folder = settings.publishing.folder or f"{source}-with-text"
+        refuse_foreign(folders, folder)
+        kept = {name: bool(manifest.rules[name]) for name in TEXT_RULES if name in manifest.rules}
+        rules = rules_of(CleaningSettings().model_copy(update=kept))
+        referred = read_export(spark, source, manifest)
+        outcome = restored(referred, lakehouse.read(FILES), rules)
+        total = sum(manifest.rows.values())
+        if outcome.rows.isEmpty():
+            raise InputError(f"none of {total:,} dialogues is in subtitles.files: read the OPUS release that they name")
+        own = Manifest(fingerprint({"restored": manifest.fingerprint}), "included", manifest.rules, {})
+        done = write_export(spark, folder, outcome.rows, own, manifest.formats, settings.publishing.dialogues_per_file)
+        languages = [row.language for row in referred.select("language").distinct().orderBy("language").collect()]
+        before = folders.read_text(f"{source}/{CARD}") or ""
+        folders.write_text(f"{folder}/{CARD}", restored_card(before, done.rows, manifest.formats, languages))
+        print(f"{sum(done.rows.values()):,} of {total:,} dialogues have their text again: {folder}")
+        assert outcome.dropped is not None
+        for row in outcome.dropped.groupBy("reason").agg({"*": "count", "id": "min"}).orderBy("reason").collect():
+            print(f"  {row['count(1)']:,} without: {row['reason'].replace('_', ' ')}, such as {row['min(id)']}")
+        return 0
+    finally:
+        close_session(spark, settings)
+
+
+def _check_all(written: int, finished: int) -> None:
+    if written != finished:
+        raise InputError(
+            f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
+            "run the stages before"
+        )

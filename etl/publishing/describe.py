@@ -1,0 +1,107 @@
+"""The picture of a finished run, for people: accounts, the paper's tables, examples, where to look."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from etl.analysis.views import all_views
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.locations import tracking_uri
+from etl.pipeline.stage_run import StageRun
+
+EXAMPLES = 5
+
+
+def describe(run: StageRun) -> None:
+    """Print accounts by stage, Tables 3 and 9, example dialogues, tracked runs and how to query."""
+    lakehouse = Lakehouse(run.spark, run.lakehouse)
+    lakehouse.register(all_views(run.settings.edos.taxonomy))
+    spark = run.spark
+    _title("What came in, and where it went")
+    _table(
+        spark.sql(
+            "SELECT stage, unit, rows_in, rows_out, rows_dropped AS dropped, rows_quarantined AS quarantined, "
+            "round(seconds, 1) AS seconds FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY started "
+            "DESC) AS age FROM ops.stage_runs WHERE event = 'done' AND rows_in IS NOT NULL) WHERE age = 1 "
+            "ORDER BY started"
+        )
+    )
+    _title("Why things were left out")
+    _table(spark.sql("SELECT * FROM analysis.dropped_by_reason"))
+    _title("Table 3 of the EDOS paper")
+    _table(spark.sql("SELECT * FROM analysis.edos_table_3"))
+    _title("Table 9 of the EDOS paper")
+    _table(spark.sql("SELECT * FROM analysis.edos_table_9"))
+    _title("Dialogues from the finished data set")
+    for dialogue in _examples(spark.table("edos.dialogues")):
+        print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")
+        for turn in dialogue.turns:
+            print(f"    {turn.label:>13s} {turn.confidence:.2f}  {turn.text}")
+        print()
+    _title("Models")
+    for line in _tracked_runs(run):
+        print(f"  {line}")
+    _title("How to go on")
+    root = run.lakehouse.root
+    print("  make sql                     SQL over these tables, e.g. SELECT * FROM analysis.edos_table_9;")
+    print("  make mlflow                  compare the trainings in a browser")
+    print(f"  {root}/edos/dialogues   the data set, a Delta table")
+
+
+def _examples(dialogues: DataFrame) -> list:
+    """Dialogues of several turns, spread by content, each opening with another label."""
+    several = dialogues.where(F.size("turns").between(2, 5))
+    opening = several.withColumn("opening", F.get("turns", F.lit(0))["label"])
+    chosen = opening.groupBy("opening").agg(
+        F.min_by(F.struct("dialogue_id", "movie_id", "turns"), F.xxhash64("dialogue_id")).alias("one")
+    )
+    rows = chosen.where(F.col("opening") != "questioning").orderBy(F.xxhash64("opening")).limit(EXAMPLES)
+    return [row.one for row in rows.collect()]
+
+
+def _tracked_runs(run: StageRun) -> list[str]:
+    from mlflow import MlflowClient
+
+    settings = run.tracking
+    client = MlflowClient(tracking_uri(settings))
+    experiment = client.get_experiment_by_name(settings.mlflow.experiment)
+    if experiment is None:
+        return ["no trainings were tracked here: the models were given"]
+    lines = []
+    for tracked in client.search_runs([experiment.experiment_id], max_results=20):
+        shown = {
+            name.removeprefix("held_out_"): value
+            for name, value in sorted(tracked.data.metrics.items())
+            if name in ("held_out_accuracy", "held_out_macro_f1")
+        }
+        figures = ", ".join(f"{name} {value:.4f}" for name, value in shown.items())
+        lines.append(f"{tracked.info.run_name:28s} {tracked.info.status.lower():9s} {figures}")
+    return lines
+
+
+def _title(text: str) -> None:
+    print(f"\n{text}\n{'-' * len(text)}")
+
+
+def _table(frame: DataFrame) -> None:
+    rows = [["" if value is None else _cell(value) for value in row] for row in frame.collect()]
+    if not rows:
+        print("  nothing")
+        return
+    widths = [max(len(name), *(len(row[place]) for row in rows)) for place, name in enumerate(frame.columns)]
+    numeric = [kind not in ("string", "timestamp") for _, kind in frame.dtypes]
+    for row in (frame.columns, *rows):
+        cells = [
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(row, widths, numeric, strict=True)
+        ]
+        print("  " + "  ".join(cells).rstrip())
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return str(value)

@@ -1,0 +1,24 @@
+"""The table registry: every Delta table of the lakehouse, its columns, its key and its last-net CHECKs."""
+
+from etl.tables import (
+    augesc,
+    augesc_evaluation,
+    augesc_faults,
+    edos,
+    emo_pillars,
+    emo_pillars_analysis,
+    llm,
+    ops,
+    replies,
+    subtitles,
+)
+from etl.tables.model import Table
+
+GROUPS = (
+    subtitles, edos, replies, emo_pillars, emo_pillars_analysis, llm, augesc, augesc_evaluation, augesc_faults, ops,
+)  # fmt: skip
+TABLES: dict[str, Table] = {
+    table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)
+}
+
+__all__ = ["TABLES", "Table"]

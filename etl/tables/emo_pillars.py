@@ -1,0 +1,216 @@
+"""Tables of Emo Pillars: stories, what their characters could say, and what it expresses."""
+
+from etl.tables.model import Table
+
+_LABELS = "labels array<struct<label: string, level: double>> COMMENT 'the strongest first'"
+
+PLOTS = Table(
+    "emo_pillars.plots",
+    "One story's plot, as prompts hold it (Emo Pillars 4).",
+    """
+    plot_id string COMMENT 'title and content hash', title string,
+    source string COMMENT 'file, and which story of it', plot string,
+    words int COMMENT 'words and marks of the whole plot', kept_words int COMMENT 'fewer where it was cut',
+    english_share float
+    """,
+    ("plot_id",),
+)
+
+ACTORS = Table(
+    "emo_pillars.actors",
+    "One character of a plot (Emo Pillars 3.1).",
+    """
+    actor_id string COMMENT 'plot_id and place', plot_id string, place int COMMENT 'in the answer, from 1',
+    actor string COMMENT 'as prompts name it', name string, description string
+    """,
+    ("actor_id",),
+)
+
+UTTERANCES = Table(
+    "emo_pillars.utterances",
+    "One thing that a character could say, with the emotion it was made for (Emo Pillars 3.2).",
+    """
+    utterance_id string COMMENT 'actor_id and place', plot_id string, actor_id string, actor string, place int,
+    utterance string, raw_label string COMMENT 'as the model named it', label string, was_mapped boolean,
+    reasoning string
+    """,
+    ("utterance_id",),
+)
+
+DISTINCT_UTTERANCES = Table(
+    "emo_pillars.distinct_utterances",
+    "One utterance that is not nearly an earlier one.",
+    "utterance_id string, plot_id string, actor_id string, actor string, utterance string, label string",
+    ("utterance_id",),
+)
+
+SOFT_LABELS = Table(
+    "emo_pillars.soft_labels",
+    "One label of an utterance with its level (Emo Pillars 3.3).",
+    """
+    utterance_id string, place int COMMENT 'among what could be read, from 1',
+    raw_label string COMMENT 'as the model named it', level double COMMENT 'from 0 to 1', label string,
+    was_mapped boolean, reasoning string
+    """,
+    ("utterance_id", "place"),
+    {"level_is_a_share": "level BETWEEN 0 AND 1"},
+)
+
+EXAMPLES = Table(
+    "emo_pillars.examples",
+    "One utterance with all labels expressed strongly enough: the context-less data set (Emo Pillars 4).",
+    f"""
+    utterance_id string, plot_id string, actor_id string, actor string, utterance string,
+    primary_label string COMMENT 'the one it was made for', {_LABELS},
+    goes_on boolean COMMENT 'drawn to get a context', split string
+    """,
+    ("utterance_id",),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)
+
+CONTEXTS = Table(
+    "emo_pillars.contexts",
+    "What led a character to an utterance (Emo Pillars 3.4).",
+    "utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence'",
+    ("utterance_id",),
+)
+
+CLEAN_CONTEXTS = Table(
+    "emo_pillars.clean_contexts",
+    "A context without a word on the character's emotions (Emo Pillars 3.4).",
+    """
+    utterance_id string, context string, cut boolean,
+    unchanged boolean COMMENT 'the model said that nothing was to be taken out'
+    """,
+    ("utterance_id",),
+)
+
+REWRITES = Table(
+    "emo_pillars.rewrites",
+    "An utterance in words that need its context (Emo Pillars 3.5).",
+    "utterance_id string, rewritten string, cut boolean",
+    ("utterance_id",),
+)
+
+CONTEXTUAL_EXAMPLES = Table(
+    "emo_pillars.contextual_examples",
+    "One example with its context, original and rewritten: the context-full data set (Emo Pillars 4).",
+    f"""
+    utterance_id string, plot_id string, actor_id string, actor string, context string,
+    utterance string COMMENT 'the original', rewritten string, primary_label string, {_LABELS}, split string
+    """,
+    ("utterance_id",),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)
+
+GOEMOTIONS = Table(
+    "emo_pillars.goemotions",
+    "One comment of GoEmotions with its labels (Emo Pillars 5.1.2).",
+    """
+    text_id string, text string, labels array<string>, part string COMMENT 'the file: train, dev or test',
+    split string COMMENT 'dev is the test, and a share of train the validation, where no test part is at hand'
+    """,
+    ("text_id",),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)
+
+ISEAR = Table(
+    "emo_pillars.isear",
+    "One report of ISEAR with its emotion (Emo Pillars 5.1.3).",
+    """
+    report_id string, text string, emotion string COMMENT 'one of seven', label string COMMENT 'that it counts as',
+    fold int COMMENT 'from 0, by the text'
+    """,
+    ("report_id",),
+)
+
+EMOCONTEXT = Table(
+    "emo_pillars.emocontext",
+    "One dialogue of EmoContext: three turns, the last with an emotion (Emo Pillars 5.2.2).",
+    """
+    dialogue_id string, turns array<string>, emotion string COMMENT 'happy, sad, angry or others',
+    part string COMMENT 'the file: train or dev', split string COMMENT 'a share of train is the test without dev'
+    """,
+    ("dialogue_id",),
+    {"split_is_known": "split IN ('train', 'validation', 'test')"},
+)
+
+_RESULTS = """
+trial string COMMENT 'hash of all that it depends on',
+model string COMMENT 'the key under models that it starts from', tuned boolean COMMENT 'on the task, or as it is',
+variant string COMMENT 'what others count as: kept, relabelled, typed; of EmoContext', seed int,
+fold int COMMENT 'that is measured on', scored string COMMENT 'the classes, and what makes one a prediction',
+class string COMMENT 'macro, micro, or a class', precision double, recall double, f1 double,
+support bigint COMMENT 'rows that have it', predicted bigint COMMENT 'rows given it', threshold double,
+train_rows int, validation_rows int, test_rows int, epochs int, seconds double,
+starts_from string COMMENT 'identity of the model', run_id string COMMENT 'in MLflow'
+"""
+_RESULT_KEY = ("trial", "scored", "class")
+
+GOEMOTIONS_RESULTS = Table(
+    "emo_pillars.goemotions_results",
+    "One class's scores on GoEmotions of one model (Emo Pillars Tables 2 and 10).",
+    _RESULTS,
+    _RESULT_KEY,
+)
+
+ISEAR_RESULTS = Table(
+    "emo_pillars.isear_results",
+    "One class's scores on a fold of ISEAR, or on all of it, of one model (Emo Pillars Table 3).",
+    _RESULTS,
+    _RESULT_KEY,
+)
+
+EMOCONTEXT_RESULTS = Table(
+    "emo_pillars.emocontext_results",
+    "One class's scores on EmoContext of one model (Emo Pillars Tables 6 and 7).",
+    _RESULTS,
+    _RESULT_KEY,
+)
+
+TEST_ANSWERS = Table(
+    "emo_pillars.test_answers",
+    "One model's answer to one passage of a test set of our own (Emo Pillars 5.1.1, 5.2.1).",
+    """
+    learner string COMMENT 'the key under models', tested_on string, passage_id string, model string,
+    labels array<string> COMMENT 'true', given array<string> COMMENT 'from the threshold on',
+    probabilities array<float> COMMENT 'in the taxonomy\\'s order', threshold double,
+    f1 double COMMENT 'of this passage', error string
+    """,
+    ("learner", "tested_on", "passage_id"),
+)
+
+INTRA_DATASET = Table(
+    "emo_pillars.intra_dataset",
+    "One class's scores, or all classes' together, of a model on a test set of our own (Emo Pillars Tables 1 and 5).",
+    """
+    learner string COMMENT 'the key under models', tested_on string, class string COMMENT 'macro, micro, or a label',
+    precision double, recall double, f1 double, support bigint, predicted bigint, passages bigint,
+    against string COMMENT 'the context-less model of the same utterances; beside macro',
+    gain double COMMENT 'over it, of the passages\\' mean F1',
+    t_test double COMMENT 'p', mann_whitney double COMMENT 'p'
+    """,
+    ("learner", "tested_on", "class"),
+)
+
+TURN_ANSWERS = Table(
+    "emo_pillars.turn_answers",
+    "The context-less model's answer to one distinct turn text of EDOS, once per model.",
+    """
+    text_hash string, model string, probabilities array<float> COMMENT 'in the taxonomy\\'s order',
+    threshold double, error string
+    """,
+    ("text_hash", "model"),
+)
+
+TAXONOMY_MAP = Table(
+    "emo_pillars.taxonomy_map",
+    "How often a label of EDOS's 41 and one of the 28 are given to the same turn, each by its own model.",
+    """
+    edos_label string, label string, turns bigint COMMENT 'given both', edos_turns bigint, label_turns bigint,
+    all_turns bigint, share_of_edos double COMMENT 'P(label | edos_label)',
+    share_of_label double COMMENT 'P(edos_label | label)', lift double COMMENT 'over chance',
+    pmi double COMMENT 'binary logarithm of the lift'
+    """,
+    ("edos_label", "label"),
+)

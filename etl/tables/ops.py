@@ -1,0 +1,42 @@
+"""Tables about the work itself: what ran, what was left out and why."""
+
+from etl.tables.model import Table
+
+DROPPED = Table(
+    "ops.dropped",
+    "One turn, dialogue or file that a stage left out, with its reason and the evidence.",
+    """
+    stage string, unit string COMMENT 'file, dialogue, turn, ...', id string, reason string,
+    detail string COMMENT 'the evidence: the text, the value, the other copy\\'s id',
+    units bigint COMMENT 'how many of the stage\\'s accounting units this row stands for',
+    work_key string COMMENT 'the file or text it was found in, for stages that work piece by piece',
+    run_id string, slice int
+    """,
+    ("stage", "unit", "id"),
+    partitioned_by=("stage",),
+)
+
+STAGE_RUNS = Table(
+    "ops.stage_runs",
+    "One event of a stage's run: it started, or it was done.",
+    """
+    stage string, run_id string, event string COMMENT 'started or done', started timestamp,
+    seconds double, slices int, unit string,
+    rows_in bigint, rows_out bigint, rows_dropped bigint, rows_quarantined bigint,
+    input_versions map<string, string>, settings_hash string, stage_version int,
+    models map<string, string>, output_version string, package_version string
+    """,
+    ("stage", "run_id", "event"),
+    {"event_is_known": "event IN ('started', 'done')"},
+)
+
+
+QUARANTINE = Table(
+    "subtitles.quarantine",
+    "One file that could not be read or parsed.",
+    """
+    source string, source_path string, reason string, detail string,
+    stage string, run_id string, slice int
+    """,
+    ("source_path",),
+)

@@ -1,0 +1,71 @@
+"""How classifiers are measured on held-out rows."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from etl.training.registration import HeldOutTest
+from etl.training.tracking import TrackedRun, rows_digest
+from udfs.devices import training_device
+from udfs.models.classifiers.classifier import SequenceClassifier
+from udfs.models.trainable import TrainingResult
+
+BATCH_SIZE = 64
+
+
+class ClassifierTest(HeldOutTest):
+    """Figures of a classifier on (item, truth) rows.
+
+    Args:
+        model: the class of the classifiers.
+        rows: never trained on.
+        metric: of the model's ``figures``; higher is better.
+        device: where trainings run.
+    """
+
+    def __init__(self, model: type[SequenceClassifier[Any]], rows: Sequence[Any], metric: str, device: str) -> None:
+        self.model, self.rows, self.metric, self.device = model, rows, metric, device
+
+    def digest(self) -> str:
+        return rows_digest(self.rows)
+
+    def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
+        return self.figures_and_classes(tracked, result)[0]
+
+    def figures_and_classes(
+        self, tracked: TrackedRun, result: TrainingResult
+    ) -> tuple[dict[str, float], list[dict[str, Any]]]:
+        """Measure a trained model, and log and return its figures and those of its classes."""
+        model = load_on_device(self.model, result.path, self.device)
+        return log_answers(tracked, model, answers_to(model, self.rows), [truth for _, truth in self.rows])
+
+    def score(self, path: Path) -> float:
+        model = load_on_device(self.model, path, self.device)
+        return model.figures(answers_to(model, self.rows), [truth for _, truth in self.rows])[self.metric]
+
+    def summary(self, figures: Mapping[str, float]) -> str:
+        return f"accuracy {figures['accuracy']:.4f}, macro-F1 {figures['macro_f1']:.4f}"
+
+
+def load_on_device(model: type[Any], path: Path, device: str) -> Any:
+    """Return a trained model where trainings run, to be measured."""
+    return model.load(path).to(training_device(device))
+
+
+def answers_to(model: SequenceClassifier[Any], rows: Sequence[Any], batch_size: int = BATCH_SIZE) -> NDArray[Any]:
+    """Return a model's probabilities on (item, truth) rows."""
+    return model.probabilities([item for item, _ in rows], batch_size).numpy()
+
+
+def log_answers(
+    tracked: TrackedRun, model: SequenceClassifier[Any], probabilities: NDArray[Any], truths: Sequence[Any]
+) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Log and return a model's ``figures`` and ``class_figures`` on held-out rows; log its chart."""
+    figures = model.figures(probabilities, truths)
+    classes = model.class_figures(probabilities, truths)
+    tracked.log_metrics(figures, "held_out_")
+    tracked.log_classes(classes, "held_out_")
+    tracked.log_chart(model.chart(probabilities, truths), "held_out_")
+    return figures, classes

@@ -1,0 +1,82 @@
+"""How causal language models are measured on held-out texts: perplexity, before their training and after it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conf.language_settings import LanguageTrainingSettings
+from etl.training.registration import HeldOutTest
+from etl.training.tracking import TrackedRun, rows_digest
+from udfs.devices import training_device
+from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
+from udfs.models.language.language_model import mean_loss, perplexity_of
+from udfs.models.trainable import TrainingResult
+
+
+@dataclass(frozen=True)
+class HeldOutTexts:
+    """Texts that nothing is learned from.
+
+    Attributes:
+        texts: as the model's `encode` takes them.
+        words: how many words of them are foretold, whatever a model's tokens are.
+    """
+
+    texts: Sequence[Any]
+    words: int
+
+    def figures(self, loss: float, tokens: int) -> dict[str, float]:
+        """Return the mean loss of a token in nats, perplexity of a token, and of a word, which models of other tokens
+        share."""
+        of_words = loss * tokens / max(1, self.words)
+        return {"loss": loss, "perplexity": perplexity_of(loss), "word_perplexity": perplexity_of(of_words)}
+
+
+def held_out_figures(
+    model: CausalLanguageModel, held: HeldOutTexts, options: LanguageTrainingSettings
+) -> dict[str, float]:  # fmt: skip
+    """Measure a model on held-out texts."""
+    model.to(training_device(options.device))
+    rows = model.encode(held.texts)
+    return held.figures(mean_loss(model, rows, options.batch_size), model.counted(rows))
+
+
+class LanguageTest(HeldOutTest):
+    """The word perplexity of held-out texts, which the model is also validated on: nothing is chosen by them.
+
+    Args:
+        start: the model before its training.
+        learned: the rows that it learns from.
+    """
+
+    metric, lower = "word_perplexity", True
+
+    def __init__(
+        self, start: CausalLanguageModel, learned: Sequence[TokenRow], held: HeldOutTexts,
+        options: LanguageTrainingSettings,
+    ) -> None:  # fmt: skip
+        self.held, self.options = held, options
+        self.rows = start.encode(held.texts)
+        self.tokens = start.counted(self.rows)
+        self.before = held_out_figures(start, held, options)
+        self.learned = {"tokens": start.counted(learned), "cut_texts": sum(map(start.is_cut, learned))}
+
+    def digest(self) -> str:
+        return rows_digest(list(self.held.texts))
+
+    def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
+        """The last validation has scored the kept model on these very rows."""
+        figures = self.held.figures(result.metrics["loss"], self.tokens)
+        tracked.log_metrics(self.learned)
+        tracked.log_metrics(self.before, "held_out_before_")
+        tracked.log_metrics(figures, "held_out_")
+        tracked.log_updates()
+        return figures | {f"{name}_before": value for name, value in self.before.items()}
+
+    def score(self, path: Path) -> float:
+        model = CausalLanguageModel.load(path, self.options.max_tokens)
+        return held_out_figures(model, self.held, self.options)[self.metric]
+
+    def summary(self, figures: Mapping[str, float]) -> str:
+        return f"perplexity {figures['perplexity_before']:.2f} before, {figures['perplexity']:.2f} after"

@@ -1,0 +1,163 @@
+"""A training in several processes by Spark's TorchDistributor: a submission of its own, one process a task."""
+
+import re
+import shutil
+import uuid
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from conf.errors import InputError
+from conf.training_options import TrainingOptions
+from etl.pipeline.stage_run import StageRun
+from etl.training.loop.process_job import START, TrainingJob, failure, finished, read_result, read_updates
+from etl.training.loop.reproducible import reproducible
+from etl.training.loop.train import TrainingContext, encoded
+from udfs.models.trainable import TrainableModel, TrainingResult, TrainingRows
+
+PACKAGES = ("conf", "udfs")
+GPUS_OF_TASK = "spark.task.resource.gpu.amount"
+
+
+def train_in_processes(
+    run: StageRun,
+    start: Callable[[], TrainableModel],
+    rows: TrainingRows,
+    options: TrainingOptions,
+    out_dir: Path,
+    context: TrainingContext,
+) -> TrainingResult:
+    """Train a model in ``training.processes`` processes: on the driver of a local session, else in tasks.
+
+    Rows, start and result pass through a folder under ``run.folder``, which all machines see; no process asks Spark
+    or MLflow. Epochs and updates are told when all are done. Arguments and errors are those of `train_model`.
+
+    Raises:
+        InputError: the cluster cannot run it, or a process was given bad rows.
+        RuntimeError: a process failed.
+    """
+    with _shared_folder(Path(run.folder).resolve()) as folder:
+        with reproducible(options):
+            model = start().to("cpu")  # a process may need the place
+        stored = model.stored() or (model.save(folder / START), {})
+        checkpoints = str(context.checkpoints.resolve()) if context.checkpoints is not None else None
+        job = TrainingJob(model.kind, str(stored[0]), options, checkpoints, stored[1])
+        job.write(encoded(model, rows), folder)
+        run_processes(run, options.device, folder)
+        result = read_result(folder, options)
+        shutil.copytree(result.path, out_dir, dirs_exist_ok=True)
+        losses = read_updates(folder)
+    for number, loss in losses.items():
+        if context.on_update is not None:
+            context.on_update(number, loss)
+    for epoch in result.history:
+        if context.on_epoch is not None:
+            context.on_epoch(epoch)
+    return replace(result, path=out_dir)
+
+
+def run_processes(run: StageRun, device: str, folder: Path) -> None:
+    """Do the training that lies in a folder, which all machines see.
+
+    Args:
+        device: the training's, ``auto``, ``cpu`` or ``cuda``.
+
+    Raises:
+        InputError: the cluster cannot run it, or a process was given bad rows.
+        RuntimeError: a process failed.
+    """
+    from pyspark.ml.torch.distributor import TorchDistributor
+
+    context, processes = run.spark.sparkContext, run.all_settings.training.processes
+    local = re.fullmatch(r"local(\[.*\])?", str(context.master)) is not None
+    if not local:
+        refuse_unfit_cluster(run.spark.conf.get, processes, device, context.defaultParallelism)
+    # On one machine the processes share out its GPUs themselves.
+    use_gpu = not local and device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
+    packages = write_packages(folder / "packages.zip")
+    run.say(f"training in {processes} processes")
+    try:
+        TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(_each_process(str(packages), str(folder)))
+    except Exception as error:
+        if not finished(folder):
+            raise failure(folder) from error
+        run.say("a process ended badly after all was done: the training stands")
+
+
+def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int, device: str, slots: int) -> None:
+    """Say in one line why TorchDistributor would fail here, or wait forever.
+
+    Args:
+        conf: Spark's configuration, by key and default.
+        processes: ``training.processes``.
+        device: the training's, ``auto``, ``cpu`` or ``cuda``.
+        slots: tasks that run at once.
+
+    Raises:
+        InputError: dynamic allocation, another number of GPUs a task than one, or too few executors.
+    """
+    asked = f"training.processes={processes}"
+    if str(conf("spark.dynamicAllocation.enabled", "false")).lower() == "true":
+        raise InputError(
+            f"{asked} needs all executors at once: submit this stage alone, with spark.dynamicAllocation.enabled=false"
+        )
+    gpus = gpus_of_task(conf)
+    if device != "cpu" and gpus not in (0, 1):
+        raise InputError(
+            f"{asked} needs one whole GPU a task: submit this stage alone, with {GPUS_OF_TASK}=1, not {gpus:g}"
+        )
+    if device.startswith("cuda") and gpus == 0:
+        raise InputError(f"{asked} on {device}: Spark gives its tasks no GPU: set {GPUS_OF_TASK}=1")
+    if processes > slots:
+        raise InputError(f"{asked}: Spark runs {slots} tasks at once here: ask for more executors, or fewer processes")
+
+
+def gpus_of_task(conf: Callable[[str, str], str | None]) -> float:
+    """GPUs that Spark gives a task; 0 where none are set."""
+    return float(conf(GPUS_OF_TASK, "0") or 0)
+
+
+def write_packages(archive: Path) -> Path:
+    """What a process needs of our code as a zip that Python imports from, wherever the code itself came from."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+        for package in PACKAGES:
+            for name, member in _members(package, files(package)):
+                out.writestr(name, member.read_bytes())
+    return archive
+
+
+def _members(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+    for member in folder.iterdir():
+        inner = f"{name}/{member.name}"
+        if member.is_file():
+            yield inner, member
+        elif member.name != "__pycache__":
+            yield from _members(inner, member)
+
+
+def _each_process(packages: str, folder: str) -> Callable[[], None]:
+    """What each process does. A local function travels by value, so our packages need not be there yet."""
+
+    def train() -> None:
+        import importlib
+        import sys
+        from pathlib import Path
+
+        sys.path.insert(0, packages)
+        importlib.import_module("etl.training.loop.process_job").train_in_this_process(Path(folder))
+
+    return train
+
+
+@contextmanager
+def _shared_folder(root: Path) -> Iterator[Path]:
+    folder = root / "trainings" / uuid.uuid4().hex
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,172 @@
+"""The trainings of the EDOS path: the weak labeler and the dialogue classifier."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.training_settings import EmotionClassifierSettings
+from etl.edos.weak_examples import WeakExamples, read_weak_examples
+from etl.pipeline.stage_run import StageRun
+from etl.tables.outcome import Trained
+from etl.training.held_out_classifiers import ClassifierTest
+from etl.training.registration import LeftOut, Recipe, options_of, train_and_register
+from udfs.models.classifiers.classifier import ENCODER
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.weak_labeler import WeakLabeler
+from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.trainable import TrainingRows
+
+HELD_BACK_SHARE = 0.1
+SPLITS = ("train", "validation", "test")
+CROWD = "crowd"
+Rows = list[tuple[tuple[str, ...], int]]
+
+
+def train_and_register_weak_labeler(run: StageRun) -> Trained:
+    """Train the weak labeler on ``classifier_train`` and measure it on ``classifier_valid`` (EDOS 3.1).
+
+    The epoch is chosen on a tenth of the training sentences held back by content, never on the file that
+    the reported figure comes from.
+
+    Raises:
+        InputError: ``edos.weak_label_examples`` names no folder with the two files.
+    """
+    settings, labels, options = run.all_settings, run.all_settings.edos.taxonomy.names, options_of(run, "weak_labeler")
+    given = {part: _examples(run.settings.edos.weak_label_examples, part, labels) for part in ("train", "valid")}
+    held_out = list(given["valid"].rows)
+    # A sentence of the validation file must not be trained on.
+    known = {text for text, _ in held_out}
+    usable = [row for row in given["train"].rows if row[0] not in known]
+    back = [row for row in usable if _share(row[0]) < HELD_BACK_SHARE]
+    train = [row for row in usable if _share(row[0]) >= HELD_BACK_SHARE]
+    encoder = resolve(settings.models.weak_encoder, Path(run.folder))
+    run.say(f"{len(train):,} sentences to train on, {len(back):,} to choose the epoch, {len(held_out):,} held out")
+    left_out = [
+        ("sentence", f"{line.place}", line.reason, line.detail, 1)
+        for examples in given.values()
+        for line in examples.left_out
+    ]
+    seen = len(given["train"].rows) - len(usable)
+    if seen:
+        left_out.append(("sentence", "classifier_train", "also in the validation file", f"{seen} sentences", seen))
+    recipe = Recipe(
+        name=options.name, stage="train_weak_labeler", model=WeakLabeler, options=options,
+        start=partial(WeakLabeler.new, encoder.path, labels, options), starts_from=encoder.identity,
+        rows=TrainingRows(train, back), test=ClassifierTest(WeakLabeler, held_out, "accuracy", options.device),
+        rows_out=len(usable) + len(held_out), left_out=left_out,
+        tags={"examples": str(settings.edos.weak_label_examples)},
+    )  # fmt: skip
+    return train_and_register(recipe, run)
+
+
+def train_and_register_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
+    """Train the dialogue classifier (EDOS 3.3.1) on ``edos.training_dialogues`` and measure it on its test fifth.
+
+    The split column decides; the epoch is chosen by validation cross-entropy (EDOS C).
+
+    Raises:
+        InputError: a split has no rows.
+    """
+    rows, left_out = rows_by_split(training_dialogues, run.all_settings.edos.taxonomy.names)
+    return train_and_register(dialogue_recipe(run, "emotion_classifier", rows, left_out), run)
+
+
+def dialogue_recipe(
+    run: StageRun, model: str, rows: Mapping[str, Rows], left_out: Sequence[LeftOut]
+) -> Recipe:  # fmt: skip
+    """Return the recipe of a dialogue classifier.
+
+    Args:
+        model: its key under ``training``.
+        rows, left_out: as `rows_by_split` gives them.
+    """
+    options = options_of(run, model)
+    start = starting_encoder(run, options)
+    run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
+    return Recipe(
+        name=options.name, stage=f"train_{model}", model=DialogueClassifier, options=options,
+        start=new_dialogue_classifier(run, start, options), starts_from=start.identity, rows=training_rows(rows),
+        test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device),
+        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
+    )  # fmt: skip
+
+
+def new_dialogue_classifier(
+    run: StageRun, start: ResolvedModel, options: EmotionClassifierSettings
+) -> Callable[[], DialogueClassifier]:  # fmt: skip
+    """Return what makes the untrained classifier; without ``weighted`` it is the paper's ablation."""
+    labels = run.all_settings.edos.taxonomy.names
+    return partial(DialogueClassifier.new, start.path, labels, options, weighted=options.weighted)
+
+
+def training_rows(rows: Mapping[str, Rows]) -> TrainingRows:
+    """Return the rows of a dialogue classifier's training: those of people are learned last."""
+    return TrainingRows(rows["train"], rows["validation"], rows[CROWD])
+
+
+def rows_by_split(
+    training_dialogues: DataFrame, labels: Sequence[str], table: str = "edos.training_dialogues"
+) -> tuple[dict[str, Rows], list[LeftOut]]:
+    """(turns, label id) rows of each split, in an order of their content.
+
+    What is held out is never trained on: a history that is there in both senses leaves the training rows.
+
+    Args:
+        training_dialogues: dialogue_id, turn, turns, label, split, origin.
+        labels: the taxonomy in id order.
+        table: whose rows they are, for people.
+
+    Returns:
+        The rows by split, under ``crowd`` those of the training rows that people labelled, and those left out for
+        the ledger.
+
+    Raises:
+        InputError: a split has no rows.
+    """
+    ids = {label: number for number, label in enumerate(labels)}
+    ordered = training_dialogues.orderBy(F.xxhash64("dialogue_id", "turn"), "dialogue_id", "turn")
+    read = list(ordered.select("dialogue_id", "turn", "turns", "label", "split", "origin").toLocalIterator())
+    held_out = {tuple(row.turns) for row in read if row.split == "test"}
+    rows: dict[str, Rows] = {split: [] for split in (*SPLITS, CROWD)}
+    left_out: list[LeftOut] = []
+    for row in read:
+        turns = tuple(row.turns)
+        if row.split != "test" and turns in held_out:
+            left_out.append(("turn", f"{row.dialogue_id}/{row.turn}", "history_is_held_out", " / ".join(turns), 1))
+        else:
+            rows[row.split].append((turns, ids[row.label]))
+            if (row.split, row.origin) == ("train", CROWD):
+                rows[CROWD].append(rows["train"][-1])
+    for split in SPLITS:
+        if not rows[split]:
+            raise InputError(f"{table} has no {split} rows: more crowd votes are needed")
+    return rows, left_out
+
+
+def starting_encoder(run: StageRun, options: EmotionClassifierSettings) -> ResolvedModel:
+    """Return what the classifier starts from: ``models.encoder``, or the weak labeler's encoder."""
+    if not options.start_from_weak_labeler:
+        models = run.all_settings.models
+        return resolve(models.encoder, Path(run.folder), share=models.share)
+    labeler = run.models["weak_labeler"]
+    return ResolvedModel(labeler.path / ENCODER, labeler.identity)
+
+
+def _examples(folder: str | None, part: str, labels: Sequence[str]) -> WeakExamples:
+    if folder is None:
+        raise InputError("edos.weak_label_examples is not set: name a folder with classifier_train.txt[.gz]")
+    for ending in (".txt", ".txt.gz"):
+        path = Path(folder, f"classifier_{part}{ending}")
+        if path.is_file():
+            return read_weak_examples(path, labels)
+    raise InputError(f"edos.weak_label_examples: {folder} has no classifier_{part}.txt or .txt.gz")
+
+
+def _share(text: str) -> float:
+    """A place in 0..1 from the text alone."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

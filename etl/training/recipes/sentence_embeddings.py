@@ -1,0 +1,69 @@
+"""Embeddings of dialogues' sentences for another's model: one array a dialogue in an .npz file (Emo Pillars 5.1.4).
+
+CORECT keeps its input as a pickle, which we neither read nor write: ``{"train": [...], "dev": [...], "test": [...]}``,
+each entry a dialogue with ``vid``, ``sentence`` (a list of texts) and ``text``, their embeddings (sentences, size).
+The README has the lines that take the sentences out of it and put the embeddings in.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from conf.errors import InputError
+from etl.pipeline.stage_run import StageRun
+from udfs.devices import training_device
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
+
+MOST_BYTES = 64 << 20
+_SETTING = "emo_pillars.sentences"
+_ID = re.compile(r"[\w.-]{1,200}")
+
+
+def export_embeddings(run: StageRun) -> Path:
+    """Write each sentence's embedding: the last layer's state of its first token.
+
+    Raises:
+        InputError: no file is named, it holds no dialogues, or there is no model.
+    """
+    own = run.settings.emo_pillars
+    if own.sentences is None:
+        raise InputError(f"{_SETTING} is not set: name a JSON file of a dialogue's id to its sentences")
+    if not run.has_model("emo_pillars_contextless"):
+        raise InputError("models.emo_pillars_contextless is null: there is no model to embed with")
+    dialogues = read_sentences(Path(own.sentences))
+    file = Path(own.embeddings or f"{run.folder}/../exports/emo-pillars-embeddings.npz").resolve()
+    if file.suffix != ".npz":
+        raise InputError(f"emo_pillars.embeddings: {file.name} must end in .npz")
+    model = MultiLabelClassifier.load(run.models["emo_pillars_contextless"].path).to(training_device("auto"))
+    flat = [Passage(sentence) for sentences in dialogues.values() for sentence in sentences]
+    vectors = iter(model.embed(flat, run.compute.batch_size))
+    arrays = {name: np.stack([next(vectors) for _ in sentences]) for name, sentences in dialogues.items()}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(file, **arrays)
+    run.say(f"{len(flat):,} sentences of {len(arrays):,} dialogues, {model.hidden.in_features} numbers each: {file}")
+    return file
+
+
+def read_sentences(file: Path) -> Mapping[str, list[str]]:
+    """A JSON object of a dialogue's id to its sentences.
+
+    Raises:
+        InputError: it is not that.
+    """
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise InputError(f"{_SETTING}: {file} is larger than {MOST_BYTES >> 20} MiB")
+        found = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{_SETTING}: {file} is no JSON file: {str(error).splitlines()[0][:200]}") from None
+    if not isinstance(found, dict) or not found:
+        raise InputError(f"{_SETTING}: {file} must be an object of dialogues")
+    for name, sentences in found.items():
+        if not _ID.fullmatch(name) or name == "file":
+            raise InputError(f"{_SETTING}: {name[:80]!r} is no dialogue's id: letters, digits, '.', '_' and '-'")
+        if not isinstance(sentences, list) or not sentences or not all(isinstance(one, str) for one in sentences):
+            raise InputError(f"{_SETTING}: {name} must have a list of texts, one at least")
+    return found

@@ -1,0 +1,179 @@
+"""Transfer trainings: a model of the synthetic data, or the plain encoder, tuned on people's sets; a trial a slice."""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+
+from conf.emo_pillars_settings import TransferSettings
+from conf.errors import InputError
+from conf.taxonomy import goemotions_labels
+from etl.emo_pillars.transfer_scores import MACRO
+from etl.pipeline.stage_run import StageRun
+from etl.tables import Table
+from etl.training.held_out_classifiers import answers_to, load_on_device, log_answers
+from etl.training.loop.train import train_model
+from etl.training.recipes.classifiers import SPLITS
+from etl.training.recipes.transfer_tasks import (
+    CONTEXTUAL,
+    PLAIN,
+    RELABELLED,
+    TASKS,
+    TYPED,
+    Arm,
+    Task,
+    TaskRows,
+    relabelled,
+    threshold_on,
+)
+from etl.training.registration import options_of, training_context, training_tags
+from etl.training.registry import model_store
+from etl.training.tracking import TrackedRun, tracked_run
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
+from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.trainable import TrainingRows
+
+PLANNED = "trial string, model string, tuned boolean, variant string, seed int, fold int"
+
+
+def planned_transfers(labelled: DataFrame, run: StageRun, name: str) -> DataFrame:
+    """One row a trial of a task, under a hash of all that it depends on.
+
+    Args:
+        labelled: the task's table.
+        name: of the task.
+
+    Raises:
+        InputError: the settings leave no model to try.
+    """
+    task, transfer = TASKS[name], run.all_settings.emo_pillars.transfer
+    present = [model for model in run.models if run.has_model(model)] + ([PLAIN] if transfer.plain else [])
+    content = _content(labelled)
+    starts = {model: _start(run, model).identity for model in present}
+    trials = []
+    for arm in task.arms(present, transfer):
+        used = {arm.model, CONTEXTUAL} if arm.variant in (RELABELLED, TYPED) else {arm.model}
+        depends = [content, asdict(arm), {model: starts[model] for model in sorted(used)}, _shared(run, task, arm)]
+        trials.append((_digest(depends), *asdict(arm).values()))
+    if not trials:
+        raise InputError(f"no model to try on {name}: set models.emo_pillars_*, or emo_pillars.transfer.plain")
+    return run.spark.createDataFrame(trials, PLANNED)
+
+
+def run_transfers(trials: DataFrame, labelled: DataFrame, run: StageRun, name: str, table: Table) -> DataFrame:
+    """Do the trials of a task and return their rows of ``table``; no weights are kept."""
+    found: list[Mapping[str, Any]] = []
+    for trial in trials.orderBy("trial").collect():
+        found += _trial(trial, labelled, run, TASKS[name])
+    columns = table.columns
+    return run.spark.createDataFrame([tuple(row[name] for name in columns) for row in found], table.schema)
+
+
+def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[Mapping[str, Any]]:
+    arm = Arm(trial.model, trial.tuned, trial.variant, trial.seed, trial.fold)
+    options = options_of(run, task.name)
+    if arm.seed is not None:
+        options = options.model_copy(update={"seed": arm.seed})
+    transfer, start = run.all_settings.emo_pillars.transfer, _start(run, arm.model)
+    rows = _rows(labelled, run, task, arm, transfer)
+    params = {**options.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
+    tags = {**training_tags(run, f"emo_pillars_transfer_{task.name}", trial.trial), "trial": trial.trial}
+    title = " ".join([task.name, arm.model, *(f"{name} {value}" for name, value in _chosen(arm).items())])
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        tracked_run(model_store(run.all_settings), title, params, tags) as tracked,
+    ):
+        path, seconds, epochs = start.path, 0.0, 0
+        if arm.tuned:
+            train, validation = rows.rows["train"], rows.rows["validation"]
+            typed = arm.variant == TYPED
+            begin = partial(starting_model, start.path, train, goemotions_labels(), options, options.pooling, typed)
+            result = train_model(
+                begin, TrainingRows(train, validation), options, Path(scratch) / "model",
+                training_context(run, tracked, trial.trial),
+            )  # fmt: skip
+            tracked.log_history(result)
+            path, seconds, epochs = result.path, result.seconds, len(result.history)
+        model = load_on_device(MultiLabelClassifier, path, options.device)
+        if not arm.tuned and task.validates:
+            model.threshold = threshold_on(model, rows.rows["validation"], options.batch_size)
+        scored = _scored(tracked, model, rows, task, options.batch_size)
+    line = "; ".join(f"{kind}: macro-F1 {row['f1']:.4f}" for kind, row in scored[MACRO].items())
+    run.say(f"{title}: {line}")
+    common = {
+        **trial.asDict(), "threshold": model.threshold, "epochs": epochs, "seconds": round(seconds, 1),
+        **{f"{split}_rows": len(rows.rows[split]) if arm.tuned or split == "test" else 0 for split in SPLITS},
+        "starts_from": start.identity, "run_id": tracked.run_id,
+    }  # fmt: skip
+    return [{**common, **row} for kinds in scored.values() for row in kinds.values()]
+
+
+def _rows(labelled: DataFrame, run: StageRun, task: Task, arm: Arm, transfer: TransferSettings) -> TaskRows:
+    rows = task.rows(labelled, arm, transfer)
+    if arm.variant not in (RELABELLED, TYPED):
+        return rows
+    judge = load_on_device(MultiLabelClassifier, run.models[CONTEXTUAL].path, options_of(run, task.name).device)
+    return relabelled(rows, judge, transfer.least_probability, run.all_settings.models.batch_size)
+
+
+def _scored(
+    tracked: TrackedRun, model: MultiLabelClassifier, rows: TaskRows, task: Task, batch_size: int
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Class, then what is scored, to its row of the results; MLflow gets the averages and the classes."""
+    probabilities = answers_to(model, rows.rows["test"], batch_size)
+    log_answers(tracked, model, probabilities, [labels for _, labels in rows.rows["test"]])
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for score in task.scores(probabilities, rows.truths, model.threshold):
+        figures = {kind: round(getattr(score, kind), 4) for kind in ("precision", "recall", "f1")}
+        counts = {"support": score.support, "predicted": score.predicted}
+        found.setdefault(score.name, {})[score.scored] = {
+            "scored": score.scored, "class": score.name, **figures, **counts,
+        }  # fmt: skip
+        if score.name == MACRO:
+            metric = f"{score.scored.replace(', ', '_').replace(' ', '_')}_macro_"
+            tracked.log_metrics(figures, metric)
+    return found
+
+
+def _chosen(arm: Arm) -> dict[str, Any]:
+    """What an arm is beside its model, for people."""
+    chosen = {
+        name: value for name, value in asdict(arm).items() if name not in ("model", "tuned") and value is not None
+    }
+    return chosen if arm.tuned else {"as": "it is"}
+
+
+def _start(run: StageRun, model: str) -> ResolvedModel:
+    if model != PLAIN:
+        found: ResolvedModel = run.models[model]
+        return found
+    models = run.all_settings.models
+    return resolve(models.emo_pillars_encoder, Path(run.folder), share=models.share)
+
+
+def _shared(run: StageRun, task: Task, arm: Arm) -> Any:
+    """The settings that a trial depends on beside its rows and its model."""
+    transfer = run.all_settings.emo_pillars.transfer
+    if not arm.tuned:
+        return [task.name]
+    own = options_of(run, task.name).model_dump(exclude={"seed"})
+    return [task.name, own, transfer.validation_share] + (
+        [transfer.least_probability] if arm.variant in (RELABELLED, TYPED) else []
+    )
+
+
+def _content(labelled: DataFrame) -> str:
+    content = F.bit_xor(F.xxhash64(*labelled.columns))
+    row = labelled.agg(F.count("*").alias("n"), content.alias("content")).first()
+    return f"{row.n}:{row.content}" if row is not None else ""
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,174 @@
+"""The three tasks that models of the synthetic data are tried on: their arms, their rows, their scores."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.emo_pillars_settings import TransferSettings
+from conf.taxonomy import goemotions_labels
+from etl.emo_pillars.transfer_scores import Score, emocontext_scores, goemotions_scores, isear_scores
+from etl.emo_pillars.transfer_sets import content_place, emocontext_context, emocontext_truth
+from etl.training.recipes.multi_label import SPLITS, PassageRows, passages_by_split, require_rows
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
+from udfs.models.classifiers.multi_label_metrics import best_threshold, multi_hot
+
+PLAIN = "emo_pillars_encoder"
+CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
+CONTEXTUAL, CONTEXTUAL_REWRITTEN = "emo_pillars_contextual", "emo_pillars_contextual_rewritten"
+KEPT, RELABELLED, TYPED = "kept", "relabelled", "typed"
+"""What EmoContext's others are learned as: neutral; the contextual model's label; that, with token types (Table 7)."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One trial: a model under ``models``, tuned on the task or as it is.
+
+    Attributes:
+        variant: what EmoContext's others count as.
+        seed: of the tuning.
+        fold: of ISEAR, that is held out.
+    """
+
+    model: str
+    tuned: bool
+    variant: str | None = None
+    seed: int | None = None
+    fold: int | None = None
+
+
+Arms = Callable[[Collection[str], TransferSettings], list[Arm]]
+
+
+def goemotions_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
+    """Each model as it is; then tuned, once a seed, what learned from original utterances (Emo Pillars Table 2)."""
+    as_it_is = [Arm(model, False) for model in (CONTEXTLESS, CONTEXTLESS_REWRITTEN) if model in present]
+    starts = [model for model in (PLAIN, CONTEXTLESS) if model in present]
+    return as_it_is + [Arm(model, True, seed=seed) for model in starts for seed in dict.fromkeys(transfer.seeds)]
+
+
+def isear_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
+    """Each model as it is on all reports; then tuned, once a fold (Emo Pillars Table 3)."""
+    as_it_is = [Arm(model, False) for model in (CONTEXTLESS, CONTEXTLESS_REWRITTEN) if model in present]
+    starts = [model for model in (PLAIN, CONTEXTLESS) if model in present]
+    folds = range(min(transfer.folds, transfer.folds_run or transfer.folds))
+    return as_it_is + [Arm(model, True, seed=transfer.seeds[0], fold=fold) for model in starts for fold in folds]
+
+
+def emocontext_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
+    """Each contextual model as it is; then tuned, in the three ways of Table 7 (Emo Pillars Tables 6 and 7).
+
+    The plain encoder is tuned without relabelling, for which no model of the synthetic data is needed.
+    """
+    models = [model for model in (CONTEXTUAL, CONTEXTUAL_REWRITTEN) if model in present]
+    variants = (KEPT, RELABELLED, TYPED) if CONTEXTUAL in present else (KEPT,)
+    tuned = [(PLAIN, KEPT)] if PLAIN in present else []
+    tuned += [(model, variant) for model in models for variant in variants]
+    seed = transfer.seeds[0]
+    return [Arm(model, False) for model in models] + [Arm(model, True, variant, seed) for model, variant in tuned]
+
+
+@dataclass(frozen=True)
+class TaskRows:
+    """A task's rows for one arm; ``truths`` of the test rows, as the task's scores take them."""
+
+    rows: dict[str, PassageRows]
+    truths: Any
+
+
+def goemotions_rows(comments: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
+    """The three splits as they are."""
+    passages = comments.select(
+        F.col("text_id").alias("passage_id"), F.col("text").alias("utterance"),
+        F.lit(None).cast("string").alias("context"), "labels", "split",
+    )  # fmt: skip
+    rows, _ = passages_by_split(passages, "emo_pillars.goemotions")
+    return TaskRows(rows, [labels for _, labels in rows["test"]])
+
+
+def isear_rows(reports: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
+    """The arm's fold is held out, without tuning all reports; a share of the rest chooses the threshold."""
+    ids = {label: number for number, label in enumerate(goemotions_labels())}
+    rows: dict[str, PassageRows] = {split: [] for split in SPLITS}
+    for row in reports.orderBy(F.xxhash64("report_id"), "report_id").toLocalIterator():
+        validation = content_place(f"validation\n{row.text}") < transfer.validation_share
+        split = "test" if arm.fold in (None, row.fold) else "validation" if validation else "train"
+        rows[split].append((Passage(row.text), (ids[row.label],)))
+    require_rows(rows, "emo_pillars.isear", SPLITS if arm.tuned else ("test",))
+    return TaskRows(rows, [labels for _, labels in rows["test"]])
+
+
+def emocontext_rows(dialogues: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
+    """The last turn after the two before it; others are neutral until ``relabelled``."""
+    ids = {label: number for number, label in enumerate(goemotions_labels())}
+    rows: dict[str, PassageRows] = {split: [] for split in SPLITS}
+    emotions = []
+    for row in dialogues.orderBy(F.xxhash64("dialogue_id"), "dialogue_id").toLocalIterator():
+        labels = tuple(ids[label] for label in emocontext_truth(row.emotion))
+        rows[row.split].append((Passage(row.turns[-1], emocontext_context(row.turns[:-1])), labels))
+        if row.split == "test":
+            emotions.append(row.emotion)
+    require_rows(rows, "emo_pillars.emocontext", SPLITS if arm.tuned else ("test",))
+    return TaskRows(rows, emotions)
+
+
+def relabelled(task: TaskRows, model: MultiLabelClassifier, least: float, batch_size: int) -> TaskRows:
+    """The training and validation rows of others with the model's strongest label (Emo Pillars 5.2.2).
+
+    Args:
+        least: a strongest label under it makes the row neutral.
+    """
+    neutral = goemotions_labels().index("neutral")
+    rows = dict(task.rows)
+    for split in ("train", "validation"):
+        others = [place for place, (_, labels) in enumerate(rows[split]) if labels == (neutral,)]
+        answers = model.probabilities([rows[split][place][0] for place in others], batch_size).numpy()
+        fresh = list(rows[split])
+        for place, answer in zip(others, answers, strict=True):
+            strongest = int(answer.argmax())
+            fresh[place] = (fresh[place][0], (strongest if answer[strongest] >= least else neutral,))
+        rows[split] = fresh
+    return TaskRows(rows, task.truths)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A set that models are tried on: its settings' key under ``training``, its arms, rows and scores."""
+
+    name: str
+    arms: Arms
+    rows: Callable[[DataFrame, Arm, TransferSettings], TaskRows]
+    scores: Callable[[NDArray[Any], Any, float], list[Score]]
+    validates: bool = False
+    """Whether a model as it is gets a threshold on the validation rows; else its own."""
+
+
+def _of_labels(scores: Callable[..., list[Score]]) -> Callable[[NDArray[Any], Any, float], list[Score]]:
+    def scored(probabilities: NDArray[Any], truths: Sequence[Sequence[int]], threshold: float) -> list[Score]:
+        return scores(probabilities, multi_hot(truths, probabilities.shape[1]), threshold)
+
+    return scored
+
+
+def _of_emotions(probabilities: NDArray[Any], emotions: list[str], threshold: float) -> list[Score]:
+    return emocontext_scores(probabilities, emotions)
+
+
+def threshold_on(model: MultiLabelClassifier, rows: PassageRows, batch_size: int) -> float:
+    """The threshold that is best on labelled rows (Emo Pillars D)."""
+    answers = model.probabilities([passage for passage, _ in rows], batch_size).numpy()
+    return best_threshold(answers.astype(np.float32), multi_hot([labels for _, labels in rows], answers.shape[1]))
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task("goemotions", goemotions_arms, goemotions_rows, _of_labels(goemotions_scores), validates=True),
+        Task("isear", isear_arms, isear_rows, _of_labels(isear_scores)),
+        Task("emocontext", emocontext_arms, emocontext_rows, _of_emotions),
+    )
+}

@@ -1,0 +1,59 @@
+"""Declare the stages that train a model, and those that tune one on other labelled sets."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from conf.taxonomy import GOEMOTIONS
+from etl.pipeline.stage import Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage
+from etl.pipeline.stage_run import StageRun
+from etl.tables import Table
+
+
+def training_stage(model: str, *settings: str, units: str, **declared: Any) -> Declare:
+    """Declare a training of ``models.<model>`` under ``training.<model>``, which runs when it is named.
+
+    Args:
+        model: that it trains.
+        settings: that count beside ``training.<model>`` and ``models.training_threads``.
+        units: what a row is, in the plural.
+        declared: what else ``stage`` takes.
+    """
+    own = (f"training.{model}", "models.training_threads", *settings)
+    return stage(**{"writes": Model(model), "settings": own, "units": units, "manual": True, **declared})
+
+
+def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Declare:
+    """Declare the transfers of Emo Pillars to another labelled set: one training after the other, each a slice.
+
+    Args:
+        task: the set, a key under ``training``.
+        reads: its table.
+        writes: the table of results.
+        models: keys under ``models`` of those that are tuned.
+    """
+
+    def trials(rows: DataFrame, run: StageRun) -> DataFrame:
+        from etl.training.recipes.transfer import planned_transfers
+
+        return planned_transfers(rows, run, task)
+
+    def declare(described: Callable[..., Any]) -> Stage:
+        @wraps(described)
+        def results(planned: DataFrame, rows: DataFrame, run: StageRun) -> DataFrame:
+            from etl.training.recipes.transfer import run_transfers
+
+            return run_transfers(planned, rows, run, task, writes)
+
+        return manual_stage(
+            reads=(reads,), writes=writes, models=models, resources=(GOEMOTIONS,),
+            units=RowAccounting("trials", rows_out="count(DISTINCT trial)"),
+            settings=(
+                f"training.{task}", "emo_pillars.transfer", "models.emo_pillars_encoder", "models.training_threads",
+            ),
+            incremental=Incremental("trial", cost_per_minute=1e-6, prepare=trials, content_keyed=True),
+        )(results)  # fmt: skip
+
+    return declare

@@ -1,0 +1,262 @@
+"""Trainings in MLflow: a run with its figures, the model in the registry, and the alias `champion`."""
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mlflow import MlflowClient
+from mlflow.entities import Metric, Param
+from mlflow.exceptions import MlflowException, RestException
+from mlflow.models import Model
+
+from conf.errors import InputError
+from etl.training.signatures import signature_of
+from udfs.models.loader import resolve
+from udfs.models.mlflow_client import client_of
+from udfs.models.pictures import Chart, loss_curve, update_curve
+from udfs.models.trainable import EpochMetrics, TrainingResult
+
+CHAMPION = "champion"
+MODEL = "model"
+FLAVOR = "safetensors_classifier"
+MOST_METRICS = 1_000
+"""That MLflow takes in one call."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where runs and models are kept.
+
+    Attributes:
+        tracking_uri: MLflow's store: `sqlite:///FILE`, `databricks`, a server's address.
+        experiment: name, or a path on Databricks.
+        artifact_root: folder or URI of a new experiment's artifacts; None leaves it to the store.
+        registry_uri: the registry, where it is not the store (`databricks-uc`).
+    """
+
+    tracking_uri: str | None
+    experiment: str
+    artifact_root: str | None = None
+    registry_uri: str | None = None
+
+    def client(self) -> MlflowClient:
+        return client_of(self.tracking_uri, self.registry_uri)
+
+    def experiment_id(self) -> str:
+        """The experiment's id; made when it is not there."""
+        client = self.client()
+        known = client.get_experiment_by_name(self.experiment)
+        if known is not None:
+            return str(known.experiment_id)
+        try:
+            return str(client.create_experiment(self.experiment, artifact_location=self.artifact_root))
+        except MlflowException:  # made by another run meanwhile
+            known = client.get_experiment_by_name(self.experiment)
+            if known is None:
+                raise
+            return str(known.experiment_id)
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """What became of the alias: the new version's score and the old champion's on the same held-out rows."""
+
+    promoted: bool
+    version: str
+    score: float
+    champion_before: str | None
+    champion_score: float | None
+    reason: str
+
+
+class TrackedRun:
+    """A training's run in MLflow, as `tracked_run` opens it.
+
+    Attributes:
+        derive: further figures of an epoch, to be logged with it.
+        updates: each update's mean loss, by number.
+    """
+
+    def __init__(self, client: MlflowClient, run_id: str, artifact_uri: str) -> None:
+        self.client, self.run_id, self.artifact_uri = client, run_id, artifact_uri
+        self.derive: Callable[[EpochMetrics], Mapping[str, float]] = lambda epoch: {}
+        self.updates: dict[int, float] = {}
+        self._logged: set[int] = set()
+
+    def on_epoch(self, epoch: EpochMetrics) -> None:
+        """Log one epoch; the callback that a training takes."""
+        self._logged.add(epoch.epoch)
+        for name, value in {**epoch.flat(), **self.derive(epoch)}.items():
+            if name != "epoch":
+                self.client.log_metric(self.run_id, name, value, step=epoch.epoch)
+
+    def log_metrics(self, metrics: Mapping[str, float], prefix: str = "") -> None:
+        """Log figures, each name after `prefix`."""
+        rows = [Metric(f"{prefix}{name}", float(value), 0, 0) for name, value in metrics.items()]
+        self.client.log_batch(self.run_id, metrics=rows)
+
+    def log_history(self, result: TrainingResult) -> None:
+        """Log the best epoch, its validation figures, seconds, hardware, the loss curve, and epochs not logged yet."""
+        for epoch in result.history:
+            if epoch.epoch not in self._logged:  # of before an interruption
+                self.on_epoch(epoch)
+        self.client.log_batch(self.run_id, params=[Param(key, str(value)) for key, value in result.hardware.items()])
+        self.log_metrics({"best_epoch": result.best_epoch, "training_seconds": result.seconds})
+        self.log_metrics(result.metrics, "best_validation_")
+        self.client.log_dict(self.run_id, {"epochs": [epoch.flat() for epoch in result.history]}, "history.json")
+        self.client.log_figure(self.run_id, loss_curve(result.history), "loss.png")
+
+    def log_updates(self) -> None:
+        """Log the mean loss of each update, as a metric by step and as a picture."""
+        rows = [Metric("update_loss", loss, 0, number) for number, loss in self.updates.items()]
+        for start in range(0, len(rows), MOST_METRICS):
+            self.client.log_batch(self.run_id, metrics=rows[start : start + MOST_METRICS])
+        self.client.log_figure(self.run_id, update_curve(self.updates), "update_loss.png")
+
+    def log_classes(self, per_class: Sequence[Mapping[str, Any]], prefix: str = "") -> None:
+        """Log one row a class (`per_class_metrics`) as CSV and JSON."""
+        self._log_csv([list(per_class[0]), *(list(row.values()) for row in per_class)], f"{prefix}per_class.csv")
+        self.client.log_dict(self.run_id, {"classes": [dict(row) for row in per_class]}, f"{prefix}per_class.json")
+
+    def log_chart(self, chart: Chart, prefix: str = "") -> None:
+        """Log a chart as CSV and as a picture."""
+        self._log_csv(chart.rows, f"{prefix}{chart.name}.csv")
+        self.client.log_figure(self.run_id, chart.figure, f"{prefix}{chart.name}.png")
+
+    def _log_csv(self, rows: Sequence[Sequence[Any]], name: str) -> None:
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        self.client.log_text(self.run_id, text.getvalue(), name)
+
+    def log_model(self, folder: Path, kind: str) -> str:
+        """Log a model folder as it is, safetensors and JSON, with an MLmodel file; return its URI."""
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = Path(scratch) / MODEL
+            shutil.copytree(folder, copy)
+            description = Model(artifact_path=MODEL, run_id=self.run_id, signature=signature_of(kind))
+            description.add_flavor(FLAVOR, kind=kind, data=".")
+            description.save(str(copy / "MLmodel"))
+            self.client.log_artifacts(self.run_id, str(copy), MODEL)
+        return f"{self.artifact_uri.rstrip('/')}/{MODEL}"
+
+    def register(self, name: str, source: str, tags: Mapping[str, str] | None = None) -> str:
+        """Make the logged model at `source` the next version of `name` in the registry; return its number."""
+        try:
+            self.client.create_registered_model(name)
+        except (MlflowException, RestException) as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+        version = self.client.create_model_version(name, source, run_id=self.run_id, tags=dict(tags or {}))
+        return str(version.version)
+
+
+@contextmanager
+def tracked_run(
+    store: Store, name: str, params: Mapping[str, Any], tags: Mapping[str, str] | None = None
+) -> Iterator[TrackedRun]:
+    """Open a run named `name` with `params`; an error inside marks it failed.
+
+    Args:
+        tags: the data's versions among them; under ``training`` what names this training, whose earlier run, if it
+            was killed and still stands as running, is closed.
+    """
+    tags = dict(tags or {})
+    close_killed_runs(store, tags.get("training"))
+    client = store.client()
+    run = client.create_run(store.experiment_id(), run_name=name, tags=tags)
+    tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
+    client.log_batch(run.info.run_id, params=[Param(key, str(value)) for key, value in params.items()])
+    try:
+        yield tracked
+    except BaseException:
+        client.set_terminated(run.info.run_id, status="FAILED")
+        raise
+    client.set_terminated(run.info.run_id)
+
+
+def close_killed_runs(store: Store, training: str | None) -> None:
+    """Give the runs of a training that still stand as running the status KILLED: it is starting anew."""
+    if training is None:
+        return
+    client, running = store.client(), f"attributes.status = 'RUNNING' and tags.training = '{training}'"
+    for run in client.search_runs([store.experiment_id()], running):
+        client.set_terminated(run.info.run_id, status="KILLED")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A registered version that may become the champion.
+
+    Attributes:
+        name, version: in the registry.
+        metric, score: the figure that decides, just measured on the held-out rows.
+        held_out: digest of these rows (`rows_digest`), kept with the version.
+        lower: a lower figure is the better one, as of perplexity.
+    """
+
+    name: str
+    version: str
+    metric: str
+    score: float
+    held_out: str
+    lower: bool = False
+
+
+def promote_if_better(
+    store: Store, candidate: Candidate, score: Callable[[Path], float], cache_dir: Path
+) -> Promotion:  # fmt: skip
+    """Move the alias `champion` to the candidate if it beats today's champion on the same held-out rows.
+
+    The champion is scored here and now by `score`, from a model's folder to its figure on the held-out rows, so that
+    no figure from other rows decides. Equal scores leave the alias where it is; a champion that can no longer be
+    read gives way.
+    """
+    name, version, mine = candidate.name, candidate.version, candidate.score
+    client = store.client()
+    before = champion_version(store, name)
+    theirs: float | None = None
+    if before == version:
+        promoted, reason = True, "it is the champion already"
+    elif before is None:
+        promoted, reason = True, "there was no champion"
+    else:
+        try:
+            theirs = score(_resolved(store, name, before, cache_dir))
+            promoted = mine < theirs if candidate.lower else mine > theirs
+            verb = "beats" if promoted else "does not beat"
+            reason = f"{candidate.metric} {mine:.4f} {verb} version {before}'s {theirs:.4f}"
+        except InputError as error:
+            promoted, reason = True, f"version {before} cannot be read: {error}"
+    if promoted:
+        client.set_registered_model_alias(name, CHAMPION, version)
+    tags = {candidate.metric: f"{mine:.6f}", "held_out": candidate.held_out, "promotion": reason[:500]}
+    for key, value in tags.items():
+        client.set_model_version_tag(name, version, key, value)
+    return Promotion(promoted, version, mine, before, theirs, reason)
+
+
+def champion_version(store: Store, name: str) -> str | None:
+    """The champion's version number; None when there is none."""
+    try:
+        return str(store.client().get_model_version_by_alias(name, CHAMPION).version)
+    except (MlflowException, RestException):
+        return None
+
+
+def rows_digest(rows: Sequence[Any]) -> str:
+    """Sha256 of rows that JSON can write, whatever their order."""
+    lines = sorted(json.dumps(row, ensure_ascii=False) for row in rows)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _resolved(store: Store, name: str, version: str, cache_dir: Path) -> Path:
+    uri = f"models:/{name}/{version}"
+    return resolve(uri, cache_dir, store.tracking_uri, registry_uri=store.registry_uri).path

@@ -1,0 +1,156 @@
+"""Duplicates across films and near-duplicates within a film: found, verified, deterministic, not quadratic."""
+
+import itertools
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from etl.common.near_duplicates import (
+    NearDuplicates,
+    candidate_pairs,
+    dialogue_words,
+    duplicates,
+    minhash_bands,
+    near_duplicate_pairs,
+    shingles,
+)
+
+LONG = [
+    "The ferry to the island leaves at seven from the old pier .",
+    "Then we should pack the tent and the lamp before the rain comes .",
+    "I will carry the lamp if you take the bread .",
+]
+CHANGED = [LONG[0].replace("seven", "eight"), *LONG[1:]]
+CHANGED_AGAIN = [CHANGED[0], LONG[1].replace("rain", "wind"), LONG[2].replace("bread", "soup")]
+
+TEXTS = {
+    # id: (film, turns)
+    "10-0": ("a", LONG),
+    "11-0": ("b", [turn.upper().replace(" .", " !") for turn in LONG]),  # another film, the same words
+    "12-0": ("a", CHANGED),  # another upload, one word apart
+    "13-0": ("b", CHANGED),  # the same as 12-0, in another film; like 11-0 in its own
+    "14-0": ("c", CHANGED_AGAIN),  # like 12-0, but of another film: stays
+    "15-0": ("a", [" ".join(LONG)]),  # another cut into turns: the same shingles
+    "20-0": ("a", ["Good night ."]),
+    "21-0": ("c", ["Good night !"]),
+    "22-0": ("a", ["Good day ."]),  # too short for a shingle: only by exact match
+    "23-0": ("a", ["Good night .", "Good day ."]),
+    "30-0": ("a", ["?!"]),
+    "31-0": ("a", ["..."]),
+}
+
+
+def duplicate_frame(spark: SparkSession, texts: dict[str, tuple[str, list[str]]]) -> DataFrame:
+    rows = [(name, film, turns) for name, (film, turns) in texts.items()]
+    return spark.createDataFrame(rows, "dialogue_id string, movie_id string, texts array<string>")
+
+
+def shingled_frame(frame: DataFrame) -> DataFrame:
+    words = frame.select(
+        F.col("movie_id").alias("block"),
+        F.col("dialogue_id").alias("id"),
+        dialogue_words(F.col("texts")).alias("w"),
+    )
+    return words.select("block", "id", shingles(F.col("w"), 3).alias("shingles"))
+
+
+def exact_jaccard(left: list[str], right: list[str]) -> float:
+    def runs(turns: list[str]) -> set[tuple[str, ...]]:
+        tokens = [word for word in " ".join(turns).lower().split() if word.isalnum()]
+        return set(zip(tokens, tokens[1:], tokens[2:], strict=False))
+
+    return len(runs(left) & runs(right)) / len(runs(left) | runs(right))
+
+
+def test_duplicates_and_near_duplicates_and_what_is_neither(spark: SparkSession) -> None:
+    near = NearDuplicates(jaccard=0.7)
+    outcomes = []
+    for partitions in (1, 5):
+        frame = duplicate_frame(spark, TEXTS).repartition(partitions, "texts")
+        found = {row["dialogue_id"]: (row["reason"], row["detail"]) for row in duplicates(frame, True, near).collect()}
+        outcomes.append(found)
+    assert outcomes[0] == outcomes[1], "another partitioning, another outcome"
+    alike = round(exact_jaccard(LONG, CHANGED), 4)
+    assert alike > 0.7
+    assert outcomes[0] == {
+        "11-0": ("duplicate", "same text as 10-0"),
+        "12-0": ("near_duplicate", f"like 10-0, Jaccard {alike:.4f}"),
+        "13-0": ("duplicate", "same text as 12-0"),
+        "15-0": ("near_duplicate", "like 10-0, Jaccard 1.0000"),
+        "21-0": ("duplicate", "same text as 20-0"),
+    }
+
+
+def test_each_kind_alone(spark: SparkSession) -> None:
+    frame = duplicate_frame(spark, TEXTS)
+    exact = {row["dialogue_id"] for row in duplicates(frame, True, None).collect()}
+    assert exact == {"11-0", "13-0", "21-0"}
+    near = {row["dialogue_id"] for row in duplicates(frame, False, NearDuplicates(jaccard=0.7)).collect()}
+    assert near == {"12-0", "13-0", "15-0"}
+    stricter = {row["dialogue_id"] for row in duplicates(frame, False, NearDuplicates(jaccard=0.95)).collect()}
+    assert stricter == {"15-0"}
+
+
+def test_of_a_chain_only_what_has_no_earlier_near_duplicate_stays(spark: SparkSession) -> None:
+    chain = {"1-0": ("a", LONG), "2-0": ("a", CHANGED), "3-0": ("a", CHANGED_AGAIN)}
+    threshold = 0.7
+    assert exact_jaccard(LONG, CHANGED) >= threshold and exact_jaccard(CHANGED, CHANGED_AGAIN) >= threshold
+    assert exact_jaccard(LONG, CHANGED_AGAIN) < threshold
+    near = NearDuplicates(jaccard=threshold, bands=40, rows=2)
+    found = {
+        row["dialogue_id"]: row["detail"] for row in duplicates(duplicate_frame(spark, chain), True, near).collect()
+    }
+    assert {name: detail.split(",")[0] for name, detail in found.items()} == {
+        "2-0": "like 1-0",
+        "3-0": "like 2-0",
+    }
+
+
+def test_banding_finds_what_all_pairs_find(spark: SparkSession) -> None:
+    """Forty texts with one to three changed words: every pair over the threshold, none under it."""
+    tokens = " ".join(LONG).split()
+    texts = {}
+    for number in range(40):
+        changed = list(tokens)
+        for place in range(number % 4):
+            changed[(number * 7 + place * 11) % len(changed)] = f"word{number}"
+        texts[f"{number:03}-0"] = ("a", [" ".join(changed)])
+    near = NearDuplicates(jaccard=0.8)
+    pairs = near_duplicate_pairs(shingled_frame(duplicate_frame(spark, texts)), near)
+    found = {(row["earlier"], row["later"]) for row in pairs.collect()}
+    expected = {
+        (left, right)
+        for left, right in itertools.combinations(sorted(texts), 2)
+        if round(exact_jaccard(texts[left][1], texts[right][1]), 4) >= near.jaccard
+    }
+    assert len(expected) > 50
+    assert found <= expected
+    assert len(found) >= 0.995 * len(expected)
+
+
+def test_a_crowded_bucket_costs_linear_pairs_and_still_leaves_one(spark: SparkSession) -> None:
+    texts = {f"{number:04}-0": ("a", LONG if number % 2 else [" ".join(LONG)]) for number in range(300)}
+    near = NearDuplicates(bucket_limit=10)
+    frame = duplicate_frame(spark, texts)
+    assert candidate_pairs(shingled_frame(frame), near).count() <= 300 * 10
+    found = {row["dialogue_id"] for row in duplicates(frame, False, near).collect()}
+    assert set(texts) - found == {"0000-0"}
+
+
+def test_signatures_are_those_of_sparks_own_hash(spark: SparkSession) -> None:
+    """The arrays of ``udfs.minhash`` against the same signature as column expressions."""
+    near = NearDuplicates(bands=5, rows=3)
+    sizes = (1, 2, 30, 0, 7, 200)
+    hashed = [[hash((size, place)) for place in range(size)] for size in sizes]
+    ends = [[-(2**63), 2**63 - 1, -1, 0]]
+    rows = [("a film", str(number), numbers) for number, numbers in enumerate(hashed + ends)]
+    shingled = spark.createDataFrame(rows, "block string, id string, shingles array<bigint>")
+
+    def minimum(seed: int):
+        return F.array_min(F.transform("shingles", lambda shingle: F.xxhash64(shingle, F.lit(seed))))
+
+    bands = F.array(*(F.xxhash64(*(minimum(band * 3 + row) for row in range(3))) for band in range(5)))
+    expected = shingled.where(F.size("shingles") > 0).select("block", "id", bands.alias("bands"))
+    found = minhash_bands(shingled, near)
+    assert sorted(found.collect()) == sorted(expected.collect())
+    assert found.count() == len(rows) - 1

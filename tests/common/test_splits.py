@@ -1,0 +1,76 @@
+"""Splits: by class share, no near-duplicate group and no film astride (EDOS 3.3)."""
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.errors import InputError
+from etl.common.near_duplicates import NearDuplicates
+from etl.common.splits import connected, near_duplicate_groups, split_by_film
+from etl.edos.splits import split_released
+
+CROWD = "dialogue_id string, turn int, turns array<string>, label string, votes array<string>, source string"
+
+
+def crowd_frame(spark: SparkSession) -> DataFrame:
+    rows: list[tuple] = []
+    for number in range(200):
+        words = " ".join(f"w{number}x{place}" for place in range(8))
+        rows.append((f"d{number:03}", 0, [words], ("sad", "proud")[number % 2], None, "s"))
+    tail = "and that is how we lost the boat"
+    for number in range(12):  # the same last turn
+        rows.append((f"tail{number:02}", 1, [f"opening {number}", tail], "sad", None, "s"))
+    for number in range(12):  # one word apart
+        text = f"we walked along the harbour wall until the lamps went out at number {number}"
+        rows.append((f"near{number:02}", 0, [text], "proud", None, "s"))
+    rows += [("cut", 0, ["first words of it"], "sad", None, "s"),
+             ("cut", 1, ["first words of it", "quite other words then"], "proud", None, "s"),
+             ("nolabel", 0, ["nobody agreed"], None, None, "s")]  # fmt: skip
+    return spark.createDataFrame(rows, CROWD)
+
+
+def test_groups_stay_together_and_each_class_gets_its_share(spark: SparkSession) -> None:
+    outcomes = []
+    for partitions in (1, 4):
+        rows = split_released(crowd_frame(spark).repartition(partitions)).collect()
+        outcomes.append({(row["dialogue_id"], row["turn"]): (row["label"], row["split"]) for row in rows})
+    found = outcomes[0]
+    assert outcomes[0] == outcomes[1] and len(found) == 227
+    assert found.pop(("nolabel", 0)) == (None, None)
+    for prefix in ("tail", "near", "cut"):
+        assert len({split for (name, _), (_, split) in found.items() if name.startswith(prefix)}) == 1
+    for label in ("sad", "proud"):
+        splits = [split for one, split in found.values() if one == label]
+        assert pytest.approx(splits.count("test") / len(splits), abs=0.06) == 0.2
+        assert pytest.approx(splits.count("validation") / len(splits), abs=0.06) == 0.1
+
+
+def test_a_short_last_turn_links_nothing_and_links_are_bounded(spark: SparkSession) -> None:
+    items = spark.createDataFrame(
+        [("a", "1", ["x y", "thank you"]), ("b", "2", ["z w", "Thank you !"]), ("c", "3", ["q", "so it goes on"]),
+         ("d", "4", ["r", "So it goes on ."])],
+        "id string, dialogue_id string, turns array<string>",
+    )  # fmt: skip
+    near = NearDuplicates()
+    groups = {row["id"]: row["group"] for row in near_duplicate_groups(items, near, 3).collect()}
+    assert groups == {"a": "a", "b": "b", "c": "c", "d": "c"}
+    with pytest.raises(InputError, match="more than 0 links"):
+        near_duplicate_groups(items, near, 3, max_links=0)
+
+
+def test_connected_takes_the_smallest_id_whatever_the_order() -> None:
+    links = [("d", "c"), ("b", "a"), ("c", "b"), ("y", "x")]
+    expected = {"a": "a", "b": "a", "c": "a", "d": "a", "x": "x", "y": "x"}
+    assert connected(links) == connected(links[::-1]) == expected
+
+
+def test_films_are_split_whole_and_about_80_10_10(spark: SparkSession) -> None:
+    rows = spark.createDataFrame(
+        [(str(film), part) for film in range(1500) for part in (0, 1)], "movie_id string, n int"
+    )
+    found = split_by_film(rows.repartition(3)).collect()
+    by_film: dict[str, set[str]] = {}
+    for row in found:
+        by_film.setdefault(row["movie_id"], set()).add(row["split"])
+    assert all(len(splits) == 1 for splits in by_film.values())
+    counts = [sum(one in splits for splits in by_film.values()) / 1500 for one in ("train", "validation", "test")]
+    assert counts == pytest.approx([0.8, 0.1, 0.1], abs=0.03)

@@ -1,0 +1,279 @@
+"""Resume, slices, ledgers and accounts, on small stages of the test's own."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.settings import Settings, load_settings
+from etl.pipeline.planner import PipelineContext, chosen, in_order
+from etl.pipeline.runner import StageError
+from etl.pipeline.stage import REGISTRY, Incremental, RowAccounting, Stage
+from etl.pipeline.stage_run import StageRun
+from etl.tables.model import Table
+from etl.tables.ops import DROPPED, STAGE_RUNS
+from etl.tables.outcome import Outcome
+from tests.stages import run_stages
+
+LETTERS = Table("trial.letters", "A letter.", "letter string, size int", ("letter",))
+LOUD = Table("trial.loud", "A loud letter.", "letter string, loud string", ("letter",))
+COUNTED = Table("trial.counted", "How many.", "n bigint", ("n",), {"n_not_negative": "n >= 0"})
+
+
+def make_stage(name: str, function: Callable, reads: tuple, writes: Table | None, **more: object) -> Stage:
+    facts = {"reads": reads, **more}
+    return Stage(name=name, function=function, module=__name__, writes=writes, **facts)
+
+
+def loud_letters(piece: DataFrame, run: StageRun) -> Outcome:
+    vowels = F.col("letter").isin("a", "e", "i", "o", "u")
+    dropped = piece.where(vowels).select(
+        F.lit("letter").alias("unit"), F.col("letter").alias("id"), F.lit("vowel").alias("reason"),
+        F.lit("").alias("detail"), F.lit(1).alias("units"),
+    )  # fmt: skip
+    return Outcome(piece.where(~vowels).select("letter", F.upper("letter").alias("loud")), dropped)
+
+
+SHOUT = make_stage("shout", loud_letters, (LETTERS,), LOUD, incremental=Incremental("letter", cost_per_minute=2.5),
+                   settings=("subtitles.silence_seconds",))  # fmt: skip
+COUNT = make_stage("count", lambda loud, run: loud.agg(F.count("*").alias("n")), (LOUD,), COUNTED,
+                   units=RowAccounting("letters", rows_out="sum(n)"))  # fmt: skip
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load_settings("local", [], {"lakehouse.root": str(tmp_path), "pipeline.slice_minutes": 1})
+
+
+def put(place: PipelineContext, letters: str) -> None:
+    rows = place.spark.createDataFrame([(letter, 1) for letter in letters], LETTERS.schema)
+    place.lakehouse.replace(LETTERS, rows, {})
+
+
+def column(place: PipelineContext, table: Table, name: str) -> list:
+    return sorted(row[0] for row in place.lakehouse.read(table).select(name).collect())
+
+
+def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Settings) -> None:
+    place = PipelineContext(spark, settings)
+    put(place, "abcdefghij")
+    assert run_stages(place, (SHOUT, COUNT)) == ["shout", "count"]
+    assert column(place, LOUD, "letter") == list("bcdfghj")
+    assert column(place, DROPPED, "id") == ["a", "e", "i"]
+    assert place.log.last("shout", "done").slices > 1
+
+    again = PipelineContext(spark, settings)
+    before = {table.name: again.lakehouse.identity(table) for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)}
+    assert run_stages(again, (SHOUT, COUNT)) == []
+    assert before == {table.name: PipelineContext(spark, settings).lakehouse.identity(table)
+                      for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)}  # fmt: skip
+
+    put(place, "cdefghijkl")  # a and b are gone, k and l are new
+    assert run_stages(PipelineContext(spark, settings), (SHOUT, COUNT)) == ["shout", "count"]
+    assert column(place, LOUD, "letter") == list("cdfghjkl")
+    assert column(place, DROPPED, "id") == ["e", "i"]
+    assert column(place, COUNTED, "n") == [8]
+
+    spark.sql(f"DELETE FROM {place.lakehouse.reference(COUNTED)}")
+    changed = PipelineContext(spark, settings)
+    assert changed.plan(COUNT).why == "trial.counted or its quarantine was changed by something else"
+    assert run_stages(changed, (SHOUT, COUNT)) == ["count"]
+
+    louder = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
+    assert PipelineContext(spark, louder).plan(SHOUT).why == "its settings changed"
+    assert run_stages(PipelineContext(spark, louder), (SHOUT, COUNT)) == ["shout", "count"]
+    assert column(place, LOUD, "letter") == list("cdfghjkl")
+    assert column(place, DROPPED, "id") == ["e", "i"]
+
+
+@pytest.mark.parametrize("dies_at", ["before main", "after main"])
+def test_a_run_that_dies_goes_on_without_loss_or_double(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch, dies_at: str
+) -> None:
+    place = PipelineContext(spark, settings)
+    put(place, "abcdefghij")
+    real, slices = place.lakehouse.append, []
+
+    def dying(table: Table, *arguments: object) -> None:
+        slices.extend([table] if table is LOUD else [])
+        if len(slices) == 2 and table is LOUD and dies_at == "before main":
+            raise KeyboardInterrupt  # the ledger has the slice's rows, the table has not
+        real(table, *arguments)
+        if len(slices) == 1 and table is LOUD and dies_at == "after main":
+            raise KeyboardInterrupt  # the slice counts, though nobody was told
+
+    monkeypatch.setattr(place.lakehouse, "append", dying)
+    with pytest.raises(KeyboardInterrupt):
+        run_stages(place, (SHOUT,))
+    assert 0 < len(column(place, LOUD, "letter")) < 7
+    resumed = PipelineContext(spark, settings)
+    assert resumed.log.unfinished("shout") is not None
+    assert run_stages(resumed, (SHOUT,)) == ["shout"]
+    assert column(resumed, LOUD, "letter") == list("bcdfghj")
+    assert column(resumed, DROPPED, "id") == ["a", "e", "i"]
+
+
+def test_a_run_given_up_under_other_settings_leaves_nothing(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = PipelineContext(spark, settings)
+    put(place, "abcdefghij")
+    real = place.lakehouse.append
+
+    def dying(table: Table, rows: DataFrame, *more: object) -> None:
+        if table is LOUD and place.lakehouse.read(LOUD).count() > 0:
+            raise KeyboardInterrupt
+        real(table, rows, *more)
+
+    monkeypatch.setattr(place.lakehouse, "append", dying)
+    with pytest.raises(KeyboardInterrupt):
+        run_stages(place, (SHOUT,))
+    other = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
+    assert PipelineContext(spark, other).plan(SHOUT).rebuild
+    run_stages(PipelineContext(spark, other), (SHOUT,))
+    assert column(place, LOUD, "letter") == list("bcdfghj")
+    assert column(place, DROPPED, "id") == ["a", "e", "i"]
+    assert len({row.run_id for row in place.lakehouse.read(DROPPED).collect()}) == 1
+
+
+def test_a_run_of_one_slice_given_up_after_its_commit_is_not_mixed_with_others(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left out, so the table's commit is the run's only one: its start alone tells whose rows these are."""
+    settings = settings.model_copy(update={"pipeline": settings.pipeline.model_copy(update={"slice_minutes": 60})})
+    place = PipelineContext(spark, settings)
+    put(place, "bcd")
+    real = place.lakehouse.append
+
+    def dying(table: Table, rows: DataFrame, *more: object) -> None:
+        real(table, rows, *more)
+        if table is LOUD:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(place.lakehouse, "append", dying)
+    with pytest.raises(KeyboardInterrupt):
+        run_stages(place, (SHOUT,))
+    other = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
+    assert PipelineContext(spark, other).plan(SHOUT).rebuild
+    assert PipelineContext(spark, settings).log.unfinished("shout") is not None
+
+
+def test_lost_and_doubled_rows_stop_the_stage(spark: SparkSession, settings: Settings) -> None:
+    place = PipelineContext(spark, settings)
+    put(place, "abc")
+    losing = make_stage("losing", lambda letters, run: letters.limit(2).select("letter", F.lit("X").alias("loud")),
+                        (LETTERS,), LOUD)  # fmt: skip
+    with pytest.raises(StageError, match="losing does not add up: 3 rows in, 2 out"):
+        run_stages(place, (losing,))
+    doubling = make_stage(
+        "doubling", lambda letters, run: letters.select(F.lit("a").alias("letter"), F.lit("X").alias("loud")),
+        (LETTERS,), LOUD,
+    )  # fmt: skip
+    with pytest.raises(StageError, match="2 rows too many for its key letter"):
+        run_stages(place, (doubling,))
+    assert place.log.last("losing", "done") is None
+
+
+def test_a_check_refuses_bad_rows(spark: SparkSession, settings: Settings) -> None:
+    place = PipelineContext(spark, settings)
+    with pytest.raises(Exception, match="n_not_negative"):
+        place.lakehouse.append(COUNTED, spark.createDataFrame([(-1,)], "n bigint"), {})
+
+
+def test_lineage_stands_in_the_commit(spark: SparkSession, settings: Settings) -> None:
+    place = PipelineContext(spark, settings)
+    put(place, "bc")
+    run_stages(place, (SHOUT,))
+    event = place.log.last("shout", "done")
+    commits = place.lakehouse.commits(LOUD, event.run_id)
+    assert commits and commits[0]["stage"] == "shout"
+    assert commits[0]["inputs"] == {"trial.letters": place.lakehouse.identity(LETTERS)}
+    assert (event.rows_in, event.rows_out, event.rows_dropped, event.rows_quarantined) == (2, 2, 0, 0)
+
+
+def test_optimize_is_no_reason_to_run(spark: SparkSession, settings: Settings) -> None:
+    place = PipelineContext(spark, settings)
+    put(place, "bcdf")
+    run_stages(place, (SHOUT, COUNT))
+    spark.sql(f"OPTIMIZE {place.lakehouse.reference(LOUD)}")
+    spark.sql(f"ALTER TABLE {place.lakehouse.reference(LETTERS)} SET TBLPROPERTIES ('note' = 'x')")
+    assert run_stages(PipelineContext(spark, settings), (SHOUT, COUNT)) == []
+
+
+def test_a_missing_input_is_named(spark: SparkSession, settings: Settings) -> None:
+    with pytest.raises(InputError, match=r"count reads trial.loud, which is not there"):
+        PipelineContext(spark, settings).plan(COUNT)
+
+
+def test_a_setting_that_is_not_declared_cannot_be_read(settings: Settings) -> None:
+    seen = SHOUT.visible(settings)
+    assert seen.subtitles.silence_seconds == 5.0
+    with pytest.raises(AttributeError):
+        _ = seen.subtitles.languages
+
+
+def test_order_and_choice() -> None:
+    ordered = in_order([COUNT, SHOUT])
+    assert [stage.name for stage in ordered] == ["shout", "count"]
+    assert [stage.name for stage in chosen(ordered, to="shout")] == ["shout"]
+    assert [stage.name for stage in chosen(ordered, start="count")] == ["count"]
+    asked = make_stage("asked", lambda loud, run: loud, (LOUD,), COUNTED, manual=True)
+    with_asked = in_order([COUNT, SHOUT, asked])
+    assert "asked" not in {stage.name for stage in chosen(with_asked)}
+    assert "asked" not in {stage.name for stage in chosen(with_asked, start="shout")}
+    assert [stage.name for stage in chosen(with_asked, only="asked")] == ["asked"]
+    assert [stage.name for stage in chosen(with_asked, to="asked")] == ["shout", "asked"]
+    after = make_stage("after", lambda counted, run: None, (COUNTED,), None, manual=True)
+    needed = in_order([SHOUT, asked, after])
+    assert [stage.name for stage in chosen(needed, to="after")] == ["shout", "asked", "after"]
+    assert [stage.name for stage in chosen(needed, to="shout, asked")] == ["shout", "asked"]
+    with pytest.raises(InputError, match="stage 'whisper' is not known"):
+        chosen(ordered, only="whisper")
+
+
+def test_a_stage_that_is_off_is_passed_over(spark: SparkSession, settings: Settings, monkeypatch) -> None:
+    off = make_stage("shout", loud_letters, (LETTERS,), LOUD, enabled_if="edos.expansion.enabled")
+    monkeypatch.setitem(REGISTRY, "shout", off)
+    edos = settings.edos.model_copy(update={"expansion": settings.edos.expansion.model_copy(update={"enabled": False})})
+    quiet = PipelineContext(spark, settings.model_copy(update={"edos": edos}))
+    put(quiet, "abc")
+    assert run_stages(quiet, (off, COUNT)) == ["count"]
+    assert column(quiet, COUNTED, "n") == [0]
+    loud = PipelineContext(spark, settings)
+    assert run_stages(loud, (off, COUNT)) == ["shout", "count"]
+    assert column(loud, COUNTED, "n") == [2]
+
+
+def echoing(piece: DataFrame, run: StageRun) -> Outcome:
+    """Every letter stays and leaves an echo in the ledger, under an id of its own."""
+    dropped = piece.select(
+        F.lit("echo").alias("unit"), F.concat("letter", F.lit("!")).alias("id"), F.lit("echo").alias("reason"),
+        F.lit("").alias("detail"), F.lit(1).alias("units"), F.col("letter").alias("work_key"),
+    )  # fmt: skip
+    return Outcome(piece.select("letter", F.upper("letter").alias("loud")), dropped)
+
+
+ECHO = make_stage("echo", echoing, (LETTERS,), LOUD, incremental=Incremental("letter"),
+                  units=RowAccounting("sounds", "2 * count(*)"))  # fmt: skip
+
+
+@pytest.mark.parametrize("lost", ["some rows", pytest.param("the table", marks=pytest.mark.slow)])
+def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
+    spark: SparkSession, settings: Settings, lost: str
+) -> None:
+    place = PipelineContext(spark, settings)
+    put(place, "abc")
+    assert run_stages(place, (ECHO,)) == ["echo"]
+    if lost == "some rows":
+        spark.sql(f"DELETE FROM {place.lakehouse.reference(LOUD)} WHERE letter = 'b'")
+    else:
+        shutil.rmtree(place.lakehouse.path(LOUD))
+    put(place, "abcd")
+    assert run_stages(PipelineContext(spark, settings), (ECHO,)) == ["echo"]
+    assert column(place, LOUD, "letter") == list("abcd")
+    assert column(place, DROPPED, "id") == ["a!", "b!", "c!", "d!"]
+    assert run_stages(PipelineContext(spark, settings), (ECHO,)) == []

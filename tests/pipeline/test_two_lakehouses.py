@@ -1,0 +1,24 @@
+"""Two lakehouses in one session: names in SQL are the one's that was registered last."""
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from conf.settings import load_settings
+from etl.pipeline.lakehouse import Lakehouse
+from etl.tables import TABLES
+
+LEMMAS, WORDS = TABLES["subtitles.lemmas"], "SELECT word FROM subtitles.lemmas"
+
+
+def test_the_last_registered_lakehouse_answers(spark: SparkSession, tmp_path: Path) -> None:
+    houses = []
+    for word in ("first", "second"):
+        house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path / word)}).lakehouse)
+        row = {name: word if name == "word" else None for name in LEMMAS.columns}
+        house.append(LEMMAS, spark.createDataFrame([row], LEMMAS.schema), {})
+        houses.append(house)
+    for house, word in zip(houses, ("first", "second"), strict=True):
+        house.register({})
+        assert [row.word for row in spark.sql(WORDS).collect()] == [word]
+    assert houses[0].read(LEMMAS).count() == 1  # only names were dropped

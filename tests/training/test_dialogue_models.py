@@ -1,0 +1,62 @@
+"""Models of one speaker's utterances: tuned, tuned further, compared on the same held-out sessions."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.settings import load_settings
+from etl.pipeline.stage_run import StageRun
+from etl.training.recipes.dialogue_models import (
+    compared_chatbots,
+    train_and_register_augmented_chatbot,
+    train_and_register_speaker,
+)
+from etl.training.registry import model_store
+from tests.udfs.tiny_models import tiny_language_model
+from udfs.models.loader import resolve
+
+TURNS = "array<struct<role: string, text: string>>"
+
+
+@pytest.fixture()
+def run(spark: SparkSession, tmp_path: Path) -> StageRun:
+    own = "{held_out: 3, max_tokens: 60, learning_rate: 0.01, epochs: 3, effective_batch: 2}"
+    settings = load_settings(
+        "local",
+        [],
+        [
+            f"lakehouse.root={tmp_path}/lakehouse",
+            f"models.dialogue_base=file:{tiny_language_model(tmp_path / 'base')}",
+            *(f"training.{name}={own}" for name in ("chatbot", "augmented_chatbot")),
+        ],
+    )
+    return StageRun(settings, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
+
+
+def test_two_chatbots_are_tuned_and_compared(spark: SparkSession, run: StageRun, tmp_path: Path) -> None:
+    said = [("supporter", "hello"), ("seeker", "my dog is lost"), ("supporter", "are you sad ?")]
+    rows = [
+        (f"s{n}", n == 9, [{"role": role, "text": f"{text} {'so ' * n}"} for role, text in said]) for n in range(10)
+    ]
+    sessions = spark.createDataFrame(rows, f"session_id string, contrast boolean, turns {TURNS}").cache()
+    drawn = sessions.where("session_id = 's0'")
+    first = train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
+    assert first.rows_in == 9  # of ten one failed its makers' checks
+    store = model_store(run.all_settings)
+    chatbot = resolve("models:/augesc-chatbot@champion", Path(run.folder), store.tracking_uri)
+    assert first.identity == chatbot.identity
+    models = {"chatbot": chatbot}
+    conversations = sessions.withColumnRenamed("session_id", "conversation_id").where("conversation_id < 's3'")
+    second = train_and_register_augmented_chatbot(
+        conversations, drawn, sessions, StageRun(**{**vars(run), "models": models})
+    )
+    assert second.figures["perplexity_before"] == pytest.approx(first.figures["perplexity"], rel=1e-3)
+    models["augmented_chatbot"] = resolve(
+        "models:/augesc-augmented-chatbot@champion", Path(run.folder), store.tracking_uri
+    )  # fmt: skip
+    outcome = compared_chatbots(drawn, sessions, StageRun(**{**vars(run), "models": models}))
+    figures = {row.chatbot: row for row in outcome.rows.collect()}
+    assert figures["chatbot"].perplexity == pytest.approx(first.figures["perplexity"], rel=1e-3)
+    assert figures["augmented_chatbot"].perplexity == pytest.approx(second.figures["perplexity"], rel=1e-3)
+    assert {row.sessions for row in figures.values()} == {3} and figures["chatbot"].perplexity < 40

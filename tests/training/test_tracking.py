@@ -1,0 +1,200 @@
+import os
+from dataclasses import replace
+from functools import partial
+
+import mlflow
+import pytest
+import torch
+from mlflow import MlflowClient
+
+from conf.errors import InputError
+from conf.training_options import ClassifierOptions
+from etl.training.loop.train import TrainingContext, train_model
+from etl.training.tracking import (
+    Candidate,
+    Store,
+    champion_version,
+    promote_if_better,
+    rows_digest,
+    tracked_run,
+)
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.devices import chosen_precision
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.metrics import confusion_counts, per_class_metrics
+from udfs.models.classifiers.weak_labeler import WeakLabeler
+from udfs.models.loader import resolve
+from udfs.models.pictures import confusion_chart
+from udfs.models.trainable import TrainingRows
+
+LABELS = ("sad", "glad")
+NAME = "edos-weak-labeler"
+ROWS = [("i cry", 0), ("so happy", 1), ("sad and alone", 0), ("great joy", 1)]
+
+
+@pytest.fixture(scope="module")
+def mlflow_store(tmp_path_factory):
+    root = tmp_path_factory.mktemp("mlflow")
+    return Store(f"sqlite:///{root / 'mlflow.db'}", "edos", (root / "artifacts").as_uri())
+
+
+@pytest.fixture(scope="module")
+def tracked_model(mlflow_store, tmp_path_factory):
+    """A training tracked from its first parameter to the registry: (run id, version, its folder)."""
+    folder = tmp_path_factory.mktemp("tracked")
+    encoder = tiny_encoder(folder / "encoder")
+    options = ClassifierOptions(epochs=2, batch_size=2, effective_batch=2, learning_rate=1e-3, threads=1, device="cpu")
+    versions = {"data.edos.crowd_labels": "7"}
+    with tracked_run(mlflow_store, "weak labeler", {"seed": 13, "epochs": 2}, versions) as run:
+        start, context = partial(WeakLabeler.new, encoder, LABELS, options), TrainingContext(on_epoch=run.on_epoch)
+        result = train_model(start, TrainingRows(ROWS, ROWS), options, folder / "model", context)
+        truth = [label for _, label in ROWS]
+        probabilities = WeakLabeler.load(result.path).probabilities([text for text, _ in ROWS], 2).numpy()
+        run.log_history(result)
+        run.log_metrics({"accuracy": 0.5}, "test_")
+        run.log_classes(per_class_metrics(probabilities, truth, LABELS))
+        run.log_chart(confusion_chart(confusion_counts(probabilities, truth), LABELS))
+        version = run.register(NAME, run.log_model(result.path, WeakLabeler.kind), {"held_out": "x"})
+    return run.run_id, version, result.path
+
+
+def test_a_run_holds_parameters_metrics_and_pictures(mlflow_store, tracked_model):
+    client = mlflow_store.client()
+    run = client.get_run(tracked_model[0])
+    assert run.info.status == "FINISHED"
+    hardware = {
+        "computed_on": "cpu",
+        "computed_in": chosen_precision("auto", torch.device("cpu")).name,
+        "cpu_threads": "1",
+    }
+    assert run.data.params == {"seed": "13", "epochs": "2", **hardware}
+    assert run.data.tags["data.edos.crowd_labels"] == "7"
+    assert run.data.metrics["test_accuracy"] == 0.5
+    assert {"best_epoch", "training_seconds", "best_validation_macro_f1"} <= set(run.data.metrics)
+    assert [point.step for point in client.get_metric_history(tracked_model[0], "validation_loss")] == [1, 2]
+    names = {item.path for item in client.list_artifacts(tracked_model[0])}
+    assert {
+        "per_class.csv",
+        "per_class.json",
+        "confusion.png",
+        "confusion.csv",
+        "loss.png",
+        "history.json",
+    } <= names
+    assert client.get_experiment_by_name("edos").artifact_location.endswith("artifacts")
+
+
+def test_the_registered_model_comes_back_whole_and_without_pickles(mlflow_store, tracked_model, tmp_path):
+    _, version, folder = tracked_model
+    mlflow_store.client().set_registered_model_alias(NAME, "tried", version)
+    model = resolve(f"models:/{NAME}@tried", tmp_path, mlflow_store.tracking_uri)
+    assert model.identity.startswith(f"models:/{NAME}/{version}#sha256:")
+    assert resolve(f"models:/{NAME}/{version}", tmp_path, mlflow_store.tracking_uri) == model
+    assert (model.path / "MLmodel").is_file()
+    assert not {path.suffix for path in model.path.rglob("*")} & {".pkl", ".bin", ".pt"}
+    here, there = WeakLabeler.load(folder), WeakLabeler.load(model.path)
+    assert torch.equal(here.probabilities(["so sad"], 1), there.probabilities(["so sad"], 1))
+
+
+def test_a_registered_model_is_read_without_a_trace_in_the_process(mlflow_store, tracked_model, tmp_path, monkeypatch):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.delenv("MLFLOW_REGISTRY_URI", raising=False)
+    resolve(f"models:/{NAME}/{tracked_model[1]}", tmp_path, mlflow_store.tracking_uri)
+    assert not {"MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"} & set(os.environ)
+    assert not mlflow.is_tracking_uri_set()
+    # An address once set would be the registry of every later client that was given another.
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    assert MlflowClient(other)._registry_uri == other
+
+
+@pytest.mark.parametrize("uri", ["models:/nobody@champion", f"models:/{NAME}@nobody", f"models:/{NAME}/99"])
+def test_a_model_that_is_not_registered_is_one_line(mlflow_store, tracked_model, tmp_path, uri):
+    with pytest.raises(InputError, match="train it first") as error:
+        resolve(uri, tmp_path, mlflow_store.tracking_uri)
+    assert "\n" not in str(error.value)
+
+
+def test_a_killed_run_is_closed_when_the_training_starts_again(mlflow_store):
+    begun = [tracked_run(mlflow_store, "killed", {}, {"training": name}) for name in ("one", "other")]
+    killed, other = (run.__enter__().run_id for run in begun)  # what a kill leaves: nobody ends them
+    with tracked_run(mlflow_store, "killed", {}, {"training": "one"}) as again:
+        status = {run: mlflow_store.client().get_run(run).info.status for run in (killed, other, again.run_id)}
+    assert list(status.values()) == ["KILLED", "RUNNING", "RUNNING"]
+    assert mlflow_store.client().get_run(again.run_id).info.status == "FINISHED"
+
+
+def test_a_failed_training_is_marked_failed(mlflow_store):
+    with pytest.raises(ArithmeticError), tracked_run(mlflow_store, "fails", {}) as run:
+        raise ArithmeticError("the loss is nan")
+    assert mlflow_store.client().get_run(run.run_id).info.status == "FAILED"
+
+
+def registered(store, folder, seed, name):
+    torch.manual_seed(seed)
+    encoder = tiny_encoder(folder / f"encoder{seed}", seed=seed)
+    model = WeakLabeler(*load_encoder(encoder), LABELS).save(folder / f"model{seed}")
+    with tracked_run(store, f"seed {seed}", {}) as run:
+        return run.register(name, run.log_model(model, WeakLabeler.kind))
+
+
+def test_the_alias_moves_only_to_a_better_model_on_the_same_rows(mlflow_store, tmp_path):
+    name = "edos-promoted"
+    cache = tmp_path / "cache"
+    figures = {"1": 0.5, "2": 0.4, "3": 0.5, "4": 0.6}
+    asked = []
+
+    def score(folder):
+        WeakLabeler.load(folder)
+        version = folder.name.split("-")[-2]
+        asked.append(version)
+        return figures[version]
+
+    def promote(seed):
+        version = registered(mlflow_store, tmp_path, seed, name)
+        mine = figures[version]
+        candidate = Candidate(name, version, "macro_f1", mine, rows_digest(ROWS))
+        return promote_if_better(mlflow_store, candidate, score, cache)
+
+    assert champion_version(mlflow_store, name) is None
+    first, worse, equal, better = (promote(seed) for seed in (1, 2, 3, 4))
+    assert [one.promoted for one in (first, worse, equal, better)] == [True, False, False, True]
+    assert [one.champion_score for one in (first, worse, equal, better)] == [None, 0.5, 0.5, 0.5]
+    assert asked == ["1", "1", "1"]
+    assert champion_version(mlflow_store, name) == better.version == "4"
+    tags = mlflow_store.client().get_model_version(name, "2").tags
+    assert tags["held_out"] == rows_digest(ROWS)
+    assert tags["macro_f1"] == "0.400000"
+    assert "does not beat version 1" in tags["promotion"]
+    assert promote_if_better(mlflow_store, Candidate(name, "4", "macro_f1", 0.6, "x"), score, cache).promoted
+    assert asked == ["1", "1", "1"]
+
+
+def test_a_champion_that_cannot_be_read_gives_way(mlflow_store, tmp_path):
+    name = "edos-unreadable"
+    first = registered(mlflow_store, tmp_path, 1, name)
+    before = Candidate(name, first, "macro_f1", 0.9, "x")
+    promote_if_better(mlflow_store, before, lambda folder: 0.9, tmp_path / "cache")
+    second = registered(mlflow_store, tmp_path, 2, name)
+
+    def score(folder):
+        if f"-{first}-" in folder.name:
+            raise InputError("other labels")
+        return 0.1
+
+    candidate = Candidate(name, second, "macro_f1", 0.1, "x")
+    promotion = promote_if_better(mlflow_store, candidate, score, tmp_path / "cache")
+    assert promotion.promoted
+    assert "other labels" in promotion.reason
+
+
+def test_another_store_with_the_same_name_and_version_is_another_folder(mlflow_store, tracked_model, tmp_path):
+    other = replace(mlflow_store, tracking_uri=f"sqlite:///{tmp_path / 'other.db'}", artifact_root=tmp_path.as_uri())
+    version = registered(other, tmp_path, 9, NAME)
+    assert version == tracked_model[1] == "1"
+    one, two = (resolve(f"models:/{NAME}/1", tmp_path, store.tracking_uri) for store in (mlflow_store, other))
+    assert one.path != two.path
+    assert one.identity != two.identity
+
+
+def test_the_digest_of_held_out_rows_does_not_depend_on_their_order():
+    assert rows_digest(ROWS) == rows_digest(ROWS[::-1]) != rows_digest(ROWS[:3])

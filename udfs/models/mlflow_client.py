@@ -1,0 +1,37 @@
+"""MLflow clients for a tracking store and a registry."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import mlflow
+from mlflow import MlflowClient
+from mlflow.environment_variables import MLFLOW_REGISTRY_URI
+
+
+def client_of(tracking_uri: str | None, registry_uri: str | None = None) -> MlflowClient:
+    """A client; the registry is the store itself unless named, or on Databricks its default."""
+    return MlflowClient(tracking_uri, registry_uri or _registry_of(tracking_uri))
+
+
+def _registry_of(tracking_uri: str | None) -> str | None:
+    return None if tracking_uri is None or tracking_uri.startswith("databricks") else tracking_uri
+
+
+@contextmanager
+def mlflow_uris(tracking_uri: str | None, registry_uri: str | None = None) -> Iterator[None]:
+    """MLflow's process-wide addresses inside; as before outside. For calls that lose what a client was given."""
+    tracking = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
+    # MLflow writes what is set to the environment, which child processes inherit.
+    registry = MLFLOW_REGISTRY_URI.get()
+    inside = registry_uri or _registry_of(tracking_uri)
+    if tracking_uri is not None:
+        mlflow.set_tracking_uri(tracking_uri)
+    if inside is not None:
+        mlflow.set_registry_uri(inside)
+    try:
+        yield
+    finally:
+        mlflow.set_tracking_uri(tracking)  # type: ignore[arg-type]  # None: not set
+        mlflow.set_registry_uri(registry)
+        if registry is None:
+            MLFLOW_REGISTRY_URI.unset()

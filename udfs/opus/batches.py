@@ -1,0 +1,178 @@
+"""Manifest rows in, parsed files out, inside an executor's Python worker: the reading of ``mapInArrow``."""
+
+import gc
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from udfs.opus.archives import Member, RangeReader, member_end, member_name, members, ranges, read_member
+from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, unpack
+from udfs.opus.parser import Subtitles, parse_subtitles
+from udfs.opus.paths import language_code
+from udfs.opus.sentences import Sentences
+
+_FILES_A_BATCH = 64
+_BYTES_A_BATCH = 32 << 20
+_KEPT = ("source", "source_path", "release", "movie_id", "subtitle_id", "directory_year")
+Row = dict[str, Any]
+
+
+def files_read(rows: Sequence[Row], caps: Caps, range_bytes: int) -> Iterator[tuple[Row, bytes | UnreadableError]]:
+    """Each manifest row with its unpacked bytes, or with what is wrong.
+
+    Members of one zip are read by ranges of at most ``range_bytes`` in the order of their offsets.
+    """
+    ordered = sorted(rows, key=lambda row: (row["source"], row["container"], row["offset"], row["source_path"]))
+    for (source, container), group in groupby(ordered, key=lambda row: (row["source"], row["container"])):
+        found = list(group)
+        if found[0]["method"] is not None:
+            yield from _members_read(source, container, found, caps, range_bytes)
+            continue
+        for row in found:
+            try:
+                if container.lower().endswith(".zip"):
+                    raise _unopened(source, container)
+                yield row, read_plain(source, container, row["gzipped"], caps)
+            except UnreadableError as error:
+                yield row, error
+
+
+def _unopened(source: str, container: str) -> UnreadableError:
+    """Why a zip that the manifest lists as a file of its own could not be listed."""
+    try:
+        with open_container(source, container) as file:
+            next(members(file), None)
+    except zipfile.BadZipFile as error:
+        return UnreadableError("bad_zip", str(error))
+    except (OSError, NotImplementedError) as error:
+        return UnreadableError("unreadable", f"{type(error).__name__}: {error}")
+    return UnreadableError("bad_zip", "could not be opened when it was listed, now it can: list again")
+
+
+def _members_read(
+    source: str, container: str, rows: Sequence[Row], caps: Caps, range_bytes: int
+) -> Iterator[tuple[Row, bytes | UnreadableError]]:
+    wanted = [
+        Member(member_name(row["source_path"], container), row["offset"], row["stored_bytes"], row["bytes"],
+               row["method"], row["crc"])
+        for row in rows
+    ]  # fmt: skip
+    ends = [member_end(member.offset, member.name, member.stored_bytes) for member in wanted]
+    done = 0
+    try:
+        with open_container(source, container) as file:
+            reader = RangeReader(file)
+            for span in ranges([member.offset for member in wanted], ends, range_bytes):
+                if span.last - span.first > 1:
+                    reader.hold(span.start, span.end)
+                for number in range(span.first, span.last):
+                    data = _member_read(reader, wanted[number], rows[number], caps)
+                    done = number + 1
+                    yield rows[number], data
+    except OSError as error:
+        wrong = UnreadableError("unreadable", f"{type(error).__name__}: {error.strerror or error}")
+        yield from ((row, wrong) for row in rows[done:])
+
+
+def _member_read(reader: RangeReader, member: Member, row: Row, caps: Caps) -> bytes | UnreadableError:
+    try:
+        return unpack(read_member(reader, member, caps), row["gzipped"], caps)
+    except UnreadableError as error:
+        return error
+
+
+def parsed_batches(
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, caps: Caps, truecase: bool, range_bytes: int
+) -> Iterator[pa.RecordBatch]:
+    """For ``mapInArrow``: manifest rows in, rows of ``subtitles.files`` with (reason, detail) out.
+
+    A batch holds at most 64 files and about 32 MiB of XML. A file that cannot be read has its reason and
+    null columns.
+    """
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    pending: list[tuple[Row, Sentences | None]] = []
+    unpacked = 0
+    for row, data in files_read(rows, caps, range_bytes):
+        with _no_cycle_search():
+            pending.append(_parsed(row, data, truecase))
+        unpacked += 0 if isinstance(data, UnreadableError) else len(data)
+        if len(pending) >= _FILES_A_BATCH or unpacked >= _BYTES_A_BATCH:
+            yield record_batch(pending, schema)
+            pending, unpacked = [], 0
+    if pending:
+        yield record_batch(pending, schema)
+
+
+@contextmanager
+def _no_cycle_search() -> Iterator[None]:
+    """Parsing makes many small objects and no cycles: searching for some costs a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _parsed(row: Row, data: bytes | UnreadableError, truecase: bool) -> tuple[Row, Sentences | None]:
+    kept = {key: row[key] for key in _KEPT}
+    try:
+        if isinstance(data, UnreadableError):
+            raise data
+        file = parse_subtitles(data, truecase)
+    except UnreadableError as error:
+        return {**kept, "language": row["language"], "reason": error.reason, "detail": error.detail}, None
+    return _columns(kept, row["language"], file), file.sentences
+
+
+def _columns(kept: Row, language: str | None, file: Subtitles) -> Row:
+    quirks = dict(file.quirks)
+    if file.document_id is not None and file.document_id != kept["subtitle_id"]:
+        quirks["document_id_differs"] = 1
+    if language is None:
+        language = language_code(file.language_name)
+        quirks["language_from_meta" if language else "language_unknown"] = 1
+    return {
+        **kept, **file.meta, "language": language, "document_id": file.document_id,
+        "sentence_count": len(file.sentences.text), "token_count": file.token_count,
+        "quirks": sorted(quirks.items()),
+    }  # fmt: skip
+
+
+def record_batch(parsed: Sequence[tuple[Row, Sentences | None]], schema: pa.Schema) -> pa.RecordBatch:
+    """Columns of a batch; sentences go from flat lists straight to Arrow, never one object a sentence."""
+    columns = [
+        _nested(parsed, kind.type) if kind.name == "sentences"
+        else pa.array([row.get(kind.name) for row, _ in parsed], kind.type)
+        for kind in schema
+    ]  # fmt: skip
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _nested(parsed: Sequence[tuple[Row, Sentences | None]], kind: pa.ListType) -> pa.Array:
+    offsets: list[int | None] = []
+    total = 0
+    found = [sentences for _, sentences in parsed if sentences is not None]
+    for _, sentences in parsed:
+        offsets.append(None if sentences is None else total)
+        total += 0 if sentences is None else len(sentences.text)
+    offsets.append(total)
+    fields = list(kind.value_type)
+    values = pa.StructArray.from_arrays([_flat(found, one) for one in fields], fields=fields)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, type=kind)
+
+
+def _flat(found: Sequence[Sentences], column: pa.Field) -> pa.Array:
+    """One field of all sentences, end to end; ``index`` counts within each file."""
+    if not found:
+        return pa.array([], column.type)
+    if column.name == "index":
+        places = np.concatenate([np.arange(len(one.text), dtype=np.int32) for one in found])
+        return pa.array(places).cast(column.type)
+    return pa.concat_arrays([getattr(one, column.name) for one in found]).cast(column.type)

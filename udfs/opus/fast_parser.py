@@ -1,0 +1,230 @@
+"""The quick way through a file in OPUS's own regular writing: libxml2 checks it whole, the bytes are then cut.
+
+All of a file's tags are found and judged at once, as arrays; no object is made for a word or a sentence. What is not
+written exactly so (comments, CDATA, character references, stray or nested elements, words with blanks, odd times)
+is left to the tree in ``udfs.opus.parser``, with the same result.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from xml.sax.saxutils import unescape
+
+import numpy as np
+import pyarrow as pa
+
+from udfs.opus.sentences import ADVERT_BLOCK, Sentences
+from udfs.opus.time_tags import TimeTags, read_time_tags
+
+_HEAD = re.compile(rb'<\?xml version="1\.0" encoding="(?:utf|UTF)-8" ?\?>\s*<document id="([^"<>&]*)">\s*')
+_ALTERNATIVE = re.compile(rb' alternative="([^"<>]*)"')
+_WIDE_WHITE = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80")
+_WIDE_WHITE_BEGINS = (b"\xc2", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81", b"\xe3\x80\x80")
+_QUOTES = {"&quot;": '"', "&apos;": "'"}
+_NO, _S, _S_END, _W, _W_END, _TIME = range(6)
+# What may follow what, from the tag in the row to the one in the column.
+_FOLLOWS = np.zeros((6, 6), dtype=bool)
+_FOLLOWS[_S, [_S_END, _W, _TIME]] = _FOLLOWS[_W_END, [_S_END, _W, _TIME]] = _FOLLOWS[_TIME, [_S_END, _W, _TIME]] = True
+_FOLLOWS[_W, _W_END] = _FOLLOWS[_S_END, _S] = True
+# The kind of a tag by its first two bytes as one number; then by whether it closes itself: only time tags do.
+_KINDS = np.zeros((256, 256), dtype=np.uint8)
+_KINDS[ord("s"), ord(" ")], _KINDS[ord("w"), ord(" ")], _KINDS[ord("t"), :] = _S, _W, _TIME
+_KINDS[ord("/"), ord("s")], _KINDS[ord("/"), ord("w")] = _S_END, _W_END
+_KINDS_CLOSED = np.array([[_NO, _NO], [_S, _NO], [_S_END, _NO], [_W, _NO], [_W_END, _NO], [_NO, _TIME]], dtype=np.uint8)
+
+
+@dataclass
+class Cut:
+    """A file cut into sentences, and its ``<meta>`` as it stands."""
+
+    document_id: str
+    sentences: Sentences
+    token_count: int
+    meta: str | None
+    quirks: Counter[str]
+
+
+@dataclass
+class _Tags:
+    """What stands before each tag of a file, by the tag's number; and the numbers of the tags of a kind."""
+
+    kinds: np.ndarray
+    words_before: np.ndarray
+    times_before: np.ndarray
+
+    @classmethod
+    def of(cls, kinds: np.ndarray) -> "_Tags":
+        return cls(kinds, _before(kinds == _W), _before(kinds == _TIME))
+
+    def numbers(self, kind: int) -> np.ndarray:
+        return np.flatnonzero(self.kinds == kind)
+
+
+def cut_regular(data: bytes, truecase: bool) -> Cut | None:
+    """Cut a well-formed file; None when any of it is not in the regular writing."""
+    head = _HEAD.match(data)
+    end = data.rfind(b"<meta>")
+    if end < 0:
+        end = data.rfind(b"</document>")
+    # Before the meta data, a comment or CDATA shows as a tag that is none of ours.
+    if head is None or b"\r" in data or data.find(b"<!", end) >= 0:
+        return None
+    body = np.frombuffer(data, dtype=np.uint8)[head.end() : end]
+    # "<" and ">" differ in one bit: both are found at once, and must take turns.
+    marks = np.flatnonzero((body & 0xFD) == ord("<"))
+    opens, closes = np.ascontiguousarray(marks[::2]), np.ascontiguousarray(marks[1::2])
+    if (
+        not len(closes)
+        or len(opens) != len(closes)
+        or (body[opens] != ord("<")).any()
+        or (body[closes] != ord(">")).any()
+    ):
+        return None
+    kinds = _kinds(body, opens, closes)
+    if kinds[0] != _S or kinds[-1] != _S_END or not _FOLLOWS.ravel()[kinds[:-1] * 6 + kinds[1:]].all():
+        return None
+    tags, quirks = _Tags.of(kinds), Counter[str]()
+    clocks, words = tags.numbers(_TIME), tags.numbers(_W)
+    times = read_time_tags(body, opens[clocks], closes[clocks], quirks)
+    begins, ends = closes[words] + 1, opens[words + 1]
+    if times is None or (begins == ends).any():
+        return None
+    if b"alternative=" in data:
+        quirks["word_truecased"] = _use_alternatives(data[head.end() : end], opens[words], begins, ends, truecase)
+    opened, closed = tags.numbers(_S), tags.numbers(_S_END)
+    texts = _texts(body, begins, ends, tags.words_before[opened], tags.words_before[closed])
+    if texts is None:
+        return None
+    sentences = _timed(times, texts, tags, words, quirks)
+    meta = data[end : data.rfind(b"</document>")].decode() if data.startswith(b"<meta>", end) else None
+    return Cut(head[1].decode(), sentences, len(words), meta, quirks)
+
+
+def _before(chosen: np.ndarray) -> np.ndarray:
+    """How many are chosen before each place, and at last how many are chosen."""
+    counts = np.zeros(len(chosen) + 1, dtype=np.int64)
+    np.cumsum(chosen, out=counts[1:])
+    return counts
+
+
+def _kinds(body: np.ndarray, tags: np.ndarray, closes: np.ndarray) -> np.ndarray:
+    """What each tag is; ``_NO`` for one that has no place in the regular writing."""
+    kinds = _KINDS.ravel()[body[1:][tags].astype(np.uint16) * 256 + body[2:][tags]]
+    kinds = _KINDS_CLOSED.ravel()[kinds * 2 + (body[closes - 1] == ord("/"))]
+    kinds[((kinds == _S_END) | (kinds == _W_END)) & (closes - tags != 3)] = _NO
+    return kinds
+
+
+def _use_alternatives(body: bytes, words: np.ndarray, begins: np.ndarray, ends: np.ndarray, truecase: bool) -> int:
+    """Point the words that have a truecased form to it; how many have one."""
+    found = [(match.start(), *match.span(1)) for match in _ALTERNATIVE.finditer(body)]
+    if truecase and found:
+        at, starts, stops = (np.array(column) for column in zip(*found, strict=True))
+        said = np.array([not body[start:stop].isspace() and stop > start for _, start, stop in found])
+        word = np.searchsorted(words, at) - 1
+        begins[word[said]], ends[word[said]] = starts[said], stops[said]
+    return len(found)
+
+
+def _texts(
+    body: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, after_last: np.ndarray
+) -> pa.Array | None:
+    """The sentences' words with a blank between two; None when one has white space or a character reference in it."""
+    inner = np.ones(len(begins), dtype=bool)
+    inner[after_last[after_last > first] - 1] = False
+    offsets = np.zeros(len(begins) + 1, dtype=np.int64)
+    np.cumsum(ends - begins + inner, out=offsets[1:])
+    # Each word with the byte behind it, which becomes the blank.
+    places = np.repeat(begins - offsets[:-1], np.diff(offsets))
+    places += np.arange(len(places))
+    text = body[places]
+    text[offsets[1:][inner] - 1] = ord(" ")
+    packed = text.tobytes()
+    if np.count_nonzero(text <= ord(" ")) != np.count_nonzero(inner) or _has_wide_white(packed):
+        return None
+    bounds = np.append(offsets[first], len(packed)).astype(np.int32)
+    if b"&#" in packed:
+        return None
+    texts = pa.StringArray.from_buffers(len(first), pa.py_buffer(bounds), pa.py_buffer(packed))
+    return _unescaped(texts) if b"&" in packed else texts
+
+
+def _has_wide_white(packed: bytes) -> bool:
+    """Whether there is white space beyond ASCII."""
+    if packed.isascii() or not any(begin in packed for begin in _WIDE_WHITE_BEGINS):
+        return False
+    return _WIDE_WHITE.search(packed) is not None
+
+
+def _unescaped(texts: pa.Array) -> pa.Array:
+    return pa.array([unescape(text, _QUOTES) if "&" in text else text for text in texts.to_pylist()], pa.string())
+
+
+def _timed(times: TimeTags, texts: pa.Array, tags: _Tags, words: np.ndarray, quirks: Counter[str]) -> Sentences:
+    """Times and blocks of the sentences: the rules of ``opus_sentences``, for all sentences at once."""
+    count, ids = len(times.ms), np.arange(len(times.ms))
+    opened, closed = tags.numbers(_S), tags.numbers(_S_END)
+    first, after_last = tags.words_before[opened], tags.words_before[closed]
+    spoken = after_last > first
+    have, stop = tags.times_before[opened], tags.times_before[closed]
+    # Tags before the first word, and from the first one behind the last word on; without words: all of them.
+    early = np.where(spoken, tags.times_before[_at(words, first, closed)], stop)
+    late = np.where(spoken, tags.times_before[_at(words, after_last - 1, opened)], have)
+    last_opening = np.append(-1, np.maximum.accumulate(np.where(times.opens, ids, -1)))
+    next_opening = _next(times.opens, count)
+    next_closing = _next(~times.opens, count)
+    start = np.where(spoken, last_opening[early], next_opening[have])
+    start = np.where((start >= have) & (start < stop), start, -1)
+    end = np.where(next_closing[late] < stop, next_closing[late], -1)
+    block_first = _block(times, early, stop)
+    block_last = _block(times, late, stop)
+    silent = ~spoken & (stop > have)
+    before = _open_at(times, have)
+    opens_here = np.append(times.opens, False)[have]
+    alone = np.where((before < 0) | opens_here, np.append(times.block, -1)[have], before)
+    none = ~spoken & (stop == have)
+    block_first = np.where(silent, alone, np.where(none, before, block_first))
+    block_last = np.where(silent, alone, np.where(none, before, block_last))
+    columns = {
+        "block_first": _nullable(block_first),
+        "block_last": _nullable(block_last),
+        "start_ms": _nullable(np.where(start >= 0, np.append(times.ms, 0)[start], -1)),
+        "end_ms": _nullable(np.where(end >= 0, np.append(times.ms, 0)[end], -1)),
+    }
+    quirks["time_backwards"] += int((np.diff(times.ms) < 0).sum())
+    quirks["advert_block"] += int((times.opens & (times.block == ADVERT_BLOCK)).sum())
+    quirks["sentence_with_more_than_one_pair"] += int((stop - have > 2).sum())
+    quirks["sentence_without_words"] += int((~spoken).sum())
+    quirks["sentence_without_start"] += columns["start_ms"].null_count
+    quirks["sentence_without_end"] += columns["end_ms"].null_count
+    quirks["sentence_without_block"] += columns["block_first"].null_count
+    return Sentences(text=texts, **columns)
+
+
+def _at(places: np.ndarray, index: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """``places[index]``; the other value where there is no such place."""
+    known = (index >= 0) & (index < len(places))
+    return np.where(known, np.append(places, 0)[np.where(known, index, 0)], otherwise)
+
+
+def _next(chosen: np.ndarray, count: int) -> np.ndarray:
+    """For each place the first chosen one at or behind it; ``count`` where there is none."""
+    following = np.where(chosen, np.arange(count), count)
+    return np.append(np.minimum.accumulate(following[::-1])[::-1], count)
+
+
+def _open_at(times: TimeTags, place: np.ndarray) -> np.ndarray:
+    """The block that is open before the tag at a place: the one that the tag before it opened; else -1."""
+    before = np.append(np.where(times.opens, times.block, -1), -1)
+    return np.where(place > 0, before[place - 1], -1)
+
+
+def _block(times: TimeTags, place: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    """The block of a word before the tag at a place: what is open, else what that tag closes in the sentence."""
+    is_open = _open_at(times, place)
+    closing = np.append(np.where(times.opens, -1, times.block), -1)[place]
+    return np.where(is_open >= 0, is_open, np.where(place < stop, closing, -1))
+
+
+def _nullable(values: np.ndarray) -> pa.Array:
+    return pa.array(values.astype(np.int32), mask=values < 0)

@@ -1,0 +1,184 @@
+"""Listing what lies under a source, one folder or one zip at a time: rows of ``subtitles.manifest``."""
+
+import hashlib
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import fs
+
+from udfs.opus.archives import Member, is_unsafe, members
+from udfs.opus.files import container_uri, filesystem, open_container
+from udfs.opus.paths import is_subtitle_name, read_folder, read_release, subtitle_id
+
+_BATCH = 10_000
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of listing: a ``zip``, a folder's own files (``flat``), or all below a folder (``tree``)."""
+
+    source: str
+    path: str
+    kind: str
+
+
+def pieces_of(source: str, languages: Sequence[str], enough: int, deepest: int = 4) -> list[Piece]:
+    """Cut the listing of a source into pieces, going down until there are ``enough`` folders.
+
+    Only folders are kept here, never files; folders of other languages are left out on the way.
+
+    Raises:
+        FileNotFoundError: the source does not exist.
+    """
+    files, root = filesystem(source)
+    (info,) = files.get_file_info([root])
+    if info.type == fs.FileType.NotFound:
+        raise FileNotFoundError(source)
+    if info.type == fs.FileType.File:
+        return [Piece(source, root, "zip" if _is_zip(root) else "flat")]
+    done: list[Piece] = []
+    folders = [root]
+    for _ in range(deepest):
+        if len(folders) >= enough:
+            break
+        below: list[str] = []
+        for folder in folders:
+            inside = files.get_file_info(fs.FileSelector(folder))
+            if any(child.type == fs.FileType.File for child in inside):
+                done.append(Piece(source, folder, "flat"))
+            below += [
+                child.path
+                for child in inside
+                if child.type == fs.FileType.Directory
+                and not child.base_name.startswith(".")
+                and _chosen(read_folder(root, child.path[len(root) :]).language, languages)
+            ]
+        folders = sorted(below)
+        if not folders:
+            break
+    return sorted(done + [Piece(source, folder, "tree") for folder in folders], key=lambda piece: piece.path)
+
+
+def _is_zip(path: str) -> bool:
+    return path.lower().endswith(".zip")
+
+
+def _chosen(language: str | None, languages: Sequence[str]) -> bool:
+    return language is None or not languages or language in languages
+
+
+def _files(piece: Piece) -> tuple[str, list[fs.FileInfo]]:
+    """The source's root, and the files of a piece in the order of their paths."""
+    files, root = filesystem(piece.source)
+    selector: Any = [piece.path]
+    if piece.kind == "tree" or not (piece.kind == "zip" or (piece.path == root and _is_file(files, root))):
+        selector = fs.FileSelector(piece.path, recursive=piece.kind == "tree")
+    found = [info for info in files.get_file_info(selector) if info.type == fs.FileType.File]
+    return root, sorted(found, key=lambda info: info.path)
+
+
+def _is_file(files: fs.FileSystem, path: str) -> bool:
+    return bool(files.get_file_info([path])[0].type == fs.FileType.File)
+
+
+def _tag(info: fs.FileInfo) -> str:
+    return f"{info.size}-{info.mtime_ns}"
+
+
+def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> Iterator[Row]:
+    """Rows of ``subtitles.manifest`` (in its columns' order) for one piece.
+
+    A zip that cannot be opened becomes one row of its own, without a method, and fails when it is read.
+    """
+    root, files = _files(piece)
+    for info in files:
+        inside = info.path[len(root) :].lstrip("/") or info.base_name
+        if any(part.startswith(".") for part in inside.split("/")):
+            continue
+        if _is_zip(inside):
+            yield from _list_zip(piece.source, root, inside, info, languages, release_default)
+        elif is_subtitle_name(inside):
+            row = _row(piece.source, root, inside, inside, info, None, languages, release_default)
+            if row is not None:
+                yield row
+
+
+def _list_zip(
+    source: str, root: str, inside: str, info: fs.FileInfo, languages: Sequence[str], release_default: str
+) -> Iterator[Row]:
+    try:
+        with open_container(source, container_uri(source, info.path)) as file:
+            for member in members(file):
+                if is_subtitle_name(member.name):
+                    path = f"{inside}!{member.name}"
+                    row = _row(source, root, path, member.name, info, member, languages, release_default)
+                    if row is not None:
+                        yield row
+    except (zipfile.BadZipFile, NotImplementedError, OSError):
+        row = _row(source, root, inside, inside, info, None, (), release_default)
+        assert row is not None
+        yield row
+
+
+def _row(
+    source: str, root: str, source_path: str, name: str, info: fs.FileInfo, member: Member | None,
+    languages: Sequence[str], release_default: str,
+) -> Row | None:  # fmt: skip
+    """A manifest row, None for another language's file; a member with an unsafe name stays, to be refused."""
+    folders = name.rpartition("/")[0]
+    above = source_path.removesuffix(name)
+    folder = read_folder(f"{root}/{above}" if member is None else above, folders)
+    if not _chosen(folder.language, languages) and not (member and is_unsafe(name)):
+        return None
+    upload = subtitle_id(name)
+    return (
+        source, source_path, container_uri(source, info.path),
+        member.offset if member else 0, member.stored_bytes if member else info.size,
+        member.bytes if member else info.size, member.method if member else None,
+        member.crc if member else None, name.lower().endswith(".gz"), _tag(info),
+        read_release(source, above + folders, release_default), folder.language,
+        folder.film or f"file:{upload}", folder.year, upload,
+    )  # fmt: skip
+
+
+def manifest_batches(
+    pieces: Iterator[pa.RecordBatch], languages: Sequence[str], release_default: str, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """For ``mapInArrow``: pieces in, manifest rows out, at most 10,000 a batch."""
+    rows: list[Row] = []
+    for batch in pieces:
+        for piece in batch.to_pylist():
+            for row in list_piece(Piece(**piece), languages, release_default):
+                rows.append(row)
+                if len(rows) >= _BATCH:
+                    yield _batch(rows, schema)
+                    rows = []
+    if rows:
+        yield _batch(rows, schema)
+
+
+def _batch(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+    columns = [pa.array(list(column), kind.type) for column, kind in zip(zip(*rows, strict=True), schema, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def fingerprint(source: str, languages: Sequence[str]) -> str:
+    """A hash over path, size and modification time of every file under a source; no zip is opened.
+
+    Sums hashes, so that neither order nor the number of files costs memory; a missing source has one too.
+    """
+    total = 0
+    try:
+        pieces = pieces_of(source, languages, enough=64)
+    except FileNotFoundError:
+        return "missing"
+    for piece in pieces:
+        for info in _files(piece)[1]:
+            if _is_zip(info.path) or is_subtitle_name(info.base_name):
+                digest = hashlib.blake2b(f"{info.path}\0{_tag(info)}".encode(errors="replace"), digest_size=16)
+                total += int.from_bytes(digest.digest(), "big")
+    return f"{total % (1 << 128):032x}"

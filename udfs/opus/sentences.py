@@ -1,0 +1,157 @@
+"""Words and time tags as they were found in a file -> sentences with times, blocks and text."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import pyarrow as pa
+
+from udfs.opus.times import time_ms
+
+ADVERT_BLOCK = 9999
+_TIME_ID = re.compile(r"T([0-9]{1,9})([SE])")
+Mark = tuple[int, str, str]  # words before it, id, value
+_Tag = tuple[int, bool, int, int | None]  # words before it, is a start, block, milliseconds
+
+
+@dataclass
+class Sentences:
+    """A file's sentences, one Arrow array a field: int32 blocks and times in milliseconds, strings."""
+
+    block_first: pa.Array
+    block_last: pa.Array
+    start_ms: pa.Array
+    end_ms: pa.Array
+    text: pa.Array
+
+
+@dataclass
+class _Columns:
+    block_first: list[int | None] = field(default_factory=list)
+    block_last: list[int | None] = field(default_factory=list)
+    start_ms: list[int | None] = field(default_factory=list)
+    end_ms: list[int | None] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+
+    def in_arrow(self) -> Sentences:
+        def numbers(column: list[int | None]) -> pa.Array:
+            return pa.array(column, pa.int32())
+
+        return Sentences(
+            numbers(self.block_first),
+            numbers(self.block_last),
+            numbers(self.start_ms),
+            numbers(self.end_ms),
+            pa.array(self.text, pa.string()),
+        )
+
+
+def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> tuple[Sentences, int]:
+    """Times, blocks and text of the sentences as they were found; and how many words they have."""
+    out = _Columns()
+    open_block: int | None = None
+    tokens = backwards = latest = 0
+    for words, marks in found:
+        if not all(words) or any(map(str.isspace, words)):
+            words, marks = _without_empty(words, marks, quirks)
+        tags: list[_Tag] = []
+        for at, name, value in marks:
+            known = _side_and_block(name)
+            ms = time_ms(value, quirks)
+            if ms is not None:
+                backwards += ms < latest
+                latest = ms
+            if known is None:
+                quirks["time_odd_id"] += 1
+            else:
+                tags.append((at, *known, ms))
+                quirks["advert_block"] += known == (True, ADVERT_BLOCK)
+        open_block = _close(out, words, tags, open_block, quirks)
+        tokens += len(words)
+    quirks["time_backwards"] += backwards
+    quirks["sentence_without_start"] += out.start_ms.count(None)
+    quirks["sentence_without_end"] += out.end_ms.count(None)
+    quirks["sentence_without_block"] += out.block_first.count(None)
+    return out.in_arrow(), tokens
+
+
+def _without_empty(words: list[str], marks: list[Mark], quirks: Counter[str]) -> tuple[list[str], list[Mark]]:
+    """Leave out words without text; time tags keep their place among the others."""
+    full = [bool(word) and not word.isspace() for word in words]
+    quirks["word_empty"] += len(full) - sum(full)
+    return (
+        [word for word, stays in zip(words, full, strict=True) if stays],
+        [(sum(full[:at]), name, value) for at, name, value in marks],
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _side_and_block(name: str) -> tuple[bool, int] | None:
+    """``T4S`` -> (True, 4); None for an id of another form."""
+    match = _TIME_ID.fullmatch(name)
+    return (match.group(2) == "S", int(match.group(1))) if match else None
+
+
+def _close(
+    out: _Columns, words: list[str], tags: list[_Tag], open_block: int | None, quirks: Counter[str]
+) -> int | None:
+    """Append a finished sentence; gives the block that is still open after it."""
+    if not tags:
+        start = end = None
+        first = last = still_open = open_block
+    else:
+        start, end = _start_and_end(tags, len(words))
+        first, last, still_open = _blocks(tags, len(words), open_block)
+        if len(tags) > 2:
+            quirks["sentence_with_more_than_one_pair"] += 1
+    out.text.append(_text(words, quirks))
+    out.start_ms.append(start)
+    out.end_ms.append(end)
+    out.block_first.append(first)
+    out.block_last.append(last)
+    return still_open
+
+
+def _text(words: list[str], quirks: Counter[str]) -> str:
+    """Words joined by one space; white space within a word becomes a no-break space, so that split counts."""
+    if not words:
+        quirks["sentence_without_words"] += 1
+        return ""
+    text = " ".join(words)
+    if text.count(" ") == len(words) - 1 and "\n" not in text and "\t" not in text and "\r" not in text:
+        return text
+    joined = ["\u00a0".join(word.split()) for word in words]
+    quirks["word_with_space"] += sum(word != plain for word, plain in zip(joined, words, strict=True))
+    return " ".join(joined)
+
+
+def _start_and_end(tags: list[_Tag], words: int) -> tuple[int | None, int | None]:
+    """The last start before the first word, the first end after the last one."""
+    starts = [ms for at, is_start, _, ms in tags if is_start and at == 0]
+    ends = [ms for at, is_start, _, ms in tags if not is_start and at == words]
+    if not words:
+        return (starts[0] if starts else None), (ends[0] if ends else None)
+    return (starts[-1] if starts else None), (ends[0] if ends else None)
+
+
+def _blocks(tags: list[_Tag], words: int, open_block: int | None) -> tuple[int | None, int | None, int | None]:
+    """Blocks of the first and the last word, and the one still open at the sentence's end.
+
+    A word stands in the block that was opened last and not closed, in an earlier sentence perhaps; where
+    none is open, in the one whose end tag comes next (its start tag is missing).
+    """
+    still_open: int | None = open_block
+    first = last = None
+    have_first = have_last = False
+    for at, is_start, number, _ in tags:
+        closing = None if is_start else number
+        if at > 0 and not have_first:
+            first, have_first = still_open if still_open is not None else closing, True
+        if words and at >= words and not have_last:
+            last, have_last = still_open if still_open is not None else closing, True
+        still_open = number if is_start else None
+    if not words:
+        first = last = tags[0][2] if open_block is None or tags[0][1] else open_block
+        return first, last, still_open
+    return (first if have_first else still_open), (last if have_last else still_open), still_open
