@@ -109,12 +109,12 @@ class EdosSettings(Section):
 
     @property
     def expands(self) -> bool:
-        """Whether there is anything to train on beyond the crowd's labels."""
+        """Whether any step adds labels to the crowd's."""
         return self.expansion.enabled or bool(self.released_labels)
 
 
 class PublishingSettings(Section):
-    """The data set as files, for others with the films' text or without."""
+    """The published files, with or without the films' text."""
 
     name: str = Field("edos", pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", description="the data set's name and folder")
     folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>")

@@ -1,4 +1,4 @@
-"""Settings of Emo Pillars: stories into labelled utterances (Emo Pillars 3, 4 and B)."""
+"""Settings of Emo Pillars, which turns stories into labelled utterances (Emo Pillars 3, 4 and B)."""
 
 from pydantic import Field
 
@@ -26,7 +26,7 @@ class StepSettings(Section):
 
 
 class TransferSettings(Section):
-    """Models of the synthetic data on people's own (Emo Pillars 5)."""
+    """Tuning of the synthetic-data models on human-labelled sets (Emo Pillars 5)."""
 
     seeds: tuple[int, ...] = Field((13, 14, 15), min_length=1, description="5.1.2: three runs on GoEmotions")
     folds: int = Field(5, ge=2, description="5.1.3: of ISEAR's reports, by their text's hash")

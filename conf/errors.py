@@ -1,4 +1,4 @@
-"""What goes wrong because of what was given, not because of a fault of ours."""
+"""Errors caused by bad input or settings."""
 
 
 class InputError(ValueError):

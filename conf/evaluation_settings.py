@@ -8,7 +8,7 @@ from conf.section import Section
 
 
 class FormSettings(Section):
-    """A questionnaire on the annotation page: where it is written, whose answers count."""
+    """A questionnaire on the annotation page: where it is written and which answers count."""
 
     seed: int = Field(13, description="of what is drawn, and of its order")
     folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
@@ -34,7 +34,7 @@ class RatingSettings(FormSettings):
 
 
 class ComparisonFormSettings(FormSettings):
-    """The questionnaire after talks with two bots (AugESC 7.2)."""
+    """The questionnaire that compares two chatbots (AugESC 7.2)."""
 
     chats: tuple[str, ...] = Field(
         (), description="JSON Lines of pair_id, bot (esconv or augesc), turns of role and text: talks of participants"

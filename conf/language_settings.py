@@ -1,4 +1,4 @@
-"""Settings of trainings whose models write."""
+"""Settings for the training of language models."""
 
 from typing import Literal
 
@@ -25,13 +25,13 @@ class LanguageTrainingSettings(TrainingOptions):
 
 
 class AugmenterSettings(LanguageTrainingSettings):
-    """AugESC 4.1: the model that goes on from a query."""
+    """AugESC 4.1: the model that completes a conversation from a query."""
 
     name: str = "augesc-augmenter"
 
 
 class DialogueModelSettings(LanguageTrainingSettings):
-    """A model that says one speaker's utterances (AugESC 6.1, 7.1); the paper does not say how its Blender is tuned."""
+    """A model of one speaker's utterances (AugESC 6.1, 7.1); the paper does not say how its Blender is tuned."""
 
     epochs: int = Field(2, ge=1, description="ours")
     batch_size: int = Field(2, ge=1, description="ours: sessions a step on one device")
@@ -39,13 +39,13 @@ class DialogueModelSettings(LanguageTrainingSettings):
 
 
 class SeekerSettings(DialogueModelSettings):
-    """AugESC 6.1: says what seekers say."""
+    """AugESC 6.1: the model of the seeker."""
 
     name: str = "augesc-seeker"
 
 
 class SupporterSettings(DialogueModelSettings):
-    """AugESC 6.1: says what supporters say to it."""
+    """AugESC 6.1: the model of the supporter."""
 
     name: str = "augesc-supporter"
 

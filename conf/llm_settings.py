@@ -9,7 +9,7 @@ from conf.section import Section
 
 
 class DecodingSettings(Section):
-    """How answers are decoded. These and nothing else are an answer's parameters: others give another answer."""
+    """How answers are decoded: the parameters that identify an answer beside prompt and model."""
 
     max_new_tokens: int = Field(300, ge=1, le=100_000)
     max_total_tokens: int | None = Field(None, ge=2, description="prompt and answer together, at most; null: no bound")
@@ -20,7 +20,7 @@ class DecodingSettings(Section):
     stop: tuple[str, ...] = Field((), description="texts that end an answer, left out of it")
 
     def text(self) -> str:
-        """All of them as JSON, always in one order: what ``parameters_hash`` is of."""
+        """Return all settings as JSON with sorted keys, the input of ``parameters_hash``."""
         return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
 
 
@@ -40,7 +40,7 @@ class ServerSettings(Section):
 
 
 class LlmSettings(Section):
-    """How ``models.generator`` is asked; none of these changes what is asked."""
+    """How ``models.generator`` is called; none of these changes a prompt."""
 
     batch_size: int = Field(8, ge=1, description="prompts that a local model answers at once")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(

@@ -9,7 +9,7 @@ from conf.training_options import TrainingOptions
 
 
 class ReplyRows(Section):
-    """What is learnt from: each turn with the turns before it."""
+    """Training rows: each turn with the turns before it."""
 
     test_share: float = Field(0.1, gt=0, lt=0.5, description="EDOS 5: of films, or conversations")
     validation_share: float = Field(0.1, gt=0, lt=0.5, description="EDOS 5: of films, or conversations")
@@ -79,7 +79,7 @@ class ReplySettings(Section):
 
 
 class ReplyTraining(TrainingOptions):
-    """How one of the generators is trained (EDOS 5, E): till the validation loss falls no more."""
+    """How one of the generators is trained (EDOS 5, E): until the validation loss stops falling."""
 
     name: str = Field("edos-reply-pretrained", description="in the MLflow registry")
     epochs: int = Field(50, ge=1, description="Table 10; at most")
@@ -105,7 +105,7 @@ class EmpatheticReplyTraining(ReplyTraining):
 
 
 class SteeredReplyTraining(ReplyTraining):
-    """Beyond the paper, its future work: a generator that is told the reply's intent (EDOS 6)."""
+    """Beyond the paper, its future work: a generator conditioned on the reply's intent (EDOS 6)."""
 
     name: str = "edos-reply-steered"
     epochs: int = Field(20, ge=1)

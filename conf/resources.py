@@ -14,11 +14,11 @@ _declared: ContextVar[tuple[str, tuple[str, ...]] | None] = ContextVar("declared
 
 
 class UndeclaredResourceError(RuntimeError):
-    """A stage reads a file that it does not declare: a change of it would go unseen."""
+    """A stage reads a file that it does not declare, so that a change of it would not re-run the stage."""
 
 
 def text(name: str) -> str:
-    """The text of ``conf/<name>``.
+    """Return the text of ``conf/<name>``.
 
     Raises:
         UndeclaredResourceError: the stage whose function runs does not declare it, or a task reads it by itself.
@@ -33,7 +33,7 @@ def text(name: str) -> str:
 
 @cache
 def stored(name: str) -> str:
-    """The text of ``conf/<name>``, whoever asks."""
+    """Return the text of ``conf/<name>`` without that check."""
     return files("conf").joinpath(*name.split("/")).read_text(encoding="utf-8")
 
 
@@ -48,7 +48,7 @@ def reading_only(stage: str, patterns: tuple[str, ...]) -> Iterator[None]:
 
 
 def digests(patterns: tuple[str, ...]) -> dict[str, str]:
-    """The SHA-256 of each file that one of the patterns names, by name.
+    """Return the SHA-256 of each file that matches a pattern, by name.
 
     Raises:
         FileNotFoundError: a pattern names none.

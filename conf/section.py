@@ -1,9 +1,9 @@
-"""What every group of settings is."""
+"""The base class of every group of settings."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Section(BaseModel):
-    """A group of settings; unknown keys are refused, values do not change."""
+    """A frozen group of settings; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

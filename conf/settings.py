@@ -1,4 +1,4 @@
-"""Settings: every number a run depends on, with its default and where the default comes from.
+"""Settings: every number that a run depends on, with its default and the source of the default.
 
 A profile (``conf/profiles/<name>.yaml``) is laid over the defaults, then each ``--config`` file, then
 each ``--set section.key=value``. Unknown keys and bad values are refused with the key's name.
@@ -75,7 +75,7 @@ class Settings(Section):
     @model_validator(mode="before")
     @classmethod
     def no_self_labeler_without_expansion(cls, given: Any) -> Any:
-        """One switch turns the whole chain off, the training of its model too."""
+        """Switch off the training of the self-labeler with the expansion."""
         expansion = ((given or {}).get("edos") or {}).get("expansion") or {}
         if isinstance(expansion, dict) and expansion.get("enabled") is False:
             return {**given, "models": {**(given.get("models") or {}), "self_labeler": None}}
@@ -84,7 +84,7 @@ class Settings(Section):
     @model_validator(mode="before")
     @classmethod
     def no_language_model_without_generation(cls, given: Any) -> Any:
-        """Models that no method of ``augesc.generation.methods`` asks are neither trained nor looked for."""
+        """Unset the models that no method of ``augesc.generation.methods`` uses."""
         given = given or {}
         generation = (given.get("augesc") or {}).get("generation") or {}
         methods = generation.get("methods", GenerationSettings().methods) if isinstance(generation, dict) else None
@@ -101,7 +101,7 @@ def load_settings(
     config_files: Iterable[str | Path] = (),
     overrides: Mapping[str, Any] | Iterable[str] = (),
 ) -> Settings:
-    """The settings of a run: defaults, then the profile, then the files, then single keys.
+    """Load the settings of a run: defaults, then the profile, then the files, then single keys.
 
     Args:
         profile: a name under ``conf/profiles``.

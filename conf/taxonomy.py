@@ -17,7 +17,7 @@ Kind = Literal["emotion", "intent", "neutral"]
 
 
 class Label(Section):
-    """A label, its kind, and what people who label are told of it."""
+    """A label, its kind, and its description for annotators."""
 
     label: str
     kind: Kind
@@ -49,7 +49,7 @@ class Taxonomy(Section):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The labels alone."""
+        """The labels' names."""
         return tuple(label.label for label in self.labels)
 
     @property
@@ -58,7 +58,7 @@ class Taxonomy(Section):
         return {label.label: label.kind for label in self.labels}
 
     def in_words(self) -> str:
-        """Return how many labels there are of each kind, as a text says it."""
+        """Return the number of labels of each kind in words."""
         kinds = list(self.kinds.values())
         counted = [
             f"{kinds.count(kind)} {word}"
@@ -135,17 +135,17 @@ def goemotions_labels() -> tuple[str, ...]:
 
 
 def goemotions_definitions() -> dict[str, str]:
-    """Label to what it means, in our words (Emo Pillars 3.2, A)."""
+    """Return each label's definition, in our words (Emo Pillars 3.2, A)."""
     return {row["label"]: row["definition"] for row in _rows("goemotions")}
 
 
 def goemotions_polarities() -> dict[str, str]:
-    """Label to positive, negative, ambiguous or neutral."""
+    """Return each label's polarity: positive, negative, ambiguous or neutral."""
     return {row["label"]: row["polarity"] for row in _rows("goemotions")}
 
 
 def goemotions_groups() -> dict[str, str]:
-    """Label to the group of emotions that share markers, neutral in none (Emo Pillars Table 9)."""
+    """Return each label's group of emotions that share markers, neutral in none (Emo Pillars Table 9)."""
     return {row["label"]: row["group"] for row in _rows("goemotions_groups")}
 
 

@@ -8,7 +8,7 @@ from conf.section import Section
 
 
 class TrainingOptions(Section):
-    """Options of one training. A family of models adds what it alone knows, and its own defaults."""
+    """Options of one training. A family of models adds its options and defaults."""
 
     epochs: int = Field(5, ge=1)
     learning_rate: float = Field(2e-5, gt=0)
@@ -36,7 +36,7 @@ class TrainingOptions(Section):
 
     @property
     def last_epochs(self) -> int:
-        """Return how many epochs at the end go over rows of their own."""
+        """Return how many final epochs train on a separate set of rows."""
         return 0
 
 

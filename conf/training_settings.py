@@ -28,7 +28,7 @@ class TurnSegmenterSettings(Section):
 
 
 class TurnPairSettings(ClassifierOptions):
-    """The training of the segmenter's other kind, the encoder."""
+    """The training of the encoder kind of turn segmenter."""
 
     epochs: int = Field(2, ge=1)
     max_tokens: int = Field(64, ge=8)

@@ -59,10 +59,13 @@ def _main(arguments: list[str]) -> int:
     stages = chosen(stages, to=options.to, start=options.start, only=options.only)
     if options.command in ("run", "demo"):
         return _run(settings, stages, options.again)
+    if options.command == "estimate":
+        from etl.cli.estimate import estimate
+
+        return estimate(settings, stages, options.files)
     from etl.cli import overviews
 
-    show = {"plan": overviews.plan, "status": overviews.status, "estimate": overviews.estimate}[options.command]
-    return show(settings, stages)
+    return {"plan": overviews.plan, "status": overviews.status}[options.command](settings, stages)
 
 
 def _settings(options: argparse.Namespace) -> Settings:

@@ -75,7 +75,7 @@ def _commands() -> argparse.ArgumentParser:
         "demo": (_common, _choice, _again),
         "plan": (_common, _choice),
         "status": (_common, _choice),
-        "estimate": (_common, _choice),
+        "estimate": (_common, _choice, _files),
         "sql": (_common, _sql),
         "reply": (_common, _reply),
         "chat": (_common, _chat),
@@ -110,6 +110,10 @@ def _choice(parser: argparse.ArgumentParser) -> None:
 
 def _again(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--again", action="store_true", help="do the chosen stages again from their inputs")
+
+
+def _files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--files", type=int, default=3_700_000, help="files of the larger run (default 3,700,000)")
 
 
 def _sql(parser: argparse.ArgumentParser) -> None:

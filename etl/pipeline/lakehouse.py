@@ -162,6 +162,13 @@ class Lakehouse:
         version = max((row.version for row in history.toLocalIterator() if row.operation in DATA_CHANGES), default=0)
         return f"{table_id}:{version}"
 
+    def size(self, table: Table) -> int:
+        """Return the bytes of the table's present version; 0 where there is no table."""
+        if not self.exists(table):
+            return 0
+        row = self.spark.sql(f"DESCRIBE DETAIL {self.reference(table)}").select("sizeInBytes").first()
+        return int(row[0]) if row is not None else 0
+
     def commits(self, table: Table, run_id: str) -> list[dict[str, Any]]:
         """The lineage of the table's commits that one run made."""
         if not self.exists(table):

@@ -1,4 +1,4 @@
-"""Nothing disappears: left-out units go to ``ops.dropped``, unreadable files to ``subtitles.quarantine``."""
+"""Record dropped units in ``ops.dropped``, and unreadable files in the quarantine."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from etl.tables.ops import DROPPED, QUARANTINE
 
 @dataclass(frozen=True)
 class Balance:
-    """A stage's account: it holds when everything that came in is somewhere."""
+    """A stage's counts of input, output, dropped and quarantined units."""
 
     rows_in: int
     rows_out: int
@@ -43,24 +43,24 @@ class Ledger:
     def add(
         self, run: StageEvent, number: int, once: str, dropped: DataFrame | None, quarantined: DataFrame | None
     ) -> None:
-        """Add one slice's rows; before the slice's main commit, which makes them count."""
+        """Append one batch's rows, before the commit of the main table makes them valid."""
         if dropped is not None and not dropped.isEmpty():
             self._lakehouse.append(DROPPED, _ledger_rows(dropped, run, number), run.lineage(number), once)
         if quarantined is not None and not quarantined.isEmpty():
             self._lakehouse.append(QUARANTINE, _stamped(quarantined, run, number), run.lineage(number), once)
 
     def replace(self, run: StageEvent, dropped: DataFrame) -> None:
-        """Put this run's rows in the place of the stage's earlier ones."""
+        """Replace the stage's rows by this run's."""
         rows = _ledger_rows(dropped, run, 0)
         self._lakehouse.replace(DROPPED, rows, run.lineage(0), f"stage = '{run.stage}'")
 
     def clear(self, run: StageEvent) -> None:
-        """Forget what earlier runs of the stage left out, before it is rebuilt."""
+        """Delete the stage's rows before it is rebuilt."""
         for table in (DROPPED, QUARANTINE):
             self._lakehouse.delete(table, f"stage = '{run.stage}'", run.lineage(0))
 
     def clear_orphans(self, abandoned: StageEvent, counted: set[int]) -> None:
-        """Remove rows of a run that was given up, from slices whose main commit never came."""
+        """Delete the rows of an abandoned run in batches whose main commit is missing."""
         for table in (DROPPED, QUARANTINE):
             rest = f" AND slice NOT IN ({', '.join(map(str, sorted(counted)))})" if counted else ""
             self._lakehouse.delete(
@@ -70,20 +70,20 @@ class Ledger:
             )
 
     def keys(self, stage: str, *, whole: bool) -> DataFrame:
-        """(work_key) of every piece that a sliced stage has left out: whole, or also those in part."""
+        """Return (work_key) of the units that an incremental stage has dropped: whole ones, or also those in part."""
         dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage)
         dropped = (dropped.where(F.col("id") == F.col("work_key")) if whole else dropped).select("work_key")
         unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)
         return dropped.union(unread.select(F.col("source_path").alias("work_key"))).distinct()
 
-    def forget(self, run: StageEvent, pieces: DataFrame) -> None:
-        """Remove what was noted of pieces (one column, distinct) that are gone, or will be worked on again."""
+    def forget(self, run: StageEvent, units: DataFrame) -> None:
+        """Delete the rows of units (one column, distinct) that are gone or will be processed again."""
         of_stage = f"kept.stage = '{run.stage}'"
-        self._lakehouse.delete_keys(DROPPED, pieces, "work_key", run.lineage(0), of_stage)
-        self._lakehouse.delete_keys(QUARANTINE, pieces, "source_path", run.lineage(0), of_stage)
+        self._lakehouse.delete_keys(DROPPED, units, "work_key", run.lineage(0), of_stage)
+        self._lakehouse.delete_keys(QUARANTINE, units, "source_path", run.lineage(0), of_stage)
 
     def aggregates(self, stage: str) -> Aggregates:
-        """Return what counts the units that a stage dropped, and the files that it quarantined."""
+        """Return the aggregates of the units that a stage dropped and the files that it quarantined."""
         of_stage = F.col("stage") == stage
         return {
             "dropped": (self._lakehouse.read(DROPPED).where(of_stage), [F.sum("units")]),

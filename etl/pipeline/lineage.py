@@ -1,4 +1,4 @@
-"""What ran, on which inputs, with which result: ``ops.stage_runs`` and the lineage in each commit."""
+"""The log of stage runs, ``ops.stage_runs``, and the lineage in each commit."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from etl.tables.ops import STAGE_RUNS
 
 
 def package_version() -> str:
-    """The installed version, or ``tree`` when run from files that no distribution owns."""
+    """Return the installed version, or ``tree`` when run from plain files."""
     try:
         return version("edos-lakehouse")
     except PackageNotFoundError:
@@ -46,7 +46,7 @@ class StageEvent:
         return replace(self, event="done", seconds=round(seconds, 2), **facts)
 
     def lineage(self, slice_number: int) -> dict[str, Any]:
-        """What goes into the commit's ``userMetadata``."""
+        """Return the content of the commit's ``userMetadata``."""
         return {
             "stage": self.stage, "run_id": self.run_id, "slice": slice_number, "slices": self.slices,
             "inputs": self.input_versions, "settings": self.settings_hash, "version": self.stage_version,
@@ -67,11 +67,12 @@ class StageLog:
         found = [one for one in self._events if one.stage == stage and one.event == event]
         return found[-1] if found else None
 
-    def runs(self, stage: str) -> int:
-        return sum(one.stage == stage and one.event == "done" for one in self._events)
+    def done(self, stage: str) -> list[StageEvent]:
+        """Return the stage's finished runs, oldest first."""
+        return [one for one in self._events if one.stage == stage and one.event == "done"]
 
     def unfinished(self, stage: str) -> StageEvent | None:
-        """The last run that started and was never done."""
+        """Return the last run if it has not finished."""
         started = self.last(stage, "started")
         done = {one.run_id for one in self._events if one.stage == stage and one.event == "done"}
         return started if started is not None and started.run_id not in done else None
@@ -87,6 +88,6 @@ class StageLog:
 
 
 def run_id_of(stage: str, *content: Any) -> str:
-    """A run's id from what it is a run of, so that a run that was killed goes on under its own id."""
+    """Return a run's id, a hash of its content, so that a killed run resumes under the same id."""
     text = json.dumps([stage, *content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]

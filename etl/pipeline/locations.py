@@ -8,7 +8,7 @@ from conf.settings import LakehouseSettings, MlflowSettings, Settings
 
 
 class Stored(Protocol):
-    """Settings that say where tables and MLflow are: all of them, or a ``StageRun``'s ``tracking``."""
+    """Settings with the locations of tables and MLflow: ``Settings``, or a ``StageRun``'s ``tracking``."""
 
     @property
     def lakehouse(self) -> LakehouseSettings: ...
@@ -18,7 +18,7 @@ class Stored(Protocol):
 
 
 def tracking_uri(settings: Stored) -> str | None:
-    """``mlflow.tracking_uri``, or a sqlite store beside local tables; None leaves it to MLflow's environment."""
+    """Return ``mlflow.tracking_uri``, or a sqlite store beside local tables; None for MLflow's environment."""
     if settings.mlflow.tracking_uri is not None:
         return settings.mlflow.tracking_uri
     root = _local_root(settings)
@@ -26,7 +26,7 @@ def tracking_uri(settings: Stored) -> str | None:
 
 
 def model_folder(settings: Settings) -> str:
-    """Where resolved models lie: a folder that the driver and every worker see under the same path.
+    """Return the folder of resolved models, which the driver and every worker see under the same path.
 
     Raises:
         InputError: the tables are in an object store and ``models.folder`` is not set.

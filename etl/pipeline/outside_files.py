@@ -1,4 +1,4 @@
-"""Files from outside the lakehouse that a stage reads whole: labelled sets, votes, transcripts."""
+"""Read files from outside the lakehouse: labelled sets, votes, transcripts."""
 
 import csv
 import gzip
@@ -14,7 +14,7 @@ from conf.errors import InputError
 
 
 def file_digests(path: str) -> list[tuple[str, str]]:
-    """(relative name, sha256) of a file, or of every file in a folder, in order of name.
+    """Return (relative name, sha256) of a file, or of every file in a folder, sorted by name.
 
     Raises:
         InputError: nothing is there.
@@ -34,7 +34,7 @@ def _sha256(path: Path) -> str:
 
 
 def read_csv(spark: SparkSession, paths: Sequence[str], setting: str) -> DataFrame:
-    """Rows of CSV files (quoted cells may span lines; .gz too), every column a string.
+    """Read CSV files (quoted cells may span lines; .gz too), every column as a string.
 
     Raises:
         InputError: no file is named, or one is not there.
@@ -49,7 +49,7 @@ def read_csv(spark: SparkSession, paths: Sequence[str], setting: str) -> DataFra
 
 
 def files_under(paths: Sequence[str], endings: Sequence[str], setting: str) -> list[str]:
-    """The files that a setting names: each path itself, or the files with such endings in the folder that it is.
+    """Return the files that a setting names: each path, or the files with these endings in a folder.
 
     Raises:
         InputError: a path is not there, or is a folder without such files.
@@ -68,12 +68,12 @@ def files_under(paths: Sequence[str], endings: Sequence[str], setting: str) -> l
 
 
 def csv_rows(path: str, columns: Collection[str], setting: str) -> Iterator[dict[str, str]]:
-    """The rows of a CSV file (.gz too), or of every CSV file in a folder that has the columns, in order of name.
+    """Yield the rows of a CSV file (.gz too), or of every CSV file in a folder that has the columns, sorted by name.
 
     Args:
-        path: file or folder, read on the driver: for labelled sets, whose size is known.
-        columns: that a file must have; in a folder, files without them are passed over.
-        setting: names the path, for messages.
+        path: file or folder, read on the driver; meant for labelled sets, whose size is known.
+        columns: required columns; in a folder, files without them are skipped.
+        setting: the setting that names the path, for messages.
 
     Raises:
         InputError: nothing is there, no file has the columns, or one is not UTF-8 CSV.

@@ -1,4 +1,4 @@
-"""The pipeline: which stages there are, in which order, which of them have work to do, and doing it."""
+"""Order the stages, select those to run, and decide which of them have work to do."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -61,13 +61,13 @@ def _name(resource: Any) -> str:
 def chosen(
     stages: list[Stage], *, to: str | None = None, start: str | None = None, only: str | None = None
 ) -> list[Stage]:
-    """The stages that ``--to``, ``--from`` and ``--only`` select, in order.
+    """Return the stages that ``--to``, ``--from`` and ``--only`` select, in order.
 
-    Those on request are left out unless they are named, or a stage named in ``--to`` needs them.
+    Manual stages are left out unless they are named, or a stage named in ``--to`` needs them.
 
     Args:
         stages: all, in order.
-        to: one name or several, with commas between: these stages and all that they need.
+        to: one or several names, separated by commas: these stages and all that they need.
         start: this stage and all that follows from it.
         only: this stage alone.
 
@@ -100,14 +100,14 @@ def _reach(origin: Stage, stages: list[Stage], *, forward: bool) -> set[str]:
 
 
 def feeds(first: Stage, second: Stage) -> bool:
-    """Whether ``second`` reads or asks what ``first`` makes."""
+    """Return whether ``second`` reads the table or uses the model that ``first`` writes."""
     inputs = {*(table.name for table in second.reads), *map(_name, second.models)}
     return first.writes is not None and _name(first.writes) in inputs
 
 
 @dataclass(frozen=True)
 class StagePlan:
-    """Whether a stage has work to do and why; with the identity of the run that does it."""
+    """Whether a stage has work to do, why, and the identity of the run that does it."""
 
     why: str | None
     run_id: str
@@ -118,7 +118,7 @@ class StagePlan:
 
 
 class PipelineContext:
-    """What stages run in: session, tables, ledgers, log and models of one lakehouse."""
+    """The session, tables, ledgers, log and models of one lakehouse."""
 
     def __init__(self, spark: SparkSession, settings: Settings) -> None:
         self.spark = spark
@@ -134,15 +134,11 @@ class PipelineContext:
 
     @property
     def model_folder(self) -> str:
-        """Where resolved models lie: a folder that the driver and every worker see under the same path.
-
-        Raises:
-            InputError: the tables are in an object store and ``models.folder`` is not set.
-        """
+        """The folder of resolved models; see :func:`etl.pipeline.locations.model_folder`."""
         return model_folder(self.settings)
 
     def resolve(self, model: Model) -> ResolvedModel:
-        """The model behind the setting ``models.<name>``, brought to a local or shared folder once.
+        """Return the model of the setting ``models.<name>``, copied to the model folder once.
 
         Raises:
             InputError: it is not there.
@@ -162,7 +158,7 @@ class PipelineContext:
         )
 
     def is_given(self, stage: Stage) -> str | None:
-        """The URI of a model that the settings bring from elsewhere, or none at all, so that nothing is trained."""
+        """Return the URI of a model that the settings name, so that it is not trained; None for one to train."""
         if not isinstance(stage.writes, Model):
             return None
         uri = setting(self.settings, f"models.{stage.writes.name}") or NO_MODEL
@@ -170,7 +166,7 @@ class PipelineContext:
         return None if uri == f"models:/{name}@champion" else str(uri)
 
     def plan(self, stage: Stage, again: bool = False) -> StagePlan:
-        """Compare the stage's last finished run with what it would run on now.
+        """Compare the stage's last finished run with its present inputs, settings and models.
 
         Raises:
             InputError: an input table or model is not there yet.
@@ -187,7 +183,7 @@ class PipelineContext:
         identities = {name: model.identity for name, model in models.items()}
         settings_hash = stage.settings_hash(self.settings)
         last = self.log.last(stage.name, "done")
-        run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, self.log.runs(stage.name))
+        run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, len(self.log.done(stage.name)))
         planned = stage.incremental is not None and stage.incremental.content_keyed
         why, rebuild = None, False
         if stage.writes is None:
@@ -218,7 +214,7 @@ class PipelineContext:
         return StagePlan(why, run_id, inputs, settings_hash, models, rebuild)
 
     def is_off(self, stage: Stage) -> bool:
-        """Whether the setting that the stage waits for is false."""
+        """Return whether the setting that enables the stage is false."""
         return stage.enabled_if is not None and not setting(self.settings, stage.enabled_if)
 
     def _nothing_writes(self, table: Table) -> bool:
@@ -228,7 +224,7 @@ class PipelineContext:
         return not isinstance(stage.writes, Model) or self.settings.pipeline.retrain_on_growth
 
     def output_identity(self, table: Table, quarantined: int) -> str | None:
-        """Of a stage's table, and of the quarantine where it has rows there: deleting some asks for them again."""
+        """Return the identity of a stage's table, with that of the quarantine where the stage has rows in it."""
         identity = self.lakehouse.identity(table)
         return f"{identity}+{self.lakehouse.identity(QUARANTINE)}" if quarantined else identity
 

@@ -1,4 +1,4 @@
-"""Saying what goes on: stage by stage, with time left."""
+"""Report progress stage by stage, with the time left."""
 
 import sys
 import threading
@@ -14,11 +14,11 @@ from etl.pipeline.lineage import StageEvent
 
 
 class Progress:
-    """Lines for people: what runs, how far it is, what came of it.
+    """Writes lines about the running stage: its progress and its result.
 
     Args:
-        spark: for the tasks under way.
-        stages: how many stages will be looked at.
+        spark: whose running tasks are counted.
+        stages: number of stages in the run.
         out: where to write.
     """
 
@@ -37,14 +37,14 @@ class Progress:
             print(f"         {text}", file=self._out, flush=True)
 
     def say_once(self, text: str) -> None:
-        """Say what holds for the whole run, the first time only."""
+        """Write a line that holds for the whole run, the first time only."""
         if text not in self._said:
             self._said.add(text)
             self.say(text)
 
     @contextmanager
     def stage(self, name: str, why: str | None) -> Iterator[None]:
-        """Around one stage; ``why`` is None for one without work."""
+        """Report one stage while it runs; ``why`` is None for one without work."""
         self._place += 1
         head = f"[{self._place:2d}/{self._stages}] {name}"
         if why is None:
@@ -75,7 +75,7 @@ class Progress:
         self.say(f"{', '.join(parts)} in {event.seconds:.0f} s")
 
     def batches(self, plan: BatchPlan) -> Iterator[int]:
-        """Yield the numbers of batches with work; after each, say how far it is and how long it may take."""
+        """Yield the numbers of batches with work; after each, report progress and the time left."""
         total = sum(cost for _, cost in plan.work.values())
         started, finished = time.monotonic(), 0.0
         for place, (number, (_, cost)) in enumerate(plan.work.items(), start=1):

@@ -1,4 +1,4 @@
-"""The Spark session of a run, made from its settings."""
+"""Create the Spark session of a run from its settings."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ DELTA = {
 SEMANTICS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
-    # subtitles.files rows take some 155 KB each in Arrow; the defaults would need gigabytes of heap.
+    # Rows of parsed files take 155 KB each in Arrow; the defaults would need gigabytes of heap.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
     "spark.sql.parquet.columnarReaderBatchSize": "64",
     # Opening a small file costs far less than reading 4 MB.
@@ -39,7 +39,7 @@ LOCAL = {
 
 
 def spark_configuration(settings: Settings) -> dict[str, str]:
-    """The Spark configuration that the settings ask for, before any cluster's own."""
+    """Return the Spark configuration of the settings."""
     spark = settings.spark
     conf: dict[str, str] = dict(SEMANTICS)
     if spark.set_runtime:
@@ -64,7 +64,7 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
 
 
 def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSession:
-    """The session of this run: a new local one, or the cluster's with our semantics set.
+    """Return the session of this run: a new local one, or the cluster's with our semantics set.
 
     Raises:
         InputError: a local session without fetched jars or without Java.
@@ -89,13 +89,13 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
 
 
 def close_session(session: SparkSession, settings: Settings) -> None:
-    """Stop a session of our own; a runtime's is shared with its other tasks."""
+    """Stop the session, unless it belongs to a runtime that shares it with other tasks."""
     if settings.spark.set_runtime:
         session.stop()
 
 
 def _ship_packages(session: SparkSession) -> None:
-    """Give a real cluster's workers the four packages when the driver runs from a plain tree.
+    """Send the four packages to a cluster's workers when the driver runs from a source tree.
 
     An installed wheel and ``--py-files`` reach the workers by themselves.
     """

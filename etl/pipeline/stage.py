@@ -1,4 +1,4 @@
-"""A stage is a value: what it reads, what it writes, and one function (see ``jobs/``)."""
+"""Stages as values: inputs, output, settings and one function (see ``jobs/``)."""
 
 import hashlib
 import inspect
@@ -20,26 +20,26 @@ from etl.tables import Table
 
 @dataclass(frozen=True)
 class Model:
-    """A model that a stage trains or asks: the key under ``models`` that holds its URI."""
+    """A model that a stage trains or uses: the key under ``models`` that holds its URI."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Incremental:
-    """How a stage that reads files or asks a model grows: only keys it has not seen, in batches.
+    """How a stage that reads files or calls a model processes only new keys, in batches.
 
     Attributes:
-        key: the column that tells one unit of work from another.
-        cost: SQL expression summed over the pending units; what a batch bounds.
-        cost_per_minute: how much of it one core does in a minute, for planning.
-        prepare: from the stage's inputs and its ``StageRun`` to one row for each unit, which then stands in the
-            first input's place; the first input as it is when None.
-        cache: answers of a model, kept for good under (key, model); otherwise units that are gone from
-            the input leave the table too, and a changed setting rebuilds it.
-        content_keyed: ``prepare`` makes the units itself, each under a key of all that its rows depend on. Then the
-            function gets a batch's units before the inputs, not in the first one's place, and other settings
-            or models mean other units: nothing is rebuilt.
+        key: the column that identifies a unit of work.
+        cost: SQL aggregate over the pending units that bounds a batch.
+        cost_per_minute: the cost that one core processes in a minute, for planning.
+        prepare: a function from the stage's inputs and ``StageRun`` to one row for each unit, which replaces the
+            first input; None takes the first input unchanged.
+        cache: the table caches a model's answers under (key, model) forever; otherwise units that are gone from
+            the input are deleted from the table, and a changed setting rebuilds it.
+        content_keyed: ``prepare`` makes the units, each with a key that hashes all that its rows depend on. The
+            function gets a batch's units before all inputs. Other settings or models make other units, so that nothing
+            is rebuilt.
     """
 
     key: str
@@ -52,10 +52,10 @@ class Incremental:
 
 @dataclass(frozen=True)
 class RowAccounting:
-    """What a stage accounts in: in = out + dropped + quarantined.
+    """The unit in which a stage accounts: in = out + dropped + quarantined.
 
     Attributes:
-        name: the unit's name in the plural.
+        name: the unit's plural name.
         rows_in: SQL aggregate over the first input (after ``prepare``).
         rows_out: SQL aggregate over the stage's table.
     """
@@ -67,10 +67,10 @@ class RowAccounting:
 
 @dataclass(frozen=True)
 class ByKind:
-    """Settings of which only some count: those of the kind that is chosen.
+    """Settings of which only those of the selected kind count.
 
     Attributes:
-        setting: that chooses the kind.
+        setting: the setting that selects the kind.
         keys: the settings of each kind.
     """
 
@@ -83,7 +83,7 @@ class Stage:
     """A declared stage; :class:`Declaration` describes its other fields.
 
     Attributes:
-        module: where it is declared, as ``jobs.subtitles.ingest``, whatever path it was loaded from.
+        module: where it is declared, as ``jobs.DATASET.CHAPTER``, whatever path it was loaded from.
         about: its function's docstring.
     """
 
@@ -108,12 +108,12 @@ class Stage:
     enabled_if: str | None = None
 
     def declared(self, settings: Settings) -> tuple[str, ...]:
-        """The settings that count under the settings in force."""
+        """Return the keys of the settings that count."""
         kind = () if self.by_kind is None else self.by_kind.keys[setting(settings, self.by_kind.setting)]
         return (*self.settings, *kind)
 
     def settings_hash(self, settings: Settings) -> str:
-        """Hash of the settings that this stage declares, of the outside files it reads, and of the package's."""
+        """Return a hash of the declared settings, and of the content of outside files and resources."""
         declared = {key: setting(settings, key) for key in self.declared(settings)}
         outside = {key: fingerprint_of(setting(settings, key)) for key in self.inputs}
         if self.fingerprint is not None:
@@ -123,7 +123,7 @@ class Stage:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def visible(self, settings: Settings) -> SimpleNamespace:
-        """Return only what the stage declares: a setting read but not declared would not be in its hash."""
+        """Return only the settings that the stage declares, since others are not in its hash."""
         seen = SimpleNamespace()
         kinds = () if self.by_kind is None else chain.from_iterable(self.by_kind.keys.values())
         for key in (*self.settings, *kinds, *self.inputs, *self.options):
@@ -138,7 +138,7 @@ class Stage:
 
     @property
     def group(self) -> str:
-        """The data set that it belongs to: the folder of its module."""
+        """The folder of its module, which is its data set."""
         return self.module.split(".")[-2] if "." in self.module else ""
 
     @property
@@ -152,24 +152,24 @@ Declare = Callable[[Callable[..., Any]], Stage]
 
 
 class Declaration(TypedDict, total=False):
-    """What ``stage`` takes; only ``writes`` is required.
+    """The arguments of ``stage``; only ``writes`` is required.
 
     Attributes:
-        writes: its table, or the model it trains; None for a stage that only shows.
+        writes: its table, or the model it trains; None for a stage that only prints or exports.
         reads: input tables.
-        models: models it uses, each the key under ``models`` that holds its URI.
+        models: the models it uses, each the key under ``models`` that holds its URI.
         settings: ``section.key`` of every setting that changes what it writes.
-        by_kind: settings that count beside ``settings`` while their kind is chosen.
-        inputs: settings that name outside files, whose content counts.
+        by_kind: settings that count beside ``settings`` while their kind is selected.
+        inputs: settings that name outside files; the content of the files counts.
         resources: files under ``conf`` that it uses, patterns allowed: word lists, taxonomies, prompts. Their content
             counts as settings do, and its function can read no others.
         options: settings that it sees and that change how it works, never what it writes.
-        version: raise it when the same input must give other rows.
-        incremental: for stages that take only what they have not seen.
-        units: what it accounts in; a name alone where that is rows in and rows out.
+        version: increased when the same input must give other rows.
+        incremental: for stages that process only new keys.
+        units: the unit of its account; a name alone for plain rows.
         fingerprint: identity of an outside source too large to hash.
-        shows: where a stage that writes no table puts what it makes, for the documentation.
-        manual: it runs only when it is named, or a named stage needs it: an export, a comparison that takes hours.
+        shows: the output of a stage that writes no table, for the documentation.
+        manual: it runs only when it is named or a named stage needs it: exports, comparisons that take hours.
         enabled_if: a setting; while it is false and the stage never ran, it does not run and its table reads as empty.
     """
 
@@ -237,7 +237,7 @@ def _reading_only(function: Callable[..., Any], name: str, resources: tuple[str,
 
 
 def module_name(function: Callable[..., Any]) -> str:
-    """The name under which a function's module is imported, also where it was loaded as a script.
+    """Return the name under which a function's module is imported, also where it was loaded as a script.
 
     The tree, an installed wheel and a zip of ``--py-files`` give one name, whatever the path.
     """
@@ -251,12 +251,12 @@ def module_name(function: Callable[..., Any]) -> str:
 
 
 def under(section: str, *names: str) -> tuple[str, ...]:
-    """The keys of several settings of one section, as ``section.name``."""
+    """Return the keys of several settings of one section, as ``section.name``."""
     return tuple(f"{section}.{name}" for name in names)
 
 
 def setting(settings: Any, key: str) -> Any:
-    """The value at ``section.key``."""
+    """Return the value at ``section.key``."""
     value: Any = settings
     for part in key.split("."):
         value = getattr(value, part)
@@ -264,7 +264,7 @@ def setting(settings: Any, key: str) -> Any:
 
 
 def fingerprint_of(value: Any) -> Any:
-    """Content hashes of the files under a path or list of paths (labelled sets: small, read whole)."""
+    """Return content hashes of the files under a path or list of paths (labelled sets, read whole)."""
     from etl.pipeline.outside_files import file_digests
 
     paths = [value] if isinstance(value, str) else list(value or ())

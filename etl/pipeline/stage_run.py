@@ -1,4 +1,4 @@
-"""What a stage's function is given beside its inputs."""
+"""The run of a stage as its function sees it: settings, models, session."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from conf.settings import LakehouseSettings, MlflowSettings, Settings
 
 @dataclass(frozen=True)
 class Compute:
-    """How models are asked here; none of it changes an answer.
+    """How models are called; none of it changes an answer.
 
     Attributes:
-        threads: of a worker's model.
-        batch_size: texts that a model reads at once.
-        partitions: tasks that work at once.
+        threads: per worker.
+        batch_size: texts per forward pass.
+        partitions: concurrent tasks.
     """
 
     threads: int
@@ -26,7 +26,7 @@ class Compute:
 
 @dataclass(frozen=True)
 class Tracking:
-    """Where MLflow keeps runs and models, for the functions of ``etl.training.registry``."""
+    """The settings of the MLflow store, for the functions of ``etl.training.registry``."""
 
     lakehouse: LakehouseSettings
     mlflow: MlflowSettings
@@ -34,14 +34,14 @@ class Tracking:
 
 @dataclass(frozen=True)
 class StageRun:
-    """What a stage's function is given beside its inputs.
+    """The run of a stage as its function sees it: settings, models, session.
 
     Attributes:
         settings: the settings that the stage declares, as ``settings.section.key``.
         models: resolved models by name, each with ``path`` and ``identity``.
         spark: the session.
-        folder: a folder for models, local or shared by driver and executors.
-        all_settings: the whole settings, for the trainings of ``etl.training.recipes`` alone.
+        folder: the folder of models, local or shared by driver and executors.
+        all_settings: all settings, for ``etl.training`` only.
         inputs: the versions of the tables it reads, by name.
     """
 
@@ -55,7 +55,7 @@ class StageRun:
 
     @property
     def compute(self) -> Compute:
-        """How models are asked here."""
+        """How models are called."""
         models = self.all_settings.models
         return Compute(models.threads, models.batch_size, self.spark.sparkContext.defaultParallelism)
 

@@ -1,4 +1,4 @@
-"""What the registry says of a table."""
+"""The declaration of a table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from functools import cache
 from pyspark.sql.types import StructType, _parse_datatype_string
 
 AND_ALSO = "\nUNION ALL /* where it is there */\n"
-"""Between the parts of a view that shows one kind of row from several tables: it has those that are there."""
+"""Separates the parts of a view over several tables; parts whose table is missing are left out."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,150 @@
+"""``python -m jobs estimate``: predict time and storage of a larger run from the runs in ``ops.stage_runs``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conf.errors import InputError
+from conf.settings import Settings
+from etl.pipeline.lineage import StageEvent
+from etl.pipeline.planner import PipelineContext, feeds
+from etl.pipeline.session import close_session, spark_session
+from etl.pipeline.stage import Model, Stage
+from etl.tables import Table
+
+ALL_FILES = 3_700_000
+"""Files of OpenSubtitles v2018 in all languages; 446,612 of them are English."""
+FIRST = "ingest_subtitles"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A stage's time as a straight line over its units.
+
+    Attributes:
+        fixed: seconds that do not depend on the data.
+        per_unit: seconds for one unit.
+        sizes: runs of different sizes behind the line; with one the fixed part is unknown and counted in ``per_unit``.
+    """
+
+    fixed: float
+    per_unit: float
+    sizes: int
+
+    def seconds(self, units: float) -> float:
+        """Return the seconds that so many units take."""
+        return self.fixed + self.per_unit * units
+
+
+def measured(events: Sequence[StageEvent], grows: bool) -> list[tuple[int, float]]:
+    """Return (units processed, seconds) of a stage's finished runs.
+
+    Args:
+        events: of one stage, oldest first.
+        grows: an incremental stage processes only new units, unless its rules, settings or models changed.
+    """
+    points: list[tuple[int, float]] = []
+    last: StageEvent | None = None
+    for event in events:
+        units = event.rows_in or 0
+        if grows and last is not None and _same_rules(last, event):
+            units -= last.rows_in or 0
+        if units > 0:
+            points.append((units, event.seconds))
+        last = event
+    return points
+
+
+def _same_rules(first: StageEvent, second: StageEvent) -> bool:
+    rules = [(event.settings_hash, event.stage_version, event.models) for event in (first, second)]
+    return rules[0] == rules[1]
+
+
+def fitted(points: Sequence[tuple[int, float]]) -> Cost:
+    """Fit a straight line with no negative part through a stage's runs, by least squares."""
+    sizes = len({units for units, _ in points})
+    units = [float(point[0]) for point in points]
+    seconds = [point[1] for point in points]
+    through_zero = sum(u * s for u, s in points) / sum(u * u for u in units)
+    if sizes < 2:
+        return Cost(0.0, through_zero, sizes)
+    mean_units, mean_seconds = sum(units) / len(units), sum(seconds) / len(seconds)
+    spread = sum((u - mean_units) ** 2 for u in units)
+    per_unit = sum((u - mean_units) * (s - mean_seconds) for u, s in zip(units, seconds, strict=True)) / spread
+    if per_unit <= 0:
+        return Cost(mean_seconds, 0.0, sizes)
+    fixed = mean_seconds - per_unit * mean_units
+    return Cost(fixed, per_unit, sizes) if fixed >= 0 else Cost(0.0, through_zero, sizes)
+
+
+def estimate(settings: Settings, stages: list[Stage], files: int = ALL_FILES) -> int:
+    """Print the time, core-hours or GPU-hours and bytes of each stage for a number of files.
+
+    A pilot of two sizes (``subtitles.sample``) separates the fixed cost of a stage from its cost per unit. Trainings
+    do not grow with the files. Stages that call models count in GPU-hours where the session has GPUs.
+
+    Args:
+        settings: of the lakehouse in which the pilot ran.
+        stages: those to add up.
+        files: size of the larger run.
+
+    Raises:
+        InputError: no finished run to estimate from.
+    """
+    spark = spark_session(settings)
+    try:
+        context = PipelineContext(spark, settings)
+        ingested = context.log.last(FIRST, "done")
+        if ingested is None or not ingested.rows_in:
+            raise InputError("nothing measured yet: run a pilot, e.g. run --set subtitles.sample=0.01")
+        factor = files / ingested.rows_in
+        gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
+        print(f"measured on {ingested.rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
+        print(
+            f"{'stage':36s} {'runs':>4s} {'fixed s':>8s} {'seconds':>12s} {'core-hours':>11s} {'GPU-hours':>10s} {'GB':>9s}"
+        )
+        total = [0.0] * 4
+        for stage in stages:
+            row = _stage_row(context, stages, stage, factor, gpus)
+            if row is None:
+                continue
+            cost, *numbers = row
+            total = [before + number for before, number in zip(total, numbers, strict=True)]
+            print(f"{stage.name:36s} {cost.sizes:4d} {cost.fixed:8.1f} {_columns(numbers)}")
+        print(f"{'all':36s} {'':4s} {'':8s} {_columns(total)}")
+        print("\nOne run of a stage counts its fixed cost as growing: an upper bound. Run a second, larger pilot.")
+        return 0
+    finally:
+        close_session(spark, settings)
+
+
+def _stage_row(
+    context: PipelineContext, stages: list[Stage], stage: Stage, factor: float, gpus: int
+) -> tuple[Cost, float, float, float, float] | None:
+    """Return a stage's cost, and its seconds, core-hours, GPU-hours and gigabytes at the larger size."""
+    points = measured(context.log.done(stage.name), stage.incremental is not None)
+    if not points:
+        return None
+    grows = not isinstance(stage.writes, Model) and not stage.manual and _depends_on_files(stage, stages)
+    cost, last = fitted(points), context.log.last(stage.name, "done")
+    units = (last.rows_in or 0) if last is not None else 0
+    seconds = cost.seconds(units * factor) if grows else points[-1][1]
+    on_gpu = gpus > 0 and bool(stage.models)
+    hours = seconds / 3600
+    size = context.lakehouse.size(stage.writes) if isinstance(stage.writes, Table) else 0
+    return (
+        cost, seconds, 0.0 if on_gpu else hours * context.cores, hours * gpus if on_gpu else 0.0,
+        size * (factor if grows else 1) / 1e9,
+    )  # fmt: skip
+
+
+def _depends_on_files(stage: Stage, stages: list[Stage]) -> bool:
+    """Return whether the subtitle files reach a stage through tables, not through a trained model."""
+    if stage.name == FIRST or (stage.fingerprint is not None and not stage.reads):
+        return True
+    sources = [other for other in stages if not isinstance(other.writes, Model) and feeds(other, stage)]
+    return any(_depends_on_files(other, stages) for other in sources)
+
+
+def _columns(numbers: Sequence[float]) -> str:
+    seconds, cores, gpus, gigabytes = numbers
+    return f"{seconds:12,.0f} {cores:11,.1f} {gpus:10,.1f} {gigabytes:9,.2f}"

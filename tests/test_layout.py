@@ -1,0 +1,106 @@
+"""The import order of the packages, and the size of files and functions."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGES = ("conf", "udfs", "etl", "jobs")
+LAYERS = (
+    {"conf"},
+    {"udfs"},
+    {"etl.tables"},
+    {"etl.common"},
+    {"etl.pipeline"},
+    {"etl.llm", "etl.annotation"},
+    {"etl.subtitles", "etl.edos", "etl.replies", "etl.emo_pillars", "etl.augesc"},
+    {"etl.training", "etl.analysis"},
+    {"etl.publishing", "etl.demo"},
+    {"jobs"},
+    {"etl.cli"},
+)
+"""Each folder imports from folders above it in this list; folders of one line do not import each other."""
+
+UPWARD = {
+    ("jobs.__main__", "etl.cli.command_line"): "spark-submit starts a file of jobs, and the commands run all jobs"
+}
+"""The imports against that order, with the reason for each; at most three."""
+
+
+def _modules() -> dict[str, ast.Module]:
+    files = (path for package in PACKAGES for path in (REPOSITORY / package).rglob("*.py"))
+    return {_name(path): ast.parse(path.read_text("utf-8")) for path in files}
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(REPOSITORY).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imports(tree: ast.Module, known: set[str]) -> set[str]:
+    """Return the project's modules that a file imports anywhere, in functions too."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names} & known
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= (inside & known) or ({node.module} & known)
+    return found
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    trees = _modules()
+    return {name: _imports(tree, set(trees)) - {name} for name, tree in trees.items()}
+
+
+def _folder(module: str) -> str:
+    parts = module.split(".")
+    return ".".join(parts[:2]) if parts[0] == "etl" else parts[0]
+
+
+def test_imports_follow_the_layers(graph: dict[str, set[str]]) -> None:
+    layer = {folder: number for number, folders in enumerate(LAYERS) for folder in folders}
+    assert {_folder(module) for module in graph} - {"etl"} == set(layer)
+    edges = [(module, other) for module, others in graph.items() for other in others if "etl" not in (module, other)]
+    upward = {
+        (module, other)
+        for module, other in edges
+        if _folder(module) != _folder(other) and layer[_folder(other)] >= layer[_folder(module)]
+    }
+    assert upward == set(UPWARD) and len(UPWARD) <= 3
+
+
+def test_no_files_import_each_other_in_a_circle(graph: dict[str, set[str]]) -> None:
+    left = dict(graph)
+    while free := [module for module, others in left.items() if not others & left.keys()]:
+        for module in free:
+            del left[module]
+    # Modules that only lead into a circle from outside go as well, so that the message names the circle alone.
+    while outside := [module for module in left if not any(module in others for others in left.values())]:
+        for module in outside:
+            del left[module]
+    assert not left, f"import circle among {', '.join(sorted(left))}"
+
+
+def test_the_framework_is_small_and_knows_no_data_set() -> None:
+    files = sorted((REPOSITORY / "etl" / "pipeline").glob("*.py"))
+    texts = {path.name: path.read_text("utf-8") for path in files}
+    assert sum(len(text.splitlines()) for text in texts.values()) <= 2_000
+    for name, text in texts.items():
+        known = [word for word in ("edos.", "emo_pillars", "augesc", "replies.", "subtitles.") if word in text]
+        assert not known, f"etl/pipeline/{name} names {known}"
+
+
+def test_files_and_functions_stay_short() -> None:
+    long_files, long_functions = [], []
+    for name, tree in _modules().items():
+        lines = max((node.end_lineno or 0 for node in ast.walk(tree) if isinstance(node, ast.stmt)), default=0)
+        if lines > 300:
+            long_files.append(f"{name}: {lines}")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno + 1 > 60:
+                long_functions.append(f"{name}.{node.name}: {(node.end_lineno or 0) - node.lineno + 1}")
+    assert not long_files and not long_functions
