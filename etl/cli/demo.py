@@ -1,4 +1,4 @@
-"""The settings of ``make demo``: a corpus of the project's own, small trainings, everything in ``demo/``."""
+"""The settings of ``make demo``: a generated corpus, small trainings, everything in ``demo/``."""
 
 from collections.abc import Iterable
 from importlib.resources import as_file, files

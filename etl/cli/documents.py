@@ -1,4 +1,4 @@
-"""What the code knows better than a writer: the README's tables and ``databricks.yml``, made from the declarations.
+"""Generate the README's tables and ``databricks.yml`` from the declarations of stages, tables and views.
 
     python -m etl.cli.documents [--check]
 
@@ -43,7 +43,7 @@ _FOLD = "<details{opened}><summary>{title} ({number})</summary>\n\n{table}\n\n</
 
 
 def stage_table(stages: Iterable[Stage]) -> str:
-    """Every stage in order as Markdown tables, one a data set: stage, reads, writes, its description's first line."""
+    """Return Markdown tables of the stages, one per data set: stage, inputs, output, description."""
     return _folded(
         ("stage", "reads", "writes", "in words"),
         ((stage.group, (_link(stage), _reads(stage), _writes(stage), stage.title)) for stage in stages),
@@ -51,7 +51,7 @@ def stage_table(stages: Iterable[Stage]) -> str:
 
 
 def table_table() -> str:
-    """Every table of the registry as Markdown tables, one a data set: name, what one row is, the key."""
+    """Return Markdown tables of the registry's tables, one per data set: name, meaning of a row, key."""
     return _folded(
         ("table", "one row", "key"),
         (
@@ -62,7 +62,7 @@ def table_table() -> str:
 
 
 def view_table() -> str:
-    """Every view of the registry as Markdown tables, one a data set: name, and what it shows."""
+    """Return Markdown tables of the views, one per data set: name and comment."""
     return _folded(
         ("view", "shows"),
         ((_data_set(name), (f"`{name}`", comment)) for name, (comment, _) in all_views(load_taxonomy("edos")).items()),
@@ -70,13 +70,13 @@ def view_table() -> str:
 
 
 def _data_set(view: str) -> str:
-    """The data set of a view: its name begins with it."""
+    """Return the data set of a view, which begins its name."""
     own = view.removeprefix("analysis.").replace("reply_", "replies_")
     return next((group for group in GROUPS if own.startswith(f"{group}_")), "")
 
 
 def databricks_job(stages: Sequence[Stage]) -> dict[str, Any]:
-    """A Databricks job with one wheel task a stage, each after the stages whose tables and models it takes.
+    """Return a Databricks job with one wheel task per stage, each after the stages whose output it reads.
 
     Args:
         stages: in order; those that run only when named are no part of it.
@@ -98,7 +98,7 @@ def databricks_job(stages: Sequence[Stage]) -> dict[str, Any]:
 
 
 def databricks_yaml(stages: Sequence[Stage]) -> str:
-    """The text of ``databricks.yml``: a bundle that builds the wheel and deploys :func:`databricks_job`."""
+    """Return the text of ``databricks.yml``: a bundle that builds the wheel and deploys :func:`databricks_job`."""
     bundle = {
         "bundle": {"name": PACKAGE},
         "artifacts": {"wheel": {"type": "whl", "path": ".", "build": "python -m build --wheel"}},
@@ -115,7 +115,7 @@ def databricks_yaml(stages: Sequence[Stage]) -> str:
 
 
 def refreshed(text: str, stages: Sequence[Stage]) -> str:
-    """The README's text with its generated parts made anew.
+    """Return the README's text with its generated parts refreshed.
 
     Raises:
         InputError: a pair of markers is not there.
@@ -131,12 +131,12 @@ def refreshed(text: str, stages: Sequence[Stage]) -> str:
 
 
 def refresh(readme: Path) -> bool:
-    """Write the README's generated parts; whether anything changed."""
+    """Write the README's generated parts; return whether anything changed."""
     return _write(readme, refreshed(readme.read_text("utf-8"), all_stages()))
 
 
 def outdated(root: Path = ROOT) -> list[str]:
-    """Names of the files that say something else than the declarations."""
+    """Return the names of the files that differ from the declarations."""
     stages = all_stages()
     readme, bundle = root / "README.md", root / "databricks.yml"
     text = readme.read_text("utf-8")
@@ -146,7 +146,7 @@ def outdated(root: Path = ROOT) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Rewrite or check; returns the exit status."""
+    """Rewrite or check; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m etl.cli.documents", description=_first_line(__doc__ or ""))
     parser.add_argument("--check", action="store_true", help="write nothing; fail where something is out of date")
     if parser.parse_args(arguments).check:
@@ -189,7 +189,7 @@ def _task(stage: Stage, after: list[str], libraries: list[dict[str, Any]]) -> di
 
 
 def _libraries() -> list[dict[str, Any]]:
-    """The wheel, and Spark NLP's package and jar for the lemmas; the runtime brings Delta, MLflow and torch."""
+    """Return a task's libraries: the wheel, and Spark NLP's package and jar; the runtime brings the others."""
     jar = next(coordinates for coordinates in PACKAGES if ":spark-nlp_" in coordinates)
     return [
         {"whl": "./dist/*.whl"},
@@ -219,7 +219,7 @@ def _first_line(text: str) -> str:
 
 
 def _folded(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """A table for each group, folded up but for the first two."""
+    """Return a table for each group, collapsed except for the first two."""
     by_group: dict[str, list[Sequence[str]]] = {group: [] for group in [*GROUPS, ""]}
     for group, row in rows:
         by_group[group if group in GROUPS else ""].append(row)

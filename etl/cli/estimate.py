@@ -99,9 +99,8 @@ def estimate(settings: Settings, stages: list[Stage], files: int = ALL_FILES) ->
         factor = files / ingested.rows_in
         gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
         print(f"measured on {ingested.rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
-        print(
-            f"{'stage':36s} {'runs':>4s} {'fixed s':>8s} {'seconds':>12s} {'core-hours':>11s} {'GPU-hours':>10s} {'GB':>9s}"
-        )
+        heading = f"{'stage':36s} {'runs':>4s} {'fixed s':>8s} {'seconds':>12s}"
+        print(f"{heading} {'core-hours':>11s} {'GPU-hours':>10s} {'GB':>9s}")
         total = [0.0] * 4
         for stage in stages:
             row = _stage_row(context, stages, stage, factor, gpus)

@@ -13,15 +13,15 @@ from etl.pipeline.stage import Model, Stage, setting
 PROGRAM = "edos-lakehouse"
 COMMANDS = {
     "run": "run every stage that has work to do",
-    "plan": "say which stages would run, and why",
+    "plan": "print which stages would run, and why",
     "status": "show each stage's last run",
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
-    "reply": "answer typed lines with a response generator (EDOS 5)",
+    "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
-    "restore-text": "put the texts back into an export that has references to OPUS",
-    "fetch-jars": "fetch the jars of local sessions (make install does)",
+    "restore-text": "restore the texts of an export that refers to OPUS",
+    "fetch-jars": "fetch the jars of local sessions (part of make install)",
 }
 
 
@@ -31,10 +31,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """The command or stage that is named first, as ``command``, and its options.
+    """Parse the command or stage, as ``command``, and its options.
 
     Raises:
-        InputError: nothing is named, or an option is not known there.
+        InputError: no command or stage is named, or an option is unknown.
     """
     first = arguments[0] if arguments else ""
     if first in COMMANDS or first.startswith("-"):
@@ -47,7 +47,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def stage_options(stage: Stage) -> argparse.ArgumentParser:
-    """The options of a stage; its help says what the stage does, reads and writes, and its settings."""
+    """Return the parser of a stage's options; its help shows description, inputs, output and settings."""
     parser = _Parser(
         prog=f"{PROGRAM} {stage.name}",
         description=stage.about,
@@ -99,7 +99,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 
 def _traceback(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--traceback", action="store_true", help="show where a failure came from")
+    parser.add_argument("--traceback", action="store_true", help="print the traceback of a failure")
 
 
 def _choice(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +109,7 @@ def _choice(parser: argparse.ArgumentParser) -> None:
 
 
 def _again(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--again", action="store_true", help="do the chosen stages again from their inputs")
+    parser.add_argument("--again", action="store_true", help="run the selected stages again from their inputs")
 
 
 def _files(parser: argparse.ArgumentParser) -> None:
@@ -117,19 +117,21 @@ def _files(parser: argparse.ArgumentParser) -> None:
 
 
 def _sql(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-e", "--execute", metavar="SQL", help="run this and leave; several are parted by ;")
+    parser.add_argument("-e", "--execute", metavar="SQL", help="run SQL statements, separated by ; and exit")
 
 
 def _reply(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="models:/edos-reply-steered@champion", help="a response generator's URI")
-    parser.add_argument("--intent", metavar="LABEL", help="of the replies, one of the 41 labels of EDOS; none: any")
+    parser.add_argument("--intent", metavar="LABEL", help="intent of the replies, one of the labels; default: any")
 
 
 def _chat(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bot", choices=("esconv", "augesc"), default="esconv", help="which of the study's two bots")
     parser.add_argument("--model", metavar="URI", help="another model, as models:/augesc-chatbot@champion")
-    parser.add_argument("--save", metavar="FILE", help="add the talk to this file of JSON Lines")
-    parser.add_argument("--pair", metavar="NAME", help="with --save: the participant's talks with both bots")
+    parser.add_argument("--save", metavar="FILE", help="append the conversation to this file of JSON Lines")
+    parser.add_argument(
+        "--pair", metavar="NAME", help="with --save: the name of the participant's pair of conversations"
+    )
 
 
 def _stage_named(name: str) -> Stage:
@@ -141,12 +143,12 @@ def _stage_named(name: str) -> Stage:
 
 
 def _facts(stage: Stage) -> Iterator[str]:
-    """What a stage reads and writes, and its settings with defaults, a line each."""
+    """Yield lines of a stage's inputs, models, output and settings with their defaults."""
     yield "reads:"
     outside = [f"the files of {key}" for key in stage.inputs] or (["the sources"] if stage.fingerprint else [])
     yield from _listed([*(table.name for table in stage.reads), *outside])
     if stage.models:
-        yield "asks:"
+        yield "uses:"
         yield from _listed(f"models.{model.name}" for model in stage.models)
     yield "writes:"
     made = f"models.{stage.writes.name}" if isinstance(stage.writes, Model) else getattr(stage.writes, "name", None)
@@ -162,7 +164,7 @@ def _listed(names: Iterable[str]) -> list[str]:
 
 
 def _described(key: str) -> Iterator[str]:
-    """A setting with its default and description; each setting of a section."""
+    """Yield a setting, or each setting of a section, with default and description."""
     value: Any = setting(Settings(), key)
     if isinstance(value, BaseModel):
         for name in type(value).model_fields:

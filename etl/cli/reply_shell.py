@@ -1,4 +1,4 @@
-"""``python -m jobs reply``: a response generator that answers typed lines, in the chosen intent (EDOS 5, 6)."""
+"""``python -m jobs reply``: a response generator that replies to typed lines, with a chosen intent (EDOS 5, 6)."""
 
 import io
 import sys
@@ -41,7 +41,7 @@ class Conversation:
         self.choose(intent)
 
     def choose(self, intent: str | None) -> None:
-        """Ask for an intent, whatever its case; None for any."""
+        """Select an intent, in any case; None for any."""
         chosen = " ".join(intent.split()).lower() if intent else None
         self.model.tokenizer.start_of(chosen)
         if chosen is not None and not self.model.steered:
@@ -49,7 +49,7 @@ class Conversation:
         self.intent = chosen
 
     def answer(self, line: str) -> str:
-        """The reply to a line, after the intent that was asked; or what became of a command.
+        """Return the reply to a line with its intent, or the result of a command.
 
         Raises:
             InputError: the line has no text, or names no intent that is known.
@@ -79,7 +79,7 @@ class Conversation:
 
 
 def open_replies(settings: Settings, uri: str, intent: str | None, lines: TextIO | None = None) -> int:
-    """Answer lines until they end; returns the exit status.
+    """Reply to lines until the end of the input; return the exit status.
 
     Args:
         uri: of a response generator.
@@ -104,7 +104,7 @@ def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
 
 
 def _typed() -> TextIO:
-    """What is typed; bytes that are no UTF-8 are replaced."""
+    """Yield typed lines; bytes that are not UTF-8 are replaced."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     return sys.stdin

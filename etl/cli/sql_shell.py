@@ -1,4 +1,4 @@
-"""spark-sql over the lakehouse: tables and views by name, in an in-memory metastore of its own."""
+"""spark-sql over the lakehouse, with tables and views by name in an in-memory metastore."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from etl.pipeline.session import close_session, spark_configuration, spark_sessi
 
 
 def open_sql(settings: Settings, statements: str | None = None) -> int:
-    """Open the shell, or run statements, parted by ``;``, and leave; returns the shell's exit status."""
+    """Open the shell, or run statements separated by ``;``; return the exit status."""
     spark = spark_session(settings, "edos-lakehouse sql")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)

@@ -1,4 +1,4 @@
-"""The log of a Delta table that no catalog holds, read without a Spark job."""
+"""Read the log of a Delta table that is in no catalog, without a Spark job."""
 
 import json
 import re
@@ -17,11 +17,11 @@ def last_data_change(spark: SparkSession, path: str, operations: Collection[str]
     """Return a table's id and the version of its newest commit by one of `operations`.
 
     Args:
-        path: of the table: a URI, or an absolute local path.
+        path: the table's URI or absolute local path.
         operations: as ``DESCRIBE HISTORY`` names them.
 
     Returns:
-        None where the log does not tell: its first commits were cleaned up, or a commit names no operation.
+        None where the log is not enough: its first commits were cleaned up, or a commit names no operation.
     """
     log = f"{path.rstrip('/')}/_delta_log"
     commits = {int(found[1]): name for name in _names(spark, log) if (found := _COMMIT.match(name))}
@@ -29,8 +29,8 @@ def last_data_change(spark: SparkSession, path: str, operations: Collection[str]
         return None
     table_id = next((line["metaData"]["id"] for line in _lines(spark, f"{log}/{commits[0]}") if "metaData" in line), "")
     for version in sorted(commits, reverse=True):
-        told = (line["commitInfo"] for line in _lines(spark, f"{log}/{commits[version]}") if "commitInfo" in line)
-        about: dict[str, Any] | None = next(told, None)
+        infos = (line["commitInfo"] for line in _lines(spark, f"{log}/{commits[version]}") if "commitInfo" in line)
+        about: dict[str, Any] | None = next(infos, None)
         if about is None or "operation" not in about:
             return None
         if about["operation"] in operations:
@@ -45,7 +45,7 @@ def _names(spark: SparkSession, folder: str) -> list[str]:
 
 
 def _lines(spark: SparkSession, path: str) -> Iterator[dict[str, Any]]:
-    """The actions of a commit; what tells of the commit stands first, so that few are read."""
+    """Yield the actions of a commit; ``commitInfo`` is the first, so that few are read."""
     if ":" in path:
         yield from (json.loads(line) for line in (Folders(spark).read_text(path) or "").splitlines())
         return

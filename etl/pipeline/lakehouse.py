@@ -1,4 +1,4 @@
-"""Reading and writing Delta tables: the only module that does either."""
+"""Read and write Delta tables; no other module does."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ DATA_CHANGES = (
 
 
 class Lakehouse:
-    """The tables of one lakehouse, seen through one Spark session.
+    """The tables of one lakehouse in one Spark session.
 
     Args:
         spark: a session with Delta.
@@ -41,11 +41,11 @@ class Lakehouse:
         self._identities: dict[str, str | None] = {}
 
     def path(self, table: Table) -> str:
-        """Where the table lies when no catalog holds it."""
+        """Return the table's path when no catalog holds it."""
         return f"{self.settings.root.rstrip('/')}/{table.name.replace('.', '/')}"
 
     def reference(self, table: Table) -> str:
-        """The table's name in SQL."""
+        """Return the table's name in SQL."""
         if self.settings.catalog:
             return f"`{self.settings.catalog}`.{table.name}"
         return f"delta.`{located(self.path(table))}`"
@@ -58,7 +58,7 @@ class Lakehouse:
         return DeltaTable.isDeltaTable(self.spark, located(self.path(table)))
 
     def ensure(self, table: Table) -> None:
-        """Create the table with its comments, CHECKs and properties unless it is there."""
+        """Create the table with comments, CHECKs and properties unless it exists."""
         if self.exists(table):
             return
         if self.settings.catalog:
@@ -75,7 +75,7 @@ class Lakehouse:
         self._identities.pop(table.name, None)
 
     def read(self, table: Table) -> DataFrame:
-        """The table's rows; no rows where the table was never written."""
+        """Return the table's rows; none where the table was never written."""
         if not self.exists(table):
             # The limit lets Spark leave an empty frame out of the plan.
             return self.spark.createDataFrame([], table.schema).limit(0)
@@ -85,10 +85,10 @@ class Lakehouse:
         """Add rows in one commit.
 
         Args:
-            table: where to.
-            rows: must have the table's columns; others are left behind.
-            lineage: goes into the commit's ``userMetadata``.
-            once: an id of exactly this content: a second append under it is skipped by Delta.
+            table: the table.
+            rows: with the table's columns; others are ignored.
+            lineage: written to the commit's ``userMetadata``.
+            once: an id of this content; Delta skips a second append with it.
         """
         self.ensure(table)
         writer = self._writer(table, rows, lineage).mode("append")
@@ -97,7 +97,7 @@ class Lakehouse:
         self._save(table, writer)
 
     def replace(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None) -> None:
-        """Put rows in the place of all rows, or of those that ``where`` selects, in one commit."""
+        """Replace all rows, or those that ``where`` selects, in one commit."""
         self.ensure(table)
         writer = self._writer(table, rows, lineage).mode("overwrite")
         if where is not None:
@@ -105,7 +105,7 @@ class Lakehouse:
         self._save(table, writer)
 
     def delete(self, table: Table, where: str, lineage: Mapping[str, Any]) -> None:
-        """Delete the rows that ``where`` selects; without such rows no commit is made."""
+        """Delete the rows that ``where`` selects; without any, make no commit."""
         if not self.exists(table) or self.read(table).where(where).isEmpty():
             return
         with self._metadata(lineage):
@@ -141,9 +141,9 @@ class Lakehouse:
             self.spark.conf.unset(key)
 
     def identity(self, table: Table) -> str | None:
-        """``<table id>:<version of its last data-changing commit>``; None where there is no table.
+        """Return ``<table id>:<version of its last data-changing commit>``; None where there is no table.
 
-        OPTIMIZE, constraints and properties make versions too, but no reason to run a stage again.
+        Versions made by OPTIMIZE, constraints or properties are no reason to run a stage again.
         """
         if table.name not in self._identities:
             self._identities[table.name] = self._read_identity(table)
@@ -170,7 +170,7 @@ class Lakehouse:
         return int(row[0]) if row is not None else 0
 
     def commits(self, table: Table, run_id: str) -> list[dict[str, Any]]:
-        """The lineage of the table's commits that one run made."""
+        """Return the lineage of the table's commits by one run."""
         if not self.exists(table):
             return []
         history = self.spark.sql(f"DESCRIBE HISTORY {self.reference(table)}")
@@ -178,9 +178,9 @@ class Lakehouse:
         return [json.loads(row.userMetadata) for row in found]
 
     def register(self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()) -> None:
-        """Give this session the tables and views by name, for SQL.
+        """Register the tables and views by name in this session, for SQL.
 
-        Views over tables that are not there yet are left out.
+        Views over missing tables are left out.
         """
         if self.settings.catalog:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
@@ -192,7 +192,7 @@ class Lakehouse:
             self.spark.sql(statement)
 
     def _registered(self) -> set[str]:
-        """The names of tables and views that the session knows."""
+        """Return the names of the session's tables and views."""
         schemas = [row[0] for row in self.spark.sql("SHOW SCHEMAS").collect()]
         shown = (self.spark.sql(f"SHOW TABLES IN `{schema}`") for schema in schemas)
         return {f"{row.namespace}.{row.tableName}" for tables in shown for row in tables.collect()}
@@ -200,7 +200,7 @@ class Lakehouse:
     def catalog_statements(
         self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
     ) -> list[str]:
-        """The SQL that makes tables and views known to an in-memory metastore."""
+        """Return the SQL that registers tables and views in an in-memory metastore."""
         present = [table for table in tables if self.exists(table)]
         schemas = dict.fromkeys(name.split(".")[0] for name in (*(table.name for table in present), *views))
         statements = [f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas]
@@ -231,5 +231,5 @@ class Lakehouse:
 
 
 def _text(value: str) -> str:
-    """A SQL string literal."""
+    """Return a SQL string literal."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -185,6 +185,7 @@ class PipelineContext:
         last = self.log.last(stage.name, "done")
         run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, len(self.log.done(stage.name)))
         planned = stage.incremental is not None and stage.incremental.content_keyed
+        retrains = self.settings.pipeline.retrain_on_growth
         why, rebuild = None, False
         if stage.writes is None:
             why = "shows what is there"
@@ -200,7 +201,7 @@ class PipelineContext:
             changed = sorted(name for name in identities if last.models.get(name) != identities[name])
             why = f"model {', '.join(changed)} changed"
             rebuild = not (planned or (stage.incremental is not None and stage.incremental.cache))
-        elif last.input_versions != inputs and self._counts_growth(stage):
+        elif last.input_versions != inputs and (retrains or not isinstance(stage.writes, Model)):
             changed = sorted(name for name in inputs if last.input_versions.get(name) != inputs[name])
             why = f"{', '.join(changed)} changed"
         elif (problem := self._output_problem(stage, last)) is not None:
@@ -219,9 +220,6 @@ class PipelineContext:
 
     def _nothing_writes(self, table: Table) -> bool:
         return any(stage.writes == table and self.is_off(stage) for stage in REGISTRY.values())
-
-    def _counts_growth(self, stage: Stage) -> bool:
-        return not isinstance(stage.writes, Model) or self.settings.pipeline.retrain_on_growth
 
     def output_identity(self, table: Table, quarantined: int) -> str | None:
         """Return the identity of a stage's table, with that of the quarantine where the stage has rows in it."""

@@ -26,10 +26,10 @@ class Progress:
         self._spark = spark
         self._stages = stages
         self._out = out
-        self._place = 0
+        self._number = 0
         self._lock = threading.Lock()
         self._line = ""
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
 
     def say(self, text: str) -> None:
         with self._lock:
@@ -38,15 +38,15 @@ class Progress:
 
     def say_once(self, text: str) -> None:
         """Write a line that holds for the whole run, the first time only."""
-        if text not in self._said:
-            self._said.add(text)
+        if text not in self._printed:
+            self._printed.add(text)
             self.say(text)
 
     @contextmanager
     def stage(self, name: str, why: str | None) -> Iterator[None]:
         """Report one stage while it runs; ``why`` is None for one without work."""
-        self._place += 1
-        head = f"[{self._place:2d}/{self._stages}] {name}"
+        self._number += 1
+        head = f"[{self._number:2d}/{self._stages}] {name}"
         if why is None:
             print(f"{head}: nothing to do", file=self._out, flush=True)
             yield

@@ -62,7 +62,7 @@ EXAMPLES = Table(
     f"""
     utterance_id string, plot_id string, actor_id string, actor string, utterance string,
     primary_label string COMMENT 'the one it was made for', {_LABELS},
-    goes_on boolean COMMENT 'drawn to get a context', split string
+    needs_context boolean COMMENT 'drawn to get a context', split string
     """,
     ("utterance_id",),
     {"split_is_known": "split IN ('train', 'validation', 'test')"},

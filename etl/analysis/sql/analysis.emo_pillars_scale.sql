@@ -22,7 +22,7 @@ SELECT 5 AS place, 'examples' AS criterion,
 FROM emo_pillars.examples
 UNION ALL /* where it is there */
 SELECT 6 AS place, 'share of examples drawn for contexts' AS criterion,
-       round(CAST(avg(CAST(goes_on AS int)) AS double), 4) AS value, 0.3333D AS paper
+       round(CAST(avg(CAST(needs_context AS int)) AS double), 4) AS value, 0.3333D AS paper
 FROM emo_pillars.examples
 UNION ALL /* where it is there */
 SELECT 7 AS place, 'contextual examples' AS criterion,
