@@ -30,7 +30,7 @@ test: $(READY)  ## what CI runs
 	$(BIN)/python -m pytest -m 'not slow' $(TOGETHER)
 
 test-all: $(READY)  ## with the slow tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --delta
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/python -m ruff check .

@@ -9,10 +9,25 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.memory_tables import memory_tables
 from tests.stand_ins import StandIns
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 JOBS = "tests/jobs/"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--delta", action="store_true", help="chains of stages write Delta tables, not tables in memory")
+
+
+@pytest.fixture(scope="module")
+def tables(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The chains of a module write tables in memory, unless ``--delta`` asks for Delta."""
+    if request.config.getoption("--delta"):
+        yield
+        return
+    with memory_tables():
+        yield
 
 
 @pytest.hookimpl(optionalhook=True)

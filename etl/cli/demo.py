@@ -7,6 +7,7 @@ from pathlib import Path
 from conf.settings import Settings, load_settings
 
 FOLDER = Path("demo")
+FILMS = 100
 
 
 def demo_settings(profile: str, config_files: Iterable[str], overrides: Iterable[str]) -> Settings:
@@ -19,7 +20,7 @@ def demo_settings(profile: str, config_files: Iterable[str], overrides: Iterable
 
     truth = FOLDER / "corpus" / "truth.json"
     # Written anew, the files would be newer and the whole run would start again.
-    facts = DemoFacts.read(truth) if truth.is_file() else write_demo(FOLDER / "corpus")
+    facts = DemoFacts.read(truth) if truth.is_file() else write_demo(FOLDER / "corpus", FILMS)
     print(f"demo corpus: {facts} in {FOLDER / 'corpus'}")
     with as_file(files("conf").joinpath("demo", "settings.yaml")) as own:
         return load_settings(profile, [str(own), *config_files], list(overrides))

@@ -6,16 +6,26 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from etl.pipeline.session import configured
+
 Aggregates = Mapping[str, tuple[DataFrame, Sequence[Column]]]
 """By name: a frame, and aggregates of whole numbers over it."""
 
 
 def collected(aggregates: Aggregates) -> dict[str, list[int]]:
-    """Return the aggregates' values by name; a sum of no rows is 0."""
-    parts = [
-        frame.agg(F.array(*(F.coalesce(one.cast("bigint"), F.lit(0)) for one in columns)).alias("numbers")).select(
-            F.lit(name).alias("name"), "numbers"
+    """Return the aggregates' values by name; a sum of no rows is 0. A frame given twice is read once."""
+    frames = {id(frame): frame for frame, _ in aggregates.values()}
+    parts = []
+    for frame in frames.values():
+        columns = {name: columns for name, (other, columns) in aggregates.items() if other is frame}
+        numbers = (
+            F.array(*(F.coalesce(one.cast("bigint"), F.lit(0)) for one in wanted)).alias(name)
+            for name, wanted in columns.items()
         )
-        for name, (frame, columns) in aggregates.items()
-    ]
-    return {row["name"]: row["numbers"] for row in reduce(DataFrame.union, parts).collect()}
+        empty = (F.lit(None).cast("array<bigint>").alias(name) for name in aggregates if name not in columns)
+        parts.append(frame.agg(*numbers).select("*", *empty).select(*aggregates))
+    query = reduce(DataFrame.union, parts)
+    # Adaptive execution would run a job for each of the many small parts.
+    with configured(query.sparkSession, "spark.sql.adaptive.enabled", "false"):
+        rows = query.collect()
+    return {name: next(row[name] for row in rows if row[name] is not None) for name in aggregates}

@@ -1,8 +1,7 @@
 """Read and write Delta tables; no other module does."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.settings import LakehouseSettings
 from etl.pipeline.delta_log import last_data_change
 from etl.pipeline.folders import located
+from etl.pipeline.session import configured
 from etl.tables import TABLES, Table
 from etl.tables.model import AND_ALSO
 
@@ -20,6 +20,7 @@ PROPERTIES = {
     "delta.logRetentionDuration": "interval 365 days",
     "delta.deletedFileRetentionDuration": "interval 30 days",
 }
+METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 DATA_CHANGES = (
     "WRITE", "DELETE", "UPDATE", "MERGE", "TRUNCATE", "RESTORE", "COPY INTO", "CLONE", "STREAMING UPDATE",
     "CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE", "CREATE TABLE AS SELECT",
@@ -108,7 +109,7 @@ class Lakehouse:
         """Delete the rows that ``where`` selects; without any, make no commit."""
         if not self.exists(table) or self.read(table).where(where).isEmpty():
             return
-        with self._metadata(lineage):
+        with configured(self.spark, METADATA, json.dumps(dict(lineage))):
             self.spark.sql(f"DELETE FROM {self.reference(table)} WHERE {where}")
         self._identities.pop(table.name, None)
 
@@ -126,19 +127,10 @@ class Lakehouse:
             else DeltaTable.forPath(self.spark, located(self.path(table)))
         )
         gone = keys.toDF("gone_key").alias("gone")
-        with self._metadata(lineage):
+        with configured(self.spark, METADATA, json.dumps(dict(lineage))):
             merge = target.alias("kept").merge(gone, f"kept.{column} = gone.gone_key AND {where}")
             merge.whenMatchedDelete().execute()
         self._identities.pop(table.name, None)
-
-    @contextmanager
-    def _metadata(self, lineage: Mapping[str, Any]) -> Iterator[None]:
-        key = "spark.databricks.delta.commitInfo.userMetadata"
-        self.spark.conf.set(key, json.dumps(dict(lineage)))
-        try:
-            yield
-        finally:
-            self.spark.conf.unset(key)
 
     def identity(self, table: Table) -> str | None:
         """Return ``<table id>:<version of its last data-changing commit>``; None where there is no table.

@@ -135,13 +135,11 @@ class _Runner:
             self.context.log.add(self.event)
         for number in self.progress.batches(batches):
             self._batch(table, incremental, pending, batches, number)
-        rows = self.lakehouse.read(table)
-        if "model" in table.key:
-            rows = self._done_rows(table)
-            if incremental.cache:
-                rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
-                self._check_errors(rows)
-        return self._done(table, self._balance(table, prepared, rows))
+        rows = self._done_rows(table)
+        if "model" in table.key and incremental.cache:
+            rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
+            self._check_errors(rows)
+        return self._done(table, self._balance(table, prepared, rows, whole="model" not in table.key))
 
     def _pending(self, table: Table, incremental: Incremental, prepared: DataFrame, resuming: bool) -> DataFrame:
         """Return the units that are neither in the table nor, whole, in a ledger; forget those that are gone."""
@@ -189,21 +187,22 @@ class _Runner:
         (model,) = self.plan.models.values()
         return rows.where(F.col("model") == model.identity)
 
-    def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame) -> Balance:
+    def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame, whole: bool = True) -> Balance:
         """Count input, output and ledgers, and check the table's key, in one query.
 
         Args:
             rows_in: the number of units, or a frame to count them in.
             rows_out: the rows of ``table`` that count.
+            whole: these are all rows of the table.
 
         Raises:
             StageError: two rows have one key.
         """
-        units = self.stage.units
+        units, everything = self.stage.units, rows_out if whole else self.lakehouse.read(table)
         key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
         aggregates = {
             "out": (rows_out, [F.expr(units.rows_out)]),
-            "key": (self.lakehouse.read(table), [F.count("*"), F.count_distinct(*key)]),
+            "key": (everything, [F.count("*"), F.count_distinct(*key)]),
             **self.ledger.aggregates(self.stage.name),
         }
         if isinstance(rows_in, DataFrame):

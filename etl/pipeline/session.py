@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -86,6 +88,17 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
     session.sparkContext.setLogLevel("ERROR")
     _ship_packages(session)
     return session
+
+
+@contextmanager
+def configured(session: SparkSession, key: str, value: str) -> Iterator[None]:
+    """Set a configuration key of the session inside the block; restore it after."""
+    before = session.conf.get(key, None)
+    session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        session.conf.unset(key) if before is None else session.conf.set(key, before)
 
 
 def close_session(session: SparkSession, settings: Settings) -> None:

@@ -21,6 +21,8 @@ from jobs import all_stages
 from tests.stages import run_stages
 from tests.udfs.tiny_models import tiny_language_model
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 QUERIES = "query_id string, source string, text string"
 QUERY = "I moved to a new town and I do not know a single person here number"
 

@@ -106,6 +106,7 @@ def test_only_first_posts_of_negative_talks_are_taken(spark: SparkSession, tmp_p
     assert [row.reason for row in outcome.dropped.collect()] == ["other_emotion"]
 
 
+@pytest.mark.slow
 def test_real_first_posts_are_about_as_many_and_as_long_as_the_papers(spark: SparkSession, shared_data: Path) -> None:
     path = shared_data / "empathetic_dialogues" / "ed_annotated_all.csv.gz"
     outcome = chosen(empathetic_posts(spark, csv_rows(str(path), COLUMNS, "x")))

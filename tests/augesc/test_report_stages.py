@@ -15,6 +15,8 @@ from etl.tables import TABLES
 from jobs import all_stages
 from tests.augesc.test_stages import settings as settings  # the fixture
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 ENDS = "augesc_report,augesc_export_ratings"
 
 

@@ -163,6 +163,7 @@ def checked_sessions(spark: SparkSession, shared_data: Path) -> Callable[..., di
     return shares
 
 
+@pytest.mark.slow
 def test_real_sessions_meet_what_is_asked_of_machines_but_for_short_utterances(
     checked_sessions: Callable[..., dict[str, float]],
 ) -> None:

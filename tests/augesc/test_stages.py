@@ -16,6 +16,8 @@ from etl.tables import TABLES, Table
 from jobs import all_stages
 from tests.stages import run_stages
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 ENDS = (
     "augesc_draw_sessions,augesc_collect_queries,augesc_keep_conversations,augesc_describe_conversations,"
     "augesc_grow_bigrams,augesc_compare_words,augesc_export"

@@ -108,6 +108,7 @@ def test_views_show_the_papers_figures_beside_ours(stand_ins: StandIns, said: Da
     assert len(shown("augesc_figure_5")) == 6
 
 
+@pytest.mark.slow
 def test_real_sessions_are_as_long_as_table_2_says(spark: SparkSession, shared_data: Path) -> None:
     folder = shared_data / "esconv"
     files = [str(folder / name) for name in ("multiesc_valid.jsonl", "multiesc_test.jsonl", "ppdpp_valid.jsonl")]

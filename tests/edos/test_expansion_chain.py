@@ -17,6 +17,8 @@ from tests.udfs.tiny_models import WORDS, tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 CHAIN = (
     "hold_out_labels", "import_released_dialogues", "embed_turns", "embed_dialogues", "search_similar",
     "expand_labels", "train_self_labeler", "score_for_self_labels", "self_label", "search_similar_again",
@@ -135,8 +137,8 @@ def test_another_threshold_needs_no_search_and_the_switch_leaves_the_released(
 
     stricter = PipelineContext(spark, changed(threshold=0.9999))
     stages = {stage.name: stage for stage in all_stages()}
-    assert stricter.need(stages["search_similar"]).why is None
-    assert stricter.need(stages["expand_labels"]).why == "its settings changed"
+    assert stricter.plan(stages["search_similar"]).why is None
+    assert stricter.plan(stages["expand_labels"]).why == "its settings changed"
     off = PipelineContext(spark, changed(enabled=False))
     ran = work(off)
     assert "train_self_labeler" not in ran and "gather_training_dialogues" in ran

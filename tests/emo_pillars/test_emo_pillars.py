@@ -20,6 +20,8 @@ from jobs import all_stages
 from tests.llm_servers import RecordedServer, Reply, prompt_of
 from tests.stages import run_stages
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 ENDS = "emo_pillars_examples,emo_pillars_contextual_examples"
 RECORDED = yaml.safe_load((Path(__file__).parent / "recorded.yaml").read_text("utf-8"))
 PLOTS = """title,plot
@@ -176,13 +178,13 @@ def test_another_threshold_needs_no_model(
     changed = settings.model_copy(update={"emo_pillars": settings.emo_pillars.model_copy(update={"least_level": 0.5})})
     other = PipelineContext(spark, changed)
     stages = {stage.name: stage for stage in all_stages()}
-    run_stage(other, stages["emo_pillars_examples"], other.need(stages["emo_pillars_examples"]), Progress(spark, 1))
+    run_stage(other, stages["emo_pillars_examples"], other.plan(stages["emo_pillars_examples"]), Progress(spark, 1))
     assert {prompt_of(body) for body in server.asked} == before
     examples = {row.utterance: row for row in table(other, "emo_pillars.examples").collect()}
     ship = examples["Tomorrow the ship will surely come around the cape."]
     assert [one.label for one in ship.labels] == ["optimism"]
     back = PipelineContext(spark, settings)
-    run_stage(back, stages["emo_pillars_examples"], back.need(stages["emo_pillars_examples"]), Progress(spark, 1))
+    run_stage(back, stages["emo_pillars_examples"], back.plan(stages["emo_pillars_examples"]), Progress(spark, 1))
 
 
 def test_views_show_answers_cost_and_scale(place: PipelineContext, server: RecordedServer, spark: SparkSession) -> None:
@@ -211,6 +213,7 @@ def test_views_show_answers_cost_and_scale(place: PipelineContext, server: Recor
     assert mapped == {"anxiety": "nervousness"}
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     """Each prompt in a slice of its own; the server goes away after three."""
     (tmp_path / "plots.csv").write_text(PLOTS, "utf-8")
@@ -238,8 +241,8 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
         assert 0 < kept <= 3
         away = False
         again = PipelineContext(spark, place.settings)
-        assert again.need(ask).why is not None
-        run_stage(again, ask, again.need(ask), Progress(spark, 1))
+        assert again.plan(ask).why is not None
+        run_stage(again, ask, again.plan(ask), Progress(spark, 1))
     assert table(again, "llm.emo_pillars_actors").count() == 4
     # Only what was under way in the slice that failed was asked for twice.
     assert len(answered) <= 4 + 3 - kept

@@ -50,6 +50,8 @@ from jobs.emo_pillars.transfer import emo_pillars_transfer_emocontext, emo_pilla
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 SAID = {"joy": "so happy !", "sadness": "i cry alone .", "fear": "a dark ghost ."}
 SPLITS = ("train", "train", "validation", "test")
 LESS, FULL, PLAIN = "emo_pillars_contextless", "emo_pillars_contextual", "emo_pillars_encoder"
@@ -197,7 +199,7 @@ def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: Pipel
 
 
 def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: PipelineContext) -> None:
-    need = learned.need(emo_pillars_transfer_emocontext)
+    need = learned.plan(emo_pillars_transfer_emocontext)
     stage, settings = emo_pillars_transfer_emocontext, learned.settings
     own = StageRun(stage.visible(settings), need.models, spark, learned.model_folder, settings)
     dialogues = learned.lakehouse.read(EMOCONTEXT)
@@ -224,7 +226,7 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
 
 
 def test_others_are_learned_as_the_models_label_or_neutral(learned: PipelineContext) -> None:
-    model = MultiLabelClassifier.load(learned.need(emo_pillars_transfer_emocontext).models[FULL].path)
+    model = MultiLabelClassifier.load(learned.plan(emo_pillars_transfer_emocontext).models[FULL].path)
     neutral, joy = model.labels.index("neutral"), model.labels.index("joy")
     other, happy = (Passage("a dark ghost .", "what ?"), (neutral,)), (Passage("so happy !"), (joy,))
     rows = TaskRows({"train": [other, happy], "validation": [other], "test": [other]}, ["others"])

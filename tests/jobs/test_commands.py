@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from etl.cli.command_line import main
 from etl.cli.options import COMMANDS, parsed, stage_options
 from jobs import all_stages
 from tests.jobs.conftest import jobs
@@ -27,11 +28,18 @@ from tests.jobs.conftest import jobs
         ([], "name a command or a stage: run, plan,"),
     ],
 )
-def test_bad_settings_are_named(arguments: list[str], line: str) -> None:
-    done = jobs(*arguments)
+def test_bad_settings_are_named(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert line in printed.err
+    assert len(printed.err.splitlines()) == 1
+
+
+def test_the_entry_point_ends_with_the_status() -> None:
+    done = jobs("run", "--profile", "moon")
     assert (done.returncode, done.stdout) == (2, "")
-    assert line in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("edos-lakehouse: profile 'moon' is not known")
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,7 @@ def test_the_notebook_is_committed_without_outputs() -> None:
     assert len(code) > 12 and all(not cell["outputs"] and cell["execution_count"] is None for cell in code)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_from_top_to_bottom(finished: Path, monkeypatch) -> None:
     import nbformat
     from nbclient import NotebookClient

@@ -60,6 +60,7 @@ def test_running_again_writes_nothing(tiny: TinyRun, finished: Path) -> None:
     assert "report as it was" in again.stdout and "export as it was" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_deleted_table_alone_is_rebuilt(tiny: TinyRun, finished: Path, tmp_path: Path) -> None:
     root = tmp_path / "lakehouse"
     shutil.copytree(finished, root)
@@ -82,6 +83,7 @@ def test_one_core_gives_the_same_tables(tiny: TinyRun, finished: Path, tmp_path:
         assert rows_of(root, name) == rows_of(finished, name), name
 
 
+@pytest.mark.slow
 def test_a_pilot_takes_whole_films(tiny: TinyRun, finished: Path, tmp_path: Path) -> None:
     root = tmp_path / "lakehouse"
     done = tiny.run(root, "subtitles.sample=0.5", command=("run", "--to", "choose_uploads"))

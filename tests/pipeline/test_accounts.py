@@ -21,6 +21,8 @@ from jobs import all_stages
 from jobs.augesc import evaluation
 from jobs.emo_pillars import analysis
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 
 @pytest.fixture
 def place(spark: SparkSession, tmp_path: Path) -> PipelineContext:

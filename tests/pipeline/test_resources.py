@@ -22,6 +22,8 @@ from etl.tables.outcome import Outcome
 from jobs import all_stages
 from tests.stages import run_stages
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 NAMES = Table("trial.names", "A name.", "name string", ("name",))
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -76,9 +78,9 @@ def test_an_edited_taxonomy_runs_its_stages_again(spark: SparkSession, tmp_path:
     for table in own.reads:
         place().lakehouse.replace(table, spark.createDataFrame([], table.schema), {})
     assert run_stages(place(), [own]) == ["agree_labels"]
-    assert place().need(own).why is None
+    assert place().plan(own).why is None
     taxonomy.write_text(taxonomy.read_text("utf-8").replace("label: joy", "label: delight"), encoding="utf-8")
-    assert place().need(own).why == "its settings changed"
+    assert place().plan(own).why == "its settings changed"
 
 
 def test_stages_without_resources_keep_their_hashes() -> None:

@@ -33,6 +33,8 @@ from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 TRAININGS_IN_TURN = (replies_pretrain, train_response_generator, replies_tune_empathetic, replies_tune_steered)
 REST = (
     replies_score, replies_generate, replies_embed, evaluate_response_generator, replies_list_trainings, replies_steer,

@@ -116,6 +116,7 @@ def test_the_rows_do_not_depend_on_partitions(spark: SparkSession) -> None:
     assert rows(given.repartition(3)) == rows(given.coalesce(1))
 
 
+@pytest.mark.slow
 def test_the_real_conversations(spark: SparkSession, shared_data: Path) -> None:
     from conf.taxonomy import edos_labels
 

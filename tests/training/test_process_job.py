@@ -76,6 +76,7 @@ def test_parts_of_a_model_learn_what_the_whole_does(start: Path, tmp_path: Path,
     )
 
 
+@pytest.mark.slow
 def test_parts_go_on_from_a_checkpoint_to_the_same_model(start: Path, tmp_path: Path) -> None:
     assert in_two_processes(start, tmp_path / "killed", OPTIONS, "2") != ""
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["epoch-00002"]

@@ -66,6 +66,7 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     assert said == ["training in 2 processes"]
 
 
+@pytest.mark.slow
 def test_the_parts_of_a_language_model_are_tuned_in_processes(spark: SparkSession, tmp_path: Path) -> None:
     settings = load_settings("local", [], {"training.processes": 2, "training.augmenter.device": "cpu"})
     own = settings.training.augmenter.model_copy(update={"epochs": 2, "threads": 1})

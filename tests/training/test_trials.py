@@ -22,6 +22,8 @@ from etl.training.recipes.trials import Arm, arms_of
 from jobs.edos.classifier import compare_classifiers
 from tests.udfs.tiny_models import tiny_encoder
 
+pytestmark = pytest.mark.usefixtures("tables")
+
 LINES = {"sad": "i lost my dog .", "joyful": "so happy !", "questioning": "why did he do that ?"}
 
 

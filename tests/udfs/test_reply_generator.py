@@ -195,6 +195,7 @@ def test_rows_come_back_from_their_shards(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "rows", ReplyGenerator) == rows and len(list((tmp_path / "rows").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Path) -> None:
     def start() -> ReplyGenerator:
         return tiny_generator(dropout=0.0)
