@@ -127,6 +127,3 @@ def _as_lines(dictionary: Mapping[str, str]) -> str:
     for word, lemma in dictionary.items():
         words_of.setdefault(lemma, []).append(word)
     return "".join(f"{lemma}{_ARROW}{_TAB.join(words)}\n" for lemma, words in sorted(words_of.items()))
-
-
-__all__ = ["BACKENDS", "lemma_dictionary", "lemmas_of_all", "vocabulary"]
