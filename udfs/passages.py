@@ -1,4 +1,4 @@
-"""All 28 labels' probabilities of passages: a model of several labels in executors."""
+"""Scoring of passages by a multi-label classifier in executors."""
 
 from functools import partial
 from typing import Any
@@ -14,41 +14,30 @@ ANSWER_SCHEMA = "model string, probabilities array<float>, threshold double, err
 
 
 def answer_passages(
-    passages: DataFrame,
-    model_path: str,
-    identity: str,
-    *,
-    batch_size: int = 64,
-    threads: int = 1,
-    partitions: int = 0,
+    passages: DataFrame, model_path: str, identity: str, *, batch_size: int = 64, threads: int = 1, partitions: int = 0
 ) -> DataFrame:
-    """The answers of a model of several labels (Emo Pillars 5).
+    """Return the answers of a multi-label classifier (Emo Pillars 5).
 
     Args:
-        passages: a key in the first column, utterance, context (null: none); each passage once.
+        passages: a key in the first column, utterance, context or null; each passage once.
         model_path: folder of a `MultiLabelClassifier`, readable from every worker.
-        identity, batch_size, threads, partitions: as for `udfs.predict.score_texts`.
+        identity, batch_size, threads, partitions: see `udfs.predict.score_texts`.
 
     Returns:
-        (the key, model, probabilities, threshold, error): probabilities in the labels' order, rounded to 4 decimals;
-        the threshold from which the model gives a label; a row that fails has its error and no probabilities.
+        (key, model, probabilities, threshold, error): probabilities in the order of the labels, rounded to 4 decimals;
+        the model's decision threshold; a failed row has an error and no probabilities.
     """
 
     def answers(model: MultiLabelClassifier, frame: pd.DataFrame) -> dict[str, Any]:
         items = [
-            None if said is None else Passage(said, context)
-            for said, context in zip(frame["utterance"], frame["context"], strict=True)
+            None if utterance is None else Passage(utterance, context)
+            for utterance, context in zip(frame["utterance"], frame["context"], strict=True)
         ]
         scores, errors = scores_or_errors(model, items, batch_size)
         rounded = [None if row is None else np.round(row, DECIMALS) for row in scores]
         return {"model": identity, "probabilities": rounded, "threshold": model.threshold, "error": errors}
 
     key = passages.columns[0]
-    model = partial(worker_model, model_path, load_multi_label, threads)
+    model = partial(worker_model, model_path, MultiLabelClassifier.load, threads)
     schema = f"{key} string, {ANSWER_SCHEMA}"
     return answered(passages.select(key, "utterance", "context"), partitions, model, answers, schema)
-
-
-def load_multi_label(path: str) -> MultiLabelClassifier:
-    """`MultiLabelClassifier.load`, as a function that a cache can name."""
-    return MultiLabelClassifier.load(path)

@@ -1,9 +1,10 @@
-"""Listing what lies under a source, one folder or one zip at a time: rows of ``subtitles.manifest``."""
+"""Listing of a source's files as rows of ``subtitles.manifest``, one folder or zip at a time."""
 
 import hashlib
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of listing: a ``zip``, a folder's own files (``flat``), or all below a folder (``tree``)."""
+    """A part of a listing: a ``zip``, the files directly in a folder (``flat``), or all files below it (``tree``)."""
 
     source: str
     path: str
@@ -27,12 +28,12 @@ class Piece:
 
 
 def pieces_of(source: str, languages: Sequence[str], enough: int, deepest: int = 4) -> list[Piece]:
-    """Cut the listing of a source into pieces, going down until there are ``enough`` folders.
+    """Split the listing of a source into pieces, descending until there are ``enough`` folders.
 
-    Only folders are kept here, never files; folders of other languages are left out on the way.
+    Only folders are held in memory, never files. Folders of other languages are skipped.
 
     Raises:
-        FileNotFoundError: the source does not exist.
+        FileNotFoundError: The source does not exist.
     """
     files, root = filesystem(source)
     (info,) = files.get_file_info([root])
@@ -72,7 +73,7 @@ def _chosen(language: str | None, languages: Sequence[str]) -> bool:
 
 
 def _files(piece: Piece) -> tuple[str, list[fs.FileInfo]]:
-    """The source's root, and the files of a piece in the order of their paths."""
+    """Return the source's root, and the files of a piece in the order of their paths."""
     files, root = filesystem(piece.source)
     selector: Any = [piece.path]
     if piece.kind == "tree" or not (piece.kind == "zip" or (piece.path == root and _is_file(files, root))):
@@ -90,9 +91,9 @@ def _tag(info: fs.FileInfo) -> str:
 
 
 def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> Iterator[Row]:
-    """Rows of ``subtitles.manifest`` (in its columns' order) for one piece.
+    """Yield rows of ``subtitles.manifest`` for a piece, in the order of its columns.
 
-    A zip that cannot be opened becomes one row of its own, without a method, and fails when it is read.
+    A zip that cannot be opened gives one row without a method, which fails when it is read.
     """
     root, files = _files(piece)
     for info in files:
@@ -128,7 +129,7 @@ def _row(
     source: str, root: str, source_path: str, name: str, info: fs.FileInfo, member: Member | None,
     languages: Sequence[str], release_default: str,
 ) -> Row | None:  # fmt: skip
-    """A manifest row, None for another language's file; a member with an unsafe name stays, to be refused."""
+    """Return a manifest row, or None for another language; unsafe members are listed, so that reading rejects them."""
     folders = name.rpartition("/")[0]
     above = source_path.removesuffix(name)
     folder = read_folder(f"{root}/{above}" if member is None else above, folders)
@@ -148,28 +149,18 @@ def _row(
 def manifest_batches(
     pieces: Iterator[pa.RecordBatch], languages: Sequence[str], release_default: str, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """For ``mapInArrow``: pieces in, manifest rows out, at most 10,000 a batch."""
-    rows: list[Row] = []
-    for batch in pieces:
-        for piece in batch.to_pylist():
-            for row in list_piece(Piece(**piece), languages, release_default):
-                rows.append(row)
-                if len(rows) >= _BATCH:
-                    yield _batch(rows, schema)
-                    rows = []
-    if rows:
-        yield _batch(rows, schema)
-
-
-def _batch(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [pa.array(list(column), kind.type) for column, kind in zip(zip(*rows, strict=True), schema, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    """Map pieces to manifest rows, at most 10,000 per batch, for ``mapInArrow``."""
+    found = (Piece(**piece) for batch in pieces for piece in batch.to_pylist())
+    rows = (row for piece in found for row in list_piece(piece, languages, release_default))
+    while part := list(islice(rows, _BATCH)):
+        columns = zip(zip(*part, strict=True), schema, strict=True)
+        yield pa.RecordBatch.from_arrays([pa.array(values, kind.type) for values, kind in columns], schema=schema)
 
 
 def fingerprint(source: str, languages: Sequence[str]) -> str:
-    """A hash over path, size and modification time of every file under a source; no zip is opened.
+    """Return a hash of the path, size and modification time of every file under a source; zips are not opened.
 
-    Sums hashes, so that neither order nor the number of files costs memory; a missing source has one too.
+    It sums the files' hashes, so that it needs neither an order nor memory. A missing source gives "missing".
     """
     total = 0
     try:
