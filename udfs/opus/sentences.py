@@ -35,8 +35,9 @@ class _Columns:
     text: list[str] = field(default_factory=list)
 
     def in_arrow(self) -> Sentences:
-        numbers = (self.block_first, self.block_last, self.start_ms, self.end_ms)
-        return Sentences(*(pa.array(column, pa.int32()) for column in numbers), pa.array(self.text, pa.string()))
+        columns = (self.block_first, self.block_last, self.start_ms, self.end_ms)
+        numbers = [pa.array(column, pa.int32()) for column in columns]
+        return Sentences(*numbers, text=pa.array(self.text, pa.string()))
 
 
 def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> tuple[Sentences, int]:
