@@ -57,15 +57,9 @@ It is 2 or more with AVX512-BF16 or AMX, about 0.5 emulated on AVX-512, and 0.03
 
 
 class Precision(NamedTuple):
-    """A precision chosen for a device.
+    """A precision chosen for a device, with a warning if the setting is slow on this hardware."""
 
-    Attributes:
-        name: fp32, bf16 or fp16.
-        reason: why it was chosen.
-        warning: a line for a setting that is slow on this hardware, else None.
-    """
-
-    name: str
+    name: str  # fp32, bf16 or fp16
     reason: str
     warning: str | None = None
 

@@ -30,21 +30,13 @@ GATHERED_ROWS = 1024
 
 @dataclass(frozen=True)
 class Source:
-    """The language model, its settings and its server's key, as sent to the workers.
-
-    Attributes:
-        model_path: folder of a local model.
-        identity: the identity from `resolve`; ``openai:NAME`` for a server's model.
-        threads: CPU threads of a worker with a local model.
-        workers: number of workers that send requests at the same time.
-        key: the server's key, from the driver's environment.
-    """
+    """The language model, its settings and its server's key, as sent to the workers."""
 
     model_path: str
-    identity: str
+    identity: str  # from `resolve`; ``openai:NAME`` for a server's model
     settings: LlmSettings = field(default_factory=LlmSettings)
-    threads: int = 1
-    workers: int = 1
+    threads: int = 1  # of a worker with a local model
+    workers: int = 1  # that share a server
     key: str | None = field(default=None, repr=False)
 
     @property

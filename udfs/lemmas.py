@@ -23,7 +23,8 @@ _LETTERS = re.compile(r"[^\W\d_]{1,40}")
 _WORD = r"^\p{L}{1,40}$"
 
 
-def lemma_dictionary(language: str) -> dict[str, str]:
+@cache
+def lemma_dictionary(language: str) -> Mapping[str, str]:
     """Return a mapping from word to lemma, in lower case, of the words of letters that differ from their lemma.
 
     The lower-case entry of a word takes precedence over entries in other cases.
@@ -31,11 +32,6 @@ def lemma_dictionary(language: str) -> dict[str, str]:
     Raises:
         InputError: simplemma has no dictionary of the language.
     """
-    return dict(_lemma_dictionary(language))
-
-
-@cache
-def _lemma_dictionary(language: str) -> Mapping[str, str]:
     from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictionaryFactory
 
     try:
@@ -81,7 +77,7 @@ def lemmas_of_all(words: DataFrame, *, backend: str, language: str = "en") -> Da
 
 def _by_look_up(words: DataFrame, language: str) -> DataFrame:
     def look_up(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        dictionary = _lemma_dictionary(language)
+        dictionary = lemma_dictionary(language)
         for batch in batches:
             word = batch["word"]
             yield pd.DataFrame({"word": word, "lemma": [dictionary.get(text, text) for text in word]})

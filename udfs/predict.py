@@ -17,6 +17,7 @@ from udfs.failures import error_line, in_halves
 from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.hub_classifier import HubClassifier
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import load_once
 from udfs.models.sentence_encoder import SentenceEncoder
@@ -25,6 +26,7 @@ WEAK_SCHEMA = "text_hash string, model string, top3 array<struct<label: string, 
 DIALOGUE_SCHEMA = "history_hash string, model string, label string, confidence float, error string"
 SCORE_SCHEMA = "text_hash string, model string, score float, error string"
 EMBEDDING_SCHEMA = "text_hash string, model string, embedding array<float>, error string"
+PASSAGE_SCHEMA = "model string, probabilities array<float>, threshold double, error string"
 DECIMALS = 4
 GATHERED_ROWS = 8192
 """Minimum number of rows that are sorted by length together, for any Arrow batch size of the session."""
@@ -148,6 +150,36 @@ def label_scores(
 
     model = partial(worker_model, model_path, HubClassifier.load, threads)
     return answered(texts.select("text_hash", "text", "other"), partitions, model, scores, SCORE_SCHEMA)
+
+
+def answer_passages(
+    passages: DataFrame, model_path: str, identity: str, *, batch_size: int = 64, threads: int = 1, partitions: int = 0
+) -> DataFrame:
+    """Return the answers of a multi-label classifier (Emo Pillars 5).
+
+    Args:
+        passages: a key in the first column, utterance, context or null; each passage once.
+        model_path: folder of a `MultiLabelClassifier`, readable from every worker.
+        identity, batch_size, threads, partitions: see `score_texts`.
+
+    Returns:
+        (key, model, probabilities, threshold, error): probabilities in the order of the labels, rounded to 4 decimals;
+        the model's decision threshold; a failed row has an error and no probabilities.
+    """
+
+    def answers(model: MultiLabelClassifier, frame: pd.DataFrame) -> dict[str, Any]:
+        items = [
+            None if utterance is None else Passage(utterance, context)
+            for utterance, context in zip(frame["utterance"], frame["context"], strict=True)
+        ]
+        scores, errors = scores_or_errors(model, items, batch_size)
+        rounded = [None if row is None else np.round(row, DECIMALS) for row in scores]
+        return {"model": identity, "probabilities": rounded, "threshold": model.threshold, "error": errors}
+
+    key = passages.columns[0]
+    model = partial(worker_model, model_path, MultiLabelClassifier.load, threads)
+    schema = f"{key} string, {PASSAGE_SCHEMA}"
+    return answered(passages.select(key, "utterance", "context"), partitions, model, answers, schema)
 
 
 def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) -> list[tuple[str, float]]:

@@ -27,26 +27,16 @@ Prompt = Callable[[Sequence[Mapping[str, str]], str], str]
 
 @dataclass
 class Talk:
-    """A talk.
-
-    Attributes:
-        play_id: seeds the randomness, with the number of each utterance.
-        ended: why the talk ended: bye, length or silence.
-        error: the model's error that ended the talk.
-    """
+    """A talk; its id and the number of an utterance seed the utterance."""
 
     play_id: str
     turns: list[dict[str, str]] = field(default_factory=list)
-    ended: str | None = None
+    ended: str | None = None  # bye, length or silence
     error: str | None = None
 
 
 def talks(
-    queries: Mapping[str, str],
-    speakers: Mapping[str, Generator],
-    prompt: Prompt,
-    decoding: DecodingSettings,
-    most: int,
+    queries: Mapping[str, str], speakers: Mapping[str, Generator], prompt: Prompt, decoding: DecodingSettings, most: int
 ) -> list[Talk]:
     """Return talks that begin with the seeker's query and end after ``most`` utterances or a bye.
 

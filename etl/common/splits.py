@@ -72,8 +72,7 @@ def shingled_items(items: DataFrame, near: NearDuplicates) -> DataFrame:
     """Return (block, id, shingles) of the items' words, all in one block."""
     words = computed_once(items.select("id", "turns"), words=dialogue_words(F.col("turns")))
     return computed_once(
-        words.select(F.lit("all").alias("block"), "id", "words"),
-        shingles=shingles(F.col("words"), near.shingle_words),
+        words.select(F.lit("all").alias("block"), "id", "words"), shingles=shingles(F.col("words"), near.shingle_words)
     ).drop("words")
 
 

@@ -36,7 +36,7 @@ class Utterance:
 
 def write_transcripts(store: Store, seed: int) -> dict[str, int]:
     """Write training and development transcripts of both kinds, and return the number of rows by file."""
-    counts = {}
+    counts: dict[str, int] = {}
     for split in DIALOGUES:
         meld = [_meld_row(utterance) for utterance in _utterances("meld", split, seed)]
         emory = [_emory_row(utterance) for utterance in _utterances("emorynlp", split, seed)]

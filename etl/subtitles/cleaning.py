@@ -130,8 +130,7 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
     """
     turns, comparable, tokens = F.col("turns"), F.col("comparable"), F.col("tokens")
     spoken = F.transform(
-        turns,
-        lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules)).withField("place", i),
+        turns, lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules)).withField("place", i)
     )
     step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
     step = step.withColumn("cues", F.array().cast(REMOVED)) if rules.cues_end_dialogue else _without_cues(step)
@@ -199,9 +198,7 @@ def judge_dialogues(judged: DataFrame, rules: CleaningRules) -> DataFrame:
 
 
 def clean_dialogues(
-    dialogues: DataFrame,
-    rules: CleaningRules,
-    persist: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    dialogues: DataFrame, rules: CleaningRules, persist: Callable[[DataFrame], DataFrame] = lambda frame: frame
 ) -> Outcome:
     """Clean dialogues by every rule of EDOS 3.1 and record why each turn and dialogue is removed.
 

@@ -109,7 +109,7 @@ def scene_utterances(utterances: pd.DataFrame, min_words: int = 4) -> dict[str, 
     """Return each scene's normalised utterances of at least ``min_words`` words."""
     words = utterances["utterance"].map(normalised)
     long = words.str.count(" ") + 1 >= min_words
-    return words[long].groupby(utterances["scene"]).agg(set).to_dict()
+    return {str(scene): set(group) for scene, group in words[long].groupby(utterances["scene"])}
 
 
 def without_repeats(

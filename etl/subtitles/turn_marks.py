@@ -4,7 +4,7 @@ The turn segmenter learns from the marks, so they are hidden from its features. 
 segmenter. The rules run in an executor's Python worker, on Arrow arrays of the sentences of many files.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ def hidden_marks(sentences: Sentences, labels: np.ndarray) -> pa.Array:
 
 
 @dataclass(frozen=True)
-class Spoken:
+class Spoken(Sentences):
     """Spoken sentences of a batch with their marks, concatenated.
 
     A sentence without words (a label, a sound in brackets) is merged with the next spoken one of its file, because
@@ -90,28 +90,15 @@ class Spoken:
     ``words`` false.
 
     Attributes:
-        texts: texts for the features, from :func:`hidden_marks`.
-        words: whether the text has a letter or digit.
+        words: whether the text, without marks, has a letter or digit.
         opens_at: flat index of the first merged sentence.
-        file: position of its file in the batch.
-        first: whether it opens its file.
-        same_block: whether it begins in the block in which its left neighbour ends.
-        silence_ms: time from the left neighbour's end to its start; ``UNKNOWN_MS`` where a time is missing.
         dash, label: its marks; the label's code is -1 without one.
-        block_dash, block_label: whether its block has a sentence with that mark.
     """
 
-    texts: pa.Array
     words: np.ndarray
     opens_at: np.ndarray
-    file: np.ndarray
-    first: np.ndarray
-    same_block: np.ndarray
-    silence_ms: np.ndarray
     dash: np.ndarray
     label: np.ndarray
-    block_dash: np.ndarray
-    block_label: np.ndarray
 
     @property
     def pairable(self) -> np.ndarray:
@@ -129,7 +116,7 @@ class Spoken:
         """
         neighbour = np.concatenate([[-1], self.label[:-1]])[: len(self.label)]
         decided = np.full(len(self.label), UNMARKED, dtype=np.int8)
-        decided[self.same_block & (self.block_dash | self.block_label)] = SAME_TURN
+        decided[self.same_block & (self.among(self.dash) | self.among(self.label >= 0))] = SAME_TURN
         decided[self.dash | ((self.label >= 0) & (self.label != neighbour))] = NEW_TURN
         decided[self.first] = UNMARKED
         return decided
@@ -139,7 +126,7 @@ def spoken(sentences: Sentences) -> Spoken:
     """Return the spoken sentences of a batch with their marks."""
     if not len(sentences):
         none, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
-        return Spoken(sentences.text, no, none, none, no, no, none, no, none, no, no)
+        return Spoken(*(getattr(sentences, part.name) for part in fields(sentences)), no, none, no, none)
     dash, label = opens_with_dash(sentences.text), speaker_labels(sentences)
     texts = hidden_marks(sentences, label)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
@@ -147,8 +134,7 @@ def spoken(sentences: Sentences) -> Spoken:
     ends = np.concatenate([starts[1:], [len(words)]]) - 1
     known_starts = np.where(sentences.start_ms == UNKNOWN_MS, np.iinfo(np.int64).max, sentences.start_ms)
     begins = np.minimum.reduceat(known_starts, starts)
-    merged = replace(
-        sentences,
+    return Spoken(
         text=_compute.take(texts, pa.array(ends)),
         file=sentences.file[starts],
         offsets=np.searchsorted(starts, sentences.offsets),
@@ -156,21 +142,10 @@ def spoken(sentences: Sentences) -> Spoken:
         block_last=sentences.block_last[ends],
         start_ms=np.where(begins == np.iinfo(np.int64).max, UNKNOWN_MS, begins),
         end_ms=sentences.end_ms[ends],
-    )
-    dashes = np.logical_or.reduceat(dash, starts)
-    labels = np.maximum.reduceat(label, starts)
-    return Spoken(
-        texts=merged.text,
         words=words[ends],
         opens_at=starts,
-        file=merged.file,
-        first=merged.first,
-        same_block=merged.same_block,
-        silence_ms=merged.silence_ms,
-        dash=dashes,
-        label=labels,
-        block_dash=merged.among(dashes),
-        block_label=merged.among(labels >= 0),
+        dash=np.logical_or.reduceat(dash, starts),
+        label=np.maximum.reduceat(label, starts),
     )
 
 

@@ -71,8 +71,8 @@ def _candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             [
                 pa.array(source),
                 _compute.take(batch.column("movie_id"), rows),
-                _compute.take(lines.texts, pa.array(kept - 1)),
-                _compute.take(lines.texts, pa.array(kept)),
+                _compute.take(lines.text, pa.array(kept - 1)),
+                _compute.take(lines.text, pa.array(kept)),
                 pa.array((mark == NEW_TURN).astype(np.int32)),
                 pa.array(lines.same_block[kept]),
                 _compute.take(batch.column("genres"), rows),

@@ -15,13 +15,7 @@ from udfs.predict import worker_model
 
 @dataclass(frozen=True)
 class EncoderScorer:
-    """Margins of a :class:`TurnPairClassifier`, loaded once by each worker.
-
-    Attributes:
-        path: the model's folder, readable from every worker.
-        batch_size: pairs per forward pass.
-        threads: CPU threads per worker.
-    """
+    """Margins of a :class:`TurnPairClassifier`, loaded once by each worker from a shared path."""
 
     path: str
     batch_size: int

@@ -103,7 +103,7 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> pa.Array:
     for start in range(0, len(right), _CHUNK):
         part = slice(start, start + _CHUNK)
         low, high = int(right[part][0]) - 1, int(right[part][-1]) + 1
-        places, texts = right[part] - low, lines.texts.slice(low, high - low)
+        places, texts = right[part] - low, lines.text.slice(low, high - low)
         flat[lines.opens_at[right[part]]] = np.round(scorer(texts, places - 1, places, context.part(part)), 4)
     offsets = np.concatenate([[0], np.cumsum(np.maximum(sizes - 1, 0))])
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(flat[~sentences.first]))

@@ -65,8 +65,9 @@ class TurnSegmenter:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "segmenter.json").write_bytes(self._header)
         used = np.flatnonzero(self.weights)
-        tensors = {"bucket": used.astype(np.int32), "weight": self.weights[used].astype(np.float64)}
-        save_file(tensors, folder / "weights.safetensors")
+        bucket: np.ndarray = used.astype(np.int32)
+        weight: np.ndarray = self.weights[used].astype(np.float64)
+        save_file({"bucket": bucket, "weight": weight}, folder / "weights.safetensors")
 
     @classmethod
     def load(cls, folder: Path) -> "TurnSegmenter":

@@ -139,17 +139,15 @@ def _texts(
     if b"&#" in packed:
         return None
     texts = pa.StringArray.from_buffers(len(first), pa.py_buffer(bounds), pa.py_buffer(packed))
-    return _unescaped(texts) if b"&" in packed else texts
+    if b"&" not in packed:
+        return texts
+    return pa.array([unescape(text, _QUOTES) if "&" in text else text for text in texts.to_pylist()], pa.string())
 
 
 def _has_wide_white(packed: bytes) -> bool:
     """Return whether there is white space beyond ASCII."""
     possible = not packed.isascii() and any(begin in packed for begin in _WIDE_WHITE_BEGINS)
     return possible and _WIDE_WHITE.search(packed) is not None
-
-
-def _unescaped(texts: pa.Array) -> pa.Array:
-    return pa.array([unescape(text, _QUOTES) if "&" in text else text for text in texts.to_pylist()], pa.string())
 
 
 def _timed(times: TimeTags, texts: pa.Array, tags: _Tags, words: np.ndarray, quirks: Counter[str]) -> Sentences:

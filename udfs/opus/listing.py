@@ -100,50 +100,38 @@ def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> 
         inside = info.path[len(root) :].lstrip("/") or info.base_name
         if any(part.startswith(".") for part in inside.split("/")):
             continue
-        if _is_zip(inside):
-            yield from _list_zip(piece.source, root, inside, info, languages, release_default)
-        elif is_subtitle_name(inside):
-            row = _row(piece.source, root, inside, inside, info, None, languages, release_default)
-            if row is not None:
-                yield row
+        for name, member in _entries(piece.source, inside, info):
+            above, folders = f"{inside}!" if member else "", name.rpartition("/")[0]
+            folder = read_folder(above or f"{root}/", folders)
+            # Unreadable zips and unsafe members are listed, so that reading reports them.
+            faulty = is_unsafe(name) if member else _is_zip(inside)
+            if not faulty and not _chosen(folder.language, languages):
+                continue
+            sizes = (member.offset, member.stored_bytes, member.bytes, member.method, member.crc) if member else (
+                0, info.size, info.size, None, None
+            )  # fmt: skip
+            release = read_release(piece.source, above + folders, release_default)
+            upload = subtitle_id(name)
+            yield (
+                piece.source, above + name, container_uri(piece.source, info.path), *sizes,
+                name.lower().endswith(".gz"), _tag(info), release, folder.language,
+                folder.film or f"file:{upload}", folder.year, upload,
+            )  # fmt: skip
 
 
-def _list_zip(
-    source: str, root: str, inside: str, info: fs.FileInfo, languages: Sequence[str], release_default: str
-) -> Iterator[Row]:
+def _entries(source: str, inside: str, info: fs.FileInfo) -> Iterator[tuple[str, Member | None]]:
+    """Yield the name of a subtitle file, or the names and members of a zip's subtitle files."""
+    if not _is_zip(inside):
+        if is_subtitle_name(inside):
+            yield inside, None
+        return
     try:
         with open_container(source, container_uri(source, info.path)) as file:
             for member in members(file):
                 if is_subtitle_name(member.name):
-                    path = f"{inside}!{member.name}"
-                    row = _row(source, root, path, member.name, info, member, languages, release_default)
-                    if row is not None:
-                        yield row
+                    yield member.name, member
     except (zipfile.BadZipFile, NotImplementedError, OSError):
-        row = _row(source, root, inside, inside, info, None, (), release_default)
-        assert row is not None
-        yield row
-
-
-def _row(
-    source: str, root: str, source_path: str, name: str, info: fs.FileInfo, member: Member | None,
-    languages: Sequence[str], release_default: str,
-) -> Row | None:  # fmt: skip
-    """Return a manifest row, or None for another language; unsafe members are listed, so that reading rejects them."""
-    folders = name.rpartition("/")[0]
-    above = source_path.removesuffix(name)
-    folder = read_folder(f"{root}/{above}" if member is None else above, folders)
-    if not _chosen(folder.language, languages) and not (member and is_unsafe(name)):
-        return None
-    upload = subtitle_id(name)
-    return (
-        source, source_path, container_uri(source, info.path),
-        member.offset if member else 0, member.stored_bytes if member else info.size,
-        member.bytes if member else info.size, member.method if member else None,
-        member.crc if member else None, name.lower().endswith(".gz"), _tag(info),
-        read_release(source, above + folders, release_default), folder.language,
-        folder.film or f"file:{upload}", folder.year, upload,
-    )  # fmt: skip
+        yield inside, None
 
 
 def manifest_batches(

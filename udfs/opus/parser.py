@@ -59,17 +59,16 @@ def parse_subtitles(data: bytes, truecase: bool = True) -> Subtitles:
     return Subtitles(document_id, sentences, tokens, columns, language_name, +quirks)
 
 
-class _Nothing:
+class _NoTree:
     """A parser target that lets libxml2 check a file without building a tree."""
 
-    def close(self) -> None:
-        return None
+    def close(self) -> None: ...
 
 
 def _is_well_formed_utf8(data: bytes) -> bool:
     """Return whether libxml2 can read the whole file; the tree parser reports the error."""
     try:
-        etree.fromstring(data, etree.XMLParser(target=_Nothing(), **_STRICT))  # type: ignore[arg-type]
+        etree.fromstring(data, etree.XMLParser(target=_NoTree(), **_STRICT))  # type: ignore[arg-type]
         return data.startswith(b"<?xml")
     except etree.XMLSyntaxError:
         return False

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import pyarrow as pa
@@ -26,23 +26,9 @@ class Sentences:
     text: pa.Array
 
 
-@dataclass
-class _Columns:
-    block_first: list[int | None] = field(default_factory=list)
-    block_last: list[int | None] = field(default_factory=list)
-    start_ms: list[int | None] = field(default_factory=list)
-    end_ms: list[int | None] = field(default_factory=list)
-    text: list[str] = field(default_factory=list)
-
-    def in_arrow(self) -> Sentences:
-        columns = (self.block_first, self.block_last, self.start_ms, self.end_ms)
-        numbers = [pa.array(column, pa.int32()) for column in columns]
-        return Sentences(*numbers, text=pa.array(self.text, pa.string()))
-
-
 def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> tuple[Sentences, int]:
     """Return the sentences with times, blocks and text, and their number of words."""
-    out = _Columns()
+    rows: list[tuple[int | None, int | None, int | None, int | None, str]] = []
     open_block: int | None = None
     tokens = backwards = latest = 0
     for words, marks in found:
@@ -60,13 +46,20 @@ def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]
             else:
                 tags.append((at, *known, ms))
                 quirks["advert_block"] += known == (True, ADVERT_BLOCK)
-        open_block = _close(out, words, tags, open_block, quirks)
+        start, end, first, last = None, None, open_block, open_block
+        if tags:
+            start, end = _start_and_end(tags, len(words))
+            first, last, open_block = _blocks(tags, len(words), open_block)
+        quirks["sentence_with_more_than_one_pair"] += len(tags) > 2
+        rows.append((first, last, start, end, _text(words, quirks)))
         tokens += len(words)
+    firsts, lasts, starts, ends, texts = zip(*rows, strict=True) if rows else ((),) * 5
     quirks["time_backwards"] += backwards
-    quirks["sentence_without_start"] += out.start_ms.count(None)
-    quirks["sentence_without_end"] += out.end_ms.count(None)
-    quirks["sentence_without_block"] += out.block_first.count(None)
-    return out.in_arrow(), tokens
+    quirks["sentence_without_start"] += starts.count(None)
+    quirks["sentence_without_end"] += ends.count(None)
+    quirks["sentence_without_block"] += firsts.count(None)
+    numbers = [pa.array(column, pa.int32()) for column in (firsts, lasts, starts, ends)]
+    return Sentences(numbers[0], numbers[1], numbers[2], numbers[3], pa.array(texts, pa.string())), tokens
 
 
 def _without_empty(words: list[str], marks: list[Mark], quirks: Counter[str]) -> tuple[list[str], list[Mark]]:
@@ -84,26 +77,6 @@ def _side_and_block(name: str) -> tuple[bool, int] | None:
     """Return (True, 4) for ``T4S``; None for an id of another form."""
     match = _TIME_ID.fullmatch(name)
     return (match.group(2) == "S", int(match.group(1))) if match else None
-
-
-def _close(
-    out: _Columns, words: list[str], tags: list[_Tag], open_block: int | None, quirks: Counter[str]
-) -> int | None:
-    """Append a finished sentence and return the block that is still open after it."""
-    if not tags:
-        start = end = None
-        first = last = still_open = open_block
-    else:
-        start, end = _start_and_end(tags, len(words))
-        first, last, still_open = _blocks(tags, len(words), open_block)
-        if len(tags) > 2:
-            quirks["sentence_with_more_than_one_pair"] += 1
-    out.text.append(_text(words, quirks))
-    out.start_ms.append(start)
-    out.end_ms.append(end)
-    out.block_first.append(first)
-    out.block_last.append(last)
-    return still_open
 
 
 def _text(words: list[str], quirks: Counter[str]) -> str:
