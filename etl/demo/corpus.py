@@ -63,7 +63,12 @@ def _write_opus(store: Store, facts: DemoFacts, films: int, seed: int) -> None:
         for copy in range(made.uploads):
             upload = upload_of(made, number, copy, seed)
             path = _place(store, members, made, upload, number)
-            _record(facts, path, made, upload)
+            facts.files[path] = FileFacts(
+                made.movie_id, upload.subtitle_id, upload.sentences, upload.tokens, upload.acts, upload.turns
+            )
+            facts.uploads.setdefault(made.movie_id, []).append(path)
+            for rule, count in upload.planted.items():
+                facts.add(rule, path, count)
             if "!" not in path and len(facts.copies) < 3:
                 member = _member(made, upload)
                 members[member] = upload.content
@@ -88,15 +93,6 @@ def _place(store: Store, members: dict[str, bytes], made: Film, upload: Upload, 
     path = f"{RELEASE}/xml/en/{made.folder_year}/{made.movie_id}/{upload.subtitle_id}.{ending}"
     store.write_packed(f"opus/{path}", upload.content)
     return path
-
-
-def _record(facts: DemoFacts, path: str, made: Film, upload: Upload) -> None:
-    facts.files[path] = FileFacts(
-        made.movie_id, upload.subtitle_id, upload.sentences, upload.tokens, upload.acts, upload.turns
-    )
-    facts.uploads.setdefault(made.movie_id, []).append(path)
-    for rule, count in upload.planted.items():
-        facts.add(rule, path, count)
 
 
 def _write_other_languages(store: Store, facts: DemoFacts, seed: int) -> None:

@@ -67,8 +67,9 @@ def _count(cues: list[Cue], odd_times: dict[str, int]) -> dict[str, int]:
         found["emphasised_sentence"] += cue.emphasis
         found["over_two_blocks"] += len({word.block for word in cue.words}) > 1
         found["dash"] += bool(cue.words) and cue.words[0].text == "-"
-        for name, counted in (("emphasis", "emphasised_word"), ("alternative",) * 2, ("initial",) * 2):
-            found[counted] += sum(name in word.attributes for word in cue.words)
+        found["emphasised_word"] += sum("emphasis" in word.attributes for word in cue.words)
+        found["alternative"] += sum("alternative" in word.attributes for word in cue.words)
+        found["initial"] += sum("initial" in word.attributes for word in cue.words)
     found.update({rule: len(numbers) for rule, numbers in turns.items()})
     return {name: count for name, count in found.items() if count}
 
@@ -88,29 +89,19 @@ def upload_of(film: Film, upload: int, copy: int, seed: int) -> Upload:
     meta.subtitle["duration"] = "00:00:2,00" if odd.advert_9999 else clock(times[-1][1], odd.short_seconds)
     meta.conversion |= {"sentences": str(len(cues)), "tokens": str(tokens)}
     text, odd_times = document(cues, times, subtitle_id, meta, style, odd, rng)
-    planted = _count(cues, odd_times)
-    planted |= {
-        name: 1
-        for name, is_so in (
-            ("document_id_differs", odd.document_id is not None),
-            ("advert_9999", odd.advert_9999),
-            ("genre_missing", not film.genres),
-            ("genre_with_blanks", ", " in film.source["genre"]),
-            ("duration_in_words", "min" in film.source["duration"]),
-            ("duration_not_known", film.source["duration"] == "N/A"),
-            ("odd_year", film.folder_year in ("0", "666", "1191")),
-            ("year_missing", not film.source["year"]),
-            ("sdh", style.sdh),
-            ("machine_translated", "machine_translated" in meta.subtitle),
-        )
-        if is_so
+    oddities = {
+        "document_id_differs": odd.document_id is not None,
+        "advert_9999": odd.advert_9999,
+        "genre_missing": not film.genres,
+        "genre_with_blanks": ", " in film.source["genre"],
+        "duration_in_words": "min" in film.source["duration"],
+        "duration_not_known": film.source["duration"] == "N/A",
+        "odd_year": film.folder_year in ("0", "666", "1191"),
+        "year_missing": not film.source["year"],
+        "sdh": style.sdh,
+        "machine_translated": "machine_translated" in meta.subtitle,
     }
-    return Upload(
-        subtitle_id,
-        text.encode(),
-        len(cues),
-        tokens,
-        len(film.play.acts) - len(joined),
-        "".join("1" if cue.opens_turn else "0" for cue in cues),
-        planted,
-    )
+    planted = _count(cues, odd_times) | {name: 1 for name, is_present in oddities.items() if is_present}
+    turns = "".join("1" if cue.opens_turn else "0" for cue in cues)
+    acts = len(film.play.acts) - len(joined)
+    return Upload(subtitle_id, text.encode(), len(cues), tokens, acts, turns, planted)

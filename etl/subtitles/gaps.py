@@ -8,7 +8,7 @@ LAST_BIN_MS = 10_000
 """The classes are ours, because Figure 5 is printed without numbers. Gaps from 10 s on form one class."""
 
 
-def gap_histogram(files: DataFrame, bin_ms: int = BIN_MS, last_bin_ms: int = LAST_BIN_MS) -> DataFrame:
+def gap_histogram(files: DataFrame) -> DataFrame:
     """Count pairs of neighbouring sentences by the silence between them (EDOS Appendix C, Figure 5).
 
     The paper measures between subtitle blocks. A sentence may span blocks, so this measures between sentences, and
@@ -16,8 +16,6 @@ def gap_histogram(files: DataFrame, bin_ms: int = BIN_MS, last_bin_ms: int = LAS
 
     Args:
         files: sentences, array of struct with block_first, block_last, start_ms, end_ms.
-        bin_ms: width of a class.
-        last_bin_ms: start of the last class.
 
     Returns:
         kind (gap, overlap, same_block, no_time), from_ms and to_ms (of gaps; to_ms null for the last class), pairs.
@@ -40,10 +38,10 @@ def gap_histogram(files: DataFrame, bin_ms: int = BIN_MS, last_bin_ms: int = LAS
         .when(gap < 0, "overlap")
         .otherwise("gap")
     )
-    lower = F.least(F.floor(gap / bin_ms) * bin_ms, F.lit(last_bin_ms)).cast("int")
+    lower = F.least(F.floor(gap / BIN_MS) * BIN_MS, F.lit(LAST_BIN_MS)).cast("int")
     classes = pairs.select(kind.alias("kind"), F.when(kind == "gap", lower).alias("from_ms"))
     counted = classes.groupBy("kind", "from_ms").agg(F.count("*").alias("pairs"))
-    upper = F.when(F.col("from_ms") < last_bin_ms, F.col("from_ms") + bin_ms)
+    upper = F.when(F.col("from_ms") < LAST_BIN_MS, F.col("from_ms") + BIN_MS)
     return counted.select("kind", "from_ms", upper.alias("to_ms"), "pairs")
 
 

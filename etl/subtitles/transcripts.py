@@ -54,16 +54,6 @@ def opus_tokens(sentence: str) -> str:
     return " ".join(_TOKEN.findall(sentence))
 
 
-def _require(frame: pd.DataFrame, corpus: str, name: str) -> None:
-    if corpus not in _COLUMNS:
-        raise InputError(f"transcript {name}: unknown corpus {corpus!r}; known are {', '.join(_COLUMNS)}")
-    missing = [column for column in _COLUMNS[corpus] if column not in frame.columns]
-    if missing:
-        raise InputError(
-            f"transcript {name}: no column {', '.join(missing)}; {corpus} has {', '.join(_COLUMNS[corpus])}"
-        )
-
-
 def _speakers(value: str) -> str:
     """Return the speakers in sorted order; EmoryNLP lists them (``['A', 'B']``), MELD names one."""
     return "|".join(sorted(part.strip(" '\"[]").casefold() for part in re.split(r"',|\",", value)))
@@ -83,7 +73,12 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
     Raises:
         InputError: A column is missing, or an utterance's number is not numeric.
     """
-    _require(frame, corpus, name)
+    if corpus not in _COLUMNS:
+        raise InputError(f"transcript {name}: unknown corpus {corpus!r}; known are {', '.join(_COLUMNS)}")
+    columns = _COLUMNS[corpus]
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise InputError(f"transcript {name}: no column {', '.join(missing)}; {corpus} has {', '.join(columns)}")
     position = pd.to_numeric(frame["Utterance_ID"], errors="coerce")
     if position.isna().any():
         line = int(position.isna().to_numpy().argmax()) + 2
@@ -105,26 +100,21 @@ def normalised(text: str) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", text.translate(_STRAIGHT).replace("'", "").lower()))
 
 
-def scene_utterances(utterances: pd.DataFrame, min_words: int = 4) -> dict[str, set[str]]:
-    """Return each scene's normalised utterances of at least ``min_words`` words."""
+def scene_utterances(utterances: pd.DataFrame) -> dict[str, set[str]]:
+    """Return each scene's normalised utterances of at least 4 words."""
     words = utterances["utterance"].map(normalised)
-    long = words.str.count(" ") + 1 >= min_words
+    long = words.str.count(" ") >= 3
     return {str(scene): set(group) for scene, group in words[long].groupby(utterances["scene"])}
 
 
-def without_repeats(
-    utterances: pd.DataFrame, held_out: Iterable[pd.DataFrame], *, min_words: int = 4, max_repeats: int = 1
-) -> pd.DataFrame:
-    """Drop the training scenes that share more than ``max_repeats`` long utterances with one held-out scene.
+def without_repeats(utterances: pd.DataFrame, held_out: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Drop the training scenes that share two or more utterances of at least 4 words with one held-out scene.
 
-    MELD and EmoryNLP cut the same episodes differently. An utterance is long if it has at least ``min_words`` words.
+    MELD and EmoryNLP cut the same episodes differently.
     """
-    unseen = [texts for frame in held_out for texts in scene_utterances(frame, min_words).values()]
-    repeated = [
-        scene
-        for scene, texts in scene_utterances(utterances, min_words).items()
-        if any(len(texts & others) > max_repeats for others in unseen)
-    ]
+    unseen = [texts for frame in held_out for texts in scene_utterances(frame).values()]
+    scenes = scene_utterances(utterances).items()
+    repeated = [scene for scene, texts in scenes if any(len(texts & others) > 1 for others in unseen)]
     return utterances[~utterances["scene"].isin(repeated)].reset_index(drop=True)
 
 

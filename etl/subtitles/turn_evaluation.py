@@ -1,7 +1,5 @@
 """Accuracy of the turn segmenter and of simpler rules, by source of held-out pairs (EDOS 3.1)."""
 
-from collections.abc import Sequence
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -34,16 +32,15 @@ def at_most(pairs: DataFrame, count: int) -> DataFrame:
     return pairs.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= count).drop("place")
 
 
-def rule_accuracies(scored: DataFrame, gaps_ms: Sequence[int] = GAPS_MS) -> DataFrame:
+def rule_accuracies(scored: DataFrame) -> DataFrame:
     """Return (source, rule, pairs, accuracy); accuracy is null where the source lacks what the rule reads.
 
     The rules: ``segmenter`` (without marks), ``segmenter and marks`` (a mark decides if there is one),
     ``majority class`` (of the source), ``dash rule`` (only a mark opens a turn), ``gap rule`` (a silence longer than
-    the source's best of ``gaps_ms`` opens a turn), ``same-block rule`` (a new block opens a turn).
+    the source's best of ``GAPS_MS`` opens a turn), ``same-block rule`` (a new block opens a turn).
 
     Args:
         scored: held-out pairs with the columns of ``turn_pairs.PAIRS`` and the model's ``margin``.
-        gaps_ms: silences tried for the gap rule.
     """
     truth = F.col("label") == 1
     by_model = F.col("margin") > 0
@@ -51,13 +48,13 @@ def rule_accuracies(scored: DataFrame, gaps_ms: Sequence[int] = GAPS_MS) -> Data
     def share(right: Column) -> Column:
         return F.avg(right.cast("double"))
 
-    gaps = [share(F.coalesce(F.col("silence_ms") > gap, F.lit(False)) == truth) for gap in gaps_ms]
+    gaps = [share(F.coalesce(F.col("silence_ms") > gap, F.lit(False)) == truth) for gap in GAPS_MS]
     rules = {
         SEGMENTER: share(by_model == truth),
         SEGMENTER_AND_MARKS: share(F.coalesce(F.col("mark"), by_model) == truth),
         MAJORITY: F.greatest(share(truth), share(~truth)),
         DASH: F.when(F.count("mark") > 0, share(F.coalesce(F.col("mark"), F.lit(False)) == truth)),
-        GAP: F.when(F.count("silence_ms") > 0, F.greatest(*gaps) if len(gaps) > 1 else gaps[0]),
+        GAP: F.when(F.count("silence_ms") > 0, F.greatest(*gaps)),
         SAME_BLOCK: F.when(F.count("same_block") > 0, share(F.col("same_block") != truth)),
     }
     wide = scored.groupBy("source").agg(

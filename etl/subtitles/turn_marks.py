@@ -126,7 +126,8 @@ def spoken(sentences: Sentences) -> Spoken:
     """Return the spoken sentences of a batch with their marks."""
     if not len(sentences):
         none, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
-        return Spoken(*(getattr(sentences, part.name) for part in fields(sentences)), no, none, no, none)
+        values: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
+        return Spoken(**values, words=no, opens_at=none, dash=no, label=none)
     dash, label = opens_with_dash(sentences.text), speaker_labels(sentences)
     texts = hidden_marks(sentences, label)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))

@@ -129,12 +129,10 @@ def marked_pairs(files: DataFrame) -> DataFrame:
     return _distinct_pairs(pairs.withColumn("label", F.when(to_carry, F.col("low")).otherwise(F.col("label"))))
 
 
-def without_leaks(pairs: DataFrame, held_out: DataFrame, *, max_repeats: int = 1) -> DataFrame:
-    """Drop the films that repeat held-out pairs, because the transcripts' series may be among the films.
+def without_leaks(pairs: DataFrame, held_out: DataFrame) -> DataFrame:
+    """Drop the films that repeat two or more held-out pairs of at least 6 words.
 
-    Args:
-        pairs, held_out: rows of ``PAIRS``.
-        max_repeats: maximum number of held-out pairs of at least 6 words that a film may repeat.
+    The transcripts' series may be among the films. Both arguments are rows of ``PAIRS``.
     """
 
     def keyed(rows: DataFrame) -> DataFrame:
@@ -144,7 +142,7 @@ def without_leaks(pairs: DataFrame, held_out: DataFrame, *, max_repeats: int = 1
 
     known = keyed(held_out).filter("words >= 6").select("key").distinct()
     repeats = keyed(pairs).distinct().join(F.broadcast(known), "key").groupBy("split_group").count()
-    leaking = repeats.filter(F.col("count") > max_repeats)
+    leaking = repeats.filter(F.col("count") > 1)
     return pairs.join(leaking, "split_group", "left_anti").select(*pairs.columns)
 
 

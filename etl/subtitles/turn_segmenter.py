@@ -30,7 +30,7 @@ SOURCE_WEIGHTS: Mapping[str, float] = {
     "labels": 0.6,
     "carried": 1.0,
 }
-"""Training weights by source: dashes are many and only within blocks, and DailyDialog is not from films."""
+"""Training weights by source, else 1: dashes are many and only within blocks, and DailyDialog is not from films."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,6 @@ def train_turn_segmenter(
     space: FeatureSpace,
     regularization: float,
     max_iterations: int,
-    source_weights: Mapping[str, float] = SOURCE_WEIGHTS,
 ) -> TurnSegmenter:
     """Train a linear SVM (hinge loss, L2) that predicts whether the right sentence opens a new turn (EDOS 3.1).
 
@@ -146,7 +145,6 @@ def train_turn_segmenter(
         space: the feature space.
         regularization: weight of the L2 penalty relative to the mean loss. Features are not standardised.
         max_iterations: maximum passes of coordinate descent over the pairs.
-        source_weights: weights by source; 1 for any other source.
 
     Raises:
         InputError: The pairs do not have both classes.
@@ -155,7 +153,7 @@ def train_turn_segmenter(
     if classes != {0, 1}:
         raise InputError(f"turn segmenter: training pairs of both classes are needed, found {sorted(classes)}")
     weight = F.lit(1.0)
-    for source, value in sorted(source_weights.items()):
+    for source, value in sorted(SOURCE_WEIGHTS.items()):
         weight = F.when(F.col("source") == source, float(value)).otherwise(weight)
     key = ("source", "split_group", "left_text", "right_text")
     rows = (

@@ -27,8 +27,8 @@ class Piece:
     kind: str
 
 
-def pieces_of(source: str, languages: Sequence[str], enough: int, deepest: int = 4) -> list[Piece]:
-    """Split the listing of a source into pieces, descending until there are ``enough`` folders.
+def pieces_of(source: str, languages: Sequence[str], enough: int) -> list[Piece]:
+    """Split the listing of a source into pieces, descending at most 4 levels until there are ``enough`` folders.
 
     Only folders are held in memory, never files. Folders of other languages are skipped.
 
@@ -43,8 +43,8 @@ def pieces_of(source: str, languages: Sequence[str], enough: int, deepest: int =
         return [Piece(source, root, "zip" if _is_zip(root) else "flat")]
     done: list[Piece] = []
     folders = [root]
-    for _ in range(deepest):
-        if len(folders) >= enough:
+    for _ in range(4):
+        if not 0 < len(folders) < enough:
             break
         below: list[str] = []
         for folder in folders:
@@ -59,8 +59,6 @@ def pieces_of(source: str, languages: Sequence[str], enough: int, deepest: int =
                 and _chosen(read_folder(root, child.path[len(root) :]).language, languages)
             ]
         folders = sorted(below)
-        if not folders:
-            break
     return sorted(done + [Piece(source, folder, "tree") for folder in folders], key=lambda piece: piece.path)
 
 
