@@ -70,7 +70,7 @@ def lemmas_of_all(words: DataFrame, *, backend: str, language: str = "en") -> Da
         InputError: The backend is unknown, the language has no dictionary, or Spark NLP is not installed.
     """
     if backend not in BACKENDS:
-        raise InputError(f"subtitles.lemmatizer: {backend!r} is none of {', '.join(BACKENDS)}")
+        raise InputError(f"subtitles.lemmatizer: {backend!r} is not one of {', '.join(BACKENDS)}")
     dictionary = lemma_dictionary(language)
     return _by_spark_nlp(words, dictionary) if backend == "spark-nlp" else _by_look_up(words, language)
 

@@ -89,7 +89,7 @@ class ServerGenerator:
                 return Answer(None, seconds=round(time.monotonic() - began, 4), error=error_line(error))
             raise RuntimeError(f"{self._place} answers {error.status_code}: {error_line(error)}") from None
         except OpenAIError as error:
-            raise RuntimeError(f"{self._place} is away ({error_line(error)}); run again to go on") from None
+            raise RuntimeError(f"{self._place} is unreachable ({error_line(error)}); run again to continue") from None
         except (ValueError, TypeError, AttributeError) as error:
             return Answer(None, error=f"not an answer as OpenAI's servers give it: {error_line(error)}"[:300])
         return answer._replace(seconds=round(time.monotonic() - began, 4))

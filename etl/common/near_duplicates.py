@@ -111,11 +111,7 @@ def near_duplicate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame
 
 
 def first_copies(keyed: DataFrame) -> DataFrame:
-    """Add first_copy and first_copy_in_film: the smallest dialogue_id with the same text, in all films and in its film.
-
-    Args:
-        keyed: dialogue_id, movie_id, text_key, and columns to keep.
-    """
+    """Add first_copy and first_copy_in_film: the smallest dialogue_id of the text_key, in all films and in its film."""
     smallest = F.min("dialogue_id")
     with_film = keyed.withColumn("first_copy_in_film", smallest.over(Window.partitionBy("text_key", "movie_id")))
     return with_film.withColumn("first_copy", smallest.over(Window.partitionBy("text_key")))

@@ -7,7 +7,7 @@ from pathlib import Path
 from conf.errors import InputError
 from etl.demo.facts import DemoFacts, FileFacts
 from etl.demo.faults import DAMAGED_MEMBER, broken_files, broken_members
-from etl.demo.films import MIN_FILMS, Film, film
+from etl.demo.films import MIN_FILMS, Film, film_of
 from etl.demo.labelled_sets import write_labelled_sets
 from etl.demo.markup import HEAD
 from etl.demo.store import Store
@@ -57,20 +57,20 @@ def _write_opus(store: Store, facts: DemoFacts, films: int, seed: int) -> None:
     members: dict[str, bytes] = {}
     number, good = 0, b""
     for film_number in range(films):
-        made = film(film_number, seed)
-        if made.kind == "documentary":
-            facts.documentaries.append(made.movie_id)
-        for copy in range(made.uploads):
-            upload = upload_of(made, number, copy, seed)
-            path = _place(store, members, made, upload, number)
+        film = film_of(film_number, seed)
+        if film.kind == "documentary":
+            facts.documentaries.append(film.movie_id)
+        for copy in range(film.uploads):
+            upload = upload_of(film, number, copy, seed)
+            path = _place(store, members, film, upload, number)
             facts.files[path] = FileFacts(
-                made.movie_id, upload.subtitle_id, upload.sentences, upload.tokens, upload.acts, upload.turns
+                film.movie_id, upload.subtitle_id, upload.sentences, upload.tokens, upload.acts, upload.turns
             )
-            facts.uploads.setdefault(made.movie_id, []).append(path)
+            facts.uploads.setdefault(film.movie_id, []).append(path)
             for rule, count in upload.planted.items():
                 facts.add(rule, path, count)
             if "!" not in path and len(facts.copies) < 3:
-                member = _member(made, upload)
+                member = _member(film, upload)
                 members[member] = upload.content
                 facts.copies[f"{ZIP}!{member}"] = path
             good = good or upload.content
@@ -79,18 +79,18 @@ def _write_opus(store: Store, facts: DemoFacts, films: int, seed: int) -> None:
     _write_broken(store, facts, members, good)
 
 
-def _member(made: Film, upload: Upload) -> str:
-    return f"OpenSubtitles/xml/en/{made.folder_year}/{made.movie_id}/{upload.subtitle_id}.xml"
+def _member(film: Film, upload: Upload) -> str:
+    return f"OpenSubtitles/xml/en/{film.folder_year}/{film.movie_id}/{upload.subtitle_id}.xml"
 
 
-def _place(store: Store, members: dict[str, bytes], made: Film, upload: Upload, number: int) -> str:
+def _place(store: Store, members: dict[str, bytes], film: Film, upload: Upload, number: int) -> str:
     """Add a file to the zip's members, or write it plain or gzipped, and return its path below ``opus/``."""
     if number % 10 in (0, 3, 6):
-        member = _member(made, upload)
+        member = _member(film, upload)
         members[member] = upload.content
         return f"{ZIP}!{member}"
     ending = "xml" if number % 20 == 8 else "xml.gz"
-    path = f"{RELEASE}/xml/en/{made.folder_year}/{made.movie_id}/{upload.subtitle_id}.{ending}"
+    path = f"{RELEASE}/xml/en/{film.folder_year}/{film.movie_id}/{upload.subtitle_id}.{ending}"
     store.write_packed(f"opus/{path}", upload.content)
     return path
 

@@ -74,7 +74,7 @@ def _screenplay(number: int, kind: str, genres: tuple[str, ...], seed: int, rng:
     return play
 
 
-def film(number: int, seed: int) -> Film:
+def film_of(number: int, seed: int) -> Film:
     """Return the film with a number."""
     rng = random.Random(f"{seed}|film|{number}")
     kind = _kind(number)
@@ -126,7 +126,7 @@ def oddities_of(upload: int, subtitle_id: str) -> Oddities:
     )
 
 
-def meta_of(made: Film, upload: int, rng: random.Random) -> Meta:
+def meta_of(film: Film, upload: int, rng: random.Random) -> Meta:
     """Return a file's `<meta>` without the counts."""
     date = f"{rng.randint(2005, 2017)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
     cds = rng.choice(("1/1", "1/1", "1/1", "1/2", "2/2"))
@@ -134,4 +134,4 @@ def meta_of(made: Film, upload: int, rng: random.Random) -> Meta:
     if upload % 33 == 15:
         subtitle["machine_translated"] = "1"
     encoding = "utf-8" if rng.random() < 0.7 else "windows-1252"
-    return Meta(dict(made.source), subtitle, {"encoding": encoding, "ignored_blocks": str(upload % 2)})
+    return Meta(dict(film.source), subtitle, {"encoding": encoding, "ignored_blocks": str(upload % 2)})

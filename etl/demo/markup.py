@@ -38,7 +38,7 @@ def clock(ms: int, short_seconds: bool = False) -> str:
     return f"{sign}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{second},{rest:03d}"
 
 
-class _Tags:
+class TimeTags:
     """The time tags of a file's blocks, some of them missing, with counts of the odd ones."""
 
     def __init__(self, times: Sequence[tuple[int, int]], style: Style, odd: Oddities, rng: random.Random) -> None:
@@ -61,35 +61,27 @@ class _Tags:
                 self._values[block, edge] = None if lost else value
 
     def tag(self, block: int, edge: str) -> str:
+        """Return the tag of a block's start (S) or end (E); empty if it is missing."""
         value = self._values[block, edge]
         return "" if value is None else f'    <time id="T{block}{edge}" value="{value}" />\n'
 
 
-def document(
-    cues: Sequence[Cue],
-    times: Sequence[tuple[int, int]],
-    subtitle_id: str,
-    meta: Meta,
-    style: Style,
-    odd: Oddities,
-    rng: random.Random,
-) -> tuple[str, dict[str, int]]:
-    """Return the XML of one upload and the number of its odd times by kind."""
-    tags = _Tags(times, style, odd, rng)
-    parts = [HEAD, f"<document id={quoteattr(odd.document_id or subtitle_id)}>\n"]
+def document(cues: Sequence[Cue], tags: TimeTags, document_id: str, meta: Meta, advert_9999: bool) -> str:
+    """Return the XML of one upload."""
+    parts = [HEAD, f"<document id={quoteattr(document_id)}>\n"]
     for number, cue in enumerate(cues, 1):
         parts.append(f'  <s emphasis="true" id="{number}">\n' if cue.emphasis else f'  <s id="{number}">\n')
         before = cues[number - 2].last_block if number > 1 else 0
         after = cues[number].first_block if number < len(cues) else 0
         parts += _sentence(cue, number, before, after, tags)
-        if odd.advert_9999 and number == len(cues):
+        if advert_9999 and number == len(cues):
             parts.append('    <time id="T9999S" value="00:00:0,500" />\n')
             parts.append('    <time id="T9999E" value="00:00:2,00" />\n')
         parts.append("  </s>\n")
-    return "".join([*parts, _meta(meta), "</document>\n"]), tags.counts
+    return "".join([*parts, _meta(meta), "</document>\n"])
 
 
-def _sentence(cue: Cue, number: int, before: int, after: int, tags: _Tags) -> list[str]:
+def _sentence(cue: Cue, number: int, before: int, after: int, tags: TimeTags) -> list[str]:
     if not cue.words:
         return [tags.tag(cue.block, "S"), tags.tag(cue.block, "E")]
     parts, block = [], before

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from etl.demo.cues import Cue, Word, assign_blocks, block_times, cues_of, shout
 from etl.demo.films import Film, meta_of, oddities_of, style_of
-from etl.demo.markup import clock, document
+from etl.demo.markup import TimeTags, clock, document
 from etl.demo.texts import material
 
 
@@ -88,7 +88,8 @@ def upload_of(film: Film, upload: int, copy: int, seed: int) -> Upload:
     meta.subtitle["blocks"] = "9999" if odd.advert_9999 else str(blocks)
     meta.subtitle["duration"] = "00:00:2,00" if odd.advert_9999 else clock(times[-1][1], odd.short_seconds)
     meta.conversion |= {"sentences": str(len(cues)), "tokens": str(tokens)}
-    text, odd_times = document(cues, times, subtitle_id, meta, style, odd, rng)
+    tags = TimeTags(times, style, odd, rng)
+    text = document(cues, tags, odd.document_id or subtitle_id, meta, odd.advert_9999)
     oddities = {
         "document_id_differs": odd.document_id is not None,
         "advert_9999": odd.advert_9999,
@@ -101,7 +102,7 @@ def upload_of(film: Film, upload: int, copy: int, seed: int) -> Upload:
         "sdh": style.sdh,
         "machine_translated": "machine_translated" in meta.subtitle,
     }
-    planted = _count(cues, odd_times) | {name: 1 for name, is_present in oddities.items() if is_present}
+    planted = _count(cues, tags.counts) | {name: 1 for name, is_present in oddities.items() if is_present}
     turns = "".join("1" if cue.opens_turn else "0" for cue in cues)
     acts = len(film.play.acts) - len(joined)
     return Upload(subtitle_id, text.encode(), len(cues), tokens, acts, turns, planted)

@@ -73,8 +73,8 @@ class CleaningRules:
 def rules_of(settings: CleaningSettings) -> CleaningRules:
     """Return the rules of settings ``subtitles.cleaning``, with the word lists of ``conf/``."""
     near = NearDuplicates(jaccard=settings.near_duplicate_jaccard) if settings.near_duplicates else None
-    own = settings.model_dump(exclude={"near_duplicates", "near_duplicate_jaccard"})
-    return CleaningRules(**own, near=near, not_names=words("not_names"), profanity=words("profanity"))
+    switches = settings.model_dump(exclude={"near_duplicates", "near_duplicate_jaccard"})
+    return CleaningRules(**switches, near=near, not_names=words("not_names"), profanity=words("profanity"))
 
 
 def spoken_text(text: Column, rules: CleaningRules) -> Column:

@@ -46,7 +46,7 @@ def turns_of_reccon(dialogues: Any, name: str) -> Iterator[list[tuple[str, str]]
         raise InputError(f"dialogues {name}: not an object of dialogues by id; RECCON's annotation is")
     for key, parts in dialogues.items():
         if not isinstance(parts, list) or not all(isinstance(part, list) for part in parts):
-            raise InputError(f"dialogues {name}: {str(key)[:40]!r} is no list of lists of turns")
+            raise InputError(f"dialogues {name}: {str(key)[:40]!r} is not a list of lists of turns")
         turns: list[tuple[str, str]] = []
         for turn in (turn for part in parts for turn in part):
             speaker, text = (turn.get(at) if isinstance(turn, Mapping) else None for at in ("speaker", "utterance"))

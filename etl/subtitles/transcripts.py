@@ -82,7 +82,7 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
     position = pd.to_numeric(frame["Utterance_ID"], errors="coerce")
     if position.isna().any():
         line = int(position.isna().to_numpy().argmax()) + 2
-        raise InputError(f"transcript {name}: Utterance_ID in row {line} is no number")
+        raise InputError(f"transcript {name}: Utterance_ID in row {line} is not a number")
     scenes = zip(*(frame[column].astype(str) for column in _SCENE[corpus]), strict=True)
     table = pd.DataFrame(
         {

@@ -6,7 +6,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import IO
 
 from udfs.opus.files import Caps, UnreadableError, inflate, read_up_to
@@ -45,11 +44,6 @@ def members(file: IO[bytes]) -> Iterator[Member]:
 def is_unsafe(name: str) -> bool:
     """Return whether a member's name could leave a folder: ``..``, absolute, backslash, control characters."""
     return _UNSAFE.search(name) is not None
-
-
-def member_name(source_path: str, container: str) -> str:
-    """Return the member's name in a ``zip!member`` path."""
-    return source_path.split(PurePosixPath(container).name + "!", 1)[-1]
 
 
 @dataclass(frozen=True)

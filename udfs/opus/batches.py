@@ -5,12 +5,13 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from udfs.opus.archives import Member, RangeReader, member_end, member_name, members, ranges, read_member
+from udfs.opus.archives import Member, RangeReader, member_end, members, ranges, read_member
 from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, unpack
 from udfs.opus.parser import Subtitles, parse_subtitles
 from udfs.opus.paths import language_code
@@ -57,21 +58,21 @@ def _unopened(source: str, container: str) -> UnreadableError:
 def _members_read(
     source: str, container: str, rows: Sequence[Row], caps: Caps, range_bytes: int
 ) -> Iterator[tuple[Row, bytes | UnreadableError]]:
-    wanted = [
-        Member(member_name(row["source_path"], container), row["offset"], row["stored_bytes"], row["bytes"],
-               row["method"], row["crc"])
+    targets = [
+        Member(row["source_path"].split(PurePosixPath(container).name + "!", 1)[-1], row["offset"],
+               row["stored_bytes"], row["bytes"], row["method"], row["crc"])
         for row in rows
     ]  # fmt: skip
-    ends = [member_end(member.offset, member.name, member.stored_bytes) for member in wanted]
+    ends = [member_end(member.offset, member.name, member.stored_bytes) for member in targets]
     done = 0
     try:
         with open_container(source, container) as file:
             reader = RangeReader(file)
-            for span in ranges([member.offset for member in wanted], ends, range_bytes):
+            for span in ranges([member.offset for member in targets], ends, range_bytes):
                 if span.last - span.first > 1:
                     reader.hold(span.start, span.end)
                 for number in range(span.first, span.last):
-                    data = _member_read(reader, wanted[number], rows[number], caps)
+                    data = _member_read(reader, targets[number], rows[number], caps)
                     done = number + 1
                     yield rows[number], data
     except OSError as error:

@@ -73,15 +73,10 @@ def _chosen(language: str | None, languages: Sequence[str]) -> bool:
 def _files(piece: Piece) -> tuple[str, list[fs.FileInfo]]:
     """Return the source's root, and the files of a piece in the order of their paths."""
     files, root = filesystem(piece.source)
-    selector: Any = [piece.path]
-    if piece.kind == "tree" or not (piece.kind == "zip" or (piece.path == root and _is_file(files, root))):
-        selector = fs.FileSelector(piece.path, recursive=piece.kind == "tree")
-    found = [info for info in files.get_file_info(selector) if info.type == fs.FileType.File]
-    return root, sorted(found, key=lambda info: info.path)
-
-
-def _is_file(files: fs.FileSystem, path: str) -> bool:
-    return bool(files.get_file_info([path])[0].type == fs.FileType.File)
+    found = [] if piece.kind == "tree" else files.get_file_info([piece.path])
+    if piece.kind != "zip" and (not found or found[0].type != fs.FileType.File):
+        found = files.get_file_info(fs.FileSelector(piece.path, recursive=piece.kind == "tree"))
+    return root, sorted((info for info in found if info.type == fs.FileType.File), key=lambda info: info.path)
 
 
 def _tag(info: fs.FileInfo) -> str:
