@@ -1,4 +1,4 @@
-"""Reading what the annotation page wrote (JSON, JSON Lines, CSV) or Mechanical Turk, from people we do not know."""
+"""Reader of answer files from the annotation page (JSON, JSON Lines, CSV) or Mechanical Turk; input is untrusted."""
 
 import csv
 import io
@@ -30,14 +30,11 @@ DDL: Final = (
 
 
 def answers_in(name: str, content: bytes) -> Iterator[Row]:
-    """Rows of ``SCHEMA``, one for each answer; what cannot be read is a row with fault and detail.
+    """Yield a row of ``SCHEMA`` for each answer in a file; unreadable parts give rows with fault and detail.
 
-    Args:
-        name: of the file; its ending tells CSV from JSON.
-        content: the whole file.
+    The ending of the file's name distinguishes CSV from JSON.
     """
-    rows = _rows(name.lower(), content)
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(_rows(name.lower(), content), 1):
         yield {"place": f"{name}#{number}", **row}
 
 
@@ -47,26 +44,24 @@ def _rows(name: str, content: bytes) -> Iterator[Row]:
         return
     text = content.decode("utf-8", errors="replace").lstrip("\ufeff")
     if name.endswith(".csv"):
-        yield from _of_csv(text)
-        return
-    whole = _parsed(text)
-    if whole is not None:
-        yield from _of_documents(whole)
-        return
-    for line in text.splitlines():
-        if line.strip():
-            document = _parsed(line)
-            yield from _of_documents(document) if document is not None else [_fault(f"no JSON: {line}")]
+        yield from _csv_rows(text)
+    elif (whole := parsed_json(text)) is not None:
+        yield from _document_rows(whole)
+    else:
+        for line in filter(str.strip, text.splitlines()):
+            document = parsed_json(line)
+            yield from _document_rows(document) if document is not None else [_fault(f"no JSON: {line}")]
 
 
-def _parsed(text: str) -> Any:
+def parsed_json(text: str) -> Any:
+    """Return the content of a JSON text, or None if it is not valid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _of_documents(parsed: Any) -> Iterator[Row]:
+def _document_rows(parsed: Any) -> Iterator[Row]:
     for document in parsed if isinstance(parsed, list) else [parsed]:
         if not isinstance(document, dict) or not str(document.get("format", "")).startswith(ANSWER_FORMAT):
             yield _fault("not what the annotation page writes")
@@ -76,15 +71,15 @@ def _of_documents(parsed: Any) -> Iterator[Row]:
             yield _fault("answers is no list of at most a thousand items")
             continue
         for item in items:
-            yield from _of_item(document, item)
+            yield from _item_rows(document, item)
 
 
-def _of_item(document: dict[str, Any], item: Any) -> Iterator[Row]:
-    given = item.get("answers") if isinstance(item, dict) else None
-    if not isinstance(given, dict):
+def _item_rows(document: dict[str, Any], item: Any) -> Iterator[Row]:
+    answers = item.get("answers") if isinstance(item, dict) else None
+    if not isinstance(answers, dict):
         yield _fault("an item without answers")
         return
-    for question, answer in given.items():
+    for question, answer in answers.items():
         if not isinstance(answer, dict):
             yield _fault(f"question {question}: no answer")
             continue
@@ -103,35 +98,35 @@ def _of_item(document: dict[str, Any], item: Any) -> Iterator[Row]:
         }
 
 
-def _of_csv(text: str) -> Iterator[Row]:
+def _csv_rows(text: str) -> Iterator[Row]:
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""))
         if {"WorkerId", "Input.hit_id"} <= set(reader.fieldnames or ()):
             for line in reader:
-                yield from _of_assignment(line)
+                yield from _assignment_rows(line)
             return
         missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
         if missing:
             yield _fault(f"no column {', '.join(missing)}")
             return
         for line in reader:
-            row = {name: _text(_without_guard(line[name])) for name in COLUMNS if name != "position"}
+            row = {name: _text(_unquoted(line[name])) for name in COLUMNS if name != "position"}
             yield {**row, "other": (row["other"] or "").lower() == "true", "seconds": _seconds(row["seconds"])}
     except csv.Error as error:
         yield _fault(f"no CSV: {error}")
 
 
-def _of_assignment(line: dict[str, Any]) -> Iterator[Row]:
-    """Answers in a row of Mechanical Turk's results to the exported template."""
+def _assignment_rows(line: dict[str, Any]) -> Iterator[Row]:
+    """Yield the answers in a row of Mechanical Turk's results for the exported template."""
     places = [name.removeprefix("Input.item_") for name in line if name and name.startswith("Input.item_")]
     items = {place: _text(line[f"Input.item_{place}"]) for place in places}
-    asked = sum(item is not None for item in items.values())
-    spent = _seconds(line.get("WorkTimeInSeconds"))
+    count = sum(item is not None for item in items.values())
+    seconds = _seconds(line.get("WorkTimeInSeconds"))
     rejected = {"fault": "rejected", "detail": "the requester refused the assignment"}
     for place, item in items.items():
-        value = _text(line.get(f"Answer.label_{place}"))
         if item is None:
             continue
+        value = _text(line.get(f"Answer.label_{place}"))
         other = (value or "").lower() == "other"
         yield {
             "batch_id": _text(line.get("Input.batch_id")),
@@ -141,14 +136,14 @@ def _of_assignment(line: dict[str, Any]) -> Iterator[Row]:
             "question": "label",
             "value": _text(line.get(f"Answer.other_{place}")) if other else value,
             "other": other,
-            "seconds": None if spent is None else spent / asked,
+            "seconds": None if seconds is None else seconds / count,
             "submitted": _text(line.get("SubmitTime")),
             **(rejected if line.get("AssignmentStatus") == "Rejected" else {}),
         }
 
 
-def _without_guard(cell: str | None) -> str | None:
-    """A cell without the quote that the page puts before what looks like a formula."""
+def _unquoted(cell: str | None) -> str | None:
+    """Remove the quote that the page writes before a cell that looks like a formula."""
     return cell[1:] if cell and cell[0] == "'" and cell[1:2] in tuple("=+-@\t\r") else cell
 
 
@@ -157,7 +152,7 @@ def _fault(detail: str) -> Row:
 
 
 def _text(value: Any) -> str | None:
-    """A text without outer blanks and control characters, cut; null for nothing."""
+    """Return a value as stripped text without control characters, of limited length; None if it is empty."""
     if value is None or isinstance(value, dict | list):
         return None
     plain = "".join(" " if ord(character) < 32 else character for character in str(value)[:MAX_TEXT]).strip()
@@ -165,7 +160,7 @@ def _text(value: Any) -> str | None:
 
 
 def _seconds(value: Any) -> float | None:
-    """Seconds within a day; null for anything else."""
+    """Return a number of seconds within a day; None for anything else."""
     try:
         seconds = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -174,7 +169,7 @@ def _seconds(value: Any) -> float | None:
 
 
 def read_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """For ``mapInArrow`` over Spark's binaryFile source: path and content in, rows of ``SCHEMA`` out."""
+    """Map path and content of Spark's binaryFile source to rows of ``SCHEMA``, for ``mapInArrow``."""
     for batch in batches:
         for path, content in zip(batch.column("path").to_pylist(), batch.column("content").to_pylist(), strict=True):
             name = "/".join(path.rsplit("/", 2)[-2:])

@@ -1,4 +1,4 @@
-"""A conversation's utterances as vectors: how near each is to what was said before, and which speak of one thing."""
+"""Similarities between the utterances of a conversation."""
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
@@ -15,63 +15,62 @@ DECIMALS = 4
 
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Rows brought to length 1; rows of nothing stay."""
+    """Return the rows scaled to length 1; zero rows are unchanged."""
     wide = np.asarray(vectors, dtype=np.float64)
     lengths = np.linalg.norm(wide, axis=-1, keepdims=True)
     return np.asarray(wide / np.where(lengths == 0, 1, lengths))
 
 
 def nearness(vectors: Vectors, counted: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Each utterance's cosine with the one before it, and with the mean of all counted ones before it.
+    """Return each utterance's cosine with the previous one and with the mean of the counted ones before it.
 
     Args:
         vectors: (utterances, size), in order.
-        counted: which are long enough to be about something.
+        counted: whether an utterance is long enough to have a topic.
 
     Returns:
-        Two arrays, NaN for utterances that are not counted, and where nothing counted comes before.
+        Two arrays with NaN for utterances that are not counted or have no counted one before them.
     """
     rows = unit(vectors)
     neighbour, before = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    so_far = np.zeros(rows.shape[1])
+    total = np.zeros(rows.shape[1])
     for place, row in enumerate(rows):
         if counted[place]:
-            if so_far.any():
+            if total.any():
                 neighbour[place] = row @ rows[place - 1]
-                before[place] = row @ unit(so_far)
-            so_far = so_far + row
+                before[place] = row @ unit(total)
+            total = total + row
     return neighbour, before
 
 
 def topic_scores(conversations: DataFrame, least: int) -> DataFrame:
-    """Rows of ``TOPICS``, one for each counted utterance with something before it.
+    """Return a row of ``TOPICS`` for each counted utterance with a counted one before it.
 
     Args:
         conversations: text_id, vectors array<array<float>>, tokens array<int>, other array<array<float>>: the vectors
-            of another conversation, with which the same is done for comparison.
-        least: tokens of an utterance that is counted.
+            of another conversation for comparison, or null.
+        least: minimum tokens of a counted utterance.
     """
+    columns = ["text_id", "vectors", "tokens", "other"]
 
     def score(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for frame in frames:
             rows = []
-            for text_id, vectors, tokens, other in frame[["text_id", "vectors", "tokens", "other"]].itertuples(
-                index=False
-            ):
-                own, counted = np.stack(list(vectors)), np.asarray(tokens) >= least
-                neighbour, before = nearness(own, counted)
-                elsewhere = None if other is None else unit(unit(np.stack(list(other))).sum(axis=0))
+            for text_id, vectors, tokens, other in frame[columns].itertuples(index=False):
+                utterances = np.stack(list(vectors))
+                neighbour, before = nearness(utterances, np.asarray(tokens) >= least)
+                mean = None if other is None else unit(unit(np.stack(list(other))).sum(axis=0))
                 for turn in np.flatnonzero(~np.isnan(before)):
-                    far = None if elsewhere is None else round(float(unit(own[turn]) @ elsewhere), DECIMALS)
+                    far = None if mean is None else round(float(unit(utterances[turn]) @ mean), DECIMALS)
                     near = (round(float(one[turn]), DECIMALS) for one in (neighbour, before))
                     rows.append((text_id, int(turn), *near, far))
             yield pd.DataFrame(rows, columns=[part.split()[0] for part in TOPICS.split(", ")])
 
-    return conversations.select("text_id", "vectors", "tokens", "other").mapInPandas(score, TOPICS)
+    return conversations.select(*columns).mapInPandas(score, TOPICS)
 
 
 def related_pairs(vectors: Vectors, floor: float, most: int) -> list[tuple[int, int, float]]:
-    """The pairs of rows that are most alike, from a cosine of ``floor`` on; equal ones in order."""
+    """Return the ``most`` pairs of rows with the highest cosines of at least ``floor``; ties are in order of rows."""
     rows = unit(vectors)
     product = rows @ rows.T
     found = [(i, j, round(float(product[i, j]), DECIMALS)) for i, j in combinations(range(len(rows)), 2)]
@@ -79,13 +78,13 @@ def related_pairs(vectors: Vectors, floor: float, most: int) -> list[tuple[int, 
 
 
 def pairs_of_speakers(conversations: DataFrame, least: int, floor: float, most: int) -> DataFrame:
-    """Rows of ``PAIRS``: utterances of one speaker that speak of one thing, the earlier one first.
+    """Return rows of ``PAIRS``: similar utterances of one speaker, the earlier one first.
 
     Args:
         conversations: text_id, roles array<string>, texts array<string>, tokens array<int>, vectors.
-        least: tokens of an utterance that is looked at.
-        floor: least cosine.
-        most: pairs of a speaker.
+        least: minimum tokens of an utterance.
+        floor: minimum cosine.
+        most: maximum number of pairs per speaker.
     """
     columns = ["text_id", "roles", "texts", "tokens", "vectors"]
 
@@ -94,10 +93,10 @@ def pairs_of_speakers(conversations: DataFrame, least: int, floor: float, most: 
             rows = []
             for text_id, roles, texts, tokens, vectors in frame[columns].itertuples(index=False):
                 for role in ("seeker", "supporter"):
-                    own = [n for n, one in enumerate(roles) if one == role and tokens[n] >= least]
-                    if len(own) > 1:
-                        found = related_pairs(np.stack([vectors[n] for n in own]), floor, most)
-                        rows += [(text_id, role, texts[own[i]], texts[own[j]], cosine) for i, j, cosine in found]
+                    turns = [n for n, one in enumerate(roles) if one == role and tokens[n] >= least]
+                    if len(turns) > 1:
+                        found = related_pairs(np.stack([vectors[n] for n in turns]), floor, most)
+                        rows += [(text_id, role, texts[turns[i]], texts[turns[j]], cosine) for i, j, cosine in found]
             yield pd.DataFrame(rows, columns=[part.split()[0] for part in PAIRS.split(", ")])
 
     return conversations.select(*columns).mapInPandas(pair, PAIRS)

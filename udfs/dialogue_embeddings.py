@@ -11,13 +11,13 @@ SCHEMA = "history_hash string, model string, embedding array<float>, error strin
 
 
 def half_decay(turns: NDArray[np.float32], counts: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Each dialogue's embedding, brought to length 1: its turns' weighted mean, a turn half as heavy as the next.
+    """Return each dialogue's embedding of length 1, in which each turn weighs half as much as the next.
 
-    Of v1, v2, v3 that is (4/7) v3 + (2/7) v2 + (1/7) v1 (EDOS 3.3). Only the direction counts for a cosine.
+    For v1, v2, v3 it is the direction of (4/7) v3 + (2/7) v2 + (1/7) v1 (EDOS 3.3).
 
     Args:
-        turns: (all turns, size), dialogue after dialogue, oldest turn first.
-        counts: turns of each dialogue, at least 1.
+        turns: (all turns, size), concatenated dialogues, oldest turn first.
+        counts: number of turns of each dialogue, at least 1.
     """
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     ages = np.repeat(starts + counts - 1, counts) - np.arange(len(turns))
@@ -27,14 +27,11 @@ def half_decay(turns: NDArray[np.float32], counts: NDArray[np.int64]) -> NDArray
 
 
 def embed_dialogues(histories: DataFrame, model: str) -> DataFrame:
-    """Histories' embeddings.
+    """Return (history_hash, model, embedding of length 1, error) of the histories.
 
     Args:
-        histories: history_hash, vectors array<array<float>> (turns oldest first), error; one of the last two.
+        histories: history_hash, vectors array<array<float>> (oldest turn first) or null, error or null.
         model: identity of the sentence encoder.
-
-    Returns:
-        (history_hash, model, embedding of length 1, error).
     """
 
     def embed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -45,8 +42,8 @@ def embed_dialogues(histories: DataFrame, model: str) -> DataFrame:
 
 
 def _embedded(batch: pa.RecordBatch, model: str) -> pa.RecordBatch:
-    lists, errors = batch.column("vectors"), batch.column("error")
-    known = np.asarray(lists.is_valid()) & np.asarray(lists.value_lengths().fill_null(0)).astype(bool)
+    lists = batch.column("vectors")
+    known = np.asarray(lists.value_lengths().fill_null(0)) > 0
     embeddings: list[NDArray[np.float32] | None] = [None] * len(lists)
     if known.any():
         kept = lists.filter(pa.array(known))
@@ -55,12 +52,7 @@ def _embedded(batch: pa.RecordBatch, model: str) -> pa.RecordBatch:
         rows = half_decay(vectors.astype(np.float32), kept.value_lengths().to_numpy(zero_copy_only=False))
         for place, row in zip(np.flatnonzero(known), rows, strict=True):
             embeddings[place] = row
-    return pa.RecordBatch.from_arrays(
-        [
-            batch.column("history_hash"),
-            pa.array([model] * len(lists), pa.string()),
-            pa.array(embeddings, pa.list_(pa.float32())),
-            errors,
-        ],
-        names=["history_hash", "model", "embedding", "error"],
-    )
+    models = pa.array([model] * len(lists), pa.string())
+    vectors_of = pa.array(embeddings, pa.list_(pa.float32()))
+    columns = [batch.column("history_hash"), models, vectors_of, batch.column("error")]
+    return pa.RecordBatch.from_arrays(columns, names=["history_hash", "model", "embedding", "error"])

@@ -1,7 +1,7 @@
-"""Prompts in, raw answers out: a language model in executors, an Arrow batch at a time.
+"""Answers of a language model to prompts, in executors.
 
-One local model a Python worker, or an OpenAI-compatible server that all workers ask. Which one is in the model's
-URI: ``models.generator`` is ``openai:NAME`` for a server, else a model that the worker loads.
+Each Python worker loads a local model, or all workers send requests to an OpenAI-compatible server. Setting
+``models.generator`` is ``openai:NAME`` for a server.
 """
 
 import os
@@ -25,27 +25,18 @@ SCHEMA = """
     seconds double, error string
     """
 GATHERED_ROWS = 1024
-"""Prompts sorted by length together, whatever size of Arrow batch the session uses."""
+"""Minimum number of prompts that are sorted by length together, for any Arrow batch size of the session."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where answers come from, as every worker is told.
-
-    Attributes:
-        model_path: folder of a local model.
-        identity: as `resolve` gave it; ``openai:NAME`` for a server's.
-        settings: how to ask.
-        threads: CPU threads of a worker with a local model.
-        workers: that ask at the same time.
-        key: of the server, read from the driver's environment.
-    """
+    """The language model, its settings and its server's key, as sent to the workers."""
 
     model_path: str
-    identity: str
+    identity: str  # from `resolve`; ``openai:NAME`` for a server's model
     settings: LlmSettings = field(default_factory=LlmSettings)
-    threads: int = 1
-    workers: int = 1
+    threads: int = 1  # of a worker with a local model
+    workers: int = 1  # that share a server
     key: str | None = field(default=None, repr=False)
 
     @property
@@ -53,19 +44,19 @@ class Source:
         return self.identity.startswith(SERVED)
 
     def generator(self) -> Generator:
-        """The worker's one generator."""
+        """Return the worker's cached generator."""
         return _server(self) if self.served else _local(self)
 
-    def own_generator(self) -> Generator:
-        """A generator beside the worker's one, for work that needs two models at once."""
-        return _server(self) if self.served else _loaded(self)
+    def new_generator(self) -> Generator:
+        """Return a separate generator, for work that needs two models at once."""
+        return _server(self) if self.served else _load(self)
 
 
 def source_of(model_path: str, identity: str, settings: LlmSettings, threads: int = 1, workers: int = 1) -> Source:
-    """The source behind a resolved model; on the driver, once for a stage.
+    """Return the source of a resolved model, on the driver, and check its server.
 
     Raises:
-        InputError: a server that is away, refuses the key, or has no such model.
+        InputError: The server is unreachable, refuses the key or lacks the model.
     """
     key = os.environ.get(settings.server.key_variable) or None
     source = Source(model_path, identity, settings, threads, workers, key)
@@ -75,69 +66,53 @@ def source_of(model_path: str, identity: str, settings: LlmSettings, threads: in
 
 
 def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -> DataFrame:
-    """Ask each request once.
+    """Return the answers to the requests as rows of `SCHEMA`; a failed request has an error and no text.
 
     Args:
         requests: the columns of `REQUEST`; see `etl.llm.requests`.
-        source: of `source_of`.
-        partitions: spread the rows over so many tasks; 0 leaves them as they are.
-
-    Returns:
-        The columns of `SCHEMA`; a request that fails has its error and no text.
+        source: from `source_of`.
+        partitions: number of tasks; 0 keeps the partitions.
     """
 
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         generator = source.generator()
         for frame in gathered(frames, GATHERED_ROWS):
-            said = pd.DataFrame(answers_to(generator, frame), columns=list(Answer._fields), index=frame.index)
-            for column in ("prompt_tokens", "answer_tokens"):
-                said[column] = said[column].astype("Int32")
-            yield pd.concat([frame, said], axis=1).assign(model=source.identity)[_columns()]
+            answers = pd.DataFrame(answers_to(generator, frame), columns=list(Answer._fields), index=frame.index)
+            answers = answers.astype({"prompt_tokens": "Int32", "answer_tokens": "Int32"})
+            yield pd.concat([frame, answers], axis=1).assign(model=source.identity)[columns]
 
+    columns = [column.split()[0] for column in SCHEMA.split(",")]
     asked = requests.select(*REQUEST)
     spread = asked.repartition(partitions, "request_id") if partitions > 0 else asked
     return spread.mapInPandas(ask, SCHEMA)
 
 
 def answers_to(generator: Generator, frame: pd.DataFrame) -> list[Answer]:
-    """The answers to a frame of requests in its order; those of equal parameters are asked together."""
-    found: list[Answer | None] = [None] * len(frame)
-    for parameters, places in _places(frame["parameters"]).items():
+    """Return the answers to a frame of requests in its order; requests of equal parameters are sent together."""
+    places_of: dict[str, list[int]] = {}
+    for place, parameters in enumerate(frame["parameters"]):
+        places_of.setdefault(parameters, []).append(place)
+    found: dict[int, Answer] = {}
+    for parameters, places in places_of.items():
         decoding = DecodingSettings.model_validate_json(parameters)
-        asked = [_request(frame, place) for place in places]
-        for place, answer in zip(places, generator.answers(asked, decoding), strict=True):
-            found[place] = answer
-    return [answer or Answer(None, error="no answer") for answer in found]
+        asked = [
+            Request(row["prompt"] or "", row["answer_start"] or "", row["prompt_hash"], int(row["sample"]))
+            for _, row in frame.iloc[places].iterrows()
+        ]
+        found.update(zip(places, generator.answers(asked, decoding), strict=True))
+    return [found.get(place) or Answer(None, error="no answer") for place in range(len(frame))]
 
 
-def _request(frame: pd.DataFrame, place: int) -> Request:
-    row = frame.iloc[place]
-    return Request(row["prompt"] or "", row["answer_start"] or "", row["prompt_hash"], int(row["sample"]))
-
-
-def _places(values: Iterable[str]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, value in enumerate(values):
-        places.setdefault(value, []).append(place)
-    return places
-
-
-def _columns() -> list[str]:
-    return [column.split()[0] for column in SCHEMA.split(",")]
-
-
-@lru_cache(maxsize=1)
-def _local(source: Source) -> Generator:
-    return _loaded(source)
-
-
-def _loaded(source: Source) -> Generator:
+def _load(source: Source) -> Generator:
     from udfs.models.language.generator import LocalGenerator
 
     set_threads(source.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    own = source.settings
-    return LocalGenerator.load(source.model_path, own.batch_size, own.precision).to(task_device())
+    settings = source.settings
+    return LocalGenerator.load(source.model_path, settings.batch_size, settings.precision).to(task_device())
+
+
+_local = lru_cache(maxsize=1)(_load)
 
 
 @lru_cache(maxsize=4)

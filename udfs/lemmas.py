@@ -1,8 +1,8 @@
-"""Lemmas of a vocabulary: each distinct word once, then everything else is a look-up.
+"""Lemmas of the distinct words of a corpus.
 
-A dictionary lemmatizer sees words alone, so running text need not pass through it. Both backends read one
-dictionary, simplemma's, and give the same table: ``spark-nlp`` runs its Tokenizer and Lemmatizer on the words as
-documents, ``simplemma`` looks them up in Python workers, for runtimes without Spark NLP's jar.
+A dictionary lemmatizer ignores context, so it needs each word only once. Both backends read simplemma's dictionary and
+give the same table. ``spark-nlp`` runs its Tokenizer and Lemmatizer on the words as documents. ``simplemma`` looks the
+words up in Python workers, for runtimes without Spark NLP's jar.
 """
 
 import re
@@ -23,19 +23,15 @@ _LETTERS = re.compile(r"[^\W\d_]{1,40}")
 _WORD = r"^\p{L}{1,40}$"
 
 
-def lemma_dictionary(language: str) -> dict[str, str]:
-    """Word to lemma in lower case, for words of letters alone that are not their own lemma.
+@cache
+def lemma_dictionary(language: str) -> Mapping[str, str]:
+    """Return a mapping from word to lemma, in lower case, of the words of letters that differ from their lemma.
 
-    Where a word is listed in several cases, its lower-case entry counts.
+    The lower-case entry of a word takes precedence over entries in other cases.
 
     Raises:
         InputError: simplemma has no dictionary of the language.
     """
-    return dict(_lemma_dictionary(language))
-
-
-@cache
-def _lemma_dictionary(language: str) -> Mapping[str, str]:
     from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictionaryFactory
 
     try:
@@ -51,15 +47,11 @@ def _lemma_dictionary(language: str) -> Mapping[str, str]:
 
 
 def vocabulary(texts: DataFrame, column: str | Column) -> DataFrame:
-    """The distinct lower-case words of letters alone in a column of texts or of arrays of texts.
+    """Return the distinct words of letters, in lower case, as column word.
 
     Args:
         texts: rows with the column.
-        column: a string column of blank-separated tokens, e.g. ``left_text``; for nested sentences
-            ``F.explode("sentences.text")``.
-
-    Returns:
-        word (string), distinct.
+        column: a string column of blank-separated tokens, such as ``left_text`` or ``F.explode("sentences.text")``.
     """
     tokens = texts.select((F.col(column) if isinstance(column, str) else column).alias("text"))
     words = tokens.select(F.explode(F.split(F.lower("text"), " ")).alias("word"))
@@ -67,29 +59,25 @@ def vocabulary(texts: DataFrame, column: str | Column) -> DataFrame:
 
 
 def lemmas_of_all(words: DataFrame, *, backend: str, language: str = "en") -> DataFrame:
-    """The lemma of each distinct word.
+    """Return (word, lemma) of every word; a word that the dictionary lacks is its lemma.
 
     Args:
-        words: word (string), lower case, letters alone; see :func:`vocabulary`.
-        backend: ``spark-nlp`` or ``simplemma``.
-        language: of the dictionary.
-
-    Returns:
-        word, lemma: every word, its own lemma where the dictionary has no other; the same rows from both backends.
+        words: column word, from :func:`vocabulary`.
+        backend: ``spark-nlp`` or ``simplemma``, with equal results.
+        language: the dictionary's language.
 
     Raises:
-        InputError: an unknown backend, no dictionary of the language, or Spark NLP's jar is not on the class
-            path.
+        InputError: The backend is unknown, the language has no dictionary, or Spark NLP is not installed.
     """
     if backend not in BACKENDS:
-        raise InputError(f"subtitles.lemmatizer: {backend!r} is none of {', '.join(BACKENDS)}")
+        raise InputError(f"subtitles.lemmatizer: {backend!r} is not one of {', '.join(BACKENDS)}")
     dictionary = lemma_dictionary(language)
     return _by_spark_nlp(words, dictionary) if backend == "spark-nlp" else _by_look_up(words, language)
 
 
 def _by_look_up(words: DataFrame, language: str) -> DataFrame:
     def look_up(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        dictionary = _lemma_dictionary(language)
+        dictionary = lemma_dictionary(language)
         for batch in batches:
             word = batch["word"]
             yield pd.DataFrame({"word": word, "lemma": [dictionary.get(text, text) for text in word]})
@@ -122,11 +110,8 @@ def _by_spark_nlp(words: DataFrame, dictionary: Mapping[str, str]) -> DataFrame:
 
 
 def _as_lines(dictionary: Mapping[str, str]) -> str:
-    """The dictionary as Spark NLP reads it: a lemma, an arrow, its words apart by tabs."""
+    """Return the dictionary in Spark NLP's format: a lemma, an arrow, and its words separated by tabs."""
     words_of: dict[str, list[str]] = {}
     for word, lemma in dictionary.items():
         words_of.setdefault(lemma, []).append(word)
     return "".join(f"{lemma}{_ARROW}{_TAB.join(words)}\n" for lemma, words in sorted(words_of.items()))
-
-
-__all__ = ["BACKENDS", "lemma_dictionary", "lemmas_of_all", "vocabulary"]

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server as the language model: requests under way at once, retried, paced."""
+"""An OpenAI-compatible server as the language model, with concurrent, retried and rate-limited requests."""
 
 import threading
 import time
@@ -9,25 +9,25 @@ from typing import Any
 
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, ServerSettings
-from udfs.llm_requests import Answer, Request, reason, seed_of
+from udfs.failures import error_line
+from udfs.llm_requests import Answer, Request, seed_of
 
-# The request itself is at fault, not the server: its row has the error and the others go on.
 REFUSED = (400, 413, 422)
+"""Statuses of a faulty request. Its row gets the error, and the other requests continue."""
 MOST_CHARACTERS = 1_000_000
-"""Of an answer: far more than any request asks for."""
+"""Maximum length of an answer, far above any setting."""
 
 
 class ServerGenerator:
     """The model ``name`` behind a server.
 
-    Sampled answers carry the row's own seed; whether equal seeds give equal answers is up to the server, which
-    also batches as it likes. The stored answer counts.
+    Each request sends its seed, but a server need not give equal answers to equal seeds.
 
     Args:
-        name: as the server calls the model.
-        settings: where it is and how it is asked.
-        key: sent as bearer token; None where the server wants none.
-        workers: that ask at the same time, for the rate limit.
+        name: the model's name on the server.
+        settings: the server's address, limits and dialect.
+        key: bearer token, if the server requires one.
+        workers: number of workers that share the rate limit.
     """
 
     def __init__(self, name: str, settings: ServerSettings, key: str | None = None, workers: int = 1) -> None:
@@ -39,15 +39,16 @@ class ServerGenerator:
     def _client(self) -> Any:
         from openai import OpenAI
 
-        own = self.settings
-        key = self._key or "none"
-        return OpenAI(base_url=own.url, api_key=key, max_retries=own.retries, timeout=own.timeout_seconds)
+        settings, key = self.settings, self._key or "none"
+        return OpenAI(
+            base_url=settings.url, api_key=key, max_retries=settings.retries, timeout=settings.timeout_seconds
+        )
 
     def check(self) -> None:
-        """Ask the server which models it has.
+        """Check that the server lists the model.
 
         Raises:
-            InputError: it is away, refuses the key, or lists other models only.
+            InputError: The server is unreachable, refuses the key, or lists only other models.
         """
         from openai import APIStatusError, OpenAIError
 
@@ -58,20 +59,20 @@ class ServerGenerator:
                 raise InputError(f"{self._place} refuses the key: set {self.settings.key_variable}") from None
             return  # a server without a list of models
         except OpenAIError as error:
-            raise InputError(f"no language model at {self.settings.url} ({reason(error)}): is it up?") from None
+            raise InputError(f"no language model at {self.settings.url} ({error_line(error)}): is it up?") from None
         if listed and self.name not in listed:
             raise InputError(f"{self._place} has no model {self.name!r}, only {', '.join(sorted(listed)[:5])}")
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
-        """One answer a request, in order.
+        """Return the answers to the requests, in order.
 
         Raises:
-            RuntimeError: the server is away, or refuses all, after the retries.
+            RuntimeError: The server is unreachable or refuses all requests, after the retries.
         """
         with ThreadPoolExecutor(self.settings.concurrency) as pool:
-            under_way = [pool.submit(self._answer, request, decoding) for request in requests]
+            futures = [pool.submit(self._answer, request, decoding) for request in requests]
             try:
-                return [one.result() for one in under_way]
+                return [future.result() for future in futures]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
@@ -82,24 +83,24 @@ class ServerGenerator:
         self._pace.wait()
         began = time.monotonic()
         try:
-            said = self._ask(request, decoding)
+            answer = self._ask(request, decoding)
         except APIStatusError as error:
             if error.status_code in REFUSED:
-                return Answer(None, seconds=round(time.monotonic() - began, 4), error=reason(error))
-            raise RuntimeError(f"{self._place} answers {error.status_code}: {reason(error)}") from None
+                return Answer(None, seconds=round(time.monotonic() - began, 4), error=error_line(error))
+            raise RuntimeError(f"{self._place} answers {error.status_code}: {error_line(error)}") from None
         except OpenAIError as error:
-            raise RuntimeError(f"{self._place} is away ({reason(error)}); run again to go on") from None
+            raise RuntimeError(f"{self._place} is unreachable ({error_line(error)}); run again to continue") from None
         except (ValueError, TypeError, AttributeError) as error:
-            return Answer(None, error=f"not an answer as OpenAI's servers give it: {reason(error)}"[:300])
-        return said._replace(seconds=round(time.monotonic() - began, 4))
+            return Answer(None, error=f"not an answer as OpenAI's servers give it: {error_line(error)}"[:300])
+        return answer._replace(seconds=round(time.monotonic() - began, 4))
 
     def _ask(self, request: Request, decoding: DecodingSettings) -> Answer:
-        common = self._fields(request, decoding)
+        fields = self._fields(request, decoding)
         if decoding.chat:
-            said = self._client.chat.completions.create(messages=self._messages(request), **common)
+            response = self._client.chat.completions.create(messages=self._messages(request), **fields)
         else:
-            said = self._client.completions.create(prompt=request.prompt + request.answer_start, **common)
-        return read_answer(said, decoding.chat, request.answer_start if self._continues else "")
+            response = self._client.completions.create(prompt=request.prompt + request.answer_start, **fields)
+        return read_answer(response, decoding.chat, request.answer_start if self._continues else "")
 
     @property
     def _continues(self) -> bool:
@@ -110,11 +111,11 @@ class ServerGenerator:
         return f"the language model's server {self.settings.url}"
 
     def _messages(self, request: Request) -> list[dict[str, str]]:
-        """The prompt, and the answer's start as a last message, which the server goes on with where it can."""
-        said = [{"role": "user", "content": request.prompt}]
+        """Return the prompt and, if the server can continue a message, the answer's start as the last message."""
+        messages = [{"role": "user", "content": request.prompt}]
         if request.answer_start and self._continues:
-            said.append({"role": "assistant", "content": request.answer_start})
-        return said
+            messages.append({"role": "assistant", "content": request.answer_start})
+        return messages
 
     def _fields(self, request: Request, decoding: DecodingSettings) -> dict[str, Any]:
         fields: dict[str, Any] = {
@@ -130,38 +131,33 @@ class ServerGenerator:
         return {**fields, "extra_body": more} if more else fields
 
 
-def read_answer(said: Any, chat: bool, answer_start: str) -> Answer:
-    """What a response says. The client does not check its types, and what a server sends may be anything.
+def read_answer(response: Any, chat: bool, answer_start: str) -> Answer:
+    """Return the answer in a client's response, whose types the client does not check.
 
     Args:
-        said: the client's response.
-        chat: which of the two kinds.
-        answer_start: what the server was to go on from; some give it back.
+        response: the client's response.
+        chat: whether it is a chat completion.
+        answer_start: the start that the server continued; some servers repeat it.
 
     Raises:
-        ValueError, TypeError, AttributeError: it is no response of that kind.
+        ValueError, TypeError, AttributeError: The response has another form.
     """
-    choice = said.choices[0] if said.choices else None
+    choice = response.choices[0] if response.choices else None
     if choice is None:
         raise ValueError("no choice in it")
     text = (choice.message.content if chat else choice.text) or ""
     if not isinstance(text, str):
         raise TypeError(f"its text is {type(text).__name__}")
-    # Half of a surrogate pair is no text, and would end the whole batch.
+    # An unpaired surrogate cannot be encoded and would fail the whole batch.
     text = text.encode("utf-8", "replace").decode("utf-8")[:MOST_CHARACTERS]
-    used = said.usage
-    prompt, answer = _count(used, "prompt_tokens"), _count(used, "completion_tokens")
+    counts = (getattr(response.usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
+    prompt, answer = (count if isinstance(count, int) and 0 <= count < 2**31 else None for count in counts)
     ended = choice.finish_reason if isinstance(choice.finish_reason, str) else None
     return Answer(text.removeprefix(answer_start), ended, prompt, answer)
 
 
-def _count(used: Any, name: str) -> int | None:
-    count = getattr(used, name, None)
-    return count if isinstance(count, int) and 0 <= count < 2**31 else None
-
-
 def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> Mapping[str, Any]:
-    """What a server takes beyond OpenAI's own fields; an unknown field is an error to some of them."""
+    """Return the fields of the server's dialect beyond OpenAI's; some servers refuse unknown fields."""
     fields: dict[str, Any] = {}
     if decoding.repetition_penalty != 1 and dialect != "openai":
         fields["repetition_penalty" if dialect == "vllm" else "repeat_penalty"] = decoding.repetition_penalty
@@ -171,7 +167,7 @@ def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> 
 
 
 def most_tokens(request: Request, decoding: DecodingSettings) -> int:
-    """New tokens at most. The server alone counts the prompt's; its words are the fewest that they can be."""
+    """Return the maximum of new tokens, with the prompt's words as a lower bound of its tokens."""
     if decoding.max_total_tokens is None:
         return decoding.max_new_tokens
     words = len(f"{request.prompt}{request.answer_start}".split())
@@ -179,7 +175,7 @@ def most_tokens(request: Request, decoding: DecodingSettings) -> int:
 
 
 class Pace:
-    """Lets threads pass one by one, at least ``interval`` seconds apart."""
+    """Rate limit: lets threads pass one by one, at least ``interval`` seconds apart."""
 
     def __init__(self, interval: float) -> None:
         self._interval, self._next, self._lock = interval, 0.0, threading.Lock()

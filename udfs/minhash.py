@@ -1,4 +1,4 @@
-"""MinHash signatures of shingle hashes as arrays: the same numbers as Spark's ``xxhash64`` gives, many at a time."""
+"""MinHash signatures of shingle hashes on NumPy arrays, equal to those from Spark's ``xxhash64``."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -33,27 +33,25 @@ def _mixed(number: Hashes) -> Hashes:
 
 
 def hash_long(values: Hashes, seed: Hashes | np.uint64) -> Hashes:
-    """xxHash64 of 8-byte numbers."""
+    """Return the xxHash64 of 8-byte numbers."""
     number = (seed + _P5 + np.uint64(8)) ^ (_rotated(values * _P2, 31) * _P1)
     return _mixed(_rotated(number, 27) * _P1 + _P4)
 
 
 def hash_int(values: Hashes, seed: Hashes) -> Hashes:
-    """xxHash64 of 4-byte numbers that are not negative."""
+    """Return the xxHash64 of non-negative 4-byte numbers."""
     number = (seed + _P5 + np.uint64(4)) ^ (values * _P1)
     return _mixed(_rotated(number, 23) * _P2 + _P3)
 
 
 def band_keys(shingles: NDArray[np.int64], starts: NDArray[np.int64], bands: int, rows: int) -> NDArray[np.int64]:
-    """One key for each text and band: of ``rows`` minima of the text's shingles, each hashed with a seed of its own.
+    """Return keys of shape (texts, bands): ``xxhash64`` of ``rows`` minima.
+
+    Each minimum is the least ``xxhash64(shingle, seed)`` of a text. The seeds are 0 .. bands * rows - 1.
 
     Args:
-        shingles: of all texts, one text after the other.
-        starts: where each text's begin; every text has one at least.
-        bands, rows: of the signature; the seeds are 0 .. bands * rows - 1.
-
-    Returns:
-        (texts, bands): ``xxhash64`` of the band's minima; a minimum is the least ``xxhash64(shingle, seed)``.
+        shingles: the shingles of all texts, concatenated.
+        starts: start of each text's shingles; every text has at least one.
     """
     with np.errstate(over="ignore"):
         first = hash_long(shingles.view(np.uint64), _SEED)
@@ -69,9 +67,9 @@ def band_keys(shingles: NDArray[np.int64], starts: NDArray[np.int64], bands: int
 
 
 def band_adder(bands: int, rows: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For ``mapInArrow``: the last column, shingles array<bigint>, gives way to the signature by band.
+    """Return a function for ``mapInArrow`` that replaces the last column, shingles array<bigint>, by the band keys.
 
-    Texts without a shingle are left out.
+    Texts without shingles are dropped.
     """
 
     def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""Cosines of all pairs of a group, as counts by a thousandth, so that samples of any size add up (Emo Pillars 7)."""
+"""Histograms of the cosines of all pairs in a group, in bins of a thousandth (Emo Pillars 7)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,7 +16,7 @@ Counts = dict[int, tuple[int, float, float]]
 
 
 def counted(cosines: NDArray[np.floating]) -> Counts:
-    """Cosines by bin of a thousandth, from 0 for -1: how many, their sum, the sum of their squares."""
+    """Return the number, sum and sum of squares of the cosines in each bin; bin 0 starts at -1."""
     values = np.asarray(cosines, dtype=np.float64)
     places = np.clip(np.floor((values + 1) * (BINS // 2)), 0, BINS - 1).astype(np.int64)
     sums = [np.bincount(places, weights, BINS) for weights in (None, values, values**2)]
@@ -25,12 +25,12 @@ def counted(cosines: NDArray[np.floating]) -> Counts:
 
 
 def pair_counts(vectors: NDArray[np.floating], owners: NDArray[np.int64] | None = None, same: bool = True) -> Counts:
-    """The cosines of all pairs of rows, counted a block at a time.
+    """Return the histogram of the cosines of all pairs of rows, computed in blocks.
 
     Args:
         vectors: (n, size).
-        owners: whose each row is; None: every pair counts.
-        same: whether pairs of one owner count, or those of two.
+        owners: owner of each row; None counts every pair.
+        same: whether to count pairs of one owner or of two.
     """
     rows = unit(vectors).astype(np.float32)
     found: dict[int, list[float]] = {}
@@ -48,10 +48,10 @@ def pair_counts(vectors: NDArray[np.floating], owners: NDArray[np.int64] | None 
 
 
 def counts_of_groups(rows: DataFrame) -> DataFrame:
-    """``COUNTS`` of all pairs within each kind and label.
+    """Return ``COUNTS`` of all pairs within each kind and label; a worker holds one group.
 
     Args:
-        rows: kind, label, vector; a group is held by one worker.
+        rows: kind, label, vector.
     """
 
     def count(frame: pd.DataFrame) -> pd.DataFrame:
@@ -61,25 +61,24 @@ def counts_of_groups(rows: DataFrame) -> DataFrame:
 
 
 def counts_by_owner(rows: DataFrame, group: str, owner: str, same: str, other: str) -> DataFrame:
-    """``COUNTS`` of the pairs within groups, those of one owner as kind ``same``, those of two as ``other``.
+    """Return ``COUNTS`` of the pairs within groups; ``same`` is the kind of pairs of one owner, ``other`` of two.
 
     Args:
-        rows: the group's and the owner's column, vector.
+        rows: vector, and the columns named by ``group`` and ``owner``.
     """
 
     def count(frame: pd.DataFrame) -> pd.DataFrame:
         owners = pd.factorize(frame[owner])[0].astype(np.int64)
         vectors = np.stack(list(frame["vector"]))
-        own = (
-            _frame(kind, "", pair_counts(vectors, owners, is_same)) for kind, is_same in ((same, True), (other, False))
-        )
-        return pd.concat(list(own), ignore_index=True)
+        frames = [_frame(same, "", pair_counts(vectors, owners, True))]
+        frames.append(_frame(other, "", pair_counts(vectors, owners, False)))
+        return pd.concat(frames, ignore_index=True)
 
     return rows.select(group, owner, "vector").groupBy(group).applyInPandas(count, COUNTS)
 
 
 def counts_of_pairs(pairs: DataFrame, kind: str) -> DataFrame:
-    """``COUNTS`` of given pairs: rows with cosine."""
+    """Return ``COUNTS`` of pairs with column cosine."""
 
     def count(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for frame in frames:

@@ -1,15 +1,16 @@
-"""Reading dumps of posts, one JSON object a line, as Reddit's and others' are passed on; nothing is trusted."""
+"""Reader of dumps of posts such as Reddit's, one JSON object per line; input is untrusted."""
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
 import pyarrow as pa
 
+from udfs.answer_files import parsed_json
+
 MAX_LINE: Final = 1 << 20
 MAX_TEXT: Final = 20_000
 TEXTS: Final = ("selftext", "body", "text", "title")
-"""Where a post's text may stand, the first with words counts: posts of pictures and links have a title only."""
+"""Fields for a post's text; the first that is not empty counts. Posts of pictures and links have only a title."""
 GONE: Final = frozenset({"[deleted]", "[removed]", "[deleted by user]"})
 HTML: Final = (("&lt;", "<"), ("&gt;", ">"), ("&#39;", "'"), ("&quot;", '"'), ("&amp;", "&"))
 
@@ -23,13 +24,10 @@ Row = dict[str, Any]
 
 
 def post_of(line: str) -> Row:
-    """A row of ``SCHEMA``; a line that is no post has fault and detail."""
+    """Return a row of ``SCHEMA``; a line without a readable post has fault and detail."""
     if len(line) > MAX_LINE:
         return _fault("not_readable", f"a line of {len(line)} characters")
-    try:
-        post = json.loads(line)
-    except (ValueError, RecursionError):
-        return _fault("not_readable", line)
+    post = parsed_json(line)
     if not isinstance(post, dict):
         return _fault("not_readable", line)
     text = next((text for name in TEXTS if (text := _text(post.get(name)))), "")
@@ -52,7 +50,7 @@ def _text(value: Any) -> str:
 
 
 def _has_media(post: dict[str, Any]) -> bool:
-    """Whether the post is a picture, a video or a link, by the fields that Reddit gives it (AugESC A)."""
+    """Return whether the post is a picture, a video or a link by its Reddit fields (AugESC A)."""
     hint = post.get("post_hint")
     return bool(
         post.get("is_video") is True
@@ -68,7 +66,7 @@ def _fault(reason: str, detail: str) -> Row:
 
 
 def read_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """For ``mapInArrow`` over Spark's text source: lines in, rows of ``SCHEMA`` out; blank lines are nothing."""
+    """Map the lines of Spark's text source to rows of ``SCHEMA``, for ``mapInArrow``; blank lines are skipped."""
     for batch in batches:
         rows = [post_of(line) for line in batch.column("value").to_pylist() if line and line.strip()]
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)

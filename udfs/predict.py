@@ -1,4 +1,4 @@
-"""Scores of distinct texts and histories: models in executors, a large Arrow batch at a time."""
+"""Scoring of distinct texts and histories by models in executors."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,14 +7,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from torch import nn
 
-from udfs.devices import is_out_of_memory, set_threads, task_device
+from udfs.devices import set_threads, task_device
+from udfs.failures import error_line, in_halves
 from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.hub_classifier import HubClassifier
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import load_once
 from udfs.models.sentence_encoder import SentenceEncoder
@@ -23,9 +26,10 @@ WEAK_SCHEMA = "text_hash string, model string, top3 array<struct<label: string, 
 DIALOGUE_SCHEMA = "history_hash string, model string, label string, confidence float, error string"
 SCORE_SCHEMA = "text_hash string, model string, score float, error string"
 EMBEDDING_SCHEMA = "text_hash string, model string, embedding array<float>, error string"
+PASSAGE_SCHEMA = "model string, probabilities array<float>, threshold double, error string"
 DECIMALS = 4
-# Rows sorted by length together, whatever size of Arrow batch the session uses.
 GATHERED_ROWS = 8192
+"""Minimum number of rows that are sorted by length together, for any Arrow batch size of the session."""
 
 Probabilities = NDArray[np.float32]
 Network = TypeVar("Network", bound=nn.Module)
@@ -41,20 +45,19 @@ def score_texts(
     top: int = 3,
     partitions: int = 0,
 ) -> DataFrame:
-    """The weak labeler's answers (EDOS 3.1).
+    """Return the weak labeler's answers (EDOS 3.1).
 
     Args:
         texts: (text_hash, text), each text once.
         model_path: folder of a `WeakLabeler`, readable from every worker.
-        identity: the model's, as `resolve` gave it.
-        batch_size: rows the network sees at once.
-        threads: CPU threads of one worker: cores over workers.
-        top: labels kept, the most confident first, equal ones by label id.
-        partitions: spread the rows over so many tasks; 0 leaves them as they are.
+        identity: the model's identity from `resolve`.
+        batch_size: rows per forward pass.
+        threads: CPU threads per worker: cores over workers.
+        top: number of labels to keep, the most confident first, ties by label id.
+        partitions: number of tasks; 0 keeps the partitions.
 
     Returns:
-        (text_hash, model, top3, error): confidences rounded to 4 decimals; a row that fails has its error and
-        no top3.
+        (text_hash, model, top3, error): confidences rounded to 4 decimals; a failed row has an error and no top3.
     """
 
     def top3(model: SequenceClassifier[Any], frame: pd.DataFrame) -> dict[str, Any]:
@@ -62,28 +65,21 @@ def score_texts(
         kept = [None if row is None else top_labels(row, model.labels, top) for row in scores]
         return {"model": identity, "top3": kept, "error": errors}
 
-    model = partial(worker_model, model_path, load_weak_labeler, threads)
+    model = partial(worker_model, model_path, WeakLabeler.load, threads)
     return answered(texts.select("text_hash", "text"), partitions, model, top3, WEAK_SCHEMA)
 
 
 def score_histories(
-    histories: DataFrame,
-    model_path: str,
-    identity: str,
-    *,
-    batch_size: int = 64,
-    threads: int = 1,
-    partitions: int = 0,
+    histories: DataFrame, model_path: str, identity: str, *, batch_size: int = 64, threads: int = 1, partitions: int = 0
 ) -> DataFrame:
-    """The dialogue classifier's answers (EDOS 3.3.1).
+    """Return the dialogue classifier's answers (EDOS 3.3.1).
 
     Args:
         histories: (history_hash, turns array<string> oldest first), each history once.
-        model_path, identity, batch_size, threads, partitions: as for `score_texts`.
+        model_path, identity, batch_size, threads, partitions: see `score_texts`.
 
     Returns:
-        (history_hash, model, label, confidence, error): the last turn's label; confidence rounded to 4
-        decimals.
+        (history_hash, model, label, confidence, error): the last turn's label; confidence rounded to 4 decimals.
     """
 
     def best(model: SequenceClassifier[Any], frame: pd.DataFrame) -> dict[str, Any]:
@@ -97,34 +93,28 @@ def score_histories(
             "error": errors,
         }
 
-    model = partial(worker_model, model_path, load_dialogue_classifier, threads)
+    model = partial(worker_model, model_path, DialogueClassifier.load, threads)
     return answered(histories.select("history_hash", "turns"), partitions, model, best, DIALOGUE_SCHEMA)
 
 
 def embed_texts(
-    texts: DataFrame,
-    model_path: str,
-    identity: str,
-    *,
-    batch_size: int = 64,
-    threads: int = 1,
-    partitions: int = 0,
+    texts: DataFrame, model_path: str, identity: str, *, batch_size: int = 64, threads: int = 1, partitions: int = 0
 ) -> DataFrame:
-    """The sentence encoder's embeddings, in fp32 (EDOS 3.3): a threshold of 0.92 leaves no room for less.
+    """Return the sentence encoder's embeddings (EDOS 3.3), in fp32 because the threshold is 0.92.
 
     Args:
         texts: (text_hash, text), each text once.
-        model_path, identity, batch_size, threads, partitions: as for `score_texts`.
+        model_path, identity, batch_size, threads, partitions: see `score_texts`.
 
     Returns:
-        (text_hash, model, embedding, error): a row that fails has its error and no embedding.
+        (text_hash, model, embedding, error): a failed row has an error and no embedding.
     """
 
     def embeddings(model: SentenceEncoder, frame: pd.DataFrame) -> dict[str, Any]:
         vectors, errors = answers_or_errors(lambda some: model.embed(some, batch_size), list(frame["text"]))
         return {"model": identity, "embedding": vectors, "error": errors}
 
-    model = partial(worker_model, model_path, load_sentence_encoder, threads)
+    model = partial(worker_model, model_path, SentenceEncoder.load, threads)
     return answered(texts.select("text_hash", "text"), partitions, model, embeddings, EMBEDDING_SCHEMA)
 
 
@@ -138,15 +128,12 @@ def label_scores(
     threads: int = 1,
     partitions: int = 0,
 ) -> DataFrame:
-    """The probability that a classifier from elsewhere gives a label.
+    """Return a public classifier's probability of a label as (text_hash, model, score, error), to 4 decimals.
 
     Args:
-        texts: (text_hash, text, other): other is the second text of a pair, or null for all.
-        labels: what the label may be called.
-        model_path, identity, batch_size, threads, partitions: as for `score_texts`.
-
-    Returns:
-        (text_hash, model, score, error): scores rounded to 4 decimals.
+        texts: (text_hash, text, other): other is the second text of a pair, or null for all rows.
+        labels: possible names of the label.
+        model_path, identity, batch_size, threads, partitions: see `score_texts`.
     """
 
     def scores(model: HubClassifier, frame: pd.DataFrame) -> dict[str, Any]:
@@ -161,12 +148,42 @@ def label_scores(
         rounded = [None if one is None else round(float(one[0]), DECIMALS) for one in found]
         return {"model": identity, "score": pd.Series(rounded, dtype="float32"), "error": errors}
 
-    model = partial(worker_model, model_path, load_hub_classifier, threads)
+    model = partial(worker_model, model_path, HubClassifier.load, threads)
     return answered(texts.select("text_hash", "text", "other"), partitions, model, scores, SCORE_SCHEMA)
 
 
+def answer_passages(
+    passages: DataFrame, model_path: str, identity: str, *, batch_size: int = 64, threads: int = 1, partitions: int = 0
+) -> DataFrame:
+    """Return the answers of a multi-label classifier (Emo Pillars 5).
+
+    Args:
+        passages: a key in the first column, utterance, context or null; each passage once.
+        model_path: folder of a `MultiLabelClassifier`, readable from every worker.
+        identity, batch_size, threads, partitions: see `score_texts`.
+
+    Returns:
+        (key, model, probabilities, threshold, error): probabilities in the order of the labels, rounded to 4 decimals;
+        the model's decision threshold; a failed row has an error and no probabilities.
+    """
+
+    def answers(model: MultiLabelClassifier, frame: pd.DataFrame) -> dict[str, Any]:
+        items = [
+            None if utterance is None else Passage(utterance, context)
+            for utterance, context in zip(frame["utterance"], frame["context"], strict=True)
+        ]
+        scores, errors = scores_or_errors(model, items, batch_size)
+        rounded = [None if row is None else np.round(row, DECIMALS) for row in scores]
+        return {"model": identity, "probabilities": rounded, "threshold": model.threshold, "error": errors}
+
+    key = passages.columns[0]
+    model = partial(worker_model, model_path, MultiLabelClassifier.load, threads)
+    schema = f"{key} string, {PASSAGE_SCHEMA}"
+    return answered(passages.select(key, "utterance", "context"), partitions, model, answers, schema)
+
+
 def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) -> list[tuple[str, float]]:
-    """The `top` most confident labels with confidences rounded to 4 decimals; equal ones by label id."""
+    """Return the `top` most confident labels with confidences rounded to 4 decimals, ties by label id."""
     rounded = np.round(probabilities.astype(np.float64), DECIMALS)
     order = np.argsort(-rounded, kind="stable")[:top]
     return [(labels[index], float(rounded[index])) for index in order]
@@ -175,39 +192,28 @@ def top_labels(probabilities: Probabilities, labels: Sequence[str], top: int) ->
 def scores_or_errors(
     model: SequenceClassifier[Any], items: Sequence[Any], batch_size: int
 ) -> tuple[list[Probabilities | None], list[str | None]]:
-    """Each item's probabilities, or its error."""
+    """Return each item's probabilities or error."""
     return answers_or_errors(lambda some: model.probabilities(some, batch_size).numpy(), items)
 
 
 def answers_or_errors(
     ask: Callable[[Sequence[Any]], NDArray[np.float32]], items: Sequence[Any]
 ) -> tuple[list[NDArray[np.float32] | None], list[str | None]]:
-    """Each item's row of a model's answer, or its error: what fails together is tried again in halves, down to one."""
+    """Return each item's row of a model's answer or its error; a failing batch is tried again in halves."""
     scores: list[NDArray[np.float32] | None] = [None] * len(items)
     errors: list[str | None] = [_missing(item) for item in items]
-
-    def attempt(indices: Sequence[int]) -> None:
-        try:
-            answers = ask([items[index] for index in indices])
-        except Exception as error:
-            if len(indices) == 1:
-                errors[indices[0]] = _reason(error)
-                return
-            middle = len(indices) // 2
-            attempt(indices[:middle])
-            attempt(indices[middle:])
-            return
-        for index, answer in zip(indices, answers, strict=True):
-            scores[index], errors[index] = _finite(answer)
-
     present = [index for index, error in enumerate(errors) if error is None]
     if present:
-        attempt(present)
+        answers = in_halves(
+            lambda some: [_finite(answer) for answer in ask(some)], [items[i] for i in present], _failed
+        )
+        for index, answer in zip(present, answers, strict=True):
+            scores[index], errors[index] = answer
     return scores, errors
 
 
 def gathered(frames: Iterable[pd.DataFrame], rows: int) -> Iterator[pd.DataFrame]:
-    """The same rows in frames of at least `rows` rows, but for the last."""
+    """Yield the rows in frames of at least `rows` rows, except the last."""
     waiting: list[pd.DataFrame] = []
     for frame in frames:
         waiting.append(frame)
@@ -219,36 +225,15 @@ def gathered(frames: Iterable[pd.DataFrame], rows: int) -> Iterator[pd.DataFrame
 
 
 def worker_model(path: str, loader: Callable[[str], Network], threads: int) -> Network:
-    """The worker's one copy of the model at `path`, on the task's device."""
+    """Return the worker's cached copy of the model at `path`, on the task's device."""
     set_threads(threads)
-    # The tokenizer's own threads would come on top of those.
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # its threads would add to torch's
     return load_once(path, loader).to(task_device())
 
 
-def load_hub_classifier(path: str) -> HubClassifier:
-    """`HubClassifier.load`, as a function that a cache can name."""
-    return HubClassifier.load(path)
-
-
-def load_weak_labeler(path: str) -> SequenceClassifier[Any]:
-    """`WeakLabeler.load`, as a function that a cache can name."""
-    return WeakLabeler.load(path)
-
-
-def load_dialogue_classifier(path: str) -> SequenceClassifier[Any]:
-    """`DialogueClassifier.load`, as a function that a cache can name."""
-    return DialogueClassifier.load(path)
-
-
-def load_sentence_encoder(path: str) -> SentenceEncoder:
-    """`SentenceEncoder.load`, as a function that a cache can name."""
-    return SentenceEncoder.load(path)
-
-
-def _reason(error: Exception) -> str:
-    line = "out of GPU memory" if is_out_of_memory(error) else " ".join(str(error).split())
-    return f"{type(error).__name__}: {line}"[:300]
+def _failed(error: Exception) -> tuple[None, str]:
+    out_of_memory = isinstance(error, torch.cuda.OutOfMemoryError)
+    return None, f"{type(error).__name__}: out of GPU memory" if out_of_memory else error_line(error)
 
 
 def _finite(answer: Probabilities) -> tuple[Probabilities | None, str | None]:
@@ -270,7 +255,7 @@ def answered(
     answer: Callable[[Network, pd.DataFrame], dict[str, Any]],
     schema: str,
 ) -> DataFrame:
-    """A model's answer to each row beside the row's key, which is its first column."""
+    """Return the key of each row, which is its first column, with the columns of the model's answer."""
     key = rows.columns[0]
 
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

@@ -1,8 +1,7 @@
-"""Generators in executors: replies to histories, and how likely given replies are; a large Arrow batch at a time."""
+"""Reply generation and reply likelihoods in executors."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -10,7 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, DoubleType, IntegerType, StringType, StructField, StructType
 
 from conf.reply_settings import ReplyDecoding
-from udfs.models.language.reply_decoding import Written, write_replies
+from udfs.failures import error_line, in_halves
+from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
 from udfs.predict import gathered, worker_model
 
@@ -19,32 +19,28 @@ LIKELIHOOD = (("nats", DoubleType()), ("tokens", IntegerType()), ("words", Integ
 GATHERED_ROWS = 1024
 DECIMALS = 4
 
-Asked = tuple[str, list[str], str, str | None]
-"""A request's id, its history, the reply that was given, the intent that is asked for."""
-Answer = Callable[[ReplyGenerator, Sequence[Asked]], list[tuple[Any, ...]]]
+Request = tuple[str, list[str], str, str | None]
+"""request_id, history, expected reply, intent."""
+Answer = Callable[[ReplyGenerator, Sequence[Request]], list[tuple[Any, ...]]]
 
 
 def generate_replies(
     requests: DataFrame, model_path: str, decoding: ReplyDecoding, *, batch_size: int, threads: int, partitions: int
 ) -> DataFrame:
-    """A generator's reply to each history.
+    """Add reply, tokens and error to the requests; a failed request has an error and no reply.
 
     Args:
         requests: request_id, context array<string>, expected, intent.
         model_path: folder of a ``ReplyGenerator``, readable from every worker.
-        batch_size: histories that are replied to at once.
-        threads: CPU threads of one worker.
-        partitions: spread the rows over so many tasks; 0 leaves them as they are.
-
-    Returns:
-        The requests with reply, tokens and error: one that fails has its error and no reply.
+        batch_size: histories per forward pass.
+        threads: CPU threads per worker.
+        partitions: number of tasks; 0 keeps the partitions.
     """
 
-    def answer(model: ReplyGenerator, asked: Sequence[Asked]) -> list[tuple[Any, ...]]:
+    def answer(model: ReplyGenerator, asked: Sequence[Request]) -> list[tuple[Any, ...]]:
         contexts, intents = [context for _, context, _, _ in asked], [intent for *_, intent in asked]
         seeds = [_seed(request_id) for request_id, *_ in asked]
-        found: list[Written] = write_replies(model, contexts, intents, decoding, batch_size, seeds)
-        return [tuple(one) for one in found]
+        return [tuple(reply) for reply in write_replies(model, contexts, intents, decoding, batch_size, seeds)]
 
     return _answered(requests, model_path, threads, partitions, answer, WRITTEN)
 
@@ -52,29 +48,22 @@ def generate_replies(
 def score_replies(
     requests: DataFrame, model_path: str, *, batch_size: int, threads: int, partitions: int
 ) -> DataFrame:  # fmt: skip
-    """How likely a generator finds each given reply.
+    """Add nats (4 decimals), tokens, words and error of each expected reply to the requests.
+
+    If a reply exceeds the network's positions, all three numbers refer to its beginning.
 
     Args:
-        requests, model_path, batch_size, threads, partitions: as for `generate_replies`.
-
-    Returns:
-        The requests with nats (4 decimals), tokens, words and error; of a reply longer than the network's positions
-        the beginning alone counts, in all three.
+        requests, model_path, batch_size, threads, partitions: see `generate_replies`.
     """
 
-    def answer(model: ReplyGenerator, asked: Sequence[Asked]) -> list[tuple[Any, ...]]:
-        said = [reply for _, _, reply, _ in asked]
-        rows = model.encode([context for _, context, _, _ in asked], said, [intent for *_, intent in asked])
-        nats, words = model.nats(rows, batch_size), model.words(rows, said)
+    def answer(model: ReplyGenerator, asked: Sequence[Request]) -> list[tuple[Any, ...]]:
+        replies = [reply for _, _, reply, _ in asked]
+        rows = model.encode([context for _, context, _, _ in asked], replies, [intent for *_, intent in asked])
+        nats, words = model.nats(rows, batch_size), model.words(rows, replies)
         counts = [len(row.reply) for row in rows]
         return [(round(loss, DECIMALS), *more) for loss, *more in zip(nats, counts, words, strict=True)]
 
     return _answered(requests, model_path, threads, partitions, answer, LIKELIHOOD)
-
-
-def load_reply_generator(path: str) -> ReplyGenerator:
-    """`ReplyGenerator.load`, as a function that a cache can name."""
-    return ReplyGenerator.load(path)
 
 
 def _answered(
@@ -87,33 +76,22 @@ def _answered(
 ) -> DataFrame:
     more = [*values, ("error", StringType())]
     schema = StructType([*requests.schema.fields, *(StructField(name, kind) for name, kind in more)])
-    load = partial(worker_model, model_path, load_reply_generator, threads)
+
+    def failed(error: Exception) -> tuple[Any, ...]:
+        return (*(None for _ in values), error_line(error))
 
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        model = load()
+        model = worker_model(model_path, ReplyGenerator.load, threads)
         for frame in gathered(frames, GATHERED_ROWS):
             columns = (frame[name] for name in ("request_id", "context", "expected", "intent"))
-            asked = [(key, list(turns), said, wish or None) for key, turns, said, wish in zip(*columns, strict=True)]
-            found = _in_halves(lambda some: answer(model, some), asked, len(values))
+            asked = [(key, list(turns), reply, wish or None) for key, turns, reply, wish in zip(*columns, strict=True)]
+            found = in_halves(lambda some: [(*row, None) for row in answer(model, some)], asked, failed)
             out = pd.DataFrame(found, columns=[name for name, _ in more], index=frame.index)
             whole = {name: "Int32" for name, kind in values if kind == IntegerType()}
             yield pd.concat([frame, out.astype(whole)], axis=1)
 
     spread = requests.repartition(partitions, "request_id") if partitions > 0 else requests
     return spread.mapInPandas(ask, schema)
-
-
-def _in_halves(
-    ask: Callable[[Sequence[Asked]], list[tuple[Any, ...]]], asked: Sequence[Asked], width: int
-) -> list[tuple[Any, ...]]:
-    """Each request's values and no error; what fails together is asked again in halves, what fails alone has its."""
-    try:
-        return [(*values, None) for values in ask(asked)]
-    except Exception as error:
-        if len(asked) == 1:
-            return [(*(None,) * width, f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])]
-    middle = len(asked) // 2
-    return _in_halves(ask, asked[:middle], width) + _in_halves(ask, asked[middle:], width)
 
 
 def _seed(request_id: str) -> int:

@@ -1,6 +1,6 @@
-"""Two language models that talk with each other, each tuned on one speaker's utterances (AugESC 6.1).
+"""Conversations between two language models, each tuned on one speaker's utterances (AugESC 6.1).
 
-All talks of a batch advance together, an utterance at a time.
+All talks of a batch advance together, one utterance at a time.
 """
 
 import re
@@ -22,53 +22,42 @@ BYE = re.compile(r"\b(?:good)?bye\b", re.IGNORECASE)
 SCHEMA = "play_id string, turns array<struct<role: string, text: string>>, ended string, error string"
 
 Prompt = Callable[[Sequence[Mapping[str, str]], str], str]
-"""From what was said and whose turn it is to what that speaker's model goes on from."""
+"""Returns the prompt for the next utterance, from the turns so far and the next speaker's role."""
 
 
 @dataclass
 class Talk:
-    """One talk under way.
-
-    Attributes:
-        play_id: of the randomness, with each utterance's place.
-        ended: why no more is said: bye, length or silence.
-        error: why a model said nothing.
-    """
+    """A talk; its id and the number of an utterance seed the utterance."""
 
     play_id: str
     turns: list[dict[str, str]] = field(default_factory=list)
-    ended: str | None = None
+    ended: str | None = None  # bye, length or silence
     error: str | None = None
 
 
 def talks(
-    queries: Mapping[str, str],
-    speakers: Mapping[str, Generator],
-    prompt: Prompt,
-    decoding: DecodingSettings,
-    most: int,
+    queries: Mapping[str, str], speakers: Mapping[str, Generator], prompt: Prompt, decoding: DecodingSettings, most: int
 ) -> list[Talk]:
-    """Talks that begin with the seeker's query, until ``most`` utterances or a bye.
+    """Return talks that begin with the seeker's query and end after ``most`` utterances or a bye.
 
     Args:
-        queries: by play_id.
-        speakers: a generator for each role.
-        prompt: see ``Prompt``.
+        queries: query by play_id.
+        speakers: generator by role.
     """
-    under_way = [Talk(play_id, [{"role": FIRST, "text": one_line(text)}]) for play_id, text in queries.items()]
-    begun, role = list(under_way), SECOND
-    while under_way:
-        asked = [Request(prompt(talk.turns, role), "", talk.play_id, len(talk.turns)) for talk in under_way]
-        for talk, answer in zip(under_way, speakers[role].answers(asked, decoding), strict=True):
-            said = one_line(answer.text or "")
-            if said:
-                talk.turns.append({"role": role, "text": said})
-                talk.ended = "bye" if BYE.search(said) else "length" if len(talk.turns) >= most else None
+    all_talks = [Talk(play_id, [{"role": FIRST, "text": one_line(text)}]) for play_id, text in queries.items()]
+    active, role = all_talks, SECOND
+    while active:
+        asked = [Request(prompt(talk.turns, role), "", talk.play_id, len(talk.turns)) for talk in active]
+        for talk, answer in zip(active, speakers[role].answers(asked, decoding), strict=True):
+            text = one_line(answer.text or "")
+            if text:
+                talk.turns.append({"role": role, "text": text})
+                talk.ended = "bye" if BYE.search(text) else "length" if len(talk.turns) >= most else None
             else:
                 talk.ended, talk.error = "silence", answer.error
-        under_way = [talk for talk in under_way if talk.ended is None]
+        active = [talk for talk in active if talk.ended is None]
         role = FIRST if role == SECOND else SECOND
-    return begun
+    return all_talks
 
 
 def role_plays(
@@ -79,16 +68,13 @@ def role_plays(
     most: int,
     partitions: int = 0,
 ) -> DataFrame:
-    """Let two models talk, a batch of talks at a time.
+    """Return talks of two models as rows of ``SCHEMA``.
 
     Args:
         plays: play_id, query.
-        sources: of each role's model.
+        sources: source by role.
         prompt, decoding, most: see ``talks``.
-        partitions: spread the talks over so many tasks; 0 leaves them as they are.
-
-    Returns:
-        The columns of ``SCHEMA``.
+        partitions: number of tasks; 0 keeps the partitions.
     """
     pair = tuple(sorted(sources.items()))
 
@@ -105,4 +91,4 @@ def role_plays(
 
 @lru_cache(maxsize=1)
 def _speakers(pair: tuple[tuple[str, Source], ...]) -> dict[str, Generator]:
-    return {role: source.own_generator() for role, source in pair}
+    return {role: source.new_generator() for role, source in pair}

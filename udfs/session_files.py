@@ -1,8 +1,8 @@
-"""Reading support conversations as ESConv's users pass them on: four forms of file, from people we do not know.
+"""Reader of files with support conversations derived from ESConv; input is untrusted.
 
-- JSON, a list of sessions, as ESConv itself (``dialog`` of ``speaker`` and ``content``): FailedESConv too.
-- JSON Lines of sessions with ``speaker`` and ``text``: MultiESC (turns merged), PPDPP, and exports of our own.
-- Blender's TSV: one line for each supporter's turn, with the turns before it, pieced together to sessions.
+- JSON, a list of sessions (``dialog`` of ``speaker`` and ``content``): ESConv and FailedESConv.
+- JSON Lines of sessions with ``speaker`` and ``text``: MultiESC (turns merged), PPDPP, and this project's exports.
+- Blender's TSV: a line per supporter's turn with the turns before it, which are joined to sessions.
 """
 
 import gzip
@@ -16,6 +16,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from udfs.answer_files import parsed_json
+
 MAX_BYTES: Final = 256 << 20
 MAX_FIELD: Final = 2_000
 ROLES: Final = {
@@ -24,7 +26,7 @@ ROLES: Final = {
         ("supporter", "sys", "system", "listener", "ai", "assistant", "help-supporter", "counselor"), "supporter"
     ),
 }
-"""What the forms call the two people. In FailedESConv `speaker` is who seeks help: the listener has the strategies."""
+"""Names of the two roles. In FailedESConv, `speaker` is the seeker, because the listener has the strategies."""
 
 TURNS: Final = pa.list_(pa.struct([("role", pa.string()), ("text", pa.string())]))
 SCHEMA: Final = pa.schema(
@@ -41,11 +43,9 @@ Turn = dict[str, str]
 
 
 def sessions_in(name: str, content: bytes) -> Iterator[Row]:
-    """Rows of ``SCHEMA``, one for each session; what cannot be read is a row with fault and detail.
+    """Yield a row of ``SCHEMA`` for each session in a file; unreadable parts give rows with fault and detail.
 
-    Args:
-        name: of the file; its ending tells the form.
-        content: the whole file.
+    The ending of the file's name determines its format.
     """
     text, fault = _unpacked(name, content)
     rows = [_fault(fault)] if fault else _rows(name.lower().removesuffix(".gz"), text)
@@ -54,7 +54,7 @@ def sessions_in(name: str, content: bytes) -> Iterator[Row]:
 
 
 def _unpacked(name: str, content: bytes) -> tuple[str, str]:
-    """The text of a file, or why there is none."""
+    """Return the text of a file and a fault, one of which is empty."""
     try:
         if name.lower().endswith(".gz"):
             with gzip.open(io.BytesIO(content)) as packed:
@@ -68,61 +68,51 @@ def _unpacked(name: str, content: bytes) -> tuple[str, str]:
 
 def _rows(name: str, text: str) -> Iterator[Row]:
     if name.endswith(".tsv"):
-        yield from _of_rolling_lines(text)
-        return
-    whole = _parsed(text)
-    if isinstance(whole, list):
-        yield from map(_of_document, whole)
-        return
-    for line in text.split("\n"):
-        if line.strip():
-            document = _parsed(line)
-            yield _of_document(document) if document is not None else _fault(f"no JSON: {line}")
+        yield from _blender_sessions(text)
+    elif isinstance(whole := parsed_json(text), list):
+        yield from map(_session, whole)
+    else:
+        for line in filter(str.strip, text.split("\n")):
+            document = parsed_json(line)
+            yield _session(document) if document is not None else _fault(f"no JSON: {line}")
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _of_document(document: Any) -> Row:
+def _session(document: Any) -> Row:
     dialog = document.get("dialog") if isinstance(document, dict) else None
     if not isinstance(dialog, list) or not all(isinstance(turn, dict) for turn in dialog):
         return _fault(f"no session with a list dialog: {json.dumps(document)[:200]}")
-    said = [(turn.get("speaker"), turn.get("content", turn.get("text"))) for turn in dialog]
+    turns = [(turn.get("speaker"), turn.get("content", turn.get("text"))) for turn in dialog]
     return {
         "form": "esconv" if any("content" in turn for turn in dialog) else "lines",
         "problem": _field(document.get("problem_type"), lower=True),
         "emotion": _field(document.get("emotion_type"), lower=True),
         "situation": _field(document.get("situation")),
-        **_turns(said),
+        **_turns(turns),
     }
 
 
-def _turns(said: list[tuple[Any, Any]]) -> Row:
-    """The turns with words in them, and how many have none; a speaker who is neither of the two is a fault."""
+def _turns(utterances: list[tuple[Any, Any]]) -> Row:
+    """Return the non-empty turns and the number of empty ones; an unknown speaker is a fault."""
     turns: list[Turn] = []
-    for speaker, content in said:
+    for speaker, content in utterances:
         role = role_of(speaker)
         if role is None:
             return {"fault": "unknown_role", "detail": f"speaker {str(speaker)[:80]!r}"}
         text = one_line(content) if isinstance(content, str) else ""
         if text:
             turns.append({"role": role, "text": text})
-    return {"turns": turns, "empty_turns": len(said) - len(turns)}
+    return {"turns": turns, "empty_turns": len(utterances) - len(turns)}
 
 
 def role_of(speaker: Any) -> str | None:
-    """Seeker or supporter, however it is written: case, blanks and wide letters aside; None for anyone else."""
+    """Return seeker or supporter, ignoring case, blanks and full-width letters; None for anyone else."""
     if not isinstance(speaker, str):
         return None
     return ROLES.get(unicodedata.normalize("NFKC", speaker).strip().strip(":").casefold())
 
 
 def one_line(text: str) -> str:
-    """A text on one line, without control characters: in AugESC's format a line break begins an utterance."""
+    """Return a text on one line without control characters, because a line break separates AugESC's utterances."""
     plain = "".join(" " if unicodedata.category(letter) in ("Cc", "Zl", "Zp", "Cs") else letter for letter in text)
     return re.sub(r"\s+", " ", plain).strip()
 
@@ -131,27 +121,22 @@ _UTTERANCE = re.compile(r"\s*(?:[\d.]+ )?([01]) (\d{1,4}) ?(.*)", re.DOTALL)
 _STRATEGY = re.compile(r"\[[A-Z][\w\- ]{2,40}\] ?")
 
 
-def _of_rolling_lines(text: str) -> Iterator[Row]:
-    """Sessions of Blender's TSV: utterances ``flag speaker number [Strategy] text`` parted by EOS, a window a line.
+def _blender_sessions(text: str) -> Iterator[Row]:
+    """Yield the sessions of Blender's TSV; each line is a window of ``flag speaker number [Strategy] text`` and EOS.
 
-    A line goes on with the session of the line before when its last number is higher and what both say agrees. What
-    the seeker said after the supporter's last turn is in no line: these sessions end early. They name no problem.
+    A line continues the session of the previous one if its last number is higher and their common utterances agree.
+    No line has the seeker's utterances after the supporter's last turn, and no session names its problem.
     """
     known: dict[int, tuple[str, str]] = {}
-    for line in text.split("\n"):
-        if not line.strip():
-            continue
-        said = _utterances(line)
-        if not said:
+    for line in filter(str.strip, text.split("\n")):
+        found = _utterances(line)
+        continues = known and found and max(found) > max(known)
+        if not (continues and all(known.get(at, one) == one for at, one in found.items())):
             yield from _whole(known)
             known = {}
+        known |= found
+        if not found:
             yield _fault(f"no utterances: {line}")
-            continue
-        goes_on = known and max(said) > max(known) and all(known.get(at, one) == one for at, one in said.items())
-        if not goes_on:
-            yield from _whole(known)
-            known = {}
-        known |= said
     yield from _whole(known)
 
 
@@ -188,7 +173,7 @@ def _field(value: Any, lower: bool = False) -> str | None:
 
 
 def read_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """For ``mapInArrow`` over Spark's binaryFile source: path and content in, rows of ``SCHEMA`` out."""
+    """Map path and content of Spark's binaryFile source to rows of ``SCHEMA``, for ``mapInArrow``."""
     for batch in batches:
         for path, content in zip(batch.column("path").to_pylist(), batch.column("content").to_pylist(), strict=True):
             rows = list(sessions_in(path.rsplit("/", 1)[-1], content))

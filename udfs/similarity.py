@@ -1,4 +1,4 @@
-"""Exact cosine search: rows stream by, the seeds stay, in blocked matrix products (EDOS 3.3)."""
+"""Exact cosine search by blocked matrix products (EDOS 3.3)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from udfs.devices import set_threads, task_device
 SCHEMA = "history_hash string, matched_hash string, score double"
 DECIMALS = 4
 MOST_SEEDS = 200_000
-"""Seeds that fit beside a Python worker: 300 MB at 384 dimensions."""
+"""Maximum number of seeds in a worker's memory: 300 MB at 384 dimensions."""
 
 ROWS, COLUMNS = 2048, 4096
 SLACK = 1e-4
-"""Far above the error of a float32 product: what it finds is computed again in float64, and that decides."""
+"""Margin far above the error of a float32 product; the exact cosine is then computed in float64."""
 
 Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Targets:
-    """What is searched for: distinct unit vectors in the order of their hashes, and how many of them a row keeps."""
+    """Distinct unit vectors to search for, in the order of their hashes, and the number of matches per row."""
 
     hashes: tuple[str, ...]
     vectors: Vectors
@@ -36,7 +36,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class Found:
-    """Pairs: row, target, and their cosine, rounded to 4 decimals; by row, the best first, equal ones by target."""
+    """Pairs of row and target with their cosine, rounded to 4 decimals, ordered by row, descending cosine, target."""
 
     rows: NDArray[np.int64]
     targets: NDArray[np.int64]
@@ -46,42 +46,40 @@ class Found:
 def best_pairs(
     rows: Vectors, targets: Targets, floor: float, device: torch.device | None = None, block: int = COLUMNS
 ) -> Found:
-    """For each row its most similar targets of at least ``floor``.
+    """Return each row's most similar targets with a cosine of at least ``floor``.
 
-    The float32 product of a block only nominates; a nominated pair's cosine is computed in float64, so it depends
-    neither on blocks nor on batches nor on the machine.
+    The float32 product of a block selects candidates. Their cosines are computed in float64, so that they do not
+    depend on blocks, batches or the machine.
 
     Args:
         rows: (n, size) unit vectors.
-        targets: any number.
-        floor: least cosine.
-        device: of the product.
-        block: targets multiplied at once.
+        targets: the vectors to search for.
+        floor: minimum cosine.
+        device: device of the product; the CPU by default.
+        block: number of targets per product.
     """
-    place = device or torch.device("cpu")
-    left = torch.from_numpy(rows).to(place)
-    nominated: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    device = device or torch.device("cpu")
+    left = torch.from_numpy(rows).to(device)
+    candidates: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     for start in range(0, len(targets.vectors), block):
-        right = torch.from_numpy(targets.vectors[start : start + block]).to(place)
+        right = torch.from_numpy(targets.vectors[start : start + block]).to(device)
         product = left @ right.T
         near = torch.nonzero(product.amax(dim=1) >= floor - SLACK).flatten()
         if len(near) == 0:
             continue
         part = product[near]
-        least = torch.full((len(near), 1), floor - SLACK, device=place)
+        least = torch.full((len(near), 1), floor - SLACK, device=device)
         if part.shape[1] > targets.best:
             least = torch.maximum(least, part.topk(targets.best, dim=1).values[:, -1:] - SLACK)
         row, column = torch.nonzero(part >= least, as_tuple=True)
-        nominated.append((near[row].cpu().numpy(), column.cpu().numpy() + start))
-    if not nominated:
+        candidates.append((near[row].cpu().numpy(), column.cpu().numpy() + start))
+    if not candidates:
         nothing = np.empty(0, dtype=np.int64)
         return Found(nothing, nothing, np.empty(0))
-    row_of = np.concatenate([found for found, _ in nominated])
-    target_of = np.concatenate([found for _, found in nominated])
+    row_of, target_of = (np.concatenate(found) for found in zip(*candidates, strict=True))
     exact = _cosines(rows, targets.vectors, row_of, target_of)
-    kept = exact >= floor
-    row_of, target_of, exact = row_of[kept], target_of[kept], exact[kept]
     order = np.lexsort((target_of, -exact, row_of))
+    order = order[exact[order] >= floor]
     row_of, target_of, exact = row_of[order], target_of[order], exact[order]
     first = np.searchsorted(row_of, row_of, side="left")
     kept = np.arange(len(row_of)) - first < targets.best
@@ -100,14 +98,14 @@ def _cosines(
 
 
 def collect_targets(embedded: DataFrame, best: int) -> Targets:
-    """The targets' vectors on the driver: as many as people labelled, or as a classifier was sure of.
+    """Collect the targets on the driver.
 
     Args:
-        embedded: history_hash, embedding array<float> of length 1; each once.
-        best: matches a row keeps.
+        embedded: distinct history_hash, embedding array<float> of length 1.
+        best: number of matches per row.
 
     Raises:
-        InputError: too many for one worker's memory.
+        InputError: There are more than `MOST_SEEDS` targets.
     """
     packed = embedded.select("history_hash", "embedding").mapInArrow(_pack, "history_hash string, vector binary")
     found = sorted((row["history_hash"], bytes(row["vector"])) for row in packed.limit(MOST_SEEDS + 1).collect())
@@ -121,22 +119,19 @@ def collect_targets(embedded: DataFrame, best: int) -> Targets:
 
 
 def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads: int = 1) -> DataFrame:
-    """Every row against every target: one pass over the rows, no shuffle, no pairs but those found.
+    """Return (history_hash, matched_hash, score) of every row's matches, in one pass without a shuffle.
 
     Args:
         embedded: history_hash, embedding array<float> of length 1.
-        groups: targets, each group with its own number of matches kept.
-        floor: least cosine.
-        threads: CPU threads of one worker.
-
-    Returns:
-        (history_hash, matched_hash, score): cosines rounded to 4 decimals.
+        groups: groups of targets, each with its number of matches per row.
+        floor: minimum cosine; scores are rounded to 4 decimals.
+        threads: CPU threads per worker.
     """
-    wanted = [group for group in groups if group.hashes]
+    filled = [group for group in groups if group.hashes]
     spark = embedded.sparkSession
-    if not wanted:
+    if not filled:
         return spark.createDataFrame([], SCHEMA)
-    shared = spark.sparkContext.broadcast(wanted)
+    shared = spark.sparkContext.broadcast(filled)
 
     def match(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         set_threads(threads)
@@ -159,19 +154,15 @@ def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads
 def find_similar(
     embeddings: DataFrame, targets: DataFrame, floor: float, best: int, *, model: str, threads: int = 1
 ) -> DataFrame:
-    """Every embedded dialogue's most similar targets.
+    """Return (history_hash, matched_hash, score) of every embedded dialogue's most similar targets.
 
     Args:
-        embeddings: ``edos.dialogue_embeddings``; only this model's rows count.
-        targets: history_hash, label; those without a label are a group of their own, so that a dialogue keeps
-            ``best`` of each.
-        floor: least cosine.
-        best: matches kept.
+        embeddings: ``edos.dialogue_embeddings``, of which the model's rows are read.
+        targets: history_hash, label. Targets without a label form a separate group.
+        floor: minimum cosine.
+        best: number of matches per dialogue and group.
         model: identity of the sentence encoder.
-        threads: CPU threads of one worker.
-
-    Returns:
-        (history_hash, matched_hash, score).
+        threads: CPU threads per worker.
     """
     known = embeddings.where((F.col("model") == model) & F.col("embedding").isNotNull())
     groups = [
@@ -195,7 +186,7 @@ def _matrix(lists: pa.ListArray) -> Vectors:
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.Array, Vectors]]:
-    """Hashes and vectors in blocks of some ``ROWS`` rows, whatever size of Arrow batch the session uses."""
+    """Yield hashes and vectors in blocks of at least ``ROWS`` rows, for any Arrow batch size of the session."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
@@ -207,11 +198,5 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.Array, Vec
 
 
 def _joined(batches: list[pa.RecordBatch]) -> tuple[pa.Array, Vectors]:
-    table = pa.Table.from_batches(batches).combine_chunks()
-    hashes = table.column("history_hash").combine_chunks()
-    vectors = table.column("embedding").combine_chunks()
-    return _one(hashes), np.array(_matrix(_one(vectors)))
-
-
-def _one(chunks: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return chunks.chunk(0) if isinstance(chunks, pa.ChunkedArray) else chunks
+    hashes, vectors = (pa.concat_arrays([batch.column(n) for batch in batches]) for n in ("history_hash", "embedding"))
+    return hashes, np.array(_matrix(vectors))

@@ -1,4 +1,4 @@
-"""Word tokens as NLTK counts them (AugESC 4.2), without a download: Punkt's English parameters come in a wheel."""
+"""NLTK's word tokens (AugESC 4.2); Punkt's English parameters come from a package, not from a download."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 LONGEST = 20_000
-"""Characters that are tokenised at once: Punkt takes more than linear time on endless runs of full stops."""
+"""Maximum characters tokenised at once, because Punkt takes more than linear time on long runs of full stops."""
 
 
 @cache
@@ -26,14 +26,14 @@ def _tokenizers() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]
 
 
 def word_tokens(text: str) -> list[str]:
-    """What ``nltk.word_tokenize`` gives; a text of more than ``LONGEST`` characters is cut into pieces first."""
+    """Return the tokens of ``nltk.word_tokenize``; texts above ``LONGEST`` characters are cut into pieces first."""
     sentences, words = _tokenizers()
     pieces = (text[start : start + LONGEST] for start in range(0, len(text), LONGEST))
     return [word for piece in pieces for sentence in sentences(piece) for word in words(sentence)]
 
 
 def token_count(text: Column) -> Column:
-    """How many NLTK word tokens a text has; 0 for null."""
+    """Return the number of NLTK word tokens of a text; 0 for null."""
 
     def count(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
         for batch in batches:
@@ -43,7 +43,7 @@ def token_count(text: Column) -> Column:
 
 
 def lower_words(texts: Column) -> Column:
-    """The words of several texts in lower case, one list a text: NLTK tokens that have a letter."""
+    """Return a list of lower-case words for each text in an array: the NLTK tokens with a letter."""
 
     def words(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
         for batch in batches:
@@ -53,5 +53,5 @@ def lower_words(texts: Column) -> Column:
 
 
 def words_of(text: str | None) -> list[str]:
-    """The lower-case tokens of a text that have a letter."""
+    """Return the lower-case tokens of a text that have a letter."""
     return [token.lower() for token in word_tokens(text or "") if any(letter.isalpha() for letter in token)]

@@ -1,15 +1,14 @@
-"""Columns that cost something, or that several places reckon with."""
+"""Column functions that several data sets use."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 
 def computed_once(frame: DataFrame, **columns: Column) -> DataFrame:
-    """Adds (or replaces) columns so that each is computed once a row, however often it is read.
+    """Add or replace columns so that each one is evaluated once per row.
 
-    Spark's optimizer writes a column's expression again wherever a later filter or lambda reads it: an array
-    read inside a lambda is then computed anew for each element. It does not look through a generator, so the
-    columns come out of one that makes exactly one row.
+    Spark's optimizer inlines a column's expression wherever a later filter or lambda reads it, so an array that a
+    lambda reads is evaluated once per element. The optimizer does not inline generators: `inline` emits the columns.
     """
     rest = [name for name in frame.columns if name not in columns]
     values = F.struct(*(column.alias(name) for name, column in columns.items()))
@@ -17,7 +16,7 @@ def computed_once(frame: DataFrame, **columns: Column) -> DataFrame:
 
 
 def cosine(left: Column, right: Column) -> Column:
-    """The cosine of two arrays of numbers, as long as each other; 0 where one is of zeros, or null."""
+    """Return the cosine of two numeric arrays of equal length; 0 if one is null or all zeros."""
 
     def dot(one: Column, other: Column) -> Column:
         products = F.zip_with(one, other, lambda a, b: a.cast("double") * b.cast("double"))
@@ -27,25 +26,23 @@ def cosine(left: Column, right: Column) -> Column:
 
 
 def left_out(
-    unit: str, key: str, reason: Column, units: Column | int = 1, detail: Column | None = None
+    unit: str, key: Column | str, reason: Column | str, units: Column | int = 1, detail: Column | str = ""
 ) -> list[Column]:
-    """The columns of an ``Outcome``'s ``dropped``.
+    """Return the columns of an ``Outcome``'s ``dropped``.
 
     Args:
-        unit: what was left out, as ``text``.
-        key: the column of its id.
-        reason: why.
-        units: how many of the stage's units it is.
-        detail: more about it; nothing when None.
+        unit: what a dropped row is, such as ``text``.
+        key: its id, or the name of the id's column.
+        reason: why it is dropped.
+        units: how many of the stage's units it counts as.
     """
     return [
-        F.lit(unit).alias("unit"), F.col(key).alias("id"), reason.alias("reason"),
-        (F.lit("") if detail is None else detail).alias("detail"),
-        (units if isinstance(units, Column) else F.lit(units)).cast("bigint").alias("units"),
+        F.lit(unit).alias("unit"), (F.col(key) if isinstance(key, str) else key).alias("id"),
+        F.lit(reason).alias("reason"), F.lit(detail).alias("detail"), F.lit(units).cast("bigint").alias("units"),
     ]  # fmt: skip
 
 
 def fault(reason: str, *detail: Column | str) -> Column:
-    """Why a row is left out, with the evidence."""
-    words = [F.lit(part) if isinstance(part, str) else part.cast("string") for part in detail]
-    return F.struct(F.lit(reason).alias("reason"), F.concat(*words).alias("detail"))
+    """Return struct(reason, detail), where detail is the concatenation of the given parts."""
+    parts = [F.lit(part) if isinstance(part, str) else part.cast("string") for part in detail]
+    return F.struct(F.lit(reason).alias("reason"), F.concat(*parts).alias("detail"))

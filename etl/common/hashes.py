@@ -1,29 +1,29 @@
-"""Content keys of texts and histories."""
+"""Keys and sort orders that depend on content alone."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 
 def text_hash(text: Column) -> Column:
-    """Sha256 of a text's UTF-8, as hex; null for null."""
+    """Return the hex SHA-256 of a text's UTF-8 bytes; null for null."""
     return F.sha2(text, 256)
 
 
 def history_hash(turns: Column) -> Column:
-    """Sha256 of an array of turns, as hex, no two arrays alike: each turn's own hash is hashed, nulls as '-'.
+    """Return the hex SHA-256 of an array of turns: the hash of the turns' hashes, with '-' for a null turn.
 
-    Hashes have one length, so no text can imitate the border between two turns.
+    Hashes have a fixed length, so different arrays give different keys.
     """
     return F.sha2(F.concat_ws("", F.transform(turns, lambda turn: F.coalesce(F.sha2(turn, 256), F.lit("-")))), 256)
 
 
 def content_order(*keys: Column, seed: int, of: str) -> Column:
-    """A sort key that depends on the keys' content and the seed alone."""
+    """Return a sort key that depends only on the keys, the seed and the purpose ``of``."""
     return F.sha2(F.concat_ws("\u0001", F.lit(f"{seed} {of}"), *keys), 256)
 
 
 def shuffled(values: Column, *keys: Column, seed: int, of: str) -> Column:
-    """An array in an order that depends on the keys' content and the seed alone."""
+    """Return the array in an order that depends only on its values, the keys, the seed and the purpose ``of``."""
     keyed = F.transform(
         values, lambda v: F.struct(content_order(*keys, v, seed=seed, of=of).alias("order"), v.alias("value"))
     )

@@ -1,6 +1,6 @@
-"""Duplicate dialogues: equal ones across films, nearly equal ones within a film (EDOS 1: duplicates removed).
+"""Duplicate dialogues across films and near-duplicates within a film (EDOS 1: duplicates removed).
 
-Only ids, hashes and shingle hashes are shuffled, never texts.
+Only ids and hashes are shuffled, never texts.
 """
 
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from udfs.minhash import band_adder
 
 @dataclass(frozen=True)
 class NearDuplicates:
-    """How near-duplicates are found. The paper gives no method; these are ours.
+    """Parameters of the near-duplicate search. The paper gives no method, so all are ours.
 
     Attributes:
-        jaccard: least share of common shingles of two near-duplicates.
-        shingle_words: words in a shingle; a text with fewer words counts by exact match only.
-        bands: bands of the MinHash signature; a pair that agrees on one band is looked at.
-        rows: minima a band: with 16 bands of 4 a pair at Jaccard 0.8 is missed once in 5,000.
-        bucket_limit: each member of a band's bucket is compared with so many smallest ids of it, so that
-            a bucket of n costs n times this, not n squared.
+        jaccard: minimum Jaccard similarity of two near-duplicates' shingles.
+        shingle_words: words per shingle; a text with fewer words is compared by exact match only.
+        bands: bands of the MinHash signature; pairs that agree on a band become candidates.
+        rows: minima per band; 16 bands of 4 miss a pair of Jaccard 0.8 once in 5,000.
+        bucket_limit: number of smallest ids in a band's bucket that each member is compared with. It bounds the
+            cost of a bucket of n members by n times this number.
     """
 
     jaccard: float = 0.8
@@ -36,59 +36,52 @@ class NearDuplicates:
 
 
 def text_key(texts: Column) -> Column:
-    """A binary sha-256 of a dialogue's turns without case and punctuation: equal for equal dialogues.
-
-    Turns that hold neither letters nor digits count by their text.
-    """
+    """Return the binary SHA-256 of a dialogue's normalised turns; a turn without letters and digits counts as is."""
     key = F.transform(texts, lambda text: F.coalesce(F.nullif(normalised(text), F.lit("")), text))
     return F.unhex(F.sha2(F.array_join(key, "\n"), 256))
 
 
 def dialogue_words(texts: Column) -> Column:
-    """The normalised words of all turns, in order, as array<string>."""
+    """Return the normalised words of all turns in order, as array<string>."""
     return F.filter(F.split(normalised(F.array_join(texts, " ")), " "), lambda word: word != "")
 
 
 def shingles(words: Column, size: int) -> Column:
-    """The distinct runs of ``size`` words as sorted 64-bit hashes; empty for a shorter text.
+    """Return the sorted 64-bit hashes of the distinct runs of ``size`` words; empty for a shorter text.
 
-    ``words`` should be a column of the frame, not an expression: it is read once for each run.
+    ``words`` should be a column of the frame, not an expression, because it is read once per run.
     """
-    none = F.array().cast("array<bigint>")
     runs = F.transform(
         F.sequence(F.lit(1), F.size(words) - size + 1),
         lambda start: F.xxhash64(F.array_join(F.slice(words, start, F.lit(size)), " ")),
     )
-    return F.when(F.size(words) >= size, F.array_sort(F.array_distinct(runs))).otherwise(none)
+    some = F.array_sort(F.array_distinct(runs))
+    return F.when(F.size(words) >= size, some).otherwise(F.array().cast("array<bigint>"))
 
 
 def jaccard(left: Column, right: Column) -> Column:
-    """Common members of two sets over all their members, rounded to 4 decimals; null for two empty sets."""
-    together = F.size(F.array_union(left, right))
-    return F.when(together > 0, F.round(F.size(F.array_intersect(left, right)) / together, 4))
+    """Return the Jaccard similarity of two sets, rounded to 4 decimals; null for two empty sets."""
+    union = F.size(F.array_union(left, right))
+    return F.when(union > 0, F.round(F.size(F.array_intersect(left, right)) / union, 4))
 
 
 def minhash_bands(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
-    """The MinHash signature by band, one hash of ``rows`` seeded minima for each band.
+    """Return (block, id, bands array<bigint>): one hash of ``rows`` seeded minima per band.
+
+    Texts without shingles are dropped.
 
     Args:
         shingled: block, id, shingles array<bigint>.
-
-    Returns:
-        block, id, bands array<bigint>; without the texts that have no shingle.
     """
     schema = StructType([shingled.schema[name] for name in ("block", "id")]).add("bands", ArrayType(LongType()))
     return shingled.select("block", "id", "shingles").mapInArrow(band_adder(near.bands, near.rows), schema)
 
 
 def candidate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
-    """Pairs of one block that agree on a band of their MinHash signatures.
+    """Return the distinct pairs (earlier, later) of ids in one block whose MinHash signatures agree on a band.
 
     Args:
         shingled: block, id, shingles array<bigint>.
-
-    Returns:
-        earlier, later (ids, earlier < later), each pair once.
     """
     bands = minhash_bands(shingled, near).select("block", "id", F.posexplode("bands").alias("band", "key"))
     buckets = bands.groupBy("block", "band", "key").agg(F.sort_array(F.collect_list("id")).alias("ids"))
@@ -100,16 +93,12 @@ def candidate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
 
 
 def near_duplicate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame:
-    """Pairs of one block whose shingles have at least the Jaccard similarity asked for.
+    """Return (earlier, later, jaccard) of the pairs in one block whose shingles are similar enough.
 
-    Candidates come from banded MinHash; each is verified by the exact Jaccard of its shingles (compared by
-    64-bit hashes).
+    Candidates come from banded MinHash. Each is verified by the exact Jaccard similarity of its shingle hashes.
 
     Args:
         shingled: block (the film), id, shingles array<bigint>.
-
-    Returns:
-        earlier, later, jaccard: earlier < later as strings.
     """
     sets = shingled.select("id", "shingles")
     pairs = candidate_pairs(shingled, near)
@@ -122,47 +111,37 @@ def near_duplicate_pairs(shingled: DataFrame, near: NearDuplicates) -> DataFrame
 
 
 def first_copies(keyed: DataFrame) -> DataFrame:
-    """Adds to each dialogue the smallest dialogue_id with the same text: of all films, and of its own film.
-
-    Args:
-        keyed: dialogue_id, movie_id, text_key (more columns are kept).
-
-    Returns:
-        keyed with first_copy and first_copy_in_film.
-    """
+    """Add first_copy and first_copy_in_film: the smallest dialogue_id of the text_key, in all films and in its film."""
     smallest = F.min("dialogue_id")
-    return keyed.withColumn("first_copy_in_film", smallest.over(Window.partitionBy("text_key", "movie_id"))).withColumn(
-        "first_copy", smallest.over(Window.partitionBy("text_key"))
-    )
+    with_film = keyed.withColumn("first_copy_in_film", smallest.over(Window.partitionBy("text_key", "movie_id")))
+    return with_film.withColumn("first_copy", smallest.over(Window.partitionBy("text_key")))
 
 
 def duplicates(
     dialogues: DataFrame,
     exact: bool,
     near: NearDuplicates | None,
-    hold: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    persist: Callable[[DataFrame], DataFrame] = lambda frame: frame,
 ) -> DataFrame:
-    """Which dialogues say what an earlier one says; earlier means the smaller dialogue_id as a string.
+    """Return (dialogue_id, reason, detail) of the dialogues that repeat an earlier one.
 
-    - ``duplicate``: the same text (turn by turn, without case and punctuation) as an earlier dialogue of any film.
-    - ``near_duplicate``: the same text as, or shingles like, an earlier dialogue of the same film, from whichever
-      upload. Of a chain a~b~c with a and c apart, a alone is kept: a kept dialogue has no earlier near-duplicate.
+    Dialogues are ordered by dialogue_id as a string. The detail names the kept copy and the Jaccard similarity.
+
+    - ``duplicate``: the same normalised turns as an earlier dialogue of any film.
+    - ``near_duplicate``: the same text as an earlier dialogue of the same film, or similar shingles, in any upload.
+      In a chain a~b~c with a and c dissimilar, only a is kept: a kept dialogue has no earlier near-duplicate.
 
     Args:
         dialogues: dialogue_id, movie_id, texts array<string>.
-        exact: look for the same text across films.
-        near: how to look for near-duplicates within a film; None for not at all.
-        hold: called on the ids and hashes, which are read several times; the caller may persist them.
-
-    Returns:
-        dialogue_id, reason, detail (the kept copy's id, and the Jaccard): one row for each duplicate.
+        exact: whether to find equal dialogues across films.
+        near: parameters of the search within a film; None to skip it.
+        persist: called on the frames of ids and hashes that are read several times.
     """
     texts = F.col("texts")
     keyed = computed_once(dialogues, text_key=text_key(texts), words=dialogue_words(texts))
     size = near.shingle_words if near else 1
-    hashed = computed_once(keyed, shingles=shingles(F.col("words"), size)).drop("texts", "words")
-    hashed = hold(hashed)
-    copies = hold(first_copies(hashed.drop("shingles")).drop("text_key"))
+    hashed = persist(computed_once(keyed, shingles=shingles(F.col("words"), size)).drop("texts", "words"))
+    copies = persist(first_copies(hashed.drop("shingles")).drop("text_key"))
     found = copies.select(
         "dialogue_id",
         F.when(F.lit(exact) & (F.col("first_copy") < F.col("dialogue_id")), F.col("first_copy")).alias("exact_copy"),
@@ -177,24 +156,17 @@ def duplicates(
             F.col("movie_id").alias("block"), F.col("dialogue_id").alias("id"), "shingles"
         )
         near_copies = (
-            near_duplicate_pairs(hold(shingled), near)
+            near_duplicate_pairs(persist(shingled), near)
             .groupBy(F.col("later").alias("dialogue_id"))
             .agg(F.min(F.struct(F.col("earlier").alias("id"), "jaccard")).alias("near_copy"))
         )
-        found = found.join(near_copies, "dialogue_id", "left").withColumn(
-            "film_copy", F.coalesce("film_copy", "near_copy")
-        )
-    return found.filter(F.col("exact_copy").isNotNull() | F.col("film_copy").isNotNull()).select(
+        found = found.join(near_copies, "dialogue_id", "left")
+        found = found.withColumn("film_copy", F.coalesce("film_copy", "near_copy"))
+    exact_copy, film_copy = F.col("exact_copy"), F.col("film_copy")
+    same = F.concat(F.lit("same text as "), exact_copy)
+    like = F.concat(F.lit("like "), film_copy["id"], F.lit(", Jaccard "), F.format_number(film_copy["jaccard"], 4))
+    return found.filter(exact_copy.isNotNull() | film_copy.isNotNull()).select(
         "dialogue_id",
-        F.when(F.col("exact_copy").isNotNull(), "duplicate").otherwise("near_duplicate").alias("reason"),
-        F.when(F.col("exact_copy").isNotNull(), F.concat(F.lit("same text as "), "exact_copy"))
-        .otherwise(
-            F.concat(
-                F.lit("like "),
-                F.col("film_copy")["id"],
-                F.lit(", Jaccard "),
-                F.format_number(F.col("film_copy")["jaccard"], 4),
-            )
-        )
-        .alias("detail"),
+        F.when(exact_copy.isNotNull(), "duplicate").otherwise("near_duplicate").alias("reason"),
+        F.when(exact_copy.isNotNull(), same).otherwise(like).alias("detail"),
     )

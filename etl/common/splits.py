@@ -1,4 +1,4 @@
-"""Train, validation and test: by near-duplicate group for released labels, by film for what is ingested."""
+"""Train, validation and test splits: by near-duplicate group for released labels, by film for ingested dialogues."""
 
 from collections.abc import Iterable
 
@@ -11,14 +11,14 @@ from etl.common.near_duplicates import NearDuplicates, dialogue_words, near_dupl
 from etl.common.texts import normalised
 
 RELEASED_NEAR = NearDuplicates(jaccard=0.6, bands=20, rows=3)
-"""What counts as nearly the same among labelled dialogues, so that none straddles a split."""
+"""Near-duplicate parameters for labelled dialogues, so that near-duplicates share a split."""
 
 MAX_LINKS = 2_000_000
-"""Links between near-duplicates that the driver takes at most; some 200 bytes each."""
+"""Most near-duplicate links that the driver collects; about 200 bytes each."""
 
 
 def content_share(*keys: Column, salt: str = "") -> Column:
-    """A number in [0, 1) that depends on the keys' content alone: the start of their sha-256."""
+    """Return a number in [0, 1) from the first 52 bits of the SHA-256 of the salt and the keys."""
     digest = F.sha2(F.concat_ws("\u0001", F.lit(salt), *keys), 256)
     return F.conv(F.substring(digest, 1, 13), 16, 10).cast("double") / F.lit(float(16**13))
 
@@ -26,12 +26,7 @@ def content_share(*keys: Column, salt: str = "") -> Column:
 def split_by_film(
     rows: DataFrame, *, test_share: float = 0.1, validation_share: float = 0.1, film: str = "movie_id"
 ) -> DataFrame:
-    """Adds split: whole films go to test, validation or train by the hash of their id.
-
-    Args:
-        rows: any rows with the film's column.
-        test_share, validation_share: shares of films.
-    """
+    """Add column split: test, validation or train, by the hash of the film's id. The shares are shares of films."""
     share = content_share(F.col(film), salt="film")
     return rows.withColumn(
         "split",
@@ -40,16 +35,15 @@ def split_by_film(
 
 
 def connected(links: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Each linked id to the smallest id it is connected with."""
+    """Return a mapping from each linked id to the smallest id of its connected component."""
     root: dict[str, str] = {}
 
     def find(member: str) -> str:
         path = []
-        while (above := root.setdefault(member, member)) != member:
+        while (parent := root.setdefault(member, member)) != member:
             path.append(member)
-            member = above
-        for below in path:
-            root[below] = member
+            member = parent
+        root.update(dict.fromkeys(path, member))
         return member
 
     for left, right in links:
@@ -59,11 +53,11 @@ def connected(links: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def linking_keys(items: DataFrame, last_turn_words: int) -> DataFrame:
-    """(id, key): rows with a key in common are one dialogue, one text, or end in the same turn.
+    """Return (id, key); rows that share a key have the same dialogue_id, the same text, or the same last turn.
 
     Args:
         items: id, dialogue_id, turns.
-        last_turn_words: a shorter last turn ("thank you") links nothing.
+        last_turn_words: minimum words of a last turn that links rows; "thank you" does not.
     """
     last = normalised(F.element_at("turns", -1))
     keys = F.array(
@@ -75,30 +69,29 @@ def linking_keys(items: DataFrame, last_turn_words: int) -> DataFrame:
 
 
 def shingled_items(items: DataFrame, near: NearDuplicates) -> DataFrame:
-    """(block, id, shingles) of the items' words, all in one block."""
+    """Return (block, id, shingles) of the items' words, all in one block."""
     words = computed_once(items.select("id", "turns"), words=dialogue_words(F.col("turns")))
     return computed_once(
-        words.select(F.lit("all").alias("block"), "id", "words"),
-        shingles=shingles(F.col("words"), near.shingle_words),
+        words.select(F.lit("all").alias("block"), "id", "words"), shingles=shingles(F.col("words"), near.shingle_words)
     ).drop("words")
 
 
 def near_duplicate_groups(
     items: DataFrame, near: NearDuplicates, last_turn_words: int = 3, max_links: int = MAX_LINKS
 ) -> DataFrame:
-    """Adds group: the smallest id of the rows that are, directly or by a chain, near-duplicates.
+    """Add column group: the smallest id among the rows linked to a row directly or through others.
 
-    Two rows are linked when they are cuts of one dialogue, have the same text, end in the same turn (of at
-    least ``last_turn_words`` words: the label is that turn's), or have similar shingles.
+    Two rows are linked if they are cuts of one dialogue, have the same text, end in the same turn, or have similar
+    shingles. A last turn counts because the label is that turn's.
 
     Args:
-        items: id, dialogue_id, turns array<string> (small data: the links are collected on the driver).
-        near: how similarity is measured.
-        last_turn_words: a shorter last turn ("thank you") links nothing.
-        max_links: the most links the driver takes.
+        items: id, dialogue_id, turns array<string>. The data are small: the driver collects the links.
+        near: parameters of the shingle comparison.
+        last_turn_words: minimum words of a last turn that links rows; "thank you" does not.
+        max_links: maximum number of links that the driver collects.
 
     Raises:
-        InputError: more links than that.
+        InputError: There are more links.
     """
     keys = linking_keys(items, last_turn_words)
     smallest = F.min("id").over(Window.partitionBy("key"))
@@ -110,6 +103,5 @@ def near_duplicate_groups(
             f"near-duplicate groups: more than {max_links} links; raise the Jaccard threshold or last_turn_words"
         )
     groups = connected((row["id"], row["first"]) for row in links)
-    spark = items.sparkSession
-    mapping = spark.createDataFrame(sorted(groups.items()), "id string, `group` string")
+    mapping = items.sparkSession.createDataFrame(sorted(groups.items()), "id string, `group` string")
     return items.join(F.broadcast(mapping), "id", "left").withColumn("group", F.coalesce("group", "id"))

@@ -1,4 +1,4 @@
-"""Texts as they are compared and searched: normalised words, patterns of whole words."""
+"""Normalisation of texts for comparison, and patterns for word search."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from pyspark.sql import functions as F
 
 
 def normalised(text: Column) -> Column:
-    """Lower-case letters and digits, words parted by one space: how texts are compared for being the same."""
+    """Return a text's letters and digits in lower case, with one space between words."""
     return F.trim(F.regexp_replace(F.lower(text), r"[^\p{L}\p{Nd}]+", " "))
 
 
 def word_pattern(entries: Sequence[str]) -> str:
-    """A Java pattern that finds any entry as whole words in any case; a final ``*`` stands for any ending."""
+    """Return a Java pattern that matches any entry as whole words in any case; a final ``*`` matches any ending."""
     parts = (rf"\Q{entry[:-1]}\E\p{{L}}*" if entry.endswith("*") else rf"\Q{entry}\E" for entry in sorted(entries))
     return rf"(?iu)(?<![\p{{L}}\p{{Nd}}])(?:{'|'.join(parts)})(?![\p{{L}}\p{{Nd}}])"

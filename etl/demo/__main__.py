@@ -9,7 +9,7 @@ from etl.demo.corpus import write_demo
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the corpus and say what it holds; 2 on bad arguments."""
+    """Write the corpus and print its contents; return 2 on bad arguments."""
     parser = argparse.ArgumentParser(prog="python -m etl.demo", description=__doc__)
     parser.add_argument("--to", type=Path, required=True, help="folder to write to")
     parser.add_argument("--films", type=int, default=300)

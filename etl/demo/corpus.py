@@ -1,4 +1,4 @@
-"""The demo corpus: an OPUS tree and zip, labelled sets and transcripts, and the truth about them."""
+"""The demo corpus: an OPUS tree and zips, labelled sets, transcripts, and facts about them."""
 
 import random
 import shutil
@@ -7,8 +7,9 @@ from pathlib import Path
 from conf.errors import InputError
 from etl.demo.facts import DemoFacts, FileFacts
 from etl.demo.faults import DAMAGED_MEMBER, broken_files, broken_members
-from etl.demo.films import MIN_FILMS, Film, film
+from etl.demo.films import MIN_FILMS, Film, film_of
 from etl.demo.labelled_sets import write_labelled_sets
+from etl.demo.markup import HEAD
 from etl.demo.store import Store
 from etl.demo.texts import Frame, expand, material
 from etl.demo.transcripts import write_transcripts
@@ -17,28 +18,27 @@ from etl.demo.uploads import Upload, upload_of
 RELEASE = "OpenSubtitles/v2018"
 ZIP = f"{RELEASE}/en.zip"
 CUT_ZIP = f"{RELEASE}/en_cut_off.zip"
-_OWN = ("opus", "labels", "talks", "turns", "truth.json")
+_OUTPUTS = ("opus", "labels", "talks", "turns", "truth.json")
 
 
 def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
-    """Write the demo corpus; the same arguments write the same contents.
+    """Write the demo corpus; equal arguments give equal contents.
+
+    The folders are ``opus/`` (the OPUS layout), ``labels/`` (classifier_train.txt.gz, classifier_valid.txt,
+    crowd_votes.csv.gz), ``talks/`` (in the format of EmpatheticDialogues), ``turns/meld`` and ``turns/emorynlp``
+    (transcripts). The facts are also written to ``truth.json``.
 
     Args:
-        folder: where to; what an earlier call wrote there is replaced, other files stay.
-        films: how many, from 12 on: fewer would not hold every oddity.
-        seed: of all that is drawn.
-
-    Returns:
-        What was written, as also in ``folder/truth.json``. Below ``folder``: ``opus/`` (the OPUS layout),
-        ``labels/`` (classifier_train.txt.gz, classifier_valid.txt, crowd_votes.csv.gz), ``talks/`` (in the form of
-        EmpatheticDialogues), ``turns/meld`` and ``turns/emorynlp`` (transcripts).
+        folder: target folder; the outputs of an earlier call are replaced, other files are kept.
+        films: number of films, at least 12, so that every oddity occurs.
+        seed: seed of all random choices.
 
     Raises:
-        InputError: fewer than 12 films.
+        InputError: There are fewer than 12 films.
     """
     if films < MIN_FILMS:
         raise InputError(f"demo corpus: {films} films are too few: ask for {MIN_FILMS} or more")
-    for name in _OWN:
+    for name in _OUTPUTS:
         path = folder / name
         if path.is_dir():
             shutil.rmtree(path)
@@ -57,15 +57,20 @@ def _write_opus(store: Store, facts: DemoFacts, films: int, seed: int) -> None:
     members: dict[str, bytes] = {}
     number, good = 0, b""
     for film_number in range(films):
-        made = film(film_number, seed)
-        if made.kind == "documentary":
-            facts.documentaries.append(made.movie_id)
-        for copy in range(made.uploads):
-            upload = upload_of(made, number, copy, seed)
-            path = _place(store, members, made, upload, number)
-            _record(facts, path, made, upload)
+        film = film_of(film_number, seed)
+        if film.kind == "documentary":
+            facts.documentaries.append(film.movie_id)
+        for copy in range(film.uploads):
+            upload = upload_of(film, number, copy, seed)
+            path = _place(store, members, film, upload, number)
+            facts.files[path] = FileFacts(
+                film.movie_id, upload.subtitle_id, upload.sentences, upload.tokens, upload.acts, upload.turns
+            )
+            facts.uploads.setdefault(film.movie_id, []).append(path)
+            for rule, count in upload.planted.items():
+                facts.add(rule, path, count)
             if "!" not in path and len(facts.copies) < 3:
-                member = _member(made, upload)
+                member = _member(film, upload)
                 members[member] = upload.content
                 facts.copies[f"{ZIP}!{member}"] = path
             good = good or upload.content
@@ -74,29 +79,20 @@ def _write_opus(store: Store, facts: DemoFacts, films: int, seed: int) -> None:
     _write_broken(store, facts, members, good)
 
 
-def _member(made: Film, upload: Upload) -> str:
-    return f"OpenSubtitles/xml/en/{made.folder_year}/{made.movie_id}/{upload.subtitle_id}.xml"
+def _member(film: Film, upload: Upload) -> str:
+    return f"OpenSubtitles/xml/en/{film.folder_year}/{film.movie_id}/{upload.subtitle_id}.xml"
 
 
-def _place(store: Store, members: dict[str, bytes], made: Film, upload: Upload, number: int) -> str:
-    """Put a file into the zip, or into the tree, gzipped or plain; its path below ``opus/``."""
+def _place(store: Store, members: dict[str, bytes], film: Film, upload: Upload, number: int) -> str:
+    """Add a file to the zip's members, or write it plain or gzipped, and return its path below ``opus/``."""
     if number % 10 in (0, 3, 6):
-        member = _member(made, upload)
+        member = _member(film, upload)
         members[member] = upload.content
         return f"{ZIP}!{member}"
     ending = "xml" if number % 20 == 8 else "xml.gz"
-    path = f"{RELEASE}/xml/en/{made.folder_year}/{made.movie_id}/{upload.subtitle_id}.{ending}"
+    path = f"{RELEASE}/xml/en/{film.folder_year}/{film.movie_id}/{upload.subtitle_id}.{ending}"
     store.write_packed(f"opus/{path}", upload.content)
     return path
-
-
-def _record(facts: DemoFacts, path: str, made: Film, upload: Upload) -> None:
-    facts.files[path] = FileFacts(
-        made.movie_id, upload.subtitle_id, upload.sentences, upload.tokens, upload.acts, upload.turns
-    )
-    facts.uploads.setdefault(made.movie_id, []).append(path)
-    for rule, count in upload.planted.items():
-        facts.add(rule, path, count)
 
 
 def _write_other_languages(store: Store, facts: DemoFacts, seed: int) -> None:
@@ -105,7 +101,7 @@ def _write_other_languages(store: Store, facts: DemoFacts, seed: int) -> None:
         for number in range(3):
             subtitle_id = str(7_000_000 + rng.randint(0, 99_999))
             path = f"{RELEASE}/xml/{language}/{1990 + number}/{8_800_000 + number}/{subtitle_id}.xml.gz"
-            parts = ['<?xml version="1.0" encoding="utf-8"?>\n', f'<document id="{subtitle_id}">\n']
+            parts = [f'{HEAD}<document id="{subtitle_id}">\n']
             for index, line in enumerate(lines, 1):
                 words = expand(line, Frame(rng), rng).split()
                 written = "".join(f'    <w id="{index}.{i}">{word}</w>\n' for i, word in enumerate(words, 1))
@@ -118,7 +114,7 @@ def _write_broken(store: Store, facts: DemoFacts, members: dict[str, bytes], goo
     for number, (name, (reason, content)) in enumerate(broken_files(good).items()):
         subtitle_id, ending = name.split(".", 1)
         path = f"{RELEASE}/xml/en/2001/{8_900_000 + number}/{subtitle_id}.{ending}"
-        store.write(f"opus/{path}", content, seen_as=f"{reason} {name}".encode())
+        store.write(f"opus/{path}", content, digest_of=f"{reason} {name}".encode())
         facts.quarantined[path] = reason
     for member, (reason, content) in broken_members().items():
         members[member] = content

@@ -1,4 +1,4 @@
-"""From a screenplay to a subtitle upload: sentences, blocks, times, dashes, speaker labels."""
+"""Subtitles of a screenplay: sentences, blocks, times, dashes and speaker labels."""
 
 import random
 import re
@@ -24,7 +24,7 @@ class Word:
 
 @dataclass
 class Cue:
-    """An `<s>`: its words, whether it opens a turn, and the rules planted in it."""
+    """An `<s>`: its words, whether it opens a turn, and the rules that it breaks."""
 
     words: list[Word]
     turn: int
@@ -35,12 +35,20 @@ class Cue:
     planted: tuple[str, ...] = ()
     block: int = 0  # of a sentence without words
 
+    @property
+    def first_block(self) -> int:
+        return self.words[0].block if self.words else self.block
+
+    @property
+    def last_block(self) -> int:
+        return self.words[-1].block if self.words else self.block
+
 
 @dataclass(frozen=True)
 class Style:
-    """How one uploader made the subtitle."""
+    """An uploader's habits and errors."""
 
-    dashes: str = "none"  # none; in a shared block the second line or both; all that open a turn
+    dashes: str = "none"  # none; second or both lines of a shared block; all that open a turn
     sdh: bool = False  # speaker labels and sounds, for the deaf and hard of hearing
     ocr_errors: float = 0.0
     lines_left_out: float = 0.0
@@ -51,14 +59,8 @@ class Style:
     backwards: float = 0.002
 
 
-def _sentences(turn: Turn) -> list[list[str]]:
-    if turn.tokenised:
-        return [turn.text.split()]
-    return [opus_tokens(sentence).split() for sentence in split_sentences(turn.text)]
-
-
 def _misread(token: str, rng: random.Random) -> str:
-    """A token as bad OCR leaves it."""
+    """Return a token with an OCR error."""
     for good, bad in rng.sample(_OCR, len(_OCR)):
         if good in token:
             return token.replace(good, bad, 1)
@@ -66,7 +68,7 @@ def _misread(token: str, rng: random.Random) -> str:
 
 
 def _merged(sentences: list[list[str]]) -> list[list[str]]:
-    """The first two sentences of a turn as another uploader may have punctuated them: one, with a comma."""
+    """Join the first two sentences of a turn with a comma, as another uploader may punctuate them."""
     first, second = sentences[0], sentences[1]
     if first[-1] != "." or second[0] in ("I", "...") or not second[0][:1].isupper():
         return sentences
@@ -74,7 +76,7 @@ def _merged(sentences: list[list[str]]) -> list[list[str]]:
 
 
 def cues_of(film: Screenplay, style: Style, rng: random.Random) -> list[Cue]:
-    """A film's sentences in one upload, before blocks and times."""
+    """Return a film's sentences in one upload, without blocks and times."""
     cues: list[Cue] = []
     turn_number = 0
     for number, act in enumerate(film.acts):
@@ -90,7 +92,9 @@ def cues_of(film: Screenplay, style: Style, rng: random.Random) -> list[Cue]:
 
 
 def _turn_cues(turn: Turn, act: Act, act_number: int, turn_number: int, style: Style, rng: random.Random) -> list[Cue]:
-    sentences = _sentences(turn)
+    sentences = [opus_tokens(sentence).split() for sentence in split_sentences(turn.text)]
+    if turn.tokenised:
+        sentences = [turn.text.split()]
     if len(sentences) > 1 and rng.random() < style.merged_sentences:
         sentences = _merged(sentences)
     cues: list[Cue] = []
@@ -111,10 +115,9 @@ def _turn_cues(turn: Turn, act: Act, act_number: int, turn_number: int, style: S
 
 
 def assign_blocks(cues: list[Cue], style: Style, rng: random.Random) -> int:
-    """Number the blocks: most hold one sentence, some two or three, some sentences go over two.
+    """Assign block numbers and return the number of blocks.
 
-    Returns:
-        How many blocks there are.
+    Most blocks have one sentence, some have two or three, and some sentences span two blocks.
     """
     block, in_block, length = 0, 0, 0
     for index, cue in enumerate(cues):
@@ -139,26 +142,25 @@ def assign_blocks(cues: list[Cue], style: Style, rng: random.Random) -> int:
 
 
 def _dash(cues: list[Cue], style: Style) -> None:
-    """Put dashes where two people share a block."""
+    """Insert dashes where two speakers share a block, or at all turns."""
     if style.dashes == "none":
         return
     if style.dashes == "all":
         for cue in cues:
             if cue.opens_turn and not cue.planted:
-                cue.words.insert(0, Word("-", cue.words[0].block))
+                cue.words.insert(0, Word("-", cue.first_block))
         return
     for before, cue in pairwise(cues):
-        if cue.opens_turn and cue.words and before.words and before.words[-1].block == cue.words[0].block:
-            cue.words.insert(0, Word("-", cue.words[0].block))
-            opens = before.opens_turn and before.words[0].text != "-"
-            if style.dashes == "both" and opens:
-                before.words.insert(0, Word("-", before.words[0].block))
+        if cue.opens_turn and cue.words and before.words and before.last_block == cue.first_block:
+            cue.words.insert(0, Word("-", cue.first_block))
+            if style.dashes == "both" and before.opens_turn and before.words[0].text != "-":
+                before.words.insert(0, Word("-", before.first_block))
 
 
 def block_times(
     cues: list[Cue], blocks: int, style: Style, joined: set[int], rng: random.Random
 ) -> list[tuple[int, int]]:
-    """(start, end) in ms of each block: a median gap of about 110 ms, more than 5 s between acts."""
+    """Return (start, end) of each block in ms, with a median gap of about 110 ms and more than 5 s between acts."""
     letters, act_of = [0] * (blocks + 1), [0] * (blocks + 1)
     for cue in cues:
         for word in cue.words:
@@ -179,12 +181,12 @@ def block_times(
         end = clock + 650 + 58 * letters[block] + rng.randint(-150, 350)
         times.append((clock, end))
         clock = end
-    moved = ((round(start * style.pace), round(end * style.pace)) for start, end in times)
-    return [(start + style.shift_ms, end + style.shift_ms) for start, end in moved]
+    pace, shift = style.pace, style.shift_ms
+    return [(round(start * pace) + shift, round(end * pace) + shift) for start, end in times]
 
 
 def shout(cue: Cue) -> None:
-    """Shouted text as OPUS truecases it: the attribute has the quiet form."""
+    """Convert a sentence to capitals, with the truecased words in attributes as in OPUS."""
     for word in cue.words:
         if re.search(r"[a-z]", word.text):
             word.attributes["alternative"] = word.text

@@ -1,4 +1,4 @@
-"""What the demo corpus holds, so that tests can check that all of it arrives or is accounted for."""
+"""Facts about the demo corpus, so that tests can check that all of it arrives or is accounted for."""
 
 import dataclasses
 import json
@@ -9,34 +9,34 @@ from typing import Any
 
 @dataclass
 class FileFacts:
-    """One good English file: what a right reading of it gives."""
+    """The expected result of reading one valid English file."""
 
     movie_id: str
     subtitle_id: str
     sentences: int
     tokens: int
-    acts: int  # stretches between silences, as written; lost time tags may join two
-    turns: str  # a character for each sentence: 1 opens a turn
+    acts: int  # stretches between silences; lost time tags may join two
+    turns: str  # one character per sentence: 1 opens a turn
 
 
 @dataclass
 class DemoFacts:
-    """The demo corpus in numbers. Paths are relative to ``opus/``; a zip's members are `zip!member`."""
+    """The contents of the demo corpus. Paths are relative to ``opus/``; a zip's members are `zip!member`."""
 
     films: int = 0
     files: dict[str, FileFacts] = field(default_factory=dict)
     quarantined: dict[str, str] = field(default_factory=dict)  # path to reason
     other_languages: dict[str, str] = field(default_factory=dict)  # path to language
     copies: dict[str, str] = field(default_factory=dict)  # a later copy's path to the first copy's
-    uploads: dict[str, list[str]] = field(default_factory=dict)  # film to its files, copies not among them
+    uploads: dict[str, list[str]] = field(default_factory=dict)  # film to its files without copies
     documentaries: list[str] = field(default_factory=list)  # films
-    planted: dict[str, int] = field(default_factory=dict)  # rule or oddity to how often it occurs
-    planted_in: dict[str, list[str]] = field(default_factory=dict)  # rule or oddity to the files that have it
+    planted: dict[str, int] = field(default_factory=dict)  # rule or oddity to its number of occurrences
+    planted_in: dict[str, list[str]] = field(default_factory=dict)  # rule or oddity to its files
     rows: dict[str, int] = field(default_factory=dict)  # labelled sets: file to rows
     content_sha256: str = ""  # over every file's path and unpacked bytes
 
     def add(self, rule: str, path: str, count: int = 1) -> None:
-        """Count ``count`` cases of a rule in the file at ``path``."""
+        """Add ``count`` cases of a rule in the file at ``path``."""
         if count:
             self.planted[rule] = self.planted.get(rule, 0) + count
             paths = self.planted_in.setdefault(rule, [])
@@ -66,7 +66,7 @@ class DemoFacts:
 
     @classmethod
     def read(cls, path: Path) -> "DemoFacts":
-        """The facts that :meth:`write` wrote."""
+        """Read the facts that :meth:`write` wrote."""
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         content["files"] = {name: FileFacts(**values) for name, values in content["files"].items()}
         return cls(**content)

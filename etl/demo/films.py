@@ -1,33 +1,22 @@
-"""The demo's films and uploads: which gets which kind, genre, year, oddity; all follow from their numbers."""
+"""The demo's films and uploads, whose kinds, genres, years and oddities depend on their numbers."""
 
 import random
 from dataclasses import dataclass, replace
 
 from etl.demo.cues import Style
 from etl.demo.markup import Meta, Oddities
-from etl.demo.screenplay import (
-    PLANTED_LAST,
-    Act,
-    Screenplay,
-    dialogue,
-    lyrics,
-    narration,
-    plant,
-    recap,
-    story,
-    trailer,
-)
+from etl.demo.screenplay import PLANTED_LAST, Act, Screenplay, dialogue, lyrics, narration, plant, recap, story, trailer
 from etl.demo.texts import common_scenes, material
 
 MIN_FILMS = 12
-"""From this many films on every oddity occurs at least once."""
+"""Minimum number of films with which every oddity occurs at least once."""
 
 _RULE_OF_FILM = dict(zip((0, 1, 4, 6, 7, 8), PLANTED_LAST, strict=True))
 
 
 @dataclass(frozen=True)
 class Film:
-    """A film, an episode, a documentary or a trailer, before anybody uploads subtitles of it."""
+    """A film, an episode, a documentary or a trailer."""
 
     number: int
     kind: str
@@ -56,7 +45,7 @@ def _genres(number: int, kind: str, rng: random.Random) -> tuple[str, ...]:
 
 
 def _stock(number: int, seed: int) -> Act:
-    """A dialogue that several films share word for word."""
+    """Return a dialogue that several films share verbatim."""
     rng = random.Random(f"{seed}|stock|{number}")
     scene = common_scenes()[(number * 31) % len(common_scenes())]
     act = dialogue(scene, rng, ("Alma", "Victor"))
@@ -85,8 +74,8 @@ def _screenplay(number: int, kind: str, genres: tuple[str, ...], seed: int, rng:
     return play
 
 
-def film(number: int, seed: int) -> Film:
-    """The film of a number."""
+def film_of(number: int, seed: int) -> Film:
+    """Return the film with a number."""
     rng = random.Random(f"{seed}|film|{number}")
     kind = _kind(number)
     genres = _genres(number, kind, rng)
@@ -111,7 +100,7 @@ def film(number: int, seed: int) -> Film:
 
 
 def style_of(upload: int, copy: int, rng: random.Random) -> Style:
-    """How the ``upload``-th file of the corpus, its film's ``copy``-th, was made."""
+    """Return the style of the ``upload``-th file of the corpus, its film's ``copy``-th."""
     sdh = upload % 11 == 5
     dashes = "none" if sdh else rng.choices(("both", "second", "all", "none"), (0.76, 0.09, 0.04, 0.11))[0]
     if not copy:
@@ -128,7 +117,7 @@ def style_of(upload: int, copy: int, rng: random.Random) -> Style:
 
 
 def oddities_of(upload: int, subtitle_id: str) -> Oddities:
-    """What is odd in the ``upload``-th file of the corpus."""
+    """Return the oddities of the ``upload``-th file of the corpus."""
     return Oddities(
         short_seconds=upload % 30 == 9,
         negative_start=upload % 120 == 12,
@@ -137,16 +126,12 @@ def oddities_of(upload: int, subtitle_id: str) -> Oddities:
     )
 
 
-def meta_of(made: Film, upload: int, rng: random.Random) -> Meta:
-    """A file's `<meta>` but for the counts."""
+def meta_of(film: Film, upload: int, rng: random.Random) -> Meta:
+    """Return a file's `<meta>` without the counts."""
     date = f"{rng.randint(2005, 2017)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
-    subtitle = {
-        "confidence": "1.0",
-        "cds": rng.choice(("1/1", "1/1", "1/1", "1/2", "2/2")),
-        "date": date,
-        "language": "English",
-    }
+    cds = rng.choice(("1/1", "1/1", "1/1", "1/2", "2/2"))
+    subtitle = {"confidence": "1.0", "cds": cds, "date": date, "language": "English"}
     if upload % 33 == 15:
         subtitle["machine_translated"] = "1"
     encoding = "utf-8" if rng.random() < 0.7 else "windows-1252"
-    return Meta(dict(made.source), subtitle, {"encoding": encoding, "ignored_blocks": str(upload % 2)})
+    return Meta(dict(film.source), subtitle, {"encoding": encoding, "ignored_blocks": str(upload % 2)})

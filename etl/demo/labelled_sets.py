@@ -1,18 +1,16 @@
-"""Labelled sets in the formats of the released ones: sentences for the weak labeler, worker votes."""
+"""Labelled sets in the formats of the released ones: classifier sentences, worker votes and talks."""
 
-import csv
-import io
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from conf.taxonomy import edos_kinds, edos_labels
 from etl.demo.screenplay import cast_of, play
-from etl.demo.store import Store
+from etl.demo.store import Store, csv_bytes
 from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes, statements
 from etl.subtitles.transcripts import opus_tokens
 
 TRAIN, VALID, SPOKEN, VOTES, TALKS = 60, 14, 20, 23, 8
-"""Rows of a class: statements to train, statements to validate, film lines to train, worker votes, talks."""
+"""Rows per class: training statements, validation statements, training film lines, worker votes, talks."""
 
 VOTE_HEADER = (
     "Count", "Index", "DialogID", "Dialog", "Agreed emotion (2/3 vote)",
@@ -24,13 +22,13 @@ TALK_HEADER = ("context", "Dialog_ID", "Type", "Actor", "Text", "Label")
 
 
 def write_labelled_sets(store: Store, seed: int) -> dict[str, int]:
-    """Write the two classifier files, the votes and the talks; rows by file."""
+    """Write the two classifier files, the votes and the talks, and return the number of rows by file."""
     train, valid = classifier_sentences(seed)
     votes, talks = list(crowd_votes(seed)), list(empathetic_conversations(seed))
     store.write_packed("labels/classifier_train.txt.gz", _lines(train))
     store.write_packed("labels/classifier_valid.txt", _lines(valid))
-    store.write_packed("labels/crowd_votes.csv.gz", _table(VOTE_HEADER, votes))
-    store.write_packed("talks/ed_annotated_all.csv.gz", _table(TALK_HEADER, talks))
+    store.write_packed("labels/crowd_votes.csv.gz", csv_bytes(VOTE_HEADER, votes))
+    store.write_packed("talks/ed_annotated_all.csv.gz", csv_bytes(TALK_HEADER, talks))
     return {
         "labels/classifier_train.txt.gz": len(train),
         "labels/classifier_valid.txt": len(valid),
@@ -39,20 +37,12 @@ def write_labelled_sets(store: Store, seed: int) -> dict[str, int]:
     }
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return table.getvalue().encode()
-
-
 def _lines(rows: list[tuple[int, str]]) -> bytes:
     return "".join(f"{label} <SEP> {text}\n" for label, text in rows).encode()
 
 
 def _distinct(templates: list[str], count: int, taken: set[str], rng: random.Random) -> list[str]:
-    """Up to ``count`` sentences that are not in ``taken``, the templates in turn; adds them there."""
+    """Return up to ``count`` sentences that are not in ``taken``, and add them to it."""
     found: list[str] = []
     for attempt in range(count * 40):
         if len(found) == count:
@@ -65,15 +55,14 @@ def _distinct(templates: list[str], count: int, taken: set[str], rng: random.Ran
 
 
 def classifier_sentences(seed: int) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """(label id, text) rows to train and to validate; every fifth template is for validation alone."""
+    """Return training and validation rows (label id, text); every fifth template is used only for validation."""
     rng = random.Random(f"{seed}|sentences")
     taken: set[str] = set()
     train: list[tuple[int, str]] = []
     valid: list[tuple[int, str]] = []
     spoken: dict[str, list[str]] = {}
-    for scene in common_scenes():
-        for line in scene.lines:
-            spoken.setdefault(line.label, []).append(line.template)
+    for line in (line for scene in common_scenes() for line in scene.lines):
+        spoken.setdefault(line.label, []).append(line.template)
     for number, label in enumerate(edos_labels()):
         templates = list(statements()[label])
         valid += [(number, text) for text in _distinct(templates[4::5], VALID, taken, rng)]
@@ -95,7 +84,7 @@ def _places() -> Mapping[str, list[tuple[Scene, int]]]:
 
 
 def _answers(label: str, rng: random.Random) -> tuple[str, list[str]]:
-    """The agreed emotion and three workers' answers: all alike, two alike, or none (13%)."""
+    """Return the agreed emotion and three workers' answers: all equal, two equal, or all different (13%)."""
     words = material("labels")
     near, far = words["neighbours"][label]
     name = label.capitalize()
@@ -115,7 +104,7 @@ def _answers(label: str, rng: random.Random) -> tuple[str, list[str]]:
 
 
 def crowd_votes(seed: int) -> Iterator[tuple[object, ...]]:
-    """Rows of the released file of worker answers; the first two are one dialogue cut at different turns."""
+    """Yield rows in the format of the released worker answers; the first two are cuts of one dialogue."""
     rng = random.Random(f"{seed}|votes")
     bands = material("labels")["bands"]
     count, taken = 0, set()
@@ -146,9 +135,9 @@ def crowd_votes(seed: int) -> Iterator[tuple[object, ...]]:
 
 
 def empathetic_conversations(seed: int) -> Iterator[tuple[str, ...]]:
-    """Rows in the form of EmpatheticDialogues with classifier labels: a situation, then who says what.
+    """Yield rows in the format of EmpatheticDialogues with classifier labels: a situation, then utterances.
 
-    Each talk is conditioned on one of the 32 emotions; its utterances come from a scene in which that is felt.
+    Each talk has one of the 32 emotions, and its utterances come from a scene with that emotion.
     """
     rng = random.Random(f"{seed}|talks")
     places, taken = _places(), set[str]()
@@ -162,6 +151,6 @@ def empathetic_conversations(seed: int) -> Iterator[tuple[str, ...]]:
             yield (label, talk, "situation", "none", text, label)
             scene, first = rng.choice(places[label])
             cast = cast_of(rng)
-            for turn, said in enumerate(play(scene, rng, (cast[0], cast[1]))[first : first + 4]):
-                actor = ("speaker", "listener")[turn % 2]
-                yield (label, talk, "utterance", actor, said.text, said.label or "neutral")
+            for number_in_talk, turn in enumerate(play(scene, rng, (cast[0], cast[1]))[first : first + 4]):
+                actor = ("speaker", "listener")[number_in_talk % 2]
+                yield (label, talk, "utterance", actor, turn.text, turn.label or "neutral")

@@ -1,4 +1,4 @@
-"""Screenplays: a film's scenes with who says what, before any subtitle is cut."""
+"""Screenplays: a film's scenes and speakers."""
 
 import random
 import re
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes
 
-# Rules of EDOS 3.1 that a planted turn is to meet, and how it is placed in its scene.
+# Rules of EDOS 3.1 that a planted turn breaks.
 PLANTED_LAST = ("too_long", "number_only", "repetitive", "profane", "too_short", "repeated_turn")
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One speaker's turn: plain English, or OPUS tokens where ``tokenised``."""
+    """A speaker's turn, in plain English or in OPUS tokens (``tokenised``)."""
 
     speaker: str
     text: str
@@ -27,7 +27,7 @@ class Act:
 
     turns: list[Turn]
     kind: str = "dialogue"
-    joined: bool = False  # no silence before it: it runs into the act before
+    joined: bool = False  # no silence separates it from the act before
     key: str = ""
 
 
@@ -40,7 +40,7 @@ class Screenplay:
 
 
 def play(scene: Scene, rng: random.Random, speakers: tuple[str, str], turns: int | None = None) -> list[Turn]:
-    """A scene as spoken by two people, its first ``turns`` turns or all."""
+    """Return the first ``turns`` turns of a scene, or all, spoken by two people."""
     frame = Frame(rng, {"a": speakers[0], "b": speakers[1]})
     spoken = []
     for index, line in enumerate(scene.lines[:turns]):
@@ -52,7 +52,7 @@ def play(scene: Scene, rng: random.Random, speakers: tuple[str, str], turns: int
 
 
 def _with_aside(text: str, listener: str, label: str, rng: random.Random) -> str:
-    """A turn with a few words before it that call for the listener's ear."""
+    """Return a turn with a few words to the listener before it, if it is suitable."""
     asides = material("extras")["asides"]
     kind = "question" if label == "questioning" else "sharp" if "!" in text else "calm"
     aside: str = rng.choice(asides[kind]).replace("<b>", listener)
@@ -60,23 +60,17 @@ def _with_aside(text: str, listener: str, label: str, rng: random.Random) -> str
     return text if unfit else f"{aside} {text}"
 
 
-def _closing(rng: random.Random, turns: list[Turn]) -> list[Turn]:
-    speakers = (turns[-2].speaker, turns[-1].speaker)
-    closer = rng.choice(scenes("closers"))
-    return play(closer, rng, speakers)
-
-
 def dialogue(scene: Scene, rng: random.Random, speakers: tuple[str, str]) -> Act:
-    """A scene as an act of 2 to 7 turns: sometimes cut short, sometimes with two closing lines."""
+    """Return a scene as an act of 2 to 7 turns: sometimes cut short, sometimes with two closing lines."""
     cut = rng.randint(2, len(scene.lines)) if rng.random() < 0.25 else len(scene.lines)
     turns = play(scene, rng, speakers, cut)
     if rng.random() < 0.45:
-        turns += _closing(rng, turns)
+        turns += play(rng.choice(scenes("closers")), rng, (turns[-2].speaker, turns[-1].speaker))
     return Act(turns, key=scene.key)
 
 
 def cast_of(rng: random.Random) -> tuple[str, ...]:
-    """Six people, women and men."""
+    """Return the names of three women and three men."""
     slots = material("slots")
     people = rng.sample(slots["women"], 3) + rng.sample(slots["men"], 3)
     rng.shuffle(people)
@@ -84,15 +78,13 @@ def cast_of(rng: random.Random) -> tuple[str, ...]:
 
 
 def story(rng: random.Random, genres: tuple[str, ...], sentences: int) -> Screenplay:
-    """A film of about so many sentences: scenes of its genres and others, none of them twice."""
+    """Return a film of about ``sentences`` sentences, with distinct scenes of its genres and common ones."""
     film = Screenplay(cast_of(rng))
-    own = [scene for scene in scenes("scenes_genres") if scene.topic in genres]
+    of_genres = [scene for scene in scenes("scenes_genres") if scene.topic in genres]
     common = list(common_scenes())
-    rng.shuffle(own)
+    rng.shuffle(of_genres)
     rng.shuffle(common)
-    order = own[:3] + common
-    count = max(4, round(sentences / 7.8))
-    chosen = order[:count]
+    chosen = (of_genres[:3] + common)[: max(4, round(sentences / 7.8))]
     rng.shuffle(chosen)
     for scene in chosen:
         first, second = rng.sample(film.cast, 2)
@@ -103,7 +95,7 @@ def story(rng: random.Random, genres: tuple[str, ...], sentences: int) -> Screen
 
 
 def narration(rng: random.Random, lines: int) -> Screenplay:
-    """A documentary: one voice, no replies."""
+    """Return a documentary with one speaker."""
     film = Screenplay(("Narrator",))
     templates = material("extras")["documentary"]
     for _ in range(max(3, lines // 4)):
@@ -114,39 +106,34 @@ def narration(rng: random.Random, lines: int) -> Screenplay:
 
 
 def lyrics(rng: random.Random) -> Act:
-    """A song's lines between note signs."""
+    """Return a song's lines between note signs."""
     frame = Frame(rng)
     lines = rng.sample(material("extras")["lyrics"], 3)
     return Act([Turn("", f"♪ {expand(line, frame, rng)} ♪", planted=("lyrics",)) for line in lines], "lyrics")
 
 
 def recap(rng: random.Random, cast: tuple[str, ...], show: str) -> Act:
-    """The opening of a TV episode: `Previously on ...` and what was said last week."""
+    """Return the recap of a TV episode: `Previously on ...` and two turns of a scene."""
     opening = rng.choice(material("extras")["previously"]).replace("<show>", show)
-    scene = rng.choice(common_scenes())
-    turns = play(scene, rng, (cast[0], cast[1]), 2)
+    turns = play(rng.choice(common_scenes()), rng, (cast[0], cast[1]), 2)
     return Act([Turn("Narrator", opening, tokenised=True, planted=("previously_on",)), *turns], "recap")
 
 
 def trailer(rng: random.Random, show: str) -> Screenplay:
-    """A trailer of a few lines."""
+    """Return a trailer of a few lines."""
     lines = [line.replace("<show>", show) for line in material("extras")["trailer"]]
     scene = rng.choice(common_scenes())
-    film = Screenplay(cast_of(rng))
-    film.acts = [
-        Act([Turn("Narrator", line, tokenised=True) for line in lines], "trailer"),
-        dialogue(scene, rng, (film.cast[0], film.cast[1])),
-    ]
-    return film
+    cast = cast_of(rng)
+    opening = Act([Turn("Narrator", line, tokenised=True) for line in lines], "trailer")
+    return Screenplay(cast, [opening, dialogue(scene, rng, (cast[0], cast[1]))])
 
 
 def plant(act: Act, rule: str, rng: random.Random) -> None:
-    """Add to a dialogue a turn that breaks one cleaning rule of EDOS 3.1, with a reply after it."""
+    """Add a turn that breaks a cleaning rule of EDOS 3.1, and a reply, to a dialogue."""
     turns = act.turns
     speakers = (turns[-2].speaker, turns[-1].speaker)
     if rule == "repeated_turn":
-        last = turns[-1]
-        added = Turn(speakers[0], last.text, last.label, planted=(rule,))
+        added = Turn(speakers[0], turns[-1].text, turns[-1].label, planted=(rule,))
     else:
         frame = Frame(rng, {"a": speakers[1], "b": speakers[0], "number": str(rng.randint(11, 98))})
         text = rng.choice(material("extras")[rule])

@@ -1,4 +1,4 @@
-"""The demo's written material: templates with choices and slots, read from conf/demo/*.yaml."""
+"""The demo's templates with choices and slots, from conf/demo/*.yaml."""
 
 import random
 import re
@@ -20,7 +20,7 @@ _PRONOUNS = {
 
 @dataclass(frozen=True)
 class Line:
-    """One turn of a scene: its label and its template."""
+    """A turn of a scene."""
 
     label: str
     template: str
@@ -37,7 +37,7 @@ class Scene:
 
 @cache
 def material(name: str) -> Mapping[str, Any]:
-    """The content of ``conf/demo/<name>.yaml``."""
+    """Return the content of ``conf/demo/<name>.yaml``."""
     text = files("conf").joinpath("demo", f"{name}.yaml").read_text(encoding="utf-8")
     content: Mapping[str, Any] = yaml.safe_load(text)
     return content
@@ -45,7 +45,7 @@ def material(name: str) -> Mapping[str, Any]:
 
 @cache
 def scenes(name: str) -> tuple[Scene, ...]:
-    """The scenes of ``conf/demo/<name>.yaml``: paragraphs of `label: text` lines under a topic."""
+    """Return the scenes of ``conf/demo/<name>.yaml``: paragraphs of `label: text` lines under a topic."""
     found = []
     for topic, text in material(name).items():
         for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip())):
@@ -57,22 +57,22 @@ def scenes(name: str) -> tuple[Scene, ...]:
 
 @cache
 def common_scenes() -> tuple[Scene, ...]:
-    """The scenes that fit any film."""
+    """Return the scenes for any film."""
     return (*scenes("scenes_dark"), *scenes("scenes_bright"), *scenes("scenes_everyday"))
 
 
 @cache
 def statements() -> Mapping[str, tuple[str, ...]]:
-    """Label to the templates of single statements."""
+    """Return the templates of single statements by label."""
     return {label: tuple(text.strip().splitlines()) for label, text in material("statements").items()}
 
 
 class Frame:
-    """What the slots stand for in one dialogue; a slot keeps its filler, so that replies speak of the same.
+    """The fillers of the slots in one dialogue; a slot keeps its filler, so that replies have the same topic.
 
     Args:
-        rng: where fillers come from.
-        given: fillers that are set, e.g. the speakers ``a`` and ``b``.
+        rng: source of random fillers.
+        given: fixed fillers, such as the speakers ``a`` and ``b``.
     """
 
     def __init__(self, rng: random.Random, given: Mapping[str, str] | None = None) -> None:
@@ -90,7 +90,7 @@ class Frame:
             self._fillers.setdefault(speaker, rng.choice(self._slots["women"] + self._slots["men"]))
 
     def choose(self, group: str | None, options: list[str], rng: random.Random) -> str:
-        """One of the options; within a dialogue all choices of a group (`{1=a|b}`) fall alike."""
+        """Return one of the options; the choices of a group (`{1=a|b}`) in a dialogue have the same position."""
         if group is None:
             return rng.choice(options)
         chosen = self._groups.setdefault(group, rng.randrange(len(options)))
@@ -110,7 +110,7 @@ class Frame:
 
 
 def expand(template: str, frame: Frame, rng: random.Random) -> str:
-    """A template as plain English: choices made, slots filled, `a`/`an` and capitals put right."""
+    """Return a template as plain English, with choices, slots, `a`/`an` and capitals resolved."""
     text = template
     while _CHOICE.search(text):
         text = _CHOICE.sub(lambda choice: frame.choose(choice[1], choice[2].split("|"), rng), text, count=1)

@@ -1,14 +1,12 @@
-"""Transcripts of two invented shows for the turn segmenter, in the columns of MELD and EmoryNLP."""
+"""Transcripts of two invented shows for the turn segmenter, with the columns of MELD and EmoryNLP."""
 
-import csv
 import hashlib
-import io
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from etl.demo.screenplay import play
-from etl.demo.store import Store
+from etl.demo.store import Store, csv_bytes
 from etl.demo.texts import Scene, common_scenes, material
 from etl.subtitles.transcripts import split_sentences
 
@@ -25,7 +23,7 @@ EMORY_HEADER = (
 
 @dataclass(frozen=True)
 class Utterance:
-    """A stretch of speech; some turns are two of them by the same speaker."""
+    """An utterance; some turns are split into several utterances of the same speaker."""
 
     text: str
     speaker: str
@@ -37,31 +35,20 @@ class Utterance:
 
 
 def write_transcripts(store: Store, seed: int) -> dict[str, int]:
-    """Write training and development transcripts of both kinds; rows by file."""
-    rows = {}
+    """Write training and development transcripts of both kinds, and return the number of rows by file."""
+    counts: dict[str, int] = {}
     for split in DIALOGUES:
-        meld = list(_utterances("meld", split, seed))
-        emory = list(_utterances("emorynlp", split, seed))
-        files = {
-            f"turns/meld/{split}_sent_emo.csv": _table(MELD_HEADER, map(_meld_row, meld), "\r\n"),
-            f"turns/emorynlp/emorynlp_{split}_final.csv": _table(EMORY_HEADER, map(_emory_row, emory), "\n"),
-        }
-        for (name, content), utterances in zip(files.items(), (meld, emory), strict=True):
-            store.write(name, content)
-            rows[name] = len(utterances)
-    return rows
-
-
-def _table(header: Sequence[str], rows: Iterator[tuple[object, ...]], end: str) -> bytes:
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator=end)
-    writer.writerow(header)
-    writer.writerows(rows)
-    return table.getvalue().encode()
+        meld = [_meld_row(utterance) for utterance in _utterances("meld", split, seed)]
+        emory = [_emory_row(utterance) for utterance in _utterances("emorynlp", split, seed)]
+        meld_name, emory_name = f"turns/meld/{split}_sent_emo.csv", f"turns/emorynlp/emorynlp_{split}_final.csv"
+        store.write(meld_name, csv_bytes(MELD_HEADER, meld, "\r\n"))
+        store.write(emory_name, csv_bytes(EMORY_HEADER, emory))
+        counts |= {meld_name: len(meld), emory_name: len(emory)}
+    return counts
 
 
 def held_out(scene: Scene) -> bool:
-    """Whether a scene is for development transcripts alone: no line of it is ever trained on."""
+    """Return whether a scene is used only in development transcripts."""
     return hashlib.sha256(scene.key.encode()).digest()[0] < 52
 
 
@@ -93,17 +80,16 @@ def _time(ms: int, mark: str) -> str:
     return f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms // 1000 % 60:02d}{mark}{ms % 1000:03d}"
 
 
-def _meld_row(said: Utterance) -> tuple[object, ...]:
-    place = (said.dialogue // 40 + 1, said.dialogue // 8 % 5 + 1)
-    sentiment = material("labels")["sentiment"][said.emotion]
-    times = (_time(said.start_ms, ","), _time(said.end_ms, ","))
-    line = said.dialogue * 20 + said.number + 1
-    numbers = (said.dialogue, said.number, *place)
-    return (line, said.text, said.speaker, said.emotion, sentiment, *numbers, *times)
+def _meld_row(line: Utterance) -> tuple[object, ...]:
+    season, episode = line.dialogue // 40 + 1, line.dialogue // 8 % 5 + 1
+    sentiment = material("labels")["sentiment"][line.emotion]
+    times = (_time(line.start_ms, ","), _time(line.end_ms, ","))
+    row = (line.dialogue * 20 + line.number + 1, line.text, line.speaker, line.emotion, sentiment)
+    return (*row, line.dialogue, line.number, season, episode, *times)
 
 
-def _emory_row(said: Utterance) -> tuple[object, ...]:
-    scene, episode = said.dialogue % 10 + 1, said.dialogue // 10 + 1
-    emotion = material("labels")["emory"][said.emotion]
-    times = (_time(said.start_ms, "."), _time(said.end_ms, "."))
-    return (said.text, f"['{said.speaker}']", emotion, scene, said.number + 1, 1, episode, *times)
+def _emory_row(line: Utterance) -> tuple[object, ...]:
+    scene, episode = line.dialogue % 10 + 1, line.dialogue // 10 + 1
+    emotion = material("labels")["emory"][line.emotion]
+    times = (_time(line.start_ms, "."), _time(line.end_ms, "."))
+    return (line.text, f"['{line.speaker}']", emotion, scene, line.number + 1, 1, episode, *times)

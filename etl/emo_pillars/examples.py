@@ -26,7 +26,7 @@ def distinct_utterances(utterances: DataFrame, jaccard: float) -> Outcome:
         F.col("utterance_id").alias("dialogue_id"), F.lit("").alias("movie_id"), F.array("utterance").alias("texts")
     )
     near = NearDuplicates(jaccard=jaccard)
-    found = duplicates(keyed, exact=True, near=near, hold=lambda frame: frame.persist())
+    found = duplicates(keyed, exact=True, near=near, persist=lambda frame: frame.persist())
     found = found.withColumnRenamed("dialogue_id", "utterance_id").persist()
     dropped = found.join(utterances.select("utterance_id", "utterance"), "utterance_id").select(
         F.lit("utterance").alias("unit"), F.col("utterance_id").alias("id"), "reason",

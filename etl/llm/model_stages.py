@@ -129,7 +129,7 @@ def history_scores(histories: DataFrame, run: StageRun, model: str) -> DataFrame
 
 def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:
     """A multi-label classifier's scores for each utterance with its context."""
-    from udfs.passages import answer_passages
+    from udfs.predict import answer_passages
 
     return answer_passages(passages, **run.model_arguments(model))
 

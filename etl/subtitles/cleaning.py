@@ -1,47 +1,46 @@
-"""Clean dialogues: the rules of EDOS 3.1 put together, and a ledger row for all that goes."""
+"""Cleaning of dialogues by the rules of EDOS 3.1, with a ledger row for everything dropped."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once
+from conf.subtitle_settings import CleaningSettings
+from conf.wordlists import words
+from etl.common.columns import computed_once, left_out
 from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.texts import normalised
 from etl.subtitles import cleaning_rules as rule
 from etl.tables.outcome import Outcome
-
-LEDGER = ("unit", "id", "reason", "detail", "units")
-
 
 REMOVED = "array<struct<turn: int, reason: string, detail: string>>"
 
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Which rules of EDOS 3.1 apply, and their thresholds; None or False switches a rule off.
+    """The rules of EDOS 3.1 that apply, with their thresholds; None or False disables a rule.
 
     Attributes:
-        strip_names: remove character names from turns; the turn stays.
-        strip_brackets: remove bracketed names, sounds and manners from turns; the turn stays.
-        not_names: words that no character's name holds (conf/not_names.txt).
-        repeated_turns: a turn goes when it repeats the ``previous`` turn, any earlier turn of the ``dialogue``,
-            or never (``off``). The paper does not say; two people who say "yes" twice in ten turns repeat nothing.
-        previously_on: turns that start with "previous(ly) on" go.
-        min_characters, max_characters: lengths that stay, both inclusive (the paper: 2 and 100).
-        length_in: ``characters`` as the paper says, or ``tokens`` as its released turns look (2 to exactly 100).
-        min_alphabetic_share: letters among non-blank characters (the paper: 0.6).
-        repetitive_share, repetitive_min_tokens: one word above this share of at least so many words (ours).
-        cues_end_dialogue: a turn in which nobody speaks, a bare name or a bracketed sound, takes what follows with
-            it; by default it goes alone, for it interrupts nothing (the paper strips names and keeps the turn).
-        drop_songs: sung turns go (ours).
-        min_turns: dialogues left with fewer turns go (the paper: those with one).
-        excluded_genres: films whose dialogues go (the paper: Documentary).
-        exact_duplicates: equal dialogues across films go but the first.
-        near: how near-duplicates within a film are found; None keeps them.
-        profanity: the words that mark a dialogue profane (conf/profanity.txt).
-        drop_profane: profane dialogues go.
+        strip_names: remove character names from turns.
+        strip_brackets: remove bracketed names, sounds and manners from turns.
+        not_names: words that no character name contains (conf/not_names.txt).
+        repeated_turns: drop a turn that repeats the ``previous`` turn, or any earlier turn of the ``dialogue``;
+            ``off`` keeps it. The paper gives no scope. "Yes" twice in ten turns is no repetition.
+        previously_on: drop turns that start with "previous(ly) on".
+        min_characters, max_characters: inclusive limits of a turn's length (the paper: 2 and 100).
+        length_in: ``characters`` as in the paper, or ``tokens`` as in its released turns (2 to exactly 100).
+        min_alphabetic_share: minimum share of letters among non-blank characters (the paper: 0.6).
+        repetitive_share, repetitive_min_tokens: maximum share of one word, in turns of at least this many words (ours).
+        cues_end_dialogue: a turn with only a name or a bracketed sound also removes the turns after it. By default
+            only the turn is removed (the paper strips names and keeps the turn).
+        drop_songs: drop sung turns (ours).
+        min_turns: drop dialogues left with fewer turns (the paper: those with one).
+        excluded_genres: genres of films whose dialogues are dropped (the paper: Documentary).
+        exact_duplicates: keep only the first of equal dialogues across films.
+        near: parameters of the near-duplicate search within a film; None keeps near-duplicates.
+        profanity: words that make a dialogue profane (conf/profanity.txt).
+        drop_profane: drop profane dialogues.
     """
 
     strip_names: bool = True
@@ -71,23 +70,30 @@ class CleaningRules:
             raise ValueError(f"length_in {self.length_in!r}: choose characters or tokens")
 
 
+def rules_of(settings: CleaningSettings) -> CleaningRules:
+    """Return the rules of settings ``subtitles.cleaning``, with the word lists of ``conf/``."""
+    near = NearDuplicates(jaccard=settings.near_duplicate_jaccard) if settings.near_duplicates else None
+    switches = settings.model_dump(exclude={"near_duplicates", "near_duplicate_jaccard"})
+    return CleaningRules(**switches, near=near, not_names=words("not_names"), profanity=words("profanity"))
+
+
 def spoken_text(text: Column, rules: CleaningRules) -> Column:
-    """What is said in a turn: its text without names and descriptions (EDOS 3.1)."""
+    """Return a turn's text without character names and bracketed descriptions (EDOS 3.1)."""
     spoken = F.trim(F.coalesce(text, F.lit("")))
     if rules.strip_brackets:
         spoken = rule.without_bracketed_text(spoken)
     return rule.without_character_names(spoken, rules.not_names) if rules.strip_names else spoken
 
 
-def _verdict(turn: Column, index: Column, said: Column, words: Column, rules: CleaningRules) -> Column:
-    """The first rule, in the paper's order, that removes a turn: struct(reason, detail), or null."""
+def _verdict(turn: Column, index: Column, comparable: Column, tokens: Column, rules: CleaningRules) -> Column:
+    """Return struct(reason, detail) of the first rule, in the paper's order, that removes a turn, or null."""
     text, spoken = turn["text"], turn["spoken"]
     found: list[tuple[Column, str, Column]] = [(rule.nothing_said(text, spoken), "nothing_said", text)]
     if rules.repeated_turns != "off":
-        # Turns from the first: an index before it is an empty slice, not an error.
-        previous = F.slice(said, F.greatest(index, F.lit(1)), F.when(index > 0, 1).otherwise(0))
-        earlier = previous if rules.repeated_turns == "previous" else F.slice(said, 1, index)
-        found.append((rule.repeats(F.get(said, index), earlier), "repeated_turn", spoken))
+        # The first turn has no previous one: `slice` must return an empty array, not fail on position 0.
+        previous = F.slice(comparable, F.greatest(index, F.lit(1)), F.when(index > 0, 1).otherwise(0))
+        earlier = previous if rules.repeated_turns == "previous" else F.slice(comparable, 1, index)
+        found.append((rule.repeats(F.get(comparable, index), earlier), "repeated_turn", spoken))
     if rules.previously_on:
         found.append((rule.previously_on(spoken), "previously_on", spoken))
     length = rule.length_of(spoken, rules.length_in)
@@ -101,8 +107,8 @@ def _verdict(turn: Column, index: Column, said: Column, words: Column, rules: Cl
         evidence = F.concat(F.format_number(share, 4), F.lit(" letters: "), spoken)
         found.append((share < rules.min_alphabetic_share, "too_few_letters", evidence))
     if rules.repetitive_share is not None:
-        evidence = F.concat(F.format_number(rule.most_frequent_share(words), 4), F.lit(" one word: "), spoken)
-        repetitive = rule.repetitive_tokens(words, rules.repetitive_share, rules.repetitive_min_tokens)
+        evidence = F.concat(F.format_number(rule.most_frequent_share(tokens), 4), F.lit(" one word: "), spoken)
+        repetitive = rule.repetitive_tokens(tokens, rules.repetitive_share, rules.repetitive_min_tokens)
         found.append((repetitive, "repetitive_tokens", evidence))
     if rules.drop_songs:
         found.append((rule.is_song(spoken), "song", spoken))
@@ -113,61 +119,57 @@ def _verdict(turn: Column, index: Column, said: Column, words: Column, rules: Cl
 
 
 def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
-    """Judge every turn; what follows a removed turn is removed with it (EDOS 3.1). No shuffle.
+    """Remove the turns that a rule rejects, and the turns after the first of them (EDOS 3.1). No shuffle.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
 
     Returns:
-        dialogues with turns cut to the kept ones (names stripped), total (turns before), and removed:
-        array<struct<turn, reason, detail>> of the rest, those in which nobody speaks first.
+        dialogues with the kept turns (names stripped), total (turns before), and removed:
+        array<struct<turn, reason, detail>>, turns without speech first.
     """
-    turns = F.col("turns")
+    turns, comparable, tokens = F.col("turns"), F.col("comparable"), F.col("tokens")
     spoken = F.transform(
-        turns,
-        lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules)).withField("place", i),
+        turns, lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules)).withField("place", i)
     )
     step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
     step = step.withColumn("cues", F.array().cast(REMOVED)) if rules.cues_end_dialogue else _without_cues(step)
     step = computed_once(step, plain=F.transform(turns, lambda turn: normalised(turn["spoken"])))
     step = computed_once(
         step,
-        said=F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"])),
-        words=F.transform("plain", lambda plain: F.filter(F.split(plain, " "), lambda word: word != "")),
+        comparable=F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"])),
+        tokens=F.transform("plain", lambda plain: F.filter(F.split(plain, " "), lambda word: word != "")),
     )
-    step = computed_once(
-        step,
-        verdicts=F.transform(turns, lambda turn, i: _verdict(turn, i, F.col("said"), F.get(F.col("words"), i), rules)),
-    )
+    verdicts = F.transform(turns, lambda turn, i: _verdict(turn, i, comparable, F.get(tokens, i), rules))
+    step = computed_once(step, verdicts=verdicts)
     size = F.size("turns")
     first = F.array_position(F.transform("verdicts", lambda verdict: verdict.isNotNull()), True)
     step = computed_once(step, kept=F.when(first == 0, size).otherwise(first.cast("int") - 1))
-    culprit = F.get("verdicts", F.col("kept"))["reason"]
-    culprit_place = F.get("turns", F.col("kept"))["place"].cast("string")
+    kept = F.col("kept")
+    first_place = F.get("turns", kept)["place"].cast("string")
+    because = F.concat(F.lit("turn "), first_place, F.lit(" went: "), F.get("verdicts", kept)["reason"])
     removed = F.transform(
-        F.slice("verdicts", F.col("kept") + 1, size - F.col("kept")),
+        F.slice("verdicts", kept + 1, size - kept),
         lambda verdict, i: F.struct(
-            F.get("turns", F.col("kept") + i)["place"].alias("turn"),
+            F.get("turns", kept + i)["place"].alias("turn"),
             F.when(i == 0, verdict["reason"]).otherwise("after_removed_turn").alias("reason"),
-            F.when(i == 0, verdict["detail"])
-            .otherwise(F.concat(F.lit("turn "), culprit_place, F.lit(" went: "), culprit))
-            .alias("detail"),
+            F.when(i == 0, verdict["detail"]).otherwise(because).alias("detail"),
         ),
     )
     clean = F.transform(
-        F.slice("turns", 1, F.col("kept")),
+        F.slice("turns", 1, kept),
         lambda turn: F.struct(
             turn["spoken"].alias("text"),
             *(turn[name] for name in ("start_ms", "end_ms", "sentence_first", "sentence_last")),
         ),
     )
     return computed_once(step, turns=clean, removed=F.concat("cues", removed)).drop(
-        "plain", "said", "words", "verdicts", "kept", "cues"
+        "plain", "comparable", "tokens", "verdicts", "kept", "cues"
     )
 
 
 def _without_cues(spoken: DataFrame) -> DataFrame:
-    """Turns in which nobody speaks (a bare name, a bracketed sound) stand apart, in ``cues``."""
+    """Move turns without speech (a bare name, a bracketed sound) into column ``cues``."""
     turns = F.col("turns")
     cues = F.transform(
         F.filter(turns, lambda turn: rule.nothing_said(turn["text"], turn["spoken"])),
@@ -175,94 +177,69 @@ def _without_cues(spoken: DataFrame) -> DataFrame:
             turn["place"].alias("turn"), F.lit("nothing_said").alias("reason"), turn["text"].alias("detail")
         ),
     )
-    said = F.filter(turns, lambda turn: ~rule.nothing_said(turn["text"], turn["spoken"]))
-    return computed_once(spoken, turns=said, cues=cues)
+    others = F.filter(turns, lambda turn: ~rule.nothing_said(turn["text"], turn["spoken"]))
+    return computed_once(spoken, turns=others, cues=cues)
 
 
 def judge_dialogues(judged: DataFrame, rules: CleaningRules) -> DataFrame:
-    """Say of each judged dialogue why it goes, duplicates aside (EDOS 3.1).
-
-    Returns:
-        judged with profane boolean, reason (null: it stays so far) and detail.
-    """
+    """Add profane (boolean), reason and detail; reason is null for a dialogue that is kept so far (EDOS 3.1)."""
     word = rule.profane_word(F.array_join(F.col("turns")["text"], "\n"), rules.profanity)
-    kept = F.size("turns")
+    kept, profane = F.size("turns"), F.col("profane_word").isNotNull()
     left = F.concat(kept.cast("string"), F.lit(" of "), F.col("total").cast("string"), F.lit(" turns left"))
     reason = F.when(kept == 0, "no_turns_left").when(
         kept < rules.min_turns, "one_turn_left" if rules.min_turns == 2 else "too_few_turns_left"
     )
     detail = F.when(kept < max(rules.min_turns, 1), left)
     if rules.drop_profane:
-        reason = reason.when(F.col("profane_word").isNotNull(), "profanity")
-        detail = detail.when(F.col("profane_word").isNotNull(), F.col("profane_word"))
+        reason = reason.when(profane, "profanity")
+        detail = detail.when(profane, F.col("profane_word"))
     step = computed_once(judged, profane_word=word)
-    return computed_once(step, profane=F.col("profane_word").isNotNull(), reason=reason, detail=detail).drop(
-        "profane_word"
-    )
+    return computed_once(step, profane=profane, reason=reason, detail=detail).drop("profane_word")
 
 
 def clean_dialogues(
-    dialogues: DataFrame,
-    rules: CleaningRules,
-    hold: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    dialogues: DataFrame, rules: CleaningRules, persist: Callable[[DataFrame], DataFrame] = lambda frame: frame
 ) -> Outcome:
-    """Clean dialogues by every rule of EDOS 3.1, each removed turn and dialogue with its reason.
+    """Clean dialogues by every rule of EDOS 3.1 and record why each turn and dialogue is removed.
 
-    The order: films of excluded genres; names stripped; turns judged in the paper's order (a name alone,
-    repeated, "previously on", length, letters, repetitive tokens; then songs), all after a removed one going too;
-    dialogues left with fewer than ``min_turns``; profanity; duplicates, then near-duplicates.
+    The rules apply in this order: excluded genres; character names; the turn rules in the paper's order (only a name,
+    repeated, "previously on", length, letters, repetitive tokens), then songs; ``min_turns``; profanity; duplicates;
+    near-duplicates. All turns after a removed one are removed with it.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
         rules: thresholds and switches.
-        hold: called on the frames that are read several times; the caller may persist them.
+        persist: called on the frames that are read several times.
 
     Returns:
         Outcome of ``subtitles.clean_dialogues``. Ledger: unit ``turn`` (id ``<dialogue_id>/<index>``, units 1)
-        and unit ``dialogue`` (units: the turns it still had). Turns in = turns out + units; dialogues in =
+        and unit ``dialogue`` (units: its remaining turns). Turns in = turns out + units; dialogues in =
         dialogues out + rows of unit ``dialogue``.
     """
-    excluded = rule.from_genre(F.col("genres"), rules.excluded_genres) if rules.excluded_genres else F.lit(False)
-    films = dialogues.filter(~excluded)
-    judged = hold(judge_dialogues(judge_turns(films, rules), rules))
-    standing = judged.filter(F.col("reason").isNull())
-    dropped = _turn_rows(judged).unionByName(_genre_rows(dialogues.filter(excluded), rules.excluded_genres))
-    rows = standing
+    genre = rule.excluded_genre(F.col("genres"), rules.excluded_genres)
+    judged = persist(judge_dialogues(judge_turns(dialogues.filter(genre.isNull()), rules), rules))
+    rows = judged.filter(F.col("reason").isNull())
+    turn_id = F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))
+    turns = judged.select("dialogue_id", F.inline("removed"))
+    excluded = dialogues.filter(genre.isNotNull())
+    dropped = turns.select(*left_out("turn", turn_id, F.col("reason"), 1, F.col("detail"))).unionByName(
+        excluded.select(*left_out("dialogue", "dialogue_id", genre, F.size("turns"), F.array_join("genres", ", ")))
+    )
     if rules.exact_duplicates or rules.near is not None:
-        texts = standing.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("texts"))
-        copies = hold(duplicates(texts, rules.exact_duplicates, rules.near, hold))
-        rows = standing.join(copies, "dialogue_id", "left_anti")
-        sizes = standing.select("dialogue_id", F.size("turns").alias("left"))
-        dropped = dropped.unionByName(_dialogue_rows(copies.join(sizes, "dialogue_id")))
-    goes = judged.filter(F.col("reason").isNotNull()).withColumn("left", F.size("turns"))
-    return Outcome(rows=rows.select(*dialogues.columns, "profane"), dropped=dropped.unionByName(_dialogue_rows(goes)))
+        texts = rows.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("texts"))
+        copies = persist(duplicates(texts, rules.exact_duplicates, rules.near, persist))
+        sizes = rows.select("dialogue_id", F.size("turns").alias("size"))
+        dropped = dropped.unionByName(_dropped_dialogues(copies.join(sizes, "dialogue_id")))
+        rows = rows.join(copies, "dialogue_id", "left_anti")
+    rejected = judged.filter(F.col("reason").isNotNull()).withColumn("size", F.size("turns"))
+    dropped = dropped.unionByName(_dropped_dialogues(rejected))
+    return Outcome(rows=rows.select(*dialogues.columns, "profane"), dropped=dropped)
+
+
+def _dropped_dialogues(rows: DataFrame) -> DataFrame:
+    return rows.select(*left_out("dialogue", "dialogue_id", F.col("reason"), F.col("size"), F.col("detail")))
 
 
 def count_turns(dialogues: DataFrame) -> int:
-    """The turns of all dialogues: the stage's units."""
+    """Return the number of turns in all dialogues, the stage's units."""
     return dialogues.agg(F.coalesce(F.sum(F.size("turns").cast("bigint")), F.lit(0))).head()[0]  # type: ignore[index]
-
-
-def _turn_rows(judged: DataFrame) -> DataFrame:
-    return judged.select("dialogue_id", F.inline("removed")).select(
-        F.lit("turn").alias("unit"),
-        F.concat_ws("/", "dialogue_id", F.col("turn").cast("string")).alias("id"),
-        "reason",
-        "detail",
-        F.lit(1).cast("bigint").alias("units"),
-    )
-
-
-def _dialogue_rows(goes: DataFrame) -> DataFrame:
-    units = F.col("left").cast("bigint").alias("units")
-    return goes.select(F.lit("dialogue").alias("unit"), F.col("dialogue_id").alias("id"), "reason", "detail", units)
-
-
-def _genre_rows(excluded: DataFrame, genres: Sequence[str]) -> DataFrame:
-    return excluded.select(
-        F.lit("dialogue").alias("unit"),
-        F.col("dialogue_id").alias("id"),
-        rule.excluded_genre(F.col("genres"), genres).alias("reason"),
-        F.array_join("genres", ", ").alias("detail"),
-        F.size("turns").cast("bigint").alias("units"),
-    )

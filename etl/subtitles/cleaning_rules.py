@@ -1,4 +1,4 @@
-"""The cleaning rules of EDOS 3.1, one small Column function each, with its threshold as an argument."""
+"""The cleaning rules of EDOS 3.1 as Column functions."""
 
 from collections.abc import Sequence
 
@@ -22,32 +22,33 @@ _TIME_OR_RATIO = r"(?!(?<=\d\s?:)\s?\d)"
 def _name_pattern(word: str, not_names: Sequence[str]) -> str:
     words = "|".join(f"\\Q{entry}\\E" for entry in not_names)
     refuse = rf"(?!(?i:(?:[^\s:]+\s+){{0,5}}(?:{words})[\s:,]))" if words else ""
-    # Most turns have no colon: ask for it first, the word list is slow.
+    # Most turns have no colon, and the word list is slow: check for the colon first.
     further = rf"(?:\s?(?:{_SMALL}|#)(?=[\s:])|\s{word}){{0,4}}"
     return rf"(?=[^:]{{1,80}}:){refuse}{_FIRST}{word}{further}\s?:{_TIME_OR_RATIO}(?:\s+|$)"
 
 
 def without_bracketed_text(text: Column) -> Column:
-    """The text without what stands in square, round or curly brackets.
+    """Return the text without anything in square, round or curly brackets.
 
-    In subtitles that is a character's name (`[ GRACIE ]`, `( Bob )`), the description of a sound or a manner
-    (`[ DOOR SLAMS ]`, `( whispering )`) or formatting: nothing that is said. Part of removing character names
-    (EDOS 3.1), since `[ Steve ]` and `[ Sighs ]` look alike; the dialogues released with EDOS have neither.
+    In subtitles, brackets hold a character's name (`[ GRACIE ]`, `( Bob )`), a sound or manner (`[ DOOR SLAMS ]`,
+    `( whispering )`) or formatting. This belongs to the removal of character names (EDOS 3.1), because `[ Steve ]` and
+    `[ Sighs ]` look alike. The dialogues released with EDOS have neither.
     """
     once = F.regexp_replace(text, _BRACKETED, " ")
     return F.trim(F.regexp_replace(once, r"\s+", " "))
 
 
 def without_character_names(text: Column, not_names: Sequence[str] = ()) -> Column:
-    """The text without the names of who speaks; the turn stays (EDOS 3.1).
+    """Return a turn's text without the names of its speakers (EDOS 3.1).
 
-    A name is up to five words before a colon: capitalised words, with a rank or number (`DR. SMITH :`,
-    `MAN # 2 :`, `1ST OFFICER :`, `Man on TV :`), at the start of the turn, or, all in capitals, after the end
-    of a sentence within it. Leading dashes and `>>` go as well: they mark a change of speaker. Clock times stay.
+    A name is up to five capitalised words before a colon, with a rank or number (`DR. SMITH :`, `MAN # 2 :`,
+    `1ST OFFICER :`, `Man on TV :`), at the start of the turn. After the end of a sentence within the turn, a name must
+    be all in capitals. Leading dashes and `>>` are removed too, because they mark a change of speaker. Clock times are
+    kept.
 
     Args:
         text: one turn.
-        not_names: lower-case words no name holds (`note`, `one`, `you`); before a colon they leave it alone.
+        not_names: lower-case words that no name contains, such as `note`, `one` and `you`.
     """
     start = F.regexp_replace(text, rf"^\s*{_OPENING}", "")
     named = F.regexp_replace(start, rf"^{_name_pattern(_CAPITALISED, not_names)}{_OPENING}", "")
@@ -57,76 +58,64 @@ def without_character_names(text: Column, not_names: Sequence[str] = ()) -> Colu
 
 
 def nothing_said(text: Column, spoken: Column) -> Column:
-    """Whether nothing was said: the turn held only a name or a description of a sound (EDOS 3.1)."""
+    """Return whether a turn has only a name or the description of a sound (EDOS 3.1)."""
     return (spoken == "") & (F.trim(text) != "")
 
 
 def comparable(plain: Column, spoken: Column) -> Column:
-    """What a turn is compared by for repeating another: its words, and whether it asks.
-
-    "Friday ?" answered by "Friday ." is an exchange, not a repetition.
-    """
+    """Return a turn's words, with " ?" for a question: "Friday ." does not repeat "Friday ?"."""
     return F.when((plain != "") & spoken.rlike(r"\?\W*$"), F.concat(plain, F.lit(" ?"))).otherwise(plain)
 
 
 def repeats(text: Column, earlier: Column) -> Column:
-    """Whether a turn says the same as an earlier one, apart from case and punctuation (EDOS 3.1).
+    """Return whether a turn equals an earlier one apart from case and punctuation (EDOS 3.1).
 
-    The paper does not say what a repetitive turn is; the caller chooses which turns count as earlier.
+    The paper does not define a repetitive turn, so the caller chooses the earlier turns.
 
     Args:
-        text: a turn, as ``comparable``.
-        earlier: array<string> of the turns it may repeat, as ``comparable``.
+        text: the turn, from ``comparable``.
+        earlier: array<string> of earlier turns, from ``comparable``.
     """
     return (text != "") & F.array_contains(earlier, text)
 
 
 def previously_on(text: Column) -> Column:
-    """Whether a turn opens an episode's recap: it starts with "previous on" or "previously on" (EDOS 3.1)."""
+    """Return whether a turn starts with "previous on" or "previously on", as a recap does (EDOS 3.1)."""
     return text.rlike(r"(?i)^\W*previous(?:ly)?\s*,?\s+on\b")
 
 
 def length_of(text: Column, unit: str = "characters") -> Column:
-    """The length of a turn in characters, blanks between tokens included (EDOS 3.1), or in tokens."""
+    """Return the length of a turn in tokens, or in characters including blanks (EDOS 3.1)."""
     return F.char_length(text) if unit == "characters" else F.size(F.split(text, " "))
 
 
 def alphabetic_share(text: Column) -> Column:
-    """Letters of any script as a share of the characters that are not blank (EDOS 3.1); null for none."""
+    """Return the share of letters of any script among the non-blank characters (EDOS 3.1); null without any."""
     letters = F.char_length(F.regexp_replace(text, r"[^\p{L}]", ""))
     visible = F.char_length(F.regexp_replace(text, r"\s", ""))
     return F.when(visible > 0, letters / visible)
 
 
 def most_frequent_share(words: Column) -> Column:
-    """The share of a turn's words that its most frequent word makes up; null for no words (EDOS 3.1).
-
-    Args:
-        words: array<string>, normalised words.
-    """
+    """Return the share of the most frequent word in an array of normalised words; null for no words (EDOS 3.1)."""
     counts = F.transform(F.array_distinct(words), lambda word: F.size(F.filter(words, lambda other: other == word)))
     return F.when(F.size(words) > 0, F.array_max(counts) / F.size(words))
 
 
 def repetitive_tokens(words: Column, share: float, min_tokens: int) -> Column:
-    """Whether one word is more than a share of a turn of at least so many words (EDOS 3.1 gives no number)."""
-    # A word above the share leaves few other words: the cheap test first.
+    """Return whether one word exceeds a share of a turn of at least ``min_tokens`` words (EDOS 3.1 has no number)."""
+    # A cheap necessary condition: a word above the share leaves few distinct words.
     few_distinct = F.size(F.array_distinct(words)) <= F.size(words) * (1 - share) + 1
     return (F.size(words) >= min_tokens) & few_distinct & (most_frequent_share(words) > share)
 
 
 def is_song(text: Column) -> Column:
-    """Whether a turn is sung: it bears a note sign, or `#` or `*` stands around its words. Ours, not the paper's."""
+    """Return whether a turn is sung: it has a note sign, or `#` or `*` around its words. This rule is ours."""
     return text.rlike(r"[♪♫♩♬]|^#\s*[^\s\d#]|[^\d\s]\s*#$|^\*[^*]+\*$")
 
 
-def from_genre(genres: Column, excluded: Sequence[str]) -> Column:
-    """Whether a film is of an excluded genre, in any case: EDOS 3.1 leaves out Documentary."""
-    return excluded_genre(genres, excluded).isNotNull()
-
-
 def excluded_genre(genres: Column, excluded: Sequence[str]) -> Column:
-    """The first genre of a film that is excluded, lower case; null where none is."""
+    """Return a film's first excluded genre in lower case, or null; EDOS 3.1 excludes Documentary."""
     names = [genre.strip().lower() for genre in excluded]
     if not names:
         return F.lit(None).cast("string")
@@ -135,7 +124,7 @@ def excluded_genre(genres: Column, excluded: Sequence[str]) -> Column:
 
 
 def profane_word(text: Column, entries: Sequence[str]) -> Column:
-    """The first profane word of a text, lower case; null when there is none."""
+    """Return the first profane word of a text in lower case; null without one."""
     if not entries:
         return F.lit(None).cast("string")
     found = F.regexp_extract(text, word_pattern(entries), 0)

@@ -1,45 +1,32 @@
-"""Turns into dialogues: a silence of more than 5 seconds parts two dialogues (EDOS 3.1)."""
+"""Dialogues from turns: a silence of more than 5 seconds separates two dialogues (EDOS 3.1)."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from etl.common.columns import left_out
 from etl.tables.outcome import Outcome
 
-DIALOGUE_COLUMNS = (
-    "source_path", "subtitle_id", "movie_id", "release", "language", "year", "genres",
-)  # fmt: skip
-
-
-def silence_before(turn: Column, previous: Column) -> Column:
-    """Milliseconds from the previous turn's end to this turn's start; null when either is missing (EDOS 3.1)."""
-    return turn["start_ms"] - previous["end_ms"]
+DIALOGUE_COLUMNS = ("source_path", "subtitle_id", "movie_id", "release", "language", "year", "genres")
 
 
 def opens_dialogue(turn: Column, previous: Column, silence_seconds: float) -> Column:
-    """Whether a turn begins a new dialogue: the silence before it is longer than the limit (EDOS 3.1).
-
-    The paper's exception: where a time is missing in at least one of the two turns they stay together.
-    """
-    limit_ms = F.lit(round(silence_seconds * 1000))
-    return F.coalesce(silence_before(turn, previous) > limit_ms, F.lit(False))
-
-
-def sentences_of(turns: Column) -> Column:
-    """How many sentences an array of turns stands for, as a bigint: the sum of their sentence ranges."""
-    return F.aggregate(
-        turns,
-        F.lit(0).cast("bigint"),
-        lambda total, turn: total + turn["sentence_last"] - turn["sentence_first"] + F.lit(1).cast("bigint"),
-    )
+    """Return whether the silence between two turns exceeds the limit; false where a time is missing (EDOS 3.1)."""
+    silence_ms = turn["start_ms"] - previous["end_ms"]
+    return F.coalesce(silence_ms > F.lit(round(silence_seconds * 1000)), F.lit(False))
 
 
 def count_sentences(dialogues: DataFrame) -> int:
-    """The sentences that the turns of all dialogues stand for: the stage's units out."""
-    return dialogues.agg(F.coalesce(F.sum(sentences_of(F.col("turns"))), F.lit(0))).head()[0]  # type: ignore[index]
+    """Return the number of sentences in the turns of all dialogues, the stage's units."""
+    sentences = F.aggregate(
+        "turns",
+        F.lit(0).cast("bigint"),
+        lambda total, turn: total + turn["sentence_last"] - turn["sentence_first"] + F.lit(1).cast("bigint"),
+    )
+    return dialogues.agg(F.coalesce(F.sum(sentences), F.lit(0))).head()[0]  # type: ignore[index]
 
 
 def _cut(files: DataFrame, silence_seconds: float) -> DataFrame:
-    # `turns` and `opens` are each read more than once below: Spark then computes them once, not per element.
+    # `turns` and `opens` are columns of their frame, so that Spark evaluates them once and not per element.
     turns = F.col("turns")
     opens = F.filter(
         F.sequence(F.lit(0), F.size(turns) - 1),
@@ -56,10 +43,10 @@ def _cut(files: DataFrame, silence_seconds: float) -> DataFrame:
 
 
 def sentences_outside_turns(files: DataFrame) -> DataFrame:
-    """The sentences that no turn covers, one ledger row each: sentences without a word.
+    """Return ledger rows of the sentences that no turn covers, which have no words.
 
     Args:
-        files: one row a file with subtitle_id, sentence_count and turns (in order, ranges not overlapping).
+        files: one row per file with source_path, subtitle_id, sentence_count and turns in order, without overlaps.
     """
     turns = F.col("turns")
     before = F.transform(
@@ -76,45 +63,35 @@ def sentences_outside_turns(files: DataFrame) -> DataFrame:
         )
     )
     gaps = F.filter(F.concat(before, after), lambda gap: gap["first"] <= gap["last"])
-    left_out = F.flatten(F.transform(gaps, lambda gap: F.sequence(gap["first"], gap["last"])))
-    return (
-        files.filter(F.size(turns) > 0)
-        .select("source_path", "subtitle_id", F.explode(left_out).alias("index"))
-        .select(
-            F.lit("sentence").alias("unit"),
-            F.concat_ws("-", "subtitle_id", F.col("index").cast("string")).alias("id"),
-            F.lit("no_words").alias("reason"),
-            F.lit("the sentence has no words").alias("detail"),
-            F.lit(1).cast("bigint").alias("units"),
-            F.col("source_path").alias("work_key"),
-        )
+    uncovered = F.flatten(F.transform(gaps, lambda gap: F.sequence(gap["first"], gap["last"])))
+    sentences = files.filter(F.size(turns) > 0).select(
+        F.col("source_path").alias("work_key"), "subtitle_id", F.explode(uncovered).alias("index")
     )
+    sentence_id = F.concat_ws("-", "subtitle_id", F.col("index").cast("string"))
+    row = left_out("sentence", sentence_id, "no_words", 1, "the sentence has no words")
+    return sentences.select(*row, "work_key")
 
 
 def files_without_turns(files: DataFrame) -> DataFrame:
-    """The files in which no one speaks, one ledger row each, standing for all their sentences."""
-    return files.filter(F.coalesce(F.size("turns"), F.lit(0)) <= 0).select(
-        F.lit("file").alias("unit"),
-        F.col("source_path").alias("id"),
-        F.lit("no_sentences").alias("reason"),
-        F.concat(F.col("sentence_count").cast("string"), F.lit(" sentences, none with words")).alias("detail"),
-        F.col("sentence_count").cast("bigint").alias("units"),
-        F.col("source_path").alias("work_key"),
-    )
+    """Return ledger rows of the files without any turn; their units are the file's sentences."""
+    count = F.col("sentence_count")
+    detail = F.concat(count.cast("string"), F.lit(" sentences, none with words"))
+    row = left_out("file", "source_path", "no_sentences", count, detail)
+    empty = files.filter(F.coalesce(F.size("turns"), F.lit(0)) <= 0)
+    return empty.select(*row, F.col("source_path").alias("work_key"))
 
 
 def dialogues_between_silences(files: DataFrame, silence_seconds: float) -> Outcome:
-    """Cut each file's turns into dialogues where the screen is silent for longer than the limit (EDOS 3.1).
+    """Cut each file's turns into dialogues at silences longer than the limit (EDOS 3.1).
 
     Args:
-        files: one row a file: source_path, subtitle_id, movie_id, release, language, year, genres,
-            sentence_count and turns array<struct<text, start_ms, end_ms, sentence_first, sentence_last>>
-            in the order of the film.
-        silence_seconds: the silence, in seconds, that is still inside one dialogue (the paper: 5).
+        files: one row per file: source_path, subtitle_id, movie_id, release, language, year, genres, sentence_count,
+            and turns array<struct<text, start_ms, end_ms, sentence_first, sentence_last>> in film order.
+        silence_seconds: longest silence within a dialogue (the paper: 5).
 
     Returns:
-        Outcome of the columns of ``subtitles.dialogues``. The unit is the sentence: sentence_count of the
-        files = ``count_sentences`` of the rows + units of the dropped, exactly.
+        Outcome of ``subtitles.dialogues``, in units of sentences: the files' sentence_count =
+        ``count_sentences`` of the rows + units of the dropped.
     """
     dialogues = _cut(files, silence_seconds)
     dialogue_id = F.concat_ws("-", "subtitle_id", F.get("turns", F.lit(0))["sentence_first"].cast("string"))

@@ -1,28 +1,26 @@
-"""How long the screen is silent between two sentences: what the rule of 5 s rests on (EDOS C, Figure 5)."""
+"""Silences between neighbouring sentences, the basis of the 5 s rule (EDOS C, Figure 5)."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 BIN_MS = 250
 LAST_BIN_MS = 10_000
-"""Ours: Figure 5 is printed without its numbers. From 10 s on all gaps are one class."""
+"""The classes are ours, because Figure 5 is printed without numbers. Gaps from 10 s on form one class."""
 
 
-def gap_histogram(files: DataFrame, bin_ms: int = BIN_MS, last_bin_ms: int = LAST_BIN_MS) -> DataFrame:
-    """Pairs of neighbouring sentences by the silence between them (EDOS Appendix C, Figure 5).
+def gap_histogram(files: DataFrame) -> DataFrame:
+    """Count pairs of neighbouring sentences by the silence between them (EDOS Appendix C, Figure 5).
 
-    The paper measures between subtitle blocks. A sentence may span blocks, so the pairs are of sentences, and
-    those that share a block are a class of their own.
+    The paper measures between subtitle blocks. A sentence may span blocks, so this measures between sentences, and
+    sentences that share a block form a separate class.
 
     Args:
         files: sentences, array of struct with block_first, block_last, start_ms, end_ms.
-        bin_ms: width of a class.
-        last_bin_ms: longer gaps are one class.
 
     Returns:
         kind (gap, overlap, same_block, no_time), from_ms and to_ms (of gaps; to_ms null for the last class), pairs.
     """
-    # Field by field, so that the texts are not read.
+    # Select single fields, so that the texts are not read.
     names = ("block_first", "block_last", "start_ms", "end_ms")
     times = files.select(*(F.col("sentences")[name].alias(name) for name in names))
     neighbours = F.transform(
@@ -40,14 +38,14 @@ def gap_histogram(files: DataFrame, bin_ms: int = BIN_MS, last_bin_ms: int = LAS
         .when(gap < 0, "overlap")
         .otherwise("gap")
     )
-    lower = F.least(F.floor(gap / bin_ms) * bin_ms, F.lit(last_bin_ms)).cast("int")
+    lower = F.least(F.floor(gap / BIN_MS) * BIN_MS, F.lit(LAST_BIN_MS)).cast("int")
     classes = pairs.select(kind.alias("kind"), F.when(kind == "gap", lower).alias("from_ms"))
     counted = classes.groupBy("kind", "from_ms").agg(F.count("*").alias("pairs"))
-    upper = F.when(F.col("from_ms") < last_bin_ms, F.col("from_ms") + bin_ms)
+    upper = F.when(F.col("from_ms") < LAST_BIN_MS, F.col("from_ms") + BIN_MS)
     return counted.select("kind", "from_ms", upper.alias("to_ms"), "pairs")
 
 
 def count_pairs(files: DataFrame) -> int:
-    """The pairs of neighbouring sentences in all files."""
+    """Return the number of pairs of neighbouring sentences in all files."""
     pairs = F.greatest(F.size("sentences") - 1, F.lit(0)).cast("bigint")
     return files.agg(F.coalesce(F.sum(pairs), F.lit(0))).head()[0]  # type: ignore[index]

@@ -1,15 +1,16 @@
-"""``subtitles.manifest`` -> parsed files: later copies left out, the rest read in ranges and parsed in tasks."""
+"""Reading and parsing of the files in ``subtitles.manifest``, without later copies."""
 
 import math
 from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import StructType
 
+from etl.common.columns import left_out
 from etl.subtitles.manifest import source_order
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import FILES, MANIFEST
@@ -20,24 +21,22 @@ _OPEN_COST = 64 << 10
 
 
 def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame | None = None) -> DataFrame:
-    """Add ``copy_of``: the source_path of the copy that is read instead, null for a file to read.
+    """Add ``copy_of``: the source_path of the copy that is read instead, or null for a file to read.
 
-    (release, language, subtitle_id) is unique; the first copy stays, by source in the settings' order, then
-    by source_path. A file whose path names no language is a copy of any file of its release and id that
-    names one: ids are OpenSubtitles' own and never shared between languages.
+    (release, language, subtitle_id) is unique. The first copy is kept, by source in the order of the settings, then
+    by source_path. A file whose path names no language is a copy of any file of the same release and id whose path
+    does, because OpenSubtitles never shares ids between languages.
 
     Args:
-        manifest: the whole manifest, for a copy may lie in any source.
-        sources: as the settings list them.
-        already: (release, language, subtitle_id[, source_path]) of files that were read before and may be
-            gone from the manifest; a row with the file's own source_path is no copy of it.
+        manifest: the whole manifest, because a copy may be in any source.
+        sources: the sources in the order of the settings.
+        already: (release, language, subtitle_id[, source_path]) of files read before, which the manifest may lack.
+            A row with the same source_path as a file is not a copy of it.
     """
     rows = manifest.withColumns({"_order": source_order(F.col("source"), sources), "_read": F.lit(False)})
     if already is not None:
         rows = rows.unionByName(_known(already, manifest))
-    best_first = [
-        F.col("language").isNull(), F.col("_read").desc(), F.col("_order"), F.col("source_path")
-    ]  # fmt: skip
+    best_first = [F.col("language").isNull(), F.col("_read").desc(), F.col("_order"), F.col("source_path")]
     same_upload = Window.partitionBy("release", "subtitle_id").orderBy(*best_first)
     same_language = Window.partitionBy("release", "subtitle_id", "language").orderBy(*best_first)
     winner = F.when(F.col("language").isNull(), F.first("source_path").over(same_upload)).otherwise(
@@ -52,7 +51,7 @@ def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame 
 
 
 def _known(already: DataFrame, manifest: DataFrame) -> DataFrame:
-    """Files read before, in the manifest's columns."""
+    """Return the files read before with the manifest's columns."""
     columns = {name: F.lit(None).cast(manifest.schema[name].dataType) for name in manifest.columns}
     columns |= {name: F.col(name) for name in ("release", "language", "subtitle_id")}
     named = "source_path" in already.columns
@@ -74,21 +73,21 @@ def ingest_subtitles(
 ) -> Outcome:
     """Read and parse the files of a manifest.
 
-    The parsed rows are kept on disk (``persist``) and counted at once: rows, dropped and quarantined come
-    from one reading. The caller clears the cache.
+    The parsed rows are persisted on disk and counted at once, so that rows, dropped and quarantined share one read.
+    The caller clears the cache.
 
     Args:
-        manifest: rows of ``subtitles.manifest``; with ``copy_of`` where copies are marked already.
-        languages: for files whose path names none: one of another language is dropped; all when empty.
+        manifest: rows of ``subtitles.manifest``, with ``copy_of`` if copies are marked already.
+        languages: codes to keep among files whose path names no language; all if empty.
         sources, already: see ``mark_copies``; for a manifest without ``copy_of``.
-        task_mb: stored MiB (2**20 bytes) that one task reads, and the longest range of a zip, at most.
-        max_bytes: what one file may unpack to.
-        max_ratio: unpacked over stored bytes, at most.
-        truecase: take the truecased form of shouted words.
+        task_mb: maximum stored MiB (2**20 bytes) per task and per range of a zip.
+        max_bytes: maximum unpacked bytes per file.
+        max_ratio: maximum ratio of unpacked to stored bytes.
+        truecase: use the truecased form of shouted words.
 
     Returns:
         rows of ``subtitles.files``; dropped files (same_upload_again, language_not_chosen); quarantined
-        ones (source, source_path, reason, detail).
+        files (source, source_path, reason, detail).
     """
     marked = manifest if "copy_of" in manifest.columns else mark_copies(manifest, sources, already)
     parsed = parse_files(
@@ -97,11 +96,15 @@ def ingest_subtitles(
     ).persist(StorageLevel.DISK_ONLY)  # fmt: skip
     parsed.count()
     readable = parsed.where(F.col("reason").isNull())
-    chosen = _language_chosen(languages)
+    # A file of unknown language is kept.
+    chosen = F.col("language").isNull() | F.col("language").isin(*languages) if languages else F.lit(True)
+    instead = F.concat(F.lit("read instead: "), F.col("copy_of"))
     again = marked.where(F.col("copy_of").isNotNull()).select(
-        *_left_out("same_upload_again", F.concat(F.lit("read instead: "), F.col("copy_of")))
+        *left_out("file", "source_path", "same_upload_again", 1, instead)
     )
-    foreign = readable.where(~chosen).select(*_left_out("language_not_chosen", F.col("language")))
+    foreign = readable.where(~chosen).select(
+        *left_out("file", "source_path", "language_not_chosen", 1, F.col("language"))
+    )
     return Outcome(
         rows=readable.where(chosen).select(*FILES.columns),
         dropped=again.unionByName(foreign),
@@ -109,22 +112,9 @@ def ingest_subtitles(
     )
 
 
-def _language_chosen(languages: Sequence[str]) -> Column:
-    """An unknown language stays: nothing says that it is another."""
-    return F.col("language").isNull() | F.col("language").isin(*languages) if languages else F.lit(True)
-
-
-def _left_out(reason: str, detail: Column) -> list[Column]:
-    return [
-        F.lit("file").alias("unit"), F.col("source_path").alias("id"), F.lit(reason).alias("reason"),
-        detail.alias("detail"), F.lit(1).cast("bigint").alias("units"),
-    ]  # fmt: skip
-
-
 def parse_files(files: DataFrame, *, task_bytes: int, caps: Caps, truecase: bool) -> DataFrame:
-    """Rows of ``subtitles.files`` with (reason, detail) for every manifest row, in tasks of even bytes."""
-    found = [StructField("reason", StringType()), StructField("detail", StringType())]
-    columns = StructType([*FILES.schema.fields, *found])
+    """Return a row of ``subtitles.files`` with (reason, detail) for every manifest row, in tasks of even bytes."""
+    columns = StructType([*FILES.schema.fields]).add("reason", "string").add("detail", "string")
     schema = to_arrow_schema(columns)
 
     def parsed(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
@@ -134,9 +124,9 @@ def parse_files(files: DataFrame, *, task_bytes: int, caps: Caps, truecase: bool
 
 
 def balanced_by_bytes(files: DataFrame, task_bytes: int) -> DataFrame:
-    """Partition a manifest so that neighbours in a zip or folder stay together, at most ``task_bytes`` a task.
+    """Partition a manifest into tasks of at most ``task_bytes`` that keep neighbours in a zip or folder together.
 
-    With fewer bytes than that, there is work for every core twice over all the same.
+    Small manifests get smaller tasks, about two per core.
     """
     cores = files.sparkSession.sparkContext.defaultParallelism
     cost = F.col("stored_bytes") + F.when(F.col("method").isNull(), _OPEN_COST).otherwise(0)

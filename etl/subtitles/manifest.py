@@ -1,4 +1,4 @@
-"""Sources -> ``subtitles.manifest``: every subtitle file that is there, none of them opened but zips' directories."""
+"""Listing of the subtitle files in the sources, without opening any file except the directories of zips."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -18,25 +18,25 @@ _SHARES = 1_000_000
 def find_subtitles(
     spark: SparkSession, sources: Sequence[str], languages: Sequence[str], release_default: str
 ) -> DataFrame:
-    """List the sources in tasks (one a zip or folder) and give the manifest, persisted.
+    """Return the manifest of the sources, persisted; each zip or folder is listed in a task.
 
-    Languages are chosen by path, ``[.../]xml/<language>/<year>/<film>/<upload>.xml[.gz]``, wherever in that
-    layout a source points. A file whose path names no language is listed too: its ``<meta>`` decides later.
+    The language comes from the path, ``[.../]xml/<language>/<year>/<film>/<upload>.xml[.gz]``. A source may be any
+    folder of that layout. Files whose path names no language are listed too, because their ``<meta>`` may name one.
 
     Args:
         sources: folders of ``.xml`` and ``.xml.gz``, zips, folders with zips; local paths or URIs.
-        languages: codes to keep, such as ``en`` or ``pt_br``; all when empty.
+        languages: codes to keep, such as ``en`` or ``pt_br``; all if empty.
         release_default: OPUS release of sources whose path names none.
 
     Raises:
-        InputError: no source, one that cannot be reached, or one without a file.
+        InputError: There are no sources, or a source cannot be listed or has no file.
     """
     if not sources:
         raise InputError("subtitles.sources is empty: name a folder of .xml or .xml.gz files, or an OPUS zip")
     unique = list(dict.fromkeys(sources))
     pieces = [piece for source in unique for piece in _pieces(source, languages, spark)]
     listed = _listed(spark, pieces, list(languages), release_default)
-    manifest = _told_apart(listed, unique).persist()
+    manifest = _with_unique_paths(listed, unique).persist()
     found = {row.source for row in manifest.select("source").distinct().collect()}
     for source in unique:
         if source not in found:
@@ -49,16 +49,16 @@ def find_subtitles(
 
 
 def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str:
-    """What tells changed sources: a hash of their files' paths, sizes and modification times.
+    """Return a hash of the paths, sizes and modification times of the sources' files.
 
-    Runs on the driver in bounded memory and opens no file: a zip costs one look at its folder.
+    It runs on the driver in bounded memory and opens no file.
     """
     text = "\n".join(f"{source}\t{fingerprint(source, languages)}" for source in dict.fromkeys(sources))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def in_film_sample(movie_id: Column, share: float) -> Column:
-    """Whether a film is in the sample: by hash of its id, so that a smaller share is part of a larger."""
+    """Return whether a film is in the sample, by the hash of its id; a smaller sample is a subset of a larger one."""
     return F.pmod(F.xxhash64(movie_id), F.lit(_SHARES)) < F.lit(round(share * _SHARES))
 
 
@@ -85,14 +85,14 @@ def _listed(spark: SparkSession, pieces: Sequence[Piece], languages: list[str], 
     return planned.repartition(tasks).mapInArrow(rows, MANIFEST.schema)
 
 
-def _told_apart(listed: DataFrame, sources: Sequence[str]) -> DataFrame:
-    """Make ``source_path`` unique: where two sources hold the same path, a later source's name goes in front.
+def _with_unique_paths(listed: DataFrame, sources: Sequence[str]) -> DataFrame:
+    """Make ``source_path`` unique by prefixing the name of the later source where two have the same path.
 
-    A source may also lie within another: then a container's files belong to the first one named.
+    If a source is inside another, its files belong to the one that is listed first.
     """
-    order = source_order(F.col("source"), sources)
     if len(sources) == 1:
         return listed
+    order = source_order(F.col("source"), sources)
     same_file = Window.partitionBy("container", "offset").orderBy(order)
     same_path = Window.partitionBy("source_path").orderBy(order)
     return (
@@ -108,6 +108,6 @@ def _told_apart(listed: DataFrame, sources: Sequence[str]) -> DataFrame:
 
 
 def source_order(source: Column, sources: Sequence[str]) -> Column:
-    """A source's place in the settings' list, from 1; 0 for one that is not in it."""
+    """Return a source's 1-based position in the list; 0 for a source that is not in it."""
     places = (F.when(source == name, F.lit(place)) for place, name in enumerate(sources, start=1))
     return F.coalesce(*places, F.lit(0))

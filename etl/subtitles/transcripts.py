@@ -1,11 +1,10 @@
-"""Adjacent sentences of transcripts whose speakers are known: MELD and EmoryNLP (turn truth for EDOS 3.1).
+"""Sentence pairs from transcripts with known speakers, MELD and EmoryNLP (ground truth of turns, EDOS 3.1).
 
-The two sentences of a pair are of one turn when one speaker says both without another in between: inside an
-utterance, or across two neighbouring utterances of the same speaker. Pairs never cross a dialogue or scene.
+Two adjacent sentences belong to one turn if they are in one utterance, or in neighbouring utterances of the same
+speaker. Pairs never cross a dialogue or scene.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -28,7 +27,7 @@ _STRAIGHT = str.maketrans(
     | dict.fromkeys("\u2026\u0085", "...")
     | {"\u00a0": " "}
 )
-"""Typographic marks, and those that Windows-1252 read as Latin-1 leaves, as subtitles type them."""
+"""Maps typographic marks, also those of Windows-1252 decoded as Latin-1, to the ASCII that subtitles use."""
 _TITLE = r"(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Capt|Col|Gen|Lt|Sgt)\."
 _END = re.compile(r"([.?!]+[\"')\]]*)\s+(?=[\"'(\[]?[A-Z0-9])")
 _ABBREVIATED = re.compile(rf"(?:^|[\s\"'(]){_TITLE}$|(?:^|\s)(?:[A-Z]\.)+$")
@@ -40,7 +39,7 @@ _TOKEN = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of an utterance: an end mark, a blank and a capital part two; titles do not end one."""
+    """Return the sentences of an utterance: an end mark, a blank and a capital separate two, except after titles."""
     sentences, start = [], 0
     text = " ".join(text.translate(_STRAIGHT).split())
     for end in _END.finditer(text):
@@ -51,44 +50,39 @@ def split_sentences(text: str) -> list[str]:
 
 
 def opus_tokens(sentence: str) -> str:
-    """A sentence tokenised like OPUS, one blank between tokens: ``don 't``, punctuation apart, ``...`` whole."""
+    """Return a sentence tokenised as in OPUS, with one blank between tokens: ``don 't``, ``yes , sir ...``."""
     return " ".join(_TOKEN.findall(sentence))
 
 
-def _require(frame: pd.DataFrame, corpus: str, name: str) -> None:
-    if corpus not in _COLUMNS:
-        raise InputError(f"transcript {name}: unknown corpus {corpus!r}; known are {', '.join(_COLUMNS)}")
-    missing = [column for column in _COLUMNS[corpus] if column not in frame.columns]
-    if missing:
-        raise InputError(
-            f"transcript {name}: no column {', '.join(missing)}; {corpus} has {', '.join(_COLUMNS[corpus])}"
-        )
-
-
 def _speakers(value: str) -> str:
-    """Speakers in one order; EmoryNLP lists them (``['A', 'B']``), MELD names one."""
+    """Return the speakers in sorted order; EmoryNLP lists them (``['A', 'B']``), MELD names one."""
     return "|".join(sorted(part.strip(" '\"[]").casefold() for part in re.split(r"',|\",", value)))
 
 
 def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.DataFrame:
-    """The utterances of a MELD or EmoryNLP CSV, in order.
+    """Return the utterances of a MELD or EmoryNLP CSV, in order.
 
     Args:
         frame: the CSV's rows, every column as text.
         corpus: ``meld`` or ``emorynlp``.
-        name: the file, for messages.
+        name: the file's name, for messages.
 
     Returns:
-        scene (text, unique within the corpus' file), position (int), speaker, utterance.
+        scene (text, unique within the file), position (int), speaker, utterance.
 
     Raises:
-        InputError: a column is missing, or an utterance's number is none.
+        InputError: A column is missing, or an utterance's number is not numeric.
     """
-    _require(frame, corpus, name)
+    if corpus not in _COLUMNS:
+        raise InputError(f"transcript {name}: unknown corpus {corpus!r}; known are {', '.join(_COLUMNS)}")
+    columns = _COLUMNS[corpus]
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise InputError(f"transcript {name}: no column {', '.join(missing)}; {corpus} has {', '.join(columns)}")
     position = pd.to_numeric(frame["Utterance_ID"], errors="coerce")
     if position.isna().any():
         line = int(position.isna().to_numpy().argmax()) + 2
-        raise InputError(f"transcript {name}: Utterance_ID in row {line} is no number")
+        raise InputError(f"transcript {name}: Utterance_ID in row {line} is not a number")
     scenes = zip(*(frame[column].astype(str) for column in _SCENE[corpus]), strict=True)
     table = pd.DataFrame(
         {
@@ -102,51 +96,39 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
 
 
 def normalised(text: str) -> str:
-    """Lower-case words alone, to find the same utterance in another transcript."""
+    """Return an utterance's lower-case words, to find it in another transcript."""
     return " ".join(re.findall(r"[a-z0-9]+", text.translate(_STRAIGHT).replace("'", "").lower()))
 
 
-def scene_utterances(utterances: pd.DataFrame, min_words: int = 4) -> dict[str, set[str]]:
-    """Scene to its normalised utterances of ``min_words`` words and up."""
-    found: dict[str, set[str]] = {}
-    for scene, text in zip(utterances["scene"], utterances["utterance"], strict=True):
-        words = normalised(text)
-        if words.count(" ") + 1 >= min_words:
-            found.setdefault(scene, set()).add(words)
-    return found
+def scene_utterances(utterances: pd.DataFrame) -> dict[str, set[str]]:
+    """Return each scene's normalised utterances of at least 4 words."""
+    words = utterances["utterance"].map(normalised)
+    long = words.str.count(" ") >= 3
+    return {str(scene): set(group) for scene, group in words[long].groupby(utterances["scene"])}
 
 
-def without_repeats(
-    utterances: pd.DataFrame, held_out: Iterable[pd.DataFrame], *, min_words: int = 4, max_repeats: int = 1
-) -> pd.DataFrame:
-    """Training utterances without the scenes that a held-out scene repeats.
+def without_repeats(utterances: pd.DataFrame, held_out: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Drop the training scenes that share two or more utterances of at least 4 words with one held-out scene.
 
-    MELD and EmoryNLP cut the same episodes differently, so a scene goes when it shares more than ``max_repeats``
-    utterances of ``min_words`` words and up with any single held-out scene.
+    MELD and EmoryNLP cut the same episodes differently.
     """
-    homes: dict[str, set[tuple[int, str]]] = {}
-    for number, frame in enumerate(held_out):
-        for scene, texts in scene_utterances(frame, min_words).items():
-            for text in texts:
-                homes.setdefault(text, set()).add((number, scene))
-    repeated = set()
-    for scene, texts in scene_utterances(utterances, min_words).items():
-        shared = Counter(home for text in texts for home in homes.get(text, ()))
-        if shared and max(shared.values()) > max_repeats:
-            repeated.add(scene)
+    unseen = [texts for frame in held_out for texts in scene_utterances(frame).values()]
+    scenes = scene_utterances(utterances).items()
+    repeated = [scene for scene, texts in scenes if any(len(texts & others) > 1 for others in unseen)]
     return utterances[~utterances["scene"].isin(repeated)].reset_index(drop=True)
 
 
 def sentence_pairs(utterances: pd.DataFrame, source: str) -> pd.DataFrame:
-    """Adjacent sentences of a transcript with the truth.
+    """Return the pairs of adjacent sentences of a transcript with their labels.
+
+    Utterances whose numbers are not consecutive form no pair, because one between them is missing.
 
     Args:
         utterances: from :func:`transcript_utterances`.
-        source: what to call the pairs' source.
+        source: name of the pairs' source.
 
     Returns:
         source, split_group (source and scene), left_text, right_text (OPUS tokens), label (1: a new turn).
-        Utterances whose numbers do not follow each other make no pair: the one between them is missing.
     """
     rows: list[tuple[str, str, str, str, int]] = []
     last_scene, last_position, last_speaker, last_sentence = "", 0, "", ""
@@ -169,41 +151,25 @@ def transcript_pairs(
     held_out: Mapping[str, pd.DataFrame],
     further: Mapping[str, pd.DataFrame] | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Training and held-out pairs of the corpora, without the training scenes that a held-out scene repeats.
+    """Return (training, held-out) pairs of the corpora, without the training scenes that a held-out scene repeats.
 
     Args:
         training: corpus (``meld``, ``emorynlp``) to the rows of its training CSV, every column as text.
-        held_out: the same for its dev CSV; the source of its pairs is named ``<corpus>`` too.
-        further: source to utterances (scene, position, speaker, utterance) that are trained on too.
-
-    Returns:
-        (training, held out), each as :func:`sentence_pairs` makes them.
+        held_out: the same for its dev CSV.
+        further: source to more training utterances (scene, position, speaker, utterance).
 
     Raises:
-        InputError: a column is missing, see :func:`transcript_utterances`.
+        InputError: see :func:`transcript_utterances`.
     """
     unseen = {name: transcript_utterances(frame, name, f"{name} dev") for name, frame in held_out.items()}
     seen = {name: transcript_utterances(frame, name, f"{name} train") for name, frame in training.items()}
-    learned = [
+    train = [
         sentence_pairs(without_repeats(utterances, unseen.values()), name)
         for name, utterances in {**seen, **(further or {})}.items()
     ]
-    judged = [sentence_pairs(utterances, name) for name, utterances in unseen.items()]
+    dev = [sentence_pairs(utterances, name) for name, utterances in unseen.items()]
     none = pd.DataFrame(columns=list(PAIR_COLUMNS))
     return (
-        pd.concat(learned, ignore_index=True) if learned else none,
-        pd.concat(judged, ignore_index=True) if judged else none,
+        pd.concat(train, ignore_index=True) if train else none,
+        pd.concat(dev, ignore_index=True) if dev else none,
     )
-
-
-__all__ = [
-    "EMORYNLP",
-    "MELD",
-    "normalised",
-    "opus_tokens",
-    "sentence_pairs",
-    "split_sentences",
-    "transcript_pairs",
-    "transcript_utterances",
-    "without_repeats",
-]

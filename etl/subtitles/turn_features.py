@@ -1,16 +1,15 @@
-"""The features of two adjacent sentences (EDOS 3.1), hashed; the same code for training and for scoring.
+"""Hashed features of two adjacent sentences, for training and for scoring (EDOS 3.1).
 
-The seven groups: 1 lemma unigrams and bigrams of both; 2 first and final tokens of both; 3 first and final
-bigrams of both; 4 whether both stand in one subtitle block; 5 the film's genres; 6 the file's sentence density;
-7 quadratic combinations. The paper does not say which combinations it kept; ours are, by group, 2+3 with 2+3, 2+3
-with the unigrams of 1, 4 with 2+3 and the unigrams of 1, and 4 with 5+6: all with all was no better on held-out
-episodes at four times the cost.
+There are seven groups: 1 lemma unigrams and bigrams of both; 2 first and final tokens of both; 3 first and final
+bigrams of both; 4 whether both are in one subtitle block; 5 the film's genres; 6 the file's sentence density;
+7 quadratic combinations. The paper does not list its combinations. Ours are, by group, 2+3 with 2+3, 2+3 with the
+unigrams of 1, 4 with 2+3 and the unigrams of 1, and 4 with 5+6. All combinations cost four times as much and were no
+better on held-out episodes.
 
-Two groups are ours, behind one setting (``lengths``): how many tokens each sentence has, in bins, and its
-combinations with 2, 3, 4 and the unigrams of 1; and the lemmas that both sentences have and how many they are,
-with the lengths.
+The setting ``lengths`` adds two groups of ours: the binned number of tokens of each sentence, combined with 2, 3, 4
+and the unigrams of 1; and the lemmas that both sentences share and their number, combined with the lengths.
 
-What is not known (the block of a transcript's sentence, a film without genres) gives no feature, not a false one.
+Missing values (the block of a transcript's sentence, the genres of a film) give no feature.
 """
 
 from collections.abc import Mapping
@@ -27,19 +26,19 @@ from etl.subtitles.turn_ragged import Ragged, mixed, side_by_side
 _compute: Any = pc
 _HASH_KEY = "edos-turn-hashes"
 DENSITY_STEP, DENSITY_BINS = 3.0, 12
-"""Sentences a minute in one bin, and how many bins; films stand between 3 and 35."""
+"""Sentences per minute in one bin, and the number of bins; films have 3 to 35 sentences per minute."""
 LENGTH_BINS = 9
 MOST_REPEATS = 3
 TYPICAL_FEATURES = 256
-"""Every row is as long a vector as one of so many different features: long sentences have more, not a louder voice."""
+"""Every feature vector has the norm of one with this many ones, so that long sentences weigh no more than others."""
 
 
 @dataclass(frozen=True)
 class LemmaTable:
-    """Lemmas by word, both hashed: what a worker looks up.
+    """Look-up table from hashed words to hashed lemmas.
 
     Attributes:
-        words: sorted uint64 hashes of lower-case words that are not their own lemma.
+        words: sorted uint64 hashes of the lower-case words that differ from their lemma.
         lemmas: the hashes of their lemmas.
     """
 
@@ -48,14 +47,14 @@ class LemmaTable:
 
     @classmethod
     def of(cls, lemmas: Mapping[str, str]) -> "LemmaTable":
-        """From word to lemma; the words in lower case."""
+        """Build the table from a mapping of lower-case words to lemmas."""
         changed = {word: lemma for word, lemma in lemmas.items() if word != lemma}
         words = _hashed(np.array(list(changed), dtype=object))
         order = np.argsort(words, kind="stable")
         return cls(words[order], _hashed(np.array(list(changed.values()), dtype=object))[order])
 
     def look_up(self, words: np.ndarray) -> np.ndarray:
-        """Hashes of the lemmas; a word that the table lacks is its own."""
+        """Return the hashes of the lemmas; a word that the table lacks is returned unchanged."""
         if not len(self.words):
             return words
         at = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
@@ -64,30 +63,30 @@ class LemmaTable:
 
 @dataclass(frozen=True)
 class FeatureSpace:
-    """Which features, into how many buckets.
+    """The features to compute and the number of hash buckets.
 
     Attributes:
         buckets: a power of two.
-        lengths: ours: the groups of lengths and of repeated lemmas, and their combinations.
+        lengths: whether to add the groups of lengths and of repeated lemmas (ours).
     """
 
     buckets: int = 2**20
     lengths: bool = True
 
     def bucket(self, features: Ragged) -> np.ndarray:
-        """The bucket of each feature: the top bits of its hash."""
+        """Return the bucket of each feature, the top bits of its hash."""
         bits = self.buckets.bit_length() - 1
         return (features.values >> np.uint64(64 - bits)).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class PairContext:
-    """What is known of pairs beyond their words.
+    """Attributes of pairs besides their words.
 
     Attributes:
         same_block: int8, 1 shared, 0 not, -1 unknown.
-        genres: each pair's film's genres, hashed; see :func:`hashed_genres`.
-        density: sentences a minute, not a number when unknown.
+        genres: hashed genres of each pair's film, from :func:`hashed_genres`.
+        density: sentences per minute, NaN if unknown.
     """
 
     same_block: np.ndarray
@@ -95,9 +94,9 @@ class PairContext:
     density: np.ndarray
 
     def part(self, pairs: slice) -> "PairContext":
-        """Of some of the pairs."""
-        chosen = np.arange(len(self.density))[pairs]
-        return PairContext(self.same_block[pairs], self.genres.rows(chosen), self.density[pairs])
+        """Return the context of a slice of the pairs."""
+        rows = np.arange(len(self.density))[pairs]
+        return PairContext(self.same_block[pairs], self.genres.rows(rows), self.density[pairs])
 
 
 def _hashed(words: np.ndarray) -> np.ndarray:
@@ -105,40 +104,39 @@ def _hashed(words: np.ndarray) -> np.ndarray:
 
 
 def hashed_tokens(texts: pa.Array) -> Ragged:
-    """The lower-case tokens of each sentence, hashed; tokens are apart by one blank, as OPUS has them."""
+    """Return the hashed lower-case tokens of each sentence, split at single blanks as in OPUS."""
     split = _compute.split_pattern(_compute.utf8_lower(texts), " ")
     tokens = split.flatten().dictionary_encode()
     counts = np.asarray(_compute.list_value_length(split), dtype=np.int64)
     hashes = _hashed(np.array(tokens.dictionary.to_pylist(), dtype=object))
     row = np.repeat(np.arange(len(counts)), counts)
+    kept = np.asarray(_compute.not_equal(split.flatten(), ""), dtype=bool)
     indices = np.asarray(tokens.indices, dtype=np.int64)
-    empty = np.asarray(_compute.equal(split.flatten(), ""), dtype=bool)
-    kept = ~empty
     return Ragged(np.bincount(row[kept], minlength=len(counts)), hashes[indices[kept]])
 
 
 def hashed_genres(genres: pa.Array) -> Ragged:
-    """The genres of each film, hashed; none for a null."""
+    """Return the hashed genres of each film; none for null."""
     counts = np.asarray(_compute.fill_null(_compute.list_value_length(genres), 0), dtype=np.int64)
     names = _compute.fill_null(_compute.cast(genres.flatten(), pa.string()), "")
     return Ragged(counts, _hashed(np.array(names.to_pylist(), dtype=object)))
 
 
 def density_bins(density: np.ndarray) -> Ragged:
-    """The sentence density's bin; none where it is not a number."""
+    """Return the bin of each sentence density; none for NaN."""
     known = np.isfinite(density)
     bins = np.minimum(density[known] // DENSITY_STEP, DENSITY_BINS).astype(np.uint64)
     return Ragged(known.astype(np.int64), bins)
 
 
 def length_bins(counts: np.ndarray) -> Ragged:
-    """How many tokens a sentence has, in bins that widen: two for each doubling (ours)."""
+    """Return the bin of each number of tokens; bins widen, about 1.5 per doubling (ours)."""
     bins = np.minimum(np.ceil(np.log2(np.maximum(counts, 1)) * 1.5), LENGTH_BINS).astype(np.uint64)
     return Ragged(np.ones(len(counts), dtype=np.int64), bins)
 
 
 def repeated(left: Ragged, right: Ragged) -> Ragged:
-    """The features that a row of both has, once each, and how many they are, up to ``MOST_REPEATS`` (ours)."""
+    """Return the distinct features that both rows have, and their number up to ``MOST_REPEATS`` (ours)."""
     keys = [
         mixed(side.values, np.repeat(np.arange(len(side)), side.counts).astype(np.uint64)) for side in (left, right)
     ]
@@ -151,39 +149,23 @@ def repeated(left: Ragged, right: Ragged) -> Ragged:
 
 
 def pair_features(
-    texts: pa.Array,
-    left: np.ndarray,
-    right: np.ndarray,
-    context: PairContext,
-    lemmas: LemmaTable,
-    space: FeatureSpace,
+    texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext, lemmas: LemmaTable, space: FeatureSpace
 ) -> Ragged:
-    """The hashed features of each pair.
+    """Return the uint64 feature hashes of each pair; :meth:`FeatureSpace.bucket` maps them to indices.
 
     Args:
-        texts: sentences without their marks, tokens apart by one blank.
+        texts: sentences without marks, with one blank between tokens.
         left, right: positions in ``texts`` of each pair's sentences.
-        context: of the pairs, in their order.
-        lemmas: see :class:`LemmaTable`.
-        space: which features.
-
-    Returns:
-        uint64 hashes; :meth:`FeatureSpace.bucket` makes them indices.
+        context: the pairs' context, in their order.
     """
     tokens = hashed_tokens(texts)
     lemma = Ragged(tokens.counts, lemmas.look_up(tokens.values))
-    edges = side_by_side(
-        [
-            tokens.firsts().salted(1),
-            tokens.lasts().salted(2),
-            (token_bigrams := tokens.bigrams()).firsts().salted(3),
-            token_bigrams.lasts().salted(4),
-        ]
-    )
+    edges = [part for ngrams in (tokens, tokens.bigrams()) for part in (ngrams.firsts(), ngrams.lasts())]
+    edge_tokens = side_by_side([part.salted(salt) for salt, part in enumerate(edges, 1)])
     lengths = length_bins(tokens.counts)
     words, pairs_of_words, ends, length = (
         side_by_side([part.rows(left).salted(100 + salt), part.rows(right).salted(200 + salt)])
-        for salt, part in enumerate((lemma, lemma.bigrams(), edges, lengths))
+        for salt, part in enumerate((lemma, lemma.bigrams(), edge_tokens, lengths))
     )
     known = context.same_block >= 0
     block = Ragged(known.astype(np.int64), context.same_block[known].astype(np.uint64)).salted(300)
@@ -200,28 +182,14 @@ def pair_features(
 
 
 def feature_value(counts: np.ndarray | int) -> np.ndarray:
-    """The value of each feature of a row that has so many (ours): the row's length is the same for all."""
+    """Return the feature value for rows of ``counts`` features, which gives all rows one norm (ours)."""
     return np.sqrt(TYPICAL_FEATURES / np.maximum(counts, 1))
 
 
 def margins(features: Ragged, weights: np.ndarray, intercept: float, space: FeatureSpace) -> np.ndarray:
-    """The linear decision value of each row."""
+    """Return the linear decision value of each row."""
     some = features.counts > 0
     sums = np.zeros(len(features))
     if some.any():
         sums[some] = np.add.reduceat(weights[space.bucket(features)], features.offsets[:-1][some])
     return sums * feature_value(features.counts) + intercept
-
-
-__all__ = [
-    "FeatureSpace",
-    "LemmaTable",
-    "PairContext",
-    "density_bins",
-    "feature_value",
-    "hashed_genres",
-    "hashed_tokens",
-    "length_bins",
-    "margins",
-    "pair_features",
-]

@@ -1,11 +1,10 @@
-"""Explicit marks of a turn in subtitles: dialogue dashes, speaker labels, bracketed sounds.
+"""Explicit marks of turns in subtitles: dialogue dashes, speaker labels, bracketed sounds.
 
-A mark is the truth that the turn segmenter learns from, so it never reaches the features; when scoring, it
-decides before the segmenter does. These rules run inside an executor's Python worker, on Arrow arrays of the
-sentences of many files at once, next to the scoring that needs them.
+The turn segmenter learns from the marks, so they are hidden from its features. In scoring, a mark overrides the
+segmenter. The rules run in an executor's Python worker, on Arrow arrays of the sentences of many files.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
 _compute: Any = pc
-"""Arrow registers its kernels at import; type checkers do not see them."""
+"""Arrow registers its functions at import, so type checkers do not know them."""
 
 _DASH = r"[-\x{2010}-\x{2015}\x{2500}_]"
 _DIALOGUE_DASH = rf"^\s*{_DASH}(?:\s*$|\s+[^-]|[^-\s\x{{2010}}-\x{{2015}}])"
@@ -31,15 +30,15 @@ NEW_TURN, SAME_TURN, UNMARKED = 1, 0, -1
 
 
 def opens_with_dash(texts: pa.Array) -> np.ndarray:
-    """Whether each sentence opens with a dialogue dash; a doubled dash is a broken-off sentence, not a turn."""
+    """Return whether each sentence opens with a dialogue dash; a doubled dash marks a broken-off sentence."""
     return _booleans(_compute.match_substring_regex(texts, _DIALOGUE_DASH))
 
 
 def speaker_names(texts: pa.Array) -> pa.Array:
-    """The name before a colon that opens each sentence (``Anna :``), in capitals; null without one.
+    """Return the name before a colon at the start of each sentence (``Anna :``) in capitals; null without one.
 
-    Truecased subtitles do not shout their labels, so the shape is a capitalised phrase of at most six tokens;
-    a colon inside a clock time is none.
+    A name is a capitalised phrase of at most six tokens, because truecasing removes all-capital labels. The colon of
+    a clock time does not count.
     """
     parts = _compute.extract_regex(texts, _LABEL)
     clock = _compute.match_substring_regex(_compute.struct_field(parts, "rest"), _CLOCK)
@@ -48,9 +47,9 @@ def speaker_names(texts: pa.Array) -> pa.Array:
 
 
 def speaker_labels(sentences: Sentences) -> np.ndarray:
-    """A code for each sentence's speaker label, -1 without one: names that open two sentences of a file.
+    """Return a code for each sentence's speaker label; -1 without one.
 
-    ``Remember :`` has the shape of a label once; a speaker's name recurs.
+    A label opens at least two sentences of a file. ``Remember :`` looks like a label, but speakers' names recur.
     """
     names = speaker_names(sentences.text).dictionary_encode()
     codes = np.asarray(_compute.fill_null(names.indices, -1), dtype=np.int64)
@@ -65,15 +64,15 @@ def speaker_labels(sentences: Sentences) -> np.ndarray:
 
 
 def without_dash(texts: pa.Array) -> pa.Array:
-    """The sentences without the dialogue dash that opens them."""
+    """Return the sentences without an opening dialogue dash."""
     bare = _compute.replace_substring_regex(texts, rf"^\s*{_DASH}\s*", "")
     return _compute.if_else(pa.array(opens_with_dash(texts)), bare, texts)
 
 
 def hidden_marks(sentences: Sentences, labels: np.ndarray) -> pa.Array:
-    """The sentences as the features see them: no dialogue dash, no speaker label, nothing in brackets.
+    """Return the sentences without dialogue dashes, speaker labels, bracketed text and repeated blanks.
 
-    ``labels`` are the codes of :func:`speaker_labels`. Runs of blanks are made one.
+    ``labels`` are the codes of :func:`speaker_labels`.
     """
     texts = without_dash(sentences.text)
     bare = _compute.replace_substring_regex(texts, r"^[^:]*:", "")
@@ -83,36 +82,23 @@ def hidden_marks(sentences: Sentences, labels: np.ndarray) -> pa.Array:
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """Spoken sentences with the marks before them, laid end to end; what pairs are made of.
+class Spoken(Sentences):
+    """Spoken sentences of a batch with their marks, concatenated.
 
-    A sentence without words of its own (a label alone, a sound in brackets) belongs to the spoken one that
-    follows it in its file: OPUS often splits ``Anna :`` from what Anna says. Runs without any words that end a
-    file stay as they are, with ``words`` false.
+    A sentence without words (a label, a sound in brackets) is merged with the next spoken one of its file, because
+    OPUS often splits ``Anna :`` from Anna's words. Sentences without words at the end of a file are kept, with
+    ``words`` false.
 
     Attributes:
-        texts: what the features see, see :func:`hidden_marks`.
-        words: whether there is any letter or digit.
-        opens_at: the flat index of the first of the sentences that belong here.
-        file: the position of its file in the batch.
-        first: whether it opens its file, and so has no left neighbour.
-        same_block: whether it begins in the block in which its left neighbour ends.
-        silence_ms: from the left neighbour's end to its start; ``UNKNOWN_MS`` where a time is missing.
-        dash, label: its marks; the label's code, -1 without one.
-        block_dash, block_label: whether its block has a sentence with that mark.
+        words: whether the text, without marks, has a letter or digit.
+        opens_at: flat index of the first merged sentence.
+        dash, label: its marks; the label's code is -1 without one.
     """
 
-    texts: pa.Array
     words: np.ndarray
     opens_at: np.ndarray
-    file: np.ndarray
-    first: np.ndarray
-    same_block: np.ndarray
-    silence_ms: np.ndarray
     dash: np.ndarray
     label: np.ndarray
-    block_dash: np.ndarray
-    block_label: np.ndarray
 
     @property
     def pairable(self) -> np.ndarray:
@@ -123,24 +109,25 @@ class Spoken:
 
     @property
     def decided(self) -> np.ndarray:
-        """What the marks say of each sentence and its left neighbour, as int8.
+        """The decision of the marks for each sentence and its left neighbour, as int8.
 
-        1: a dash, or a label other than the neighbour's, opens a turn; 0: it has no mark, while another
-        sentence of the block that the two share has one; -1: the marks say nothing.
+        NEW_TURN: the sentence has a dash, or a label other than its neighbour's. SAME_TURN: it has no mark, but
+        another sentence of the shared block has one. UNMARKED: the marks decide nothing.
         """
         neighbour = np.concatenate([[-1], self.label[:-1]])[: len(self.label)]
         decided = np.full(len(self.label), UNMARKED, dtype=np.int8)
-        decided[self.same_block & (self.block_dash | self.block_label)] = SAME_TURN
+        decided[self.same_block & (self.among(self.dash) | self.among(self.label >= 0))] = SAME_TURN
         decided[self.dash | ((self.label >= 0) & (self.label != neighbour))] = NEW_TURN
         decided[self.first] = UNMARKED
         return decided
 
 
 def spoken(sentences: Sentences) -> Spoken:
-    """The spoken sentences of a batch with their marks."""
+    """Return the spoken sentences of a batch with their marks."""
     if not len(sentences):
         none, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
-        return Spoken(sentences.text, no, none, none, no, no, none, no, none, no, no)
+        values: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
+        return Spoken(**values, words=no, opens_at=none, dash=no, label=none)
     dash, label = opens_with_dash(sentences.text), speaker_labels(sentences)
     texts = hidden_marks(sentences, label)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
@@ -148,8 +135,7 @@ def spoken(sentences: Sentences) -> Spoken:
     ends = np.concatenate([starts[1:], [len(words)]]) - 1
     known_starts = np.where(sentences.start_ms == UNKNOWN_MS, np.iinfo(np.int64).max, sentences.start_ms)
     begins = np.minimum.reduceat(known_starts, starts)
-    merged = replace(
-        sentences,
+    return Spoken(
         text=_compute.take(texts, pa.array(ends)),
         file=sentences.file[starts],
         offsets=np.searchsorted(starts, sentences.offsets),
@@ -157,37 +143,12 @@ def spoken(sentences: Sentences) -> Spoken:
         block_last=sentences.block_last[ends],
         start_ms=np.where(begins == np.iinfo(np.int64).max, UNKNOWN_MS, begins),
         end_ms=sentences.end_ms[ends],
-    )
-    dashes = np.logical_or.reduceat(dash, starts)
-    labels = np.maximum.reduceat(label, starts)
-    return Spoken(
-        texts=merged.text,
         words=words[ends],
         opens_at=starts,
-        file=merged.file,
-        first=merged.first,
-        same_block=merged.same_block,
-        silence_ms=merged.silence_ms,
-        dash=dashes,
-        label=labels,
-        block_dash=merged.among(dashes),
-        block_label=merged.among(labels >= 0),
+        dash=np.logical_or.reduceat(dash, starts),
+        label=np.maximum.reduceat(label, starts),
     )
 
 
 def _booleans(values: pa.Array) -> np.ndarray:
     return np.asarray(_compute.fill_null(values, False), dtype=bool)
-
-
-__all__ = [
-    "NEW_TURN",
-    "SAME_TURN",
-    "UNMARKED",
-    "Spoken",
-    "hidden_marks",
-    "opens_with_dash",
-    "speaker_labels",
-    "speaker_names",
-    "spoken",
-    "without_dash",
-]

@@ -1,12 +1,12 @@
-"""Adjacent sentence pairs with the truth that the subtitles' own marks give (training data for EDOS 3.1, turns).
+"""Adjacent sentence pairs labelled by the subtitles' marks (training data for the turns of EDOS 3.1).
 
-Three sources, told apart because each is blind to something else:
+There are three sources with different blind spots:
 
-``dashes``: both sentences in one block of a film that uses dialogue dashes; a dash opens a new turn, none goes on.
-``labels``: in a film that labels its speakers (SDH), a label opens a new turn, and within a block a mark does and
-nothing else; between blocks only changes are known, so the training does not see whether the block is shared.
-``carried``: two sentences that one upload of a film shows in one block and another upload in two; the dashes of
-the first are the truth for the second.
+``dashes``: two sentences in one block of a film that uses dialogue dashes. Only a dash opens a new turn.
+``labels``: two sentences of a film that labels its speakers (SDH). A label opens a new turn. Within a block, only a
+mark opens one. Between blocks only changes are known, so training masks whether the block is shared.
+``carried``: two sentences that one upload of a film shows in one block and another upload in two. The dashes of the
+first give the label for the second.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, StringType, StructType
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from etl.subtitles.transcripts import PAIR_COLUMNS
 from etl.subtitles.turn_marks import NEW_TURN, spoken
@@ -30,51 +30,39 @@ DASHES, LABELS, CARRIED = "dashes", "labels", "carried"
 MIN_LABELS = 10
 """A file with fewer labelled sentences does not label its speakers."""
 MIN_DASHES, MIN_DASH_SHARE = 20, 0.05
-"""A file with fewer sentences that open with a dash does not use dashes for turns: their absence says nothing."""
+"""A file with fewer sentences that open with a dash does not mark turns by dashes."""
 MIN_CARRIED = 12
-"""Two sentences of no more characters stand in many places of a film: the truth of one is not the other's."""
+"""Two sentences with at most this many characters occur in many places of a film, so no label is carried over."""
 
-PAIRS = (
-    StructType()
-    .add("source", "string")
-    .add("split_group", "string")
-    .add("left_text", "string")
-    .add("right_text", "string")
-    .add("label", "integer")
-    .add("same_block", "boolean")
-    .add("genres", ArrayType(StringType()))
-    .add("density", "double")
-    .add("silence_ms", "long")
-    .add("mark", "boolean")
-)
-"""A pair of adjacent sentences with its truth, see :func:`marked_pairs`."""
-_CANDIDATES = StructType([*PAIRS.fields, *StructType().add("source_path", "string").add("is_dash", "boolean").fields])
+_KEY = ("source", "split_group", "left_text", "right_text")
+PAIRS = StructType([StructField(name, StringType()) for name in _KEY]).add("label", "integer")
+"""Columns of a labelled pair of adjacent sentences, see :func:`marked_pairs`."""
+PAIRS.add("same_block", "boolean").add("genres", ArrayType(StringType())).add("density", "double")
+PAIRS.add("silence_ms", "long").add("mark", "boolean")
+_CANDIDATES = StructType([*PAIRS.fields]).add("source_path", "string").add("is_dash", "boolean")
 
 
 def density(sentence_count: np.ndarray, duration_ms: np.ndarray) -> np.ndarray:
-    """Sentences a minute of subtitle duration (EDOS 3.1: number of sentences / subtitle duration).
-
-    Not a number where the duration is unknown or none.
-    """
+    """Return sentences per minute of subtitle duration (EDOS 3.1); NaN for an unknown or zero duration."""
     minutes = np.where(duration_ms > 0, duration_ms, np.nan) / 60_000
     return sentence_count / minutes
 
 
 def _candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Every pair whose truth a mark gives, or that may take it from another upload."""
+    """Yield the pairs that a mark labels, or that another upload may label."""
     for batch in batches:
         sentences = Sentences.of(batch.column("sentences"))
-        said = spoken(sentences)
-        decided = said.decided
+        lines = spoken(sentences)
+        decided = lines.decided
         sizes = np.diff(sentences.offsets)
-        dashes = np.bincount(said.file[said.dash], minlength=batch.num_rows)
+        dashes = np.bincount(lines.file[lines.dash], minlength=batch.num_rows)
         dashed = (dashes >= MIN_DASHES) & (dashes >= MIN_DASH_SHARE * sizes)
-        labels = np.bincount(said.file[said.label >= 0], minlength=batch.num_rows)
-        labelled = (labels >= MIN_LABELS)[said.file]
-        is_label = labelled & (((said.label >= 0) & (decided == NEW_TURN)) | said.same_block)
-        is_dash = said.same_block & dashed[said.file] & ~labelled
-        kept = np.flatnonzero(said.pairable & (is_label | is_dash | ~said.same_block))
-        file, silence, mark = said.file[kept], said.silence_ms[kept], decided[kept]
+        labels = np.bincount(lines.file[lines.label >= 0], minlength=batch.num_rows)
+        labelled = (labels >= MIN_LABELS)[lines.file]
+        is_label = labelled & (((lines.label >= 0) & (decided == NEW_TURN)) | lines.same_block)
+        is_dash = lines.same_block & dashed[lines.file] & ~labelled
+        kept = np.flatnonzero(lines.pairable & (is_label | is_dash | ~lines.same_block))
+        file, silence, mark = lines.file[kept], lines.silence_ms[kept], decided[kept]
         source = np.where(is_label[kept], LABELS, np.where(is_dash[kept], DASHES, CARRIED))
         durations = np.asarray(_compute.fill_null(batch.column("subtitle_duration_ms"), 0), dtype=np.int64)
         per_minute = density(sizes, durations)[file]
@@ -83,10 +71,10 @@ def _candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             [
                 pa.array(source),
                 _compute.take(batch.column("movie_id"), rows),
-                _compute.take(said.texts, pa.array(kept - 1)),
-                _compute.take(said.texts, pa.array(kept)),
+                _compute.take(lines.text, pa.array(kept - 1)),
+                _compute.take(lines.text, pa.array(kept)),
                 pa.array((mark == NEW_TURN).astype(np.int32)),
-                pa.array(said.same_block[kept]),
+                pa.array(lines.same_block[kept]),
                 _compute.take(batch.column("genres"), rows),
                 pa.array(per_minute, mask=np.isnan(per_minute)),
                 pa.array(silence, mask=silence == UNKNOWN_MS),
@@ -99,19 +87,13 @@ def _candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def films_by_hash(files: DataFrame, films: int) -> DataFrame:
-    """All uploads of so many films, the first in order of their name's hash: enough to learn from."""
-    order = F.sha2("movie_id", 256)
-    chosen = files.select("movie_id").distinct().orderBy(order, "movie_id").limit(films)
+    """Return all uploads of ``films`` films, the first by the hash of their id."""
+    chosen = files.select("movie_id").distinct().orderBy(F.sha2("movie_id", 256), "movie_id").limit(films)
     return files.join(F.broadcast(chosen), "movie_id", "left_semi")
 
 
 def transcript_rows(pairs: pd.DataFrame, spark: SparkSession) -> DataFrame:
-    """Pairs of transcripts as rows of ``PAIRS``; what a transcript does not know is null.
-
-    Args:
-        pairs: from ``transcripts.transcript_pairs``.
-        spark: the session.
-    """
+    """Return the pairs of ``transcripts.transcript_pairs`` as rows of ``PAIRS``; the other columns are null."""
     rows = spark.createDataFrame(
         list(pairs[list(PAIR_COLUMNS)].itertuples(index=False, name=None)),
         "source string, split_group string, left_text string, right_text string, label int",
@@ -125,72 +107,53 @@ def transcript_rows(pairs: pd.DataFrame, spark: SparkSession) -> DataFrame:
 
 
 def marked_pairs(files: DataFrame) -> DataFrame:
-    """Pairs of adjacent sentences whose truth the subtitles' marks give, one row a distinct pair of a film.
+    """Return the distinct pairs of adjacent sentences of each film that the subtitles' marks label.
 
     Args:
-        files: ``subtitles.files``, every upload (source_path, movie_id, genres, subtitle_duration_ms,
-            sentences).
+        files: ``subtitles.files``, every upload (source_path, movie_id, genres, subtitle_duration_ms, sentences).
 
     Returns:
-        The columns of ``PAIRS``: source (dashes, labels, carried), split_group (the film), left_text and
-        right_text without marks, label (1: a new turn), same_block, genres, density
-        (sentences a minute, null when unknown), silence_ms (for the gap rule only, null when unknown), mark
-        (what the marks say: true a new turn, false the same, null nothing).
+        The columns of ``PAIRS``: source (dashes, labels, carried), split_group (the film), left_text and right_text
+        without marks, label (1: a new turn), same_block, genres, density (sentences per minute, nullable),
+        silence_ms (for the gap rule only, nullable), mark (true: a new turn, false: the same turn, null: no mark).
     """
     columns = ("source_path", "movie_id", "genres", "subtitle_duration_ms", "sentences")
     candidates = files.select(*columns).mapInArrow(_candidates, _CANDIDATES)
-    # One scan and one shuffle: the truth of a pair in one block stands beside its copies in two.
+    # A window needs one scan and one shuffle, where a join of the labelled pairs with their copies needs two.
     copies = Window.partitionBy("split_group", F.lower("left_text"), F.lower("right_text"))
-    truth = F.when(F.col("is_dash"), F.col("label"))
+    label = F.when(F.col("is_dash"), F.col("label"))
     to_carry = F.col("source") == CARRIED
-    known = candidates.withColumns({"low": F.min(truth).over(copies), "high": F.max(truth).over(copies)})
-    told = (F.col("low") == F.col("high")) & (F.length("left_text") + F.length("right_text") > MIN_CARRIED)
-    pairs = known.filter(~to_carry | told)
+    known = candidates.withColumns({"low": F.min(label).over(copies), "high": F.max(label).over(copies)})
+    agreed = (F.col("low") == F.col("high")) & (F.length("left_text") + F.length("right_text") > MIN_CARRIED)
+    pairs = known.filter(~to_carry | agreed)
     return _distinct_pairs(pairs.withColumn("label", F.when(to_carry, F.col("low")).otherwise(F.col("label"))))
 
 
-def without_leaks(pairs: DataFrame, held_out: DataFrame, *, max_repeats: int = 1) -> DataFrame:
-    """The pairs without the films that hold scenes of held-out pairs: a series' transcript may be among them.
+def without_leaks(pairs: DataFrame, held_out: DataFrame) -> DataFrame:
+    """Drop the films that repeat two or more held-out pairs of at least 6 words.
 
-    Args:
-        pairs, held_out: rows of ``PAIRS``.
-        max_repeats: a film that has more than so many of the held-out adjacent pairs, of 6 words and up, goes.
+    The transcripts' series may be among the films. Both arguments are rows of ``PAIRS``.
     """
 
     def keyed(rows: DataFrame) -> DataFrame:
         both = F.lower(F.concat_ws(" ", "left_text", "right_text"))
         words = F.regexp_extract_all(F.regexp_replace(both, " ?'", ""), F.lit("[a-z0-9]+"), 0)
-        return rows.select("split_group", F.array_join(words, " ").alias("said"), F.size(words).alias("words"))
+        return rows.select("split_group", F.array_join(words, " ").alias("key"), F.size(words).alias("words"))
 
-    known = keyed(held_out).filter("words >= 6").select("said").distinct()
-    repeats = keyed(pairs).distinct().join(F.broadcast(known), "said").groupBy("split_group").count()
-    leaking = repeats.filter(F.col("count") > max_repeats)
+    known = keyed(held_out).filter("words >= 6").select("key").distinct()
+    repeats = keyed(pairs).distinct().join(F.broadcast(known), "key").groupBy("split_group").count()
+    leaking = repeats.filter(F.col("count") > 1)
     return pairs.join(leaking, "split_group", "left_anti").select(*pairs.columns)
 
 
 def _distinct_pairs(pairs: DataFrame) -> DataFrame:
-    """One row for a pair that several uploads of a film repeat; pairs with two truths say nothing and go."""
-    names = PAIRS.names
-    key = ["source", "split_group", "left_text", "right_text"]
-    rest = [name for name in names if name not in key]
+    """Return one row per pair of a film and source; pairs with contradicting labels are dropped."""
+    rest = [name for name in PAIRS.names if name not in _KEY]
     first = F.min_by(F.struct(*rest), F.col("source_path")).alias("row")
     return (
-        pairs.groupBy(*key)
+        pairs.groupBy(*_KEY)
         .agg(first, F.min("label").alias("low"), F.max("label").alias("high"))
         .filter(F.col("low") == F.col("high"))
-        .select(*key, *(F.col(f"row.{name}").alias(name) for name in rest))
-        .select(*names)
+        .select(*_KEY, "row.*")
+        .select(*PAIRS.names)
     )
-
-
-__all__ = [
-    "CARRIED",
-    "DASHES",
-    "LABELS",
-    "PAIRS",
-    "density",
-    "films_by_hash",
-    "marked_pairs",
-    "transcript_rows",
-    "without_leaks",
-]

@@ -1,6 +1,5 @@
-"""The turn segmenter's two kinds as scorers of pairs, whichever a model folder holds."""
+"""The two kinds of turn segmenters as scorers of pairs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,46 +15,34 @@ from udfs.predict import worker_model
 
 @dataclass(frozen=True)
 class EncoderScorer:
-    """Margins of a :class:`TurnPairClassifier`, loaded once by each worker.
-
-    Attributes:
-        path: of the model, readable from every worker.
-        batch_size: pairs the network sees at once.
-        threads: CPU threads of a worker.
-    """
+    """Margins of a :class:`TurnPairClassifier`, loaded once by each worker from a shared path."""
 
     path: str
     batch_size: int
     threads: int
 
     def __call__(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
-        model = worker_model(self.path, load_turn_pair_classifier, self.threads)
-        said: Sequence[str] = texts.to_pylist()
-        shared = {1: True, 0: False}
+        model = worker_model(self.path, TurnPairClassifier.load, self.threads)
+        sentences, shared = texts.to_pylist(), {1: True, 0: False}
         pairs = [
-            SentencePair(said[one], said[other], shared.get(block))
+            SentencePair(sentences[one], sentences[other], shared.get(block))
             for one, other, block in zip(left.tolist(), right.tolist(), context.same_block.tolist(), strict=True)
         ]
-        return model.margins(pairs, self.batch_size)  # type: ignore[operator,no-any-return]
+        return model.margins(pairs, self.batch_size)
 
 
 def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int) -> PairScorer:
-    """The scorer of the model in a folder: the SVM, or the encoder that reads both sentences.
+    """Return the scorer of the model in a folder: the SVM, or the encoder that reads both sentences.
 
     Args:
-        folder: what ``train_turn_segmenter`` wrote.
-        table: the lemmas that the SVM looks up.
-        batch_size, threads: of the encoder.
+        folder: the folder that ``train_turn_segmenter`` wrote.
+        table: lemmas for the SVM.
+        batch_size, threads: see :class:`EncoderScorer`.
 
     Raises:
-        InputError: neither kind can be read there.
+        InputError: The folder has neither kind of model.
     """
     if (folder / "head.json").is_file():
-        TurnPairClassifier.load(folder)  # says here, not in a worker, what is wrong with it
+        TurnPairClassifier.load(folder)  # raises here, not in a worker, if the model cannot be read
         return EncoderScorer(str(folder), batch_size, threads)
     return SvmScorer(TurnSegmenter.load(folder), table)
-
-
-def load_turn_pair_classifier(path: str) -> TurnPairClassifier:
-    """`TurnPairClassifier.load`, as a function that a cache can name."""
-    return TurnPairClassifier.load(path)

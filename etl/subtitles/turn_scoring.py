@@ -1,4 +1,4 @@
-"""Scoring pairs of adjacent sentences: of pair rows and of whole files, whatever the model (EDOS 3.1, turns)."""
+"""Scoring of adjacent sentences by any model, for rows of pairs and for whole files (turns of EDOS 3.1)."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
@@ -15,24 +15,24 @@ from etl.subtitles.turn_sentences import Sentences
 
 _compute: Any = pc
 _CHUNK = 4096
-"""Pairs scored at once: some 900,000 features of the SVM, which stay near the processor."""
+"""Pairs scored at once: their 900,000 or so SVM features fit into the processor's cache."""
 
 
 class PairScorer(Protocol):
-    """A model that workers call; it is pickled with the task, so what is big is loaded when it is called."""
+    """A model that workers call. It is pickled with the task, so it loads large data when it is called."""
 
     def __call__(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
-        """Margins: above 0 the right sentence opens a new turn.
+        """Return margins; above 0 the right sentence opens a new turn.
 
         Args:
             texts: sentences without marks.
-            left, right: the two sentences of each pair, as places in texts.
-            context: what else is known of the pairs.
+            left, right: positions in texts of each pair's sentences.
+            context: other attributes of the pairs.
         """
 
 
 def pairs_of(batch: pa.RecordBatch) -> tuple[pa.Array, np.ndarray, np.ndarray, PairContext]:
-    """A batch of pair rows as what a scorer takes."""
+    """Return the arguments of a scorer for a batch of rows of ``turn_pairs.PAIRS``."""
     count = batch.num_rows
     block = _compute.fill_null(_compute.cast(batch.column("same_block"), pa.int8()), -1)
     context = PairContext(
@@ -45,7 +45,7 @@ def pairs_of(batch: pa.RecordBatch) -> tuple[pa.Array, np.ndarray, np.ndarray, P
 
 
 def with_column(pairs: DataFrame, name: str, ddl: str, compute: Callable[[pa.RecordBatch], pa.Array]) -> DataFrame:
-    """The pairs with one more column, computed a batch at a time."""
+    """Add a column that is computed batch by batch."""
 
     def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -56,61 +56,54 @@ def with_column(pairs: DataFrame, name: str, ddl: str, compute: Callable[[pa.Rec
 
 
 def with_margins(pairs: DataFrame, scorer: PairScorer) -> DataFrame:
-    """The pairs (columns of ``turn_pairs.PAIRS``) with ``margin``: above 0 the scorer sees a new turn."""
+    """Add column ``margin`` to rows of ``turn_pairs.PAIRS``; above 0 the scorer predicts a new turn."""
     return with_column(pairs, "margin", "double", lambda batch: pa.array(scorer(*pairs_of(batch)), pa.float64()))
 
 
 def score_turns(files: DataFrame, scorer: PairScorer, model: str) -> DataFrame:
-    """Score every two adjacent sentences of each file.
+    """Score all adjacent sentences of each file.
 
     Args:
         files: source_path, subtitle_id, genres, subtitle_duration_ms, sentences.
         scorer: the model.
-        model: its identity, for the table.
+        model: the model's identity.
 
     Returns:
         ``subtitles.turn_scores``: scores[i] is the margin that sentence i + 1 opens a new turn, rounded to 4
-        decimals. Sentences without words are looked through; they continue the turn that the next spoken one
-        is in, and the margin stands before the first of them. Where there is nothing to compare: 0.
+        decimals, or 0 without a pair. Sentences without words belong to the turn of the next spoken sentence; the
+        first of them gets the margin.
     """
 
     def score(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            scores = file_scores(batch, scorer)
-            yield pa.RecordBatch.from_arrays(
-                [
-                    batch.column("source_path"),
-                    batch.column("subtitle_id"),
-                    pa.array([model] * batch.num_rows, pa.string()),
-                    scores,
-                ],
-                ["source_path", "subtitle_id", "model", "scores"],
-            )
+            models = pa.array([model] * batch.num_rows, pa.string())
+            keys = [batch.column("source_path"), batch.column("subtitle_id")]
+            yield pa.RecordBatch.from_arrays([*keys, models, file_scores(batch, scorer)], names)
 
+    names = ["source_path", "subtitle_id", "model", "scores"]
     columns = ("source_path", "subtitle_id", "genres", "subtitle_duration_ms", "sentences")
     ddl = "source_path string, subtitle_id string, model string, scores array<float>"
     return files.select(*columns).mapInArrow(score, ddl)
 
 
 def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> pa.Array:
-    """The scores of a batch of files, as Arrow lists of float32."""
+    """Return the scores of a batch of files as Arrow lists of float32."""
     sentences = Sentences.of(batch.column("sentences"))
-    said = spoken(sentences)
+    lines = spoken(sentences)
     sizes = np.diff(sentences.offsets)
-    right = np.flatnonzero(said.pairable)
-    file = said.file[right]
+    right = np.flatnonzero(lines.pairable)
+    file = lines.file[right]
     durations = np.asarray(_compute.fill_null(batch.column("subtitle_duration_ms"), 0), dtype=np.int64)
     context = PairContext(
-        said.same_block[right].astype(np.int8),
+        lines.same_block[right].astype(np.int8),
         hashed_genres(batch.column("genres")).rows(file),
         density(sizes, durations)[file],
     )
     flat = np.zeros(len(sentences), dtype=np.float32)
     for start in range(0, len(right), _CHUNK):
-        some = slice(start, start + _CHUNK)
-        low, high = int(right[some][0]) - 1, int(right[some][-1]) + 1
-        near, texts = right[some] - low, said.texts.slice(low, high - low)
-        found = scorer(texts, near - 1, near, context.part(some))
-        flat[said.opens_at[right[some]]] = np.round(found, 4)
+        part = slice(start, start + _CHUNK)
+        low, high = int(right[part][0]) - 1, int(right[part][-1]) + 1
+        places, texts = right[part] - low, lines.text.slice(low, high - low)
+        flat[lines.opens_at[right[part]]] = np.round(scorer(texts, places - 1, places, context.part(part)), 4)
     offsets = np.concatenate([[0], np.cumsum(np.maximum(sizes - 1, 0))])
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(flat[~sentences.first]))

@@ -1,4 +1,4 @@
-"""The turn segmenter: a linear SVM over two adjacent sentences (EDOS 3.1), and how it is trained."""
+"""The turn segmenter, a linear SVM over two adjacent sentences, and its training (EDOS 3.1)."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ SOURCE_WEIGHTS: Mapping[str, float] = {
     "labels": 0.6,
     "carried": 1.0,
 }
-"""What a pair of each source weighs in training: dashes are many and all within a block, DailyDialog is no film."""
+"""Training weights by source, else 1: dashes are many and only within blocks, and DailyDialog is not from films."""
 
 
 @dataclass(frozen=True)
@@ -38,47 +38,43 @@ class TurnSegmenter:
     """A learned linear SVM.
 
     Attributes:
-        weights: one float64 for each bucket of the feature space.
+        weights: float64 of shape (buckets,).
         intercept: added to every margin.
-        space: which features.
+        space: the feature space.
     """
 
     weights: np.ndarray
     intercept: float
     space: FeatureSpace
 
-    def _as_bytes(self) -> tuple[bytes, bytes]:
-        used = np.flatnonzero(self.weights)
-        table = np.empty(len(used), dtype=_WEIGHT)
-        table["bucket"], table["weight"] = used, self.weights[used]
-        about = {
-            "format": _FORMAT,
-            "buckets": self.space.buckets,
-            "lengths": self.space.lengths,
-            "intercept": self.intercept,
-        }
-        return json.dumps(about, sort_keys=True).encode() + b"\n", table.tobytes()
+    @property
+    def _header(self) -> bytes:
+        about = {"buckets": self.space.buckets, "lengths": self.space.lengths, "intercept": self.intercept}
+        return json.dumps({**about, "format": _FORMAT}, sort_keys=True).encode() + b"\n"
 
     @cached_property
     def identity(self) -> str:
-        """``turn-segmenter:`` and the digest of what :meth:`save` writes."""
-        return "turn-segmenter:" + hashlib.sha256(b"".join(self._as_bytes())).hexdigest()[:16]
+        """``turn-segmenter:`` and a digest of the parameters and the non-zero weights."""
+        used = np.flatnonzero(self.weights)
+        table = np.empty(len(used), dtype=_WEIGHT)
+        table["bucket"], table["weight"] = used, self.weights[used]
+        return "turn-segmenter:" + hashlib.sha256(self._header + table.tobytes()).hexdigest()[:16]
 
     def save(self, folder: Path) -> None:
-        """Write ``segmenter.json`` and ``weights.safetensors`` (int32 bucket, float64 weight; zeros left out)."""
+        """Write ``segmenter.json`` and ``weights.safetensors`` (int32 bucket, float64 weight; without zeros)."""
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / "segmenter.json").write_bytes(self._header)
         used = np.flatnonzero(self.weights)
-        (folder / "segmenter.json").write_bytes(self._as_bytes()[0])
-        weight = self.weights[used].astype(np.float64)
-        tensors: dict[str, np.ndarray] = {"bucket": used.astype(np.int32), "weight": weight}
-        save_file(tensors, folder / "weights.safetensors")
+        bucket: np.ndarray = used.astype(np.int32)
+        weight: np.ndarray = self.weights[used].astype(np.float64)
+        save_file({"bucket": bucket, "weight": weight}, folder / "weights.safetensors")
 
     @classmethod
     def load(cls, folder: Path) -> "TurnSegmenter":
-        """Read what :meth:`save` wrote.
+        """Read the model that :meth:`save` wrote.
 
         Raises:
-            InputError: a file is missing, or not what this version writes.
+            InputError: A file is missing or has another format.
         """
         try:
             about = json.loads((folder / "segmenter.json").read_bytes())
@@ -100,14 +96,14 @@ class TurnSegmenter:
 
 
 def lemma_table(lemmas: DataFrame) -> LemmaTable:
-    """The look-up table of workers from rows of word and lemma (see ``udfs.lemmas``)."""
+    """Return the workers' look-up table from rows of word and lemma (see ``udfs.lemmas``)."""
     changed = lemmas.where("word != lemma").select("word", "lemma").collect()
     return LemmaTable.of({row["word"]: row["lemma"] for row in changed})
 
 
 @dataclass(frozen=True)
 class SvmScorer:
-    """The SVM's margins of pairs, as ``turn_scoring.PairScorer``: the segmenter with the lemmas it looks up."""
+    """The SVM with its lemma table, as a ``turn_scoring.PairScorer``."""
 
     segmenter: TurnSegmenter
     table: LemmaTable
@@ -118,7 +114,7 @@ class SvmScorer:
 
 
 def with_buckets(pairs: DataFrame, table: LemmaTable, space: FeatureSpace) -> DataFrame:
-    """The pairs with ``buckets``: the sorted buckets of their features, one entry a feature."""
+    """Add column ``buckets`` with the sorted buckets of each pair's features, one entry per feature."""
 
     def buckets(batch: pa.RecordBatch) -> pa.Array:
         features = pair_features(*pairs_of(batch), table, space)
@@ -137,32 +133,29 @@ def train_turn_segmenter(
     space: FeatureSpace,
     regularization: float,
     max_iterations: int,
-    source_weights: Mapping[str, float] = SOURCE_WEIGHTS,
 ) -> TurnSegmenter:
-    """Learn a linear SVM (hinge loss, L2) that tells whether the right sentence opens a new turn (EDOS 3.1).
+    """Train a linear SVM (hinge loss, L2) that predicts whether the right sentence opens a new turn (EDOS 3.1).
 
-    The features are made in parallel; one task fits them, in the order of their texts, so that the weights are the
-    same on any number of cores.
+    All tasks compute features. One task fits them in the order of their texts, so that the weights do not depend on
+    the number of cores.
 
     Args:
         pairs: the columns of ``turn_pairs.PAIRS``.
-        table: the lemmas to look up.
-        space: which features, into how many buckets.
-        regularization: weight of the L2 penalty beside the mean loss; rows have one length, features are not
-            standardised.
-        max_iterations: passes of coordinate descent over the pairs, at most.
-        source_weights: by source; a source that is not named weighs 1.
+        table: the lemmas.
+        space: the feature space.
+        regularization: weight of the L2 penalty relative to the mean loss. Features are not standardised.
+        max_iterations: maximum passes of coordinate descent over the pairs.
 
     Raises:
-        InputError: the pairs are not of two classes.
+        InputError: The pairs do not have both classes.
     """
     classes = {row["label"] for row in pairs.select("label").distinct().collect()}
     if classes != {0, 1}:
         raise InputError(f"turn segmenter: training pairs of both classes are needed, found {sorted(classes)}")
     weight = F.lit(1.0)
-    for source, value in sorted(source_weights.items()):
+    for source, value in sorted(SOURCE_WEIGHTS.items()):
         weight = F.when(F.col("source") == source, float(value)).otherwise(weight)
-    key = ["source", "split_group", "left_text", "right_text"]
+    key = ("source", "split_group", "left_text", "right_text")
     rows = (
         with_buckets(mask_label_leakage(pairs), table, space)
         .select(*key, F.col("label").cast("double").alias("label"), weight.alias("weight"), "buckets")
@@ -181,10 +174,10 @@ def train_turn_segmenter(
 
 
 def fit_svm(rows: pa.Table, buckets: int, regularization: float, max_iterations: int) -> tuple[np.ndarray, float]:
-    """Minimise the mean weighted hinge loss plus half of ``regularization`` times the squared weights.
+    """Minimise the weighted mean hinge loss plus half of ``regularization`` times the squared norm of the weights.
 
     Args:
-        rows: label (0 or 1), weight, buckets list<int32>, an entry a feature.
+        rows: label (0 or 1), weight, buckets list<int32> with one entry per feature.
 
     Returns:
         float64 weights of shape (buckets,), and the intercept.
@@ -211,17 +204,6 @@ def fit_svm(rows: pa.Table, buckets: int, regularization: float, max_iterations:
 
 
 def mask_label_leakage(pairs: DataFrame) -> DataFrame:
-    """Between blocks, labels tell of changes and never of continuations: a new block would give them away."""
-    told_by_block = (F.col("source") == LABELS) & ~F.col("same_block")
-    return pairs.withColumn("same_block", F.when(F.coalesce(~told_by_block, F.lit(True)), F.col("same_block")))
-
-
-__all__ = [
-    "SOURCE_WEIGHTS",
-    "SvmScorer",
-    "TurnSegmenter",
-    "lemma_table",
-    "mask_label_leakage",
-    "train_turn_segmenter",
-    "with_buckets",
-]
+    """Set same_block to null in pairs of source labels between blocks, where the label is always a new turn."""
+    leaks = (F.col("source") == LABELS) & ~F.col("same_block")
+    return pairs.withColumn("same_block", F.when(F.coalesce(~leaks, F.lit(True)), F.col("same_block")))

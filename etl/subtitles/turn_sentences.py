@@ -1,4 +1,4 @@
-"""The sentences of a batch of subtitle files laid end to end, for rules that look at neighbours."""
+"""The sentences of a batch of subtitle files as flat arrays, for rules about neighbouring sentences."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 _compute: Any = pc
 UNKNOWN_MS = np.iinfo(np.int64).min
-"""A time that the file does not give."""
+"""A missing time."""
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class Sentences:
     """Flattened ``sentences`` of ``subtitles.files``.
 
     Attributes:
-        text: one string a sentence, never null.
-        file: the position of its file in the batch.
-        offsets: where each file's sentences start, and the end of all; one more than files.
-        block_first, block_last: subtitle block of its first and last word.
-        start_ms, end_ms: milliseconds from the film's start; ``UNKNOWN_MS`` where the file gives none.
+        text: one string per sentence, never null.
+        file: position of the sentence's file in the batch.
+        offsets: start of each file's sentences, and the end of the last; one more than files.
+        block_first, block_last: subtitle blocks of the first and last word.
+        start_ms, end_ms: milliseconds from the film's start, or ``UNKNOWN_MS``.
     """
 
     text: pa.Array
@@ -38,7 +38,7 @@ class Sentences:
 
     @classmethod
     def of(cls, column: pa.Array) -> "Sentences":
-        """From an Arrow ``list<struct<block_first, block_last, start_ms, end_ms, text, ...>>`` column."""
+        """Flatten an Arrow ``list<struct<block_first, block_last, start_ms, end_ms, text, ...>>`` column."""
         lengths = np.asarray(_compute.fill_null(_compute.list_value_length(column), 0), dtype=np.int64)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         flat = column.flatten()
@@ -59,7 +59,7 @@ class Sentences:
 
     @cached_property
     def first(self) -> np.ndarray:
-        """Whether the sentence opens its file, and so has no left neighbour."""
+        """Whether the sentence opens its file."""
         opens = np.zeros(len(self), dtype=bool)
         opens[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
         return opens
@@ -73,16 +73,13 @@ class Sentences:
 
     @cached_property
     def silence_ms(self) -> np.ndarray:
-        """Milliseconds from the left neighbour's end to the sentence's start; ``UNKNOWN_MS`` if not known."""
+        """Milliseconds from the left neighbour's end to the sentence's start, or ``UNKNOWN_MS``."""
         silence = np.full(len(self), UNKNOWN_MS, dtype=np.int64)
         known = (self.start_ms[1:] != UNKNOWN_MS) & (self.end_ms[:-1] != UNKNOWN_MS) & ~self.first[1:]
         silence[1:][known] = (self.start_ms[1:] - self.end_ms[:-1])[known]
         return silence
 
     def among(self, marked: np.ndarray) -> np.ndarray:
-        """Whether the block in which the sentence begins has a sentence that is marked and begins in it."""
+        """Return whether a marked sentence begins in the same block as the sentence."""
         keys = self.file * (int(self.block_first.max(initial=0)) + 2) + self.block_first + 1
         return np.isin(keys, np.unique(keys[marked]))
-
-
-__all__ = ["UNKNOWN_MS", "Sentences"]

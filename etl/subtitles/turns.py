@@ -1,4 +1,4 @@
-"""Turns of a file: where the marks, the turn segmenter and long silences part two sentences (EDOS 3.1)."""
+"""Turns of a file, separated by marks, by the turn segmenter and by long silences (EDOS 3.1)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,55 +7,42 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, StructType
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
-from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, Spoken, spoken, without_dash
+from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken, without_dash
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
 _compute: Any = pc
-_TURN = pa.struct(
-    [
-        ("text", pa.string()),
-        ("start_ms", pa.int32()),
-        ("end_ms", pa.int32()),
-        ("sentence_first", pa.int32()),
-        ("sentence_last", pa.int32()),
-    ]
-)
+_NUMBERS = ("start_ms", "end_ms", "sentence_first", "sentence_last")
+_TURNS = ArrayType(StructType([StructField("text", StringType()), *(StructField(n, IntegerType()) for n in _NUMBERS)]))
 
 
 def turn_starts(
     sentences: Sentences, margins: np.ndarray, *, explicit_marks: bool, silence_ends_turn_ms: int | None
 ) -> np.ndarray:
-    """Whether each sentence opens a turn, for the sentences of several files laid end to end.
+    """Return whether each sentence opens a turn.
 
     Args:
-        sentences: flattened.
-        margins: the segmenter's score before each sentence; those that open a file are not looked at.
-        explicit_marks: a dash or speaker label decides, and the segmenter only where the marks say nothing.
-        silence_ends_turn_ms: nobody's turn goes on over a longer silence; None: silence ends none (ours, the
-            paper does not say).
+        sentences: the sentences of several files.
+        margins: the segmenter's score before each sentence; ignored for a file's first sentence.
+        explicit_marks: whether a dash or speaker label overrides the segmenter.
+        silence_ends_turn_ms: a longer silence ends a turn (ours); None disables the rule.
     """
-    said = spoken(sentences)
-    decided = said.decided if explicit_marks else np.full(len(said.file), UNMARKED, dtype=np.int8)
+    lines = spoken(sentences)
+    decided = lines.decided if explicit_marks else np.full(len(lines.file), UNMARKED, dtype=np.int8)
+    by_margin = (margins[lines.opens_at] > 0) & lines.pairable
     starts = np.zeros(len(sentences), dtype=bool)
-    starts[said.opens_at] = _decisions(said, decided, margins[said.opens_at])
+    starts[lines.opens_at] = (decided == NEW_TURN) | ((decided != SAME_TURN) & by_margin)
     if silence_ends_turn_ms is not None:
         starts |= sentences.silence_ms > silence_ends_turn_ms
     return starts | sentences.first
 
 
-def _decisions(said: Spoken, decided: np.ndarray, margins: np.ndarray) -> np.ndarray:
-    by_margin = (margins > 0) & said.pairable
-    return np.where(decided == NEW_TURN, True, np.where(decided == SAME_TURN, False, by_margin))
-
-
 def turn_lists(sentences: Sentences, starts: np.ndarray) -> pa.Array:
-    """Each file's turns as an Arrow list of structs.
+    """Return each file's turns as an Arrow list of structs.
 
-    A turn's text is its sentences with one blank between, without the dashes that mark turns; speaker labels
-    stay. Its start is its first sentence's, its end its last one's, null where the file gives none. Turns
-    without any text go.
+    A turn's text is its sentences, joined by a blank, without dialogue dashes but with speaker labels. It starts with
+    its first sentence and ends with its last; a missing time is null. Turns without text are dropped.
     """
     texts = without_dash(sentences.text)
     first = np.flatnonzero(starts)
@@ -77,16 +64,16 @@ def turn_lists(sentences: Sentences, starts: np.ndarray) -> pa.Array:
             pa.array(first - offset, pa.int32()),
             pa.array(last - offset, pa.int32()),
         ],
-        fields=list(_TURN),
+        names=["text", *_NUMBERS],
     )
     per_file = np.bincount(file, minlength=len(sentences.offsets) - 1)
     return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(per_file)]), pa.int32()), turns)
 
 
 def flat_margins(scores: pa.Array, sentences: Sentences) -> np.ndarray:
-    """The scores of several files as the margin before each sentence; 0 before a file's first.
+    """Return the margin before each sentence of several files: its score, or 0 without one.
 
-    Scores that are missing or too few count as 0, more than there are pairs are not looked at.
+    Surplus scores are ignored.
     """
     margins = np.zeros(len(sentences))
     sizes = np.diff(sentences.offsets)
@@ -99,16 +86,15 @@ def flat_margins(scores: pa.Array, sentences: Sentences) -> np.ndarray:
 
 
 def turns_of(scored: DataFrame, *, explicit_marks: bool, silence_ends_turn_ms: int | None) -> DataFrame:
-    """Each file's turns (EDOS 3.1: two consecutive sentences are of one turn or not).
+    """Replace ``sentences`` and ``scores`` by ``turns`` (EDOS 3.1: consecutive sentences share a turn or not).
 
     Args:
         scored: ``subtitles.files`` with the ``scores`` of ``subtitles.turn_scores``.
-        explicit_marks: a dash or speaker label decides, and the segmenter the rest.
-        silence_ends_turn_ms: a longer silence ends a turn; None for never.
+        explicit_marks, silence_ends_turn_ms: see :func:`turn_starts`.
 
     Returns:
-        The files' columns without ``sentences`` and ``scores``, and ``turns``: array of struct(text, start_ms, end_ms,
-        sentence_first, sentence_last), indices from 0 within the file, both inclusive.
+        turns is array<struct<text, start_ms, end_ms, sentence_first, sentence_last>>; the sentence indices start at 0
+        in each file and are inclusive.
     """
 
     def segment(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -122,13 +108,5 @@ def turns_of(scored: DataFrame, *, explicit_marks: bool, silence_ends_turn_ms: i
             yield pa.RecordBatch.from_arrays([*columns, turn_lists(sentences, starts)], [*kept, "turns"])
 
     kept = [name for name in scored.columns if name not in ("sentences", "scores")]
-    schema = StructType([scored.schema[name] for name in kept]).add("turns", _turns_type())
+    schema = StructType([scored.schema[name] for name in kept]).add("turns", _TURNS)
     return scored.mapInArrow(segment, schema)
-
-
-def _turns_type() -> ArrayType:
-    turn = StructType().add("text", "string").add("start_ms", "integer").add("end_ms", "integer")
-    return ArrayType(turn.add("sentence_first", "integer").add("sentence_last", "integer"))
-
-
-__all__ = ["flat_margins", "turn_lists", "turn_starts", "turns_of"]

@@ -1,9 +1,10 @@
-"""Which uploads stand for a film: ``subtitles.files`` -> ``subtitles.chosen_uploads``."""
+"""Choice of the uploads that represent a film."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
 
+from etl.common.columns import left_out
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS
 
@@ -13,24 +14,21 @@ _CDS = r"^\s*([0-9]{1,2})\s*/\s*([0-9]{1,2})\s*$"
 def choose_uploads(files: DataFrame, uploads_per_film: int) -> Outcome:
     """Choose uploads for each film of a language.
 
-    Of one upload in several releases the newest release stands. Then a film's uploads are ranked:
+    The newest release of each upload is kept. Then a film's uploads are ranked by:
 
-    1. whole films before parts (``cds`` 1/1 or unstated, before 1/2, 2/2, ...);
+    1. whole films (``cds`` 1/1 or missing) before parts (1/2, 2/2, ...);
     2. human before machine translation;
-    3. times: by the share of sentences that lack a time or run backwards, in steps of 10 points, for a
-       dialogue is cut where times say so;
-    4. size: by how far the sentence count is from the median of the film's whole uploads (parts when it has
-       no others), in steps of a tenth of it, which leaves trailers, adverts and doubled files behind;
-    5. of the longest among equals, the greatest number of sentences; ties by the newest upload, the one
-       with the highest subtitle_id.
+    3. share of missing and backward times, in steps of 10 points, because times delimit the dialogues;
+    4. distance of the sentence count from the median of the film's whole uploads (of its parts if it has only parts),
+       in steps of a tenth of the median, which ranks trailers, adverts and doubled files last;
+    5. number of sentences, descending, then the newest upload, which has the highest subtitle_id.
 
-    Parts are never joined: their clocks start anew. A film without whole uploads is stood for by its best
-    part, and with ``uploads_per_film`` of 2 and up by parts beside it. A file of unknown film
-    (``file:<id>``) is a film of its own.
+    Parts are never joined, because each restarts its clock. A film without whole uploads keeps its best parts. A file
+    of unknown film (``file:<id>``) counts as a separate film.
 
     Args:
         files: ``subtitles.files``; only its small columns are read.
-        uploads_per_film: how many; 0 for all (of which each still counts once over the releases).
+        uploads_per_film: how many to keep; 0 keeps every upload, each in one release.
 
     Returns:
         rows of ``subtitles.chosen_uploads``; dropped files: newer_release_chosen, another_upload_chosen.
@@ -59,7 +57,7 @@ def choose_uploads(files: DataFrame, uploads_per_film: int) -> Outcome:
 
 
 def _small(files: DataFrame) -> DataFrame:
-    """The few numbers that the rule reads; sentences themselves stay where they are."""
+    """Select the columns that the ranking reads, without the sentences."""
     return files.select(
         "source_path", "subtitle_id", "movie_id", "release", "language", "sentence_count",
         (~_is_whole(F.col("cds"))).alias("_part"),
@@ -69,26 +67,20 @@ def _small(files: DataFrame) -> DataFrame:
 
 
 def _release_year() -> Column:
-    """``v2018`` -> 2018; null for a release that names no year."""
+    """Return the year of a release, 2018 for ``v2018``; null without one."""
     return F.expr("try_cast(regexp_extract(release, '(20[0-9]{2})', 1) AS int)")
 
 
 def _is_whole(cds: Column) -> Column:
-    """``1/1``, nothing said, or nonsense; ``2/2`` is half a film."""
-    discs = F.regexp_extract(cds, _CDS, 2)
-    return cds.isNull() | discs.isin("", "0", "00", "1", "01")
+    """Return whether a file is a whole film: true unless ``cds`` names two or more discs."""
+    return cds.isNull() | F.regexp_extract(cds, _CDS, 2).isin("", "0", "00", "1", "01")
 
 
 def _untimed_share() -> Column:
-    """Share of sentence starts and ends that are missing, and of times that run backwards, from 0 up."""
-    missing = sum(
-        (
-            F.coalesce(F.try_element_at("quirks", F.lit(name)), F.lit(0))
-            for name in ("sentence_without_start", "sentence_without_end", "time_backwards")
-        ),
-        F.lit(0),
-    )
-    return missing / F.greatest(2 * F.col("sentence_count"), F.lit(1))
+    """Return the number of missing and backward times over the number of sentence starts and ends."""
+    names = ("sentence_without_start", "sentence_without_end", "time_backwards")
+    faulty = sum((F.coalesce(F.try_element_at("quirks", F.lit(name)), F.lit(0)) for name in names), F.lit(0))
+    return faulty / F.greatest(2 * F.col("sentence_count"), F.lit(1))
 
 
 def _median_of_whole(film: WindowSpec) -> Column:
@@ -106,7 +98,4 @@ def _best_first() -> list[Column]:
 
 
 def _dropped(rows: DataFrame, reason: str, chosen: Column) -> DataFrame:
-    return rows.select(
-        F.lit("file").alias("unit"), F.col("source_path").alias("id"), F.lit(reason).alias("reason"),
-        F.concat(F.lit("chosen: "), chosen).alias("detail"), F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
+    return rows.select(*left_out("file", "source_path", reason, 1, F.concat(F.lit("chosen: "), chosen)))

@@ -133,7 +133,7 @@ def test_turn_mark_label_alone_belongs_to_the_next_sentence() -> None:
             )
         )
     )
-    assert said.texts.to_pylist() == ["Come in .", "Thanks .", "Tea ?", "Yes .", ""]
+    assert said.text.to_pylist() == ["Come in .", "Thanks .", "Tea ?", "Yes .", ""]
     assert said.opens_at.tolist() == [0, 2, 5, 6, 7]
     assert said.pairable.tolist() == [False, True, True, True, False]
     assert said.decided.tolist() == [-1, 1, 1, 1, -1]
@@ -166,4 +166,4 @@ def test_turn_mark_files_do_not_touch() -> None:
 
 def test_turn_mark_nothing_at_all() -> None:
     said = spoken(Sentences.of(marks_files([[], None])))
-    assert len(said.texts) == 0 and said.decided.dtype == np.int8
+    assert len(said.text) == 0 and said.decided.dtype == np.int8

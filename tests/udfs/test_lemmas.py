@@ -51,5 +51,5 @@ def test_lemma_changed_words_alone(lemma_words) -> None:
 
 
 def test_lemma_unknown_backend(lemma_words) -> None:
-    with pytest.raises(InputError, match=r"subtitles\.lemmatizer: 'nltk' is none of spark-nlp, simplemma"):
+    with pytest.raises(InputError, match=r"subtitles\.lemmatizer: 'nltk' is not one of spark-nlp, simplemma"):
         lemmas_of_all(lemma_words, backend="nltk")

@@ -94,7 +94,7 @@ def test_a_server_that_is_away_says_so_in_one_line() -> None:
     with pytest.raises(InputError, match=f"no language model at http://127.0.0.1:{port}/v1") as error:
         away.check()
     assert "\n" not in str(error.value)
-    with pytest.raises(RuntimeError, match=r"is away .* run again to go on") as later:
+    with pytest.raises(RuntimeError, match=r"is unreachable .* run again to continue") as later:
         away.answers([Request("p")], GREEDY)
     assert "\n" not in str(later.value)
 

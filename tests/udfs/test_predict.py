@@ -223,5 +223,5 @@ def test_outside_a_task_the_device_is_the_cpu():
 
 
 def test_a_worker_keeps_its_model(scored_models):
-    one = predict.worker_model(scored_models["weak"], predict.load_weak_labeler, 0)
-    assert predict.worker_model(scored_models["weak"], predict.load_weak_labeler, 0) is one
+    one = predict.worker_model(scored_models["weak"], predict.WeakLabeler.load, 0)
+    assert predict.worker_model(scored_models["weak"], predict.WeakLabeler.load, 0) is one

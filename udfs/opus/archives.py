@@ -1,4 +1,4 @@
-"""OPUS zips: the central directory once, then members out of large ranges; never the whole zip unpacked."""
+"""Reading of OPUS zips: the central directory once, then the members from large ranges."""
 
 import re
 import struct
@@ -6,10 +6,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import IO
 
-from udfs.opus.files import Caps, UnreadableError, inflate
+from udfs.opus.files import Caps, UnreadableError, inflate, read_up_to
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _SLACK = 512
@@ -19,7 +18,7 @@ STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 
 @dataclass(frozen=True)
 class Member:
-    """A zip's member, as its central directory has it (sizes in bytes; ``name`` as written in the zip)."""
+    """A zip's member as listed in the central directory, with sizes in bytes."""
 
     name: str
     offset: int
@@ -30,10 +29,10 @@ class Member:
 
 
 def members(file: IO[bytes]) -> Iterator[Member]:
-    """Members of a zip in the order of its central directory, folders left out; zip64 too.
+    """Yield the files in a zip or zip64 in the order of its central directory.
 
     Raises:
-        zipfile.BadZipFile: not a zip, or one whose end is lost.
+        zipfile.BadZipFile: The file is no zip or is truncated.
     """
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
@@ -43,18 +42,13 @@ def members(file: IO[bytes]) -> Iterator[Member]:
 
 
 def is_unsafe(name: str) -> bool:
-    """Whether a member's name could lead out of a folder: ``..``, absolute, backslash, control characters."""
+    """Return whether a member's name could leave a folder: ``..``, absolute, backslash, control characters."""
     return _UNSAFE.search(name) is not None
-
-
-def member_name(source_path: str, container: str) -> str:
-    """The member's name in ``zip!member`` paths."""
-    return source_path.split(PurePosixPath(container).name + "!", 1)[-1]
 
 
 @dataclass(frozen=True)
 class Range:
-    """Neighbouring members that one read brings; ``first`` and ``last`` index the sorted members."""
+    """Neighbouring members read at once: bytes [start, end) hold the sorted members [first, last)."""
 
     start: int
     end: int
@@ -63,9 +57,9 @@ class Range:
 
 
 def ranges(offsets: Sequence[int], ends: Sequence[int], most: int, gap: int = 1 << 20) -> list[Range]:
-    """Group members, sorted by offset, into ranges of at most ``most`` bytes; a larger one stands alone.
+    """Group members, sorted by offset, into ranges of at most ``most`` bytes; a larger member gets its range.
 
-    Members further apart than ``gap`` are not read together: other languages may lie between them.
+    Members further apart than ``gap`` bytes are not read together, because other languages may be between them.
     """
     found: list[Range] = []
     for number, (start, end) in enumerate(zip(offsets, ends, strict=True)):
@@ -78,25 +72,23 @@ def ranges(offsets: Sequence[int], ends: Sequence[int], most: int, gap: int = 1 
 
 
 def member_end(offset: int, name: str, stored_bytes: int) -> int:
-    """Where a member ends at the latest, given that its local extra field has the usual length."""
+    """Return an upper bound of a member's end, assuming a local extra field of usual length."""
     return offset + _LOCAL_HEADER.size + len(name.encode(errors="replace")) + _SLACK + stored_bytes
 
 
 class RangeReader:
-    """Reads pieces of a file out of one range held in memory; pieces outside it are read on their own."""
+    """Reads pieces of a file from a range held in memory; pieces outside it are read directly."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._start = 0
-        self._data = memoryview(b"")
+        self._file, self._start, self._data = file, 0, memoryview(b"")
 
     def hold(self, start: int, end: int) -> None:
-        """Read the range [start, end), or what the file has of it."""
-        self._data = memoryview(b"")
+        """Read the range [start, end) into memory."""
+        self._data = memoryview(b"")  # frees the last range first
         self._start, self._data = start, memoryview(self._read(start, end - start))
 
     def piece(self, start: int, length: int) -> bytes:
-        """``length`` bytes from ``start``; fewer where the file ends."""
+        """Return ``length`` bytes from ``start``, or fewer at the end of the file."""
         first = start - self._start
         if first >= 0 and first + length <= len(self._data):
             return bytes(self._data[first : first + length])
@@ -104,11 +96,7 @@ class RangeReader:
 
     def _read(self, start: int, length: int) -> bytes:
         self._file.seek(start)
-        pieces, left = [], length
-        while left > 0 and (piece := self._file.read(left)):
-            pieces.append(piece)
-            left -= len(piece)
-        return b"".join(pieces)
+        return read_up_to(self._file, length)
 
 
 def read_member(reader: RangeReader, member: Member, caps: Caps) -> bytes:

@@ -1,16 +1,17 @@
-"""Manifest rows in, parsed files out, inside an executor's Python worker: the reading of ``mapInArrow``."""
+"""Reading and parsing of manifest rows in an executor's Python worker, for ``mapInArrow``."""
 
 import gc
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from udfs.opus.archives import Member, RangeReader, member_end, member_name, members, ranges, read_member
+from udfs.opus.archives import Member, RangeReader, member_end, members, ranges, read_member
 from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, unpack
 from udfs.opus.parser import Subtitles, parse_subtitles
 from udfs.opus.paths import language_code
@@ -23,9 +24,9 @@ Row = dict[str, Any]
 
 
 def files_read(rows: Sequence[Row], caps: Caps, range_bytes: int) -> Iterator[tuple[Row, bytes | UnreadableError]]:
-    """Each manifest row with its unpacked bytes, or with what is wrong.
+    """Yield each manifest row with its unpacked bytes or an error.
 
-    Members of one zip are read by ranges of at most ``range_bytes`` in the order of their offsets.
+    The members of a zip are read in ranges of at most ``range_bytes`` in the order of their offsets.
     """
     ordered = sorted(rows, key=lambda row: (row["source"], row["container"], row["offset"], row["source_path"]))
     for (source, container), group in groupby(ordered, key=lambda row: (row["source"], row["container"])):
@@ -43,7 +44,7 @@ def files_read(rows: Sequence[Row], caps: Caps, range_bytes: int) -> Iterator[tu
 
 
 def _unopened(source: str, container: str) -> UnreadableError:
-    """Why a zip that the manifest lists as a file of its own could not be listed."""
+    """Return the error of a zip that the manifest has as a plain file because it could not be listed."""
     try:
         with open_container(source, container) as file:
             next(members(file), None)
@@ -57,26 +58,26 @@ def _unopened(source: str, container: str) -> UnreadableError:
 def _members_read(
     source: str, container: str, rows: Sequence[Row], caps: Caps, range_bytes: int
 ) -> Iterator[tuple[Row, bytes | UnreadableError]]:
-    wanted = [
-        Member(member_name(row["source_path"], container), row["offset"], row["stored_bytes"], row["bytes"],
-               row["method"], row["crc"])
+    targets = [
+        Member(row["source_path"].split(PurePosixPath(container).name + "!", 1)[-1], row["offset"],
+               row["stored_bytes"], row["bytes"], row["method"], row["crc"])
         for row in rows
     ]  # fmt: skip
-    ends = [member_end(member.offset, member.name, member.stored_bytes) for member in wanted]
+    ends = [member_end(member.offset, member.name, member.stored_bytes) for member in targets]
     done = 0
     try:
         with open_container(source, container) as file:
             reader = RangeReader(file)
-            for span in ranges([member.offset for member in wanted], ends, range_bytes):
+            for span in ranges([member.offset for member in targets], ends, range_bytes):
                 if span.last - span.first > 1:
                     reader.hold(span.start, span.end)
                 for number in range(span.first, span.last):
-                    data = _member_read(reader, wanted[number], rows[number], caps)
+                    data = _member_read(reader, targets[number], rows[number], caps)
                     done = number + 1
                     yield rows[number], data
     except OSError as error:
-        wrong = UnreadableError("unreadable", f"{type(error).__name__}: {error.strerror or error}")
-        yield from ((row, wrong) for row in rows[done:])
+        unreadable = UnreadableError("unreadable", f"{type(error).__name__}: {error.strerror or error}")
+        yield from ((row, unreadable) for row in rows[done:])
 
 
 def _member_read(reader: RangeReader, member: Member, row: Row, caps: Caps) -> bytes | UnreadableError:
@@ -89,16 +90,15 @@ def _member_read(reader: RangeReader, member: Member, row: Row, caps: Caps) -> b
 def parsed_batches(
     batches: Iterator[pa.RecordBatch], schema: pa.Schema, caps: Caps, truecase: bool, range_bytes: int
 ) -> Iterator[pa.RecordBatch]:
-    """For ``mapInArrow``: manifest rows in, rows of ``subtitles.files`` with (reason, detail) out.
+    """Map manifest rows to rows of ``subtitles.files`` with (reason, detail), for ``mapInArrow``.
 
-    A batch holds at most 64 files and about 32 MiB of XML. A file that cannot be read has its reason and
-    null columns.
+    A batch holds at most 64 files and about 32 MiB of XML. An unreadable file has a reason and null columns.
     """
     rows = [row for batch in batches for row in batch.to_pylist()]
     pending: list[tuple[Row, Sentences | None]] = []
     unpacked = 0
     for row, data in files_read(rows, caps, range_bytes):
-        with _no_cycle_search():
+        with _no_garbage_collection():
             pending.append(_parsed(row, data, truecase))
         unpacked += 0 if isinstance(data, UnreadableError) else len(data)
         if len(pending) >= _FILES_A_BATCH or unpacked >= _BYTES_A_BATCH:
@@ -109,8 +109,8 @@ def parsed_batches(
 
 
 @contextmanager
-def _no_cycle_search() -> Iterator[None]:
-    """Parsing makes many small objects and no cycles: searching for some costs a fifth of the time."""
+def _no_garbage_collection() -> Iterator[None]:
+    """Disable the cycle collector, which takes a fifth of the parsing time and finds no cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -146,7 +146,7 @@ def _columns(kept: Row, language: str | None, file: Subtitles) -> Row:
 
 
 def record_batch(parsed: Sequence[tuple[Row, Sentences | None]], schema: pa.Schema) -> pa.RecordBatch:
-    """Columns of a batch; sentences go from flat lists straight to Arrow, never one object a sentence."""
+    """Return the columns of a batch; sentences are converted from flat arrays, without an object per sentence."""
     columns = [
         _nested(parsed, kind.type) if kind.name == "sentences"
         else pa.array([row.get(kind.name) for row, _ in parsed], kind.type)
@@ -156,20 +156,18 @@ def record_batch(parsed: Sequence[tuple[Row, Sentences | None]], schema: pa.Sche
 
 
 def _nested(parsed: Sequence[tuple[Row, Sentences | None]], kind: pa.ListType) -> pa.Array:
-    offsets: list[int | None] = []
-    total = 0
     found = [sentences for _, sentences in parsed if sentences is not None]
-    for _, sentences in parsed:
-        offsets.append(None if sentences is None else total)
-        total += 0 if sentences is None else len(sentences.text)
-    offsets.append(total)
+    sizes = [0 if sentences is None else len(sentences.text) for _, sentences in parsed]
+    offsets = pa.array(
+        np.cumsum([0, *sizes]), pa.int32(), mask=np.array([*(file is None for _, file in parsed), False])
+    )
     fields = list(kind.value_type)
     values = pa.StructArray.from_arrays([_flat(found, one) for one in fields], fields=fields)
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, type=kind)
+    return pa.ListArray.from_arrays(offsets, values, type=kind)
 
 
 def _flat(found: Sequence[Sentences], column: pa.Field) -> pa.Array:
-    """One field of all sentences, end to end; ``index`` counts within each file."""
+    """Return one field of all sentences, concatenated; ``index`` counts within each file."""
     if not found:
         return pa.array([], column.type)
     if column.name == "index":

@@ -1,8 +1,7 @@
-"""The quick way through a file in OPUS's own regular writing: libxml2 checks it whole, the bytes are then cut.
+"""Fast parser of files in OPUS's regular form, on arrays of all tags at once.
 
-All of a file's tags are found and judged at once, as arrays; no object is made for a word or a sentence. What is not
-written exactly so (comments, CDATA, character references, stray or nested elements, words with blanks, odd times)
-is left to the tree in ``udfs.opus.parser``, with the same result.
+It creates no object per word or sentence. Files with comments, CDATA, character references, stray or nested elements,
+words with blanks, or odd times are left to the tree parser in ``udfs.opus.parser``, which gives the same result.
 """
 
 import re
@@ -22,11 +21,11 @@ _WIDE_WHITE = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\x
 _WIDE_WHITE_BEGINS = (b"\xc2", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81", b"\xe3\x80\x80")
 _QUOTES = {"&quot;": '"', "&apos;": "'"}
 _NO, _S, _S_END, _W, _W_END, _TIME = range(6)
-# What may follow what, from the tag in the row to the one in the column.
+# Whether the tag of the column may follow the tag of the row.
 _FOLLOWS = np.zeros((6, 6), dtype=bool)
 _FOLLOWS[_S, [_S_END, _W, _TIME]] = _FOLLOWS[_W_END, [_S_END, _W, _TIME]] = _FOLLOWS[_TIME, [_S_END, _W, _TIME]] = True
 _FOLLOWS[_W, _W_END] = _FOLLOWS[_S_END, _S] = True
-# The kind of a tag by its first two bytes as one number; then by whether it closes itself: only time tags do.
+# The kind of a tag by its first two bytes, and then by whether it closes itself, as only time tags do.
 _KINDS = np.zeros((256, 256), dtype=np.uint8)
 _KINDS[ord("s"), ord(" ")], _KINDS[ord("w"), ord(" ")], _KINDS[ord("t"), :] = _S, _W, _TIME
 _KINDS[ord("/"), ord("s")], _KINDS[ord("/"), ord("w")] = _S_END, _W_END
@@ -35,7 +34,7 @@ _KINDS_CLOSED = np.array([[_NO, _NO], [_S, _NO], [_S_END, _NO], [_W, _NO], [_W_E
 
 @dataclass
 class Cut:
-    """A file cut into sentences, and its ``<meta>`` as it stands."""
+    """A file's sentences, and its ``<meta>`` as text."""
 
     document_id: str
     sentences: Sentences
@@ -46,7 +45,7 @@ class Cut:
 
 @dataclass
 class _Tags:
-    """What stands before each tag of a file, by the tag's number; and the numbers of the tags of a kind."""
+    """The kind of each tag, and the number of word and time tags before it."""
 
     kinds: np.ndarray
     words_before: np.ndarray
@@ -61,24 +60,21 @@ class _Tags:
 
 
 def cut_regular(data: bytes, truecase: bool) -> Cut | None:
-    """Cut a well-formed file; None when any of it is not in the regular writing."""
+    """Parse a well-formed file; None if any part of it is not in the regular form."""
     head = _HEAD.match(data)
     end = data.rfind(b"<meta>")
     if end < 0:
         end = data.rfind(b"</document>")
-    # Before the meta data, a comment or CDATA shows as a tag that is none of ours.
+    # A comment or CDATA before the meta data appears as an unknown tag below.
     if head is None or b"\r" in data or data.find(b"<!", end) >= 0:
         return None
     body = np.frombuffer(data, dtype=np.uint8)[head.end() : end]
-    # "<" and ">" differ in one bit: both are found at once, and must take turns.
+    # "<" and ">" differ in one bit, so one comparison finds both. They must alternate.
     marks = np.flatnonzero((body & 0xFD) == ord("<"))
     opens, closes = np.ascontiguousarray(marks[::2]), np.ascontiguousarray(marks[1::2])
-    if (
-        not len(closes)
-        or len(opens) != len(closes)
-        or (body[opens] != ord("<")).any()
-        or (body[closes] != ord(">")).any()
-    ):
+    if not len(closes) or len(opens) != len(closes):
+        return None
+    if (body[opens] != ord("<")).any() or (body[closes] != ord(">")).any():
         return None
     kinds = _kinds(body, opens, closes)
     if kinds[0] != _S or kinds[-1] != _S_END or not _FOLLOWS.ravel()[kinds[:-1] * 6 + kinds[1:]].all():
@@ -101,14 +97,12 @@ def cut_regular(data: bytes, truecase: bool) -> Cut | None:
 
 
 def _before(chosen: np.ndarray) -> np.ndarray:
-    """How many are chosen before each place, and at last how many are chosen."""
-    counts = np.zeros(len(chosen) + 1, dtype=np.int64)
-    np.cumsum(chosen, out=counts[1:])
-    return counts
+    """Return the number of chosen ones before each position, and the total at the end."""
+    return np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])
 
 
 def _kinds(body: np.ndarray, tags: np.ndarray, closes: np.ndarray) -> np.ndarray:
-    """What each tag is; ``_NO`` for one that has no place in the regular writing."""
+    """Return the kind of each tag; ``_NO`` for one outside the regular form."""
     kinds = _KINDS.ravel()[body[1:][tags].astype(np.uint16) * 256 + body[2:][tags]]
     kinds = _KINDS_CLOSED.ravel()[kinds * 2 + (body[closes - 1] == ord("/"))]
     kinds[((kinds == _S_END) | (kinds == _W_END)) & (closes - tags != 3)] = _NO
@@ -116,25 +110,24 @@ def _kinds(body: np.ndarray, tags: np.ndarray, closes: np.ndarray) -> np.ndarray
 
 
 def _use_alternatives(body: bytes, words: np.ndarray, begins: np.ndarray, ends: np.ndarray, truecase: bool) -> int:
-    """Point the words that have a truecased form to it; how many have one."""
+    """Point the words with a truecased form to that form, and return their number."""
     found = [(match.start(), *match.span(1)) for match in _ALTERNATIVE.finditer(body)]
     if truecase and found:
         at, starts, stops = (np.array(column) for column in zip(*found, strict=True))
-        said = np.array([not body[start:stop].isspace() and stop > start for _, start, stop in found])
+        filled = np.array([not body[start:stop].isspace() and stop > start for _, start, stop in found])
         word = np.searchsorted(words, at) - 1
-        begins[word[said]], ends[word[said]] = starts[said], stops[said]
+        begins[word[filled]], ends[word[filled]] = starts[filled], stops[filled]
     return len(found)
 
 
 def _texts(
     body: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, after_last: np.ndarray
 ) -> pa.Array | None:
-    """The sentences' words with a blank between two; None when one has white space or a character reference in it."""
+    """Return the sentences' words joined by blanks; None if a word has white space or a character reference."""
     inner = np.ones(len(begins), dtype=bool)
     inner[after_last[after_last > first] - 1] = False
-    offsets = np.zeros(len(begins) + 1, dtype=np.int64)
-    np.cumsum(ends - begins + inner, out=offsets[1:])
-    # Each word with the byte behind it, which becomes the blank.
+    offsets = _before(ends - begins + inner)
+    # Copy each inner word with the byte after it, which becomes the blank.
     places = np.repeat(begins - offsets[:-1], np.diff(offsets))
     places += np.arange(len(places))
     text = body[places]
@@ -146,28 +139,25 @@ def _texts(
     if b"&#" in packed:
         return None
     texts = pa.StringArray.from_buffers(len(first), pa.py_buffer(bounds), pa.py_buffer(packed))
-    return _unescaped(texts) if b"&" in packed else texts
-
-
-def _has_wide_white(packed: bytes) -> bool:
-    """Whether there is white space beyond ASCII."""
-    if packed.isascii() or not any(begin in packed for begin in _WIDE_WHITE_BEGINS):
-        return False
-    return _WIDE_WHITE.search(packed) is not None
-
-
-def _unescaped(texts: pa.Array) -> pa.Array:
+    if b"&" not in packed:
+        return texts
     return pa.array([unescape(text, _QUOTES) if "&" in text else text for text in texts.to_pylist()], pa.string())
 
 
+def _has_wide_white(packed: bytes) -> bool:
+    """Return whether there is white space beyond ASCII."""
+    possible = not packed.isascii() and any(begin in packed for begin in _WIDE_WHITE_BEGINS)
+    return possible and _WIDE_WHITE.search(packed) is not None
+
+
 def _timed(times: TimeTags, texts: pa.Array, tags: _Tags, words: np.ndarray, quirks: Counter[str]) -> Sentences:
-    """Times and blocks of the sentences: the rules of ``opus_sentences``, for all sentences at once."""
+    """Apply the rules for times and blocks of ``udfs.opus.sentences`` to all sentences at once."""
     count, ids = len(times.ms), np.arange(len(times.ms))
     opened, closed = tags.numbers(_S), tags.numbers(_S_END)
     first, after_last = tags.words_before[opened], tags.words_before[closed]
     spoken = after_last > first
     have, stop = tags.times_before[opened], tags.times_before[closed]
-    # Tags before the first word, and from the first one behind the last word on; without words: all of them.
+    # Time tags up to `early` precede the first word, and those from `late` follow the last. Without words: all of them.
     early = np.where(spoken, tags.times_before[_at(words, first, closed)], stop)
     late = np.where(spoken, tags.times_before[_at(words, after_last - 1, opened)], have)
     last_opening = np.append(-1, np.maximum.accumulate(np.where(times.opens, ids, -1)))
@@ -202,25 +192,25 @@ def _timed(times: TimeTags, texts: pa.Array, tags: _Tags, words: np.ndarray, qui
 
 
 def _at(places: np.ndarray, index: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """``places[index]``; the other value where there is no such place."""
+    """Return ``places[index]``, or the other value for an index out of range."""
     known = (index >= 0) & (index < len(places))
     return np.where(known, np.append(places, 0)[np.where(known, index, 0)], otherwise)
 
 
 def _next(chosen: np.ndarray, count: int) -> np.ndarray:
-    """For each place the first chosen one at or behind it; ``count`` where there is none."""
+    """Return the first chosen position at or after each position; ``count`` without one."""
     following = np.where(chosen, np.arange(count), count)
     return np.append(np.minimum.accumulate(following[::-1])[::-1], count)
 
 
 def _open_at(times: TimeTags, place: np.ndarray) -> np.ndarray:
-    """The block that is open before the tag at a place: the one that the tag before it opened; else -1."""
+    """Return the block that is open before each tag, opened by the previous tag; -1 without one."""
     before = np.append(np.where(times.opens, times.block, -1), -1)
     return np.where(place > 0, before[place - 1], -1)
 
 
 def _block(times: TimeTags, place: np.ndarray, stop: np.ndarray) -> np.ndarray:
-    """The block of a word before the tag at a place: what is open, else what that tag closes in the sentence."""
+    """Return the block of a word before each tag: the open one, else the one that the tag closes in the sentence."""
     is_open = _open_at(times, place)
     closing = np.append(np.where(times.opens, -1, times.block), -1)[place]
     return np.where(is_open >= 0, is_open, np.where(place < stop, closing, -1))

@@ -1,9 +1,8 @@
-"""Bytes of one subtitle file, wherever it lies: plain, gzipped, or a member of a zip read by ranges.
+"""Reading and unpacking of single files from local or object stores.
 
-Nothing here trusts a size that the input claims: unpacking goes on in steps and stops at the caps.
+Sizes stated in the input are not trusted: unpacking proceeds in steps and stops at the caps.
 """
 
-import gzip
 import os
 import re
 import zlib
@@ -21,7 +20,7 @@ _STEP = 1 << 20
 
 
 class UnreadableError(ValueError):
-    """A file that goes to the quarantine: ``reason`` is one word, ``detail`` the evidence in one line."""
+    """An error that sends a file to the quarantine, with a one-word ``reason`` and one line of ``detail``."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -31,18 +30,18 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True)
 class Caps:
-    """What one file may unpack to.
+    """Limits of unpacking a file.
 
     Attributes:
-        max_bytes: unpacked bytes, at most.
-        max_ratio: unpacked over stored bytes, at most; from 1 MiB unpacked on (tiny files pack oddly).
+        max_bytes: maximum unpacked bytes.
+        max_ratio: maximum ratio of unpacked to stored bytes, above 1 MiB unpacked.
     """
 
     max_bytes: int
     max_ratio: float
 
     def check(self, stored: int, unpacked: int) -> None:
-        """Raise ``too_large`` or ``ratio`` when ``unpacked`` bytes out of ``stored`` are too many."""
+        """Raise ``too_large`` or ``ratio`` if ``unpacked`` bytes from ``stored`` bytes exceed a limit."""
         if unpacked > self.max_bytes:
             raise UnreadableError("too_large", f"more than {self.max_bytes} bytes unpacked")
         if unpacked > _STEP and unpacked > self.max_ratio * max(stored, 1):
@@ -50,7 +49,7 @@ class Caps:
 
 
 def local_path(source: str) -> str:
-    """Absolute local path of a source that is none of an object store (``dbfs:/`` is mounted locally)."""
+    """Return the absolute local path of a source outside object stores (``dbfs:/`` is mounted locally)."""
     if source.startswith("file:"):
         return unquote(re.sub(r"^file:(//[^/]*)?", "", source))
     if source.startswith("dbfs:"):
@@ -61,14 +60,14 @@ def local_path(source: str) -> str:
 
 @lru_cache(maxsize=256)
 def filesystem(source: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a source and the source's path in it.
+    """Return the file system of a source and the source's path in it.
 
     Args:
-        source: a local path, ``file:``, ``dbfs:``, or a URI that ``pyarrow.fs`` knows (``s3://``, ``gs://``,
-            ``abfss://``, ``hdfs://``; options such as ``?endpoint_override=`` are passed on).
+        source: a local path, ``file:``, ``dbfs:``, or a URI of ``pyarrow.fs`` (``s3://``, ``gs://``, ``abfss://``,
+            ``hdfs://``), with options such as ``?endpoint_override=``.
 
     Raises:
-        OSError, ValueError, pyarrow.ArrowInvalid: an unknown scheme, or no way to reach it.
+        OSError, ValueError, pyarrow.ArrowInvalid: The scheme is unknown or the store is unreachable.
     """
     if not _SCHEME.match(source) or source.startswith(("file:", "dbfs:")):
         return fs.LocalFileSystem(), local_path(source).rstrip("/") or "/"
@@ -79,13 +78,13 @@ def filesystem(source: str) -> tuple[fs.FileSystem, str]:
 
 
 def container_uri(source: str, path: str) -> str:
-    """How the manifest writes a file to open: a plain path, or ``scheme://`` and the store's path."""
+    """Return a file's address in the manifest: a plain path, or ``scheme://`` and the store's path."""
     match = _SCHEME.match(source)
     return f"{match.group(0)}{path}" if match and not source.startswith(("file:", "dbfs:")) else path
 
 
 def open_container(source: str, container: str) -> IO[bytes]:
-    """Open a file of the manifest for reading at any position."""
+    """Open a file of the manifest for random access."""
     found, _ = filesystem(source)
     if isinstance(found, fs.LocalFileSystem):
         return Path(container).open("rb", buffering=0)
@@ -94,21 +93,22 @@ def open_container(source: str, container: str) -> IO[bytes]:
 
 
 def read_plain(source: str, container: str, gzipped: bool, caps: Caps) -> bytes:
-    """The unpacked bytes of a plain or gzipped file.
+    """Return the unpacked bytes of a plain or gzipped file.
 
     Raises:
         UnreadableError: unreadable, empty, truncated_gzip, bad_gzip, too_large, ratio.
     """
     try:
         with open_container(source, container) as file:
-            stored = _read_all(file, caps.max_bytes + 1)
+            stored = read_up_to(file, caps.max_bytes + 1)
     except OSError as error:
         raise UnreadableError("unreadable", f"{type(error).__name__}: {error.strerror or error}") from error
     return unpack(stored, gzipped, caps)
 
 
-def _read_all(file: IO[bytes], most: int) -> bytes:
-    pieces, left = [], most
+def read_up_to(file: IO[bytes], length: int) -> bytes:
+    """Return the next ``length`` bytes of a file, or fewer at its end; single reads may be short."""
+    pieces, left = [], length
     while left > 0 and (piece := file.read(min(left, 64 * _STEP))):
         pieces.append(piece)
         left -= len(piece)
@@ -116,7 +116,7 @@ def _read_all(file: IO[bytes], most: int) -> bytes:
 
 
 def unpack(stored: bytes, gzipped: bool, caps: Caps) -> bytes:
-    """Unzip when the content says gzip, whatever the name says; refuse a ``.gz`` that is none."""
+    """Return the content, unpacked if it is gzip; raise for a ``.gz`` file with other content."""
     if not stored:
         raise UnreadableError("empty", "0 bytes")
     if stored[:2] == _GZIP_MAGIC:
@@ -132,56 +132,43 @@ def unpack(stored: bytes, gzipped: bool, caps: Caps) -> bytes:
 
 
 def gunzip(stored: bytes, caps: Caps) -> bytes:
-    """Unpack gzip of one or more members, never more than the caps allow.
+    """Unpack gzip of one or more members within the caps.
 
     Raises:
         UnreadableError: truncated_gzip, bad_gzip (damaged data or checksum), too_large, ratio.
     """
-    pieces: list[bytes] = []
-    unpacked, rest = 0, stored
+    unpacked, rest = bytearray(), stored
     while rest.startswith(_GZIP_MAGIC):
-        stream = zlib.decompressobj(wbits=31)
-        for piece in _inflated(stream, rest, "bad_gzip"):
-            unpacked += len(piece)
-            caps.check(len(stored), unpacked)
-            pieces.append(piece)
-        if not stream.eof:
-            raise UnreadableError("truncated_gzip", f"ends within the data, after {unpacked} bytes unpacked")
-        rest = stream.unused_data
+        rest = _decompress(rest, zlib.decompressobj(31), "gzip", len(stored), caps, unpacked)
     if rest.strip(b"\0"):
         raise UnreadableError("bad_gzip", f"{len(rest)} bytes after the end that are no gzip")
-    return b"".join(pieces)
+    return bytes(unpacked)
 
 
 def inflate(stored: bytes, caps: Caps) -> bytes:
-    """Unpack a zip member's raw deflate stream within the caps (truncated_zip, bad_zip)."""
-    stream = zlib.decompressobj(wbits=-15)
-    pieces: list[bytes] = []
-    unpacked = 0
-    for piece in _inflated(stream, stored, "bad_zip"):
-        unpacked += len(piece)
-        caps.check(len(stored), unpacked)
-        pieces.append(piece)
-    if not stream.eof:
-        raise UnreadableError("truncated_zip", f"ends within the data, after {unpacked} bytes unpacked")
-    return b"".join(pieces)
+    """Unpack a zip member's raw deflate stream within the caps.
+
+    Raises:
+        UnreadableError: truncated_zip, bad_zip, too_large, ratio.
+    """
+    unpacked = bytearray()
+    _decompress(stored, zlib.decompressobj(-15), "zip", len(stored), caps, unpacked)
+    return bytes(unpacked)
 
 
-def _inflated(stream: Any, stored: bytes, reason: str) -> Any:
-    """Yield what ``stored`` unpacks to, at most 1 MiB at a time."""
-    rest = stored
+def _decompress(data: bytes, stream: Any, kind: str, stored: int, caps: Caps, unpacked: bytearray) -> bytes:
+    """Append the content of a stream to ``unpacked``, at most 1 MiB at a time, and return the data after its end."""
     try:
         while not stream.eof:
-            piece = stream.decompress(rest, _STEP)
-            rest = stream.unconsumed_tail
-            if piece:
-                yield piece
-            elif not rest:
-                return
+            piece = stream.decompress(data, _STEP)
+            data = stream.unconsumed_tail
+            if not piece and not data:
+                break
+            unpacked += piece
+            caps.check(stored, len(unpacked))
     except zlib.error as error:
-        raise UnreadableError(reason, str(error)) from error
-
-
-def gzip_bytes(data: bytes) -> bytes:
-    """Gzip without a time stamp, so that the same data give the same bytes (demo corpus, benchmarks)."""
-    return gzip.compress(data, mtime=0)
+        raise UnreadableError(f"bad_{kind}", str(error)) from error
+    if not stream.eof:
+        raise UnreadableError(f"truncated_{kind}", f"ends within the data, after {len(unpacked)} bytes unpacked")
+    unused: bytes = stream.unused_data
+    return unused

@@ -1,9 +1,10 @@
-"""Listing what lies under a source, one folder or one zip at a time: rows of ``subtitles.manifest``."""
+"""Listing of a source's files as rows of ``subtitles.manifest``, one folder or zip at a time."""
 
 import hashlib
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -19,20 +20,20 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of listing: a ``zip``, a folder's own files (``flat``), or all below a folder (``tree``)."""
+    """A part of a listing: a ``zip``, the files directly in a folder (``flat``), or all files below it (``tree``)."""
 
     source: str
     path: str
     kind: str
 
 
-def pieces_of(source: str, languages: Sequence[str], enough: int, deepest: int = 4) -> list[Piece]:
-    """Cut the listing of a source into pieces, going down until there are ``enough`` folders.
+def pieces_of(source: str, languages: Sequence[str], enough: int) -> list[Piece]:
+    """Split the listing of a source into pieces, descending at most 4 levels until there are ``enough`` folders.
 
-    Only folders are kept here, never files; folders of other languages are left out on the way.
+    Only folders are held in memory, never files. Folders of other languages are skipped.
 
     Raises:
-        FileNotFoundError: the source does not exist.
+        FileNotFoundError: The source does not exist.
     """
     files, root = filesystem(source)
     (info,) = files.get_file_info([root])
@@ -42,8 +43,8 @@ def pieces_of(source: str, languages: Sequence[str], enough: int, deepest: int =
         return [Piece(source, root, "zip" if _is_zip(root) else "flat")]
     done: list[Piece] = []
     folders = [root]
-    for _ in range(deepest):
-        if len(folders) >= enough:
+    for _ in range(4):
+        if not 0 < len(folders) < enough:
             break
         below: list[str] = []
         for folder in folders:
@@ -58,8 +59,6 @@ def pieces_of(source: str, languages: Sequence[str], enough: int, deepest: int =
                 and _chosen(read_folder(root, child.path[len(root) :]).language, languages)
             ]
         folders = sorted(below)
-        if not folders:
-            break
     return sorted(done + [Piece(source, folder, "tree") for folder in folders], key=lambda piece: piece.path)
 
 
@@ -72,17 +71,12 @@ def _chosen(language: str | None, languages: Sequence[str]) -> bool:
 
 
 def _files(piece: Piece) -> tuple[str, list[fs.FileInfo]]:
-    """The source's root, and the files of a piece in the order of their paths."""
+    """Return the source's root, and the files of a piece in the order of their paths."""
     files, root = filesystem(piece.source)
-    selector: Any = [piece.path]
-    if piece.kind == "tree" or not (piece.kind == "zip" or (piece.path == root and _is_file(files, root))):
-        selector = fs.FileSelector(piece.path, recursive=piece.kind == "tree")
-    found = [info for info in files.get_file_info(selector) if info.type == fs.FileType.File]
-    return root, sorted(found, key=lambda info: info.path)
-
-
-def _is_file(files: fs.FileSystem, path: str) -> bool:
-    return bool(files.get_file_info([path])[0].type == fs.FileType.File)
+    found = [] if piece.kind == "tree" else files.get_file_info([piece.path])
+    if piece.kind != "zip" and (not found or found[0].type != fs.FileType.File):
+        found = files.get_file_info(fs.FileSelector(piece.path, recursive=piece.kind == "tree"))
+    return root, sorted((info for info in found if info.type == fs.FileType.File), key=lambda info: info.path)
 
 
 def _tag(info: fs.FileInfo) -> str:
@@ -90,86 +84,64 @@ def _tag(info: fs.FileInfo) -> str:
 
 
 def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> Iterator[Row]:
-    """Rows of ``subtitles.manifest`` (in its columns' order) for one piece.
+    """Yield rows of ``subtitles.manifest`` for a piece, in the order of its columns.
 
-    A zip that cannot be opened becomes one row of its own, without a method, and fails when it is read.
+    A zip that cannot be opened gives one row without a method, which fails when it is read.
     """
     root, files = _files(piece)
     for info in files:
         inside = info.path[len(root) :].lstrip("/") or info.base_name
         if any(part.startswith(".") for part in inside.split("/")):
             continue
-        if _is_zip(inside):
-            yield from _list_zip(piece.source, root, inside, info, languages, release_default)
-        elif is_subtitle_name(inside):
-            row = _row(piece.source, root, inside, inside, info, None, languages, release_default)
-            if row is not None:
-                yield row
+        for name, member in _entries(piece.source, inside, info):
+            above, folders = f"{inside}!" if member else "", name.rpartition("/")[0]
+            folder = read_folder(above or f"{root}/", folders)
+            # Unreadable zips and unsafe members are listed, so that reading reports them.
+            faulty = is_unsafe(name) if member else _is_zip(inside)
+            if not faulty and not _chosen(folder.language, languages):
+                continue
+            sizes = (member.offset, member.stored_bytes, member.bytes, member.method, member.crc) if member else (
+                0, info.size, info.size, None, None
+            )  # fmt: skip
+            release = read_release(piece.source, above + folders, release_default)
+            upload = subtitle_id(name)
+            yield (
+                piece.source, above + name, container_uri(piece.source, info.path), *sizes,
+                name.lower().endswith(".gz"), _tag(info), release, folder.language,
+                folder.film or f"file:{upload}", folder.year, upload,
+            )  # fmt: skip
 
 
-def _list_zip(
-    source: str, root: str, inside: str, info: fs.FileInfo, languages: Sequence[str], release_default: str
-) -> Iterator[Row]:
+def _entries(source: str, inside: str, info: fs.FileInfo) -> Iterator[tuple[str, Member | None]]:
+    """Yield the name of a subtitle file, or the names and members of a zip's subtitle files."""
+    if not _is_zip(inside):
+        if is_subtitle_name(inside):
+            yield inside, None
+        return
     try:
         with open_container(source, container_uri(source, info.path)) as file:
             for member in members(file):
                 if is_subtitle_name(member.name):
-                    path = f"{inside}!{member.name}"
-                    row = _row(source, root, path, member.name, info, member, languages, release_default)
-                    if row is not None:
-                        yield row
+                    yield member.name, member
     except (zipfile.BadZipFile, NotImplementedError, OSError):
-        row = _row(source, root, inside, inside, info, None, (), release_default)
-        assert row is not None
-        yield row
-
-
-def _row(
-    source: str, root: str, source_path: str, name: str, info: fs.FileInfo, member: Member | None,
-    languages: Sequence[str], release_default: str,
-) -> Row | None:  # fmt: skip
-    """A manifest row, None for another language's file; a member with an unsafe name stays, to be refused."""
-    folders = name.rpartition("/")[0]
-    above = source_path.removesuffix(name)
-    folder = read_folder(f"{root}/{above}" if member is None else above, folders)
-    if not _chosen(folder.language, languages) and not (member and is_unsafe(name)):
-        return None
-    upload = subtitle_id(name)
-    return (
-        source, source_path, container_uri(source, info.path),
-        member.offset if member else 0, member.stored_bytes if member else info.size,
-        member.bytes if member else info.size, member.method if member else None,
-        member.crc if member else None, name.lower().endswith(".gz"), _tag(info),
-        read_release(source, above + folders, release_default), folder.language,
-        folder.film or f"file:{upload}", folder.year, upload,
-    )  # fmt: skip
+        yield inside, None
 
 
 def manifest_batches(
     pieces: Iterator[pa.RecordBatch], languages: Sequence[str], release_default: str, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """For ``mapInArrow``: pieces in, manifest rows out, at most 10,000 a batch."""
-    rows: list[Row] = []
-    for batch in pieces:
-        for piece in batch.to_pylist():
-            for row in list_piece(Piece(**piece), languages, release_default):
-                rows.append(row)
-                if len(rows) >= _BATCH:
-                    yield _batch(rows, schema)
-                    rows = []
-    if rows:
-        yield _batch(rows, schema)
-
-
-def _batch(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [pa.array(list(column), kind.type) for column, kind in zip(zip(*rows, strict=True), schema, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    """Map pieces to manifest rows, at most 10,000 per batch, for ``mapInArrow``."""
+    found = (Piece(**piece) for batch in pieces for piece in batch.to_pylist())
+    rows = (row for piece in found for row in list_piece(piece, languages, release_default))
+    while part := list(islice(rows, _BATCH)):
+        columns = zip(zip(*part, strict=True), schema, strict=True)
+        yield pa.RecordBatch.from_arrays([pa.array(values, kind.type) for values, kind in columns], schema=schema)
 
 
 def fingerprint(source: str, languages: Sequence[str]) -> str:
-    """A hash over path, size and modification time of every file under a source; no zip is opened.
+    """Return a hash of the path, size and modification time of every file under a source; zips are not opened.
 
-    Sums hashes, so that neither order nor the number of files costs memory; a missing source has one too.
+    It sums the files' hashes, so that it needs neither an order nor memory. A missing source gives "missing".
     """
     total = 0
     try:

@@ -1,7 +1,4 @@
-"""One subtitle file in OPUS XML -> one record, a sentence's fields in parallel lists.
-
-The parser is libxml2 (lxml) in its strict mode: no recovery, no DTD, no entities, no network.
-"""
+"""Parser of subtitle files in OPUS XML, with libxml2 (lxml) in strict mode: no recovery, DTD, entities or network."""
 
 import re
 from collections import Counter
@@ -26,7 +23,7 @@ _TRUECASED: Any = etree.XPath("//w[@alternative]")
 
 @dataclass
 class Subtitles:
-    """A parsed file: ``meta`` has the columns of ``subtitles.files`` that ``<meta>`` gives."""
+    """A parsed file; ``meta`` has the columns of ``subtitles.files`` from ``<meta>``."""
 
     document_id: str | None
     sentences: Sentences
@@ -41,7 +38,7 @@ def parse_subtitles(data: bytes, truecase: bool = True) -> Subtitles:
 
     Args:
         data: the unpacked XML.
-        truecase: take a word's ``alternative``, the truecased form of shouted text, as the word.
+        truecase: use a word's ``alternative``, the truecased form of shouted text.
 
     Raises:
         UnreadableError: doctype, bad_encoding, not_xml, no_sentences.
@@ -62,17 +59,16 @@ def parse_subtitles(data: bytes, truecase: bool = True) -> Subtitles:
     return Subtitles(document_id, sentences, tokens, columns, language_name, +quirks)
 
 
-class _Nothing:
-    """A target that keeps nothing: libxml2 then checks the file without building a tree."""
+class _NoTree:
+    """A parser target that lets libxml2 check a file without building a tree."""
 
-    def close(self) -> None:
-        return None
+    def close(self) -> None: ...
 
 
 def _is_well_formed_utf8(data: bytes) -> bool:
-    """Whether libxml2 reads the file to its end; what is wrong with it, the tree's parser says."""
+    """Return whether libxml2 can read the whole file; the tree parser reports the error."""
     try:
-        etree.fromstring(data, etree.XMLParser(target=_Nothing(), **_STRICT))  # type: ignore[arg-type]
+        etree.fromstring(data, etree.XMLParser(target=_NoTree(), **_STRICT))  # type: ignore[arg-type]
         return data.startswith(b"<?xml")
     except etree.XMLSyntaxError:
         return False
@@ -85,7 +81,7 @@ def _fragment(meta: str | None) -> Any:
 def _from_tree(
     data: bytes, truecase: bool, quirks: Counter[str]
 ) -> tuple[str | None, list[tuple[list[str], list[Mark]]], Any]:
-    """Document id, sentences and ``<meta>`` of a file in any writing."""
+    """Return document id, sentences and ``<meta>`` of a file in any form."""
     root = _document(data)
     _regularise(root, quirks)
     if b"alternative=" in data:
@@ -115,25 +111,25 @@ def _document(data: bytes) -> Any:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         code = getattr(error, "code", None)
-        reason = "bad_encoding" if code in _WRONG_ENCODING and _not_in_its_encoding(data) else "not_xml"
+        reason = "bad_encoding" if code in _WRONG_ENCODING and not _is_decodable(data) else "not_xml"
         raise UnreadableError(reason, error.msg or "not well-formed") from error
     if root.getroottree().docinfo.internalDTD is not None:
         raise UnreadableError("doctype", "a document type declaration; entities are not resolved")
     return root
 
 
-def _not_in_its_encoding(data: bytes) -> bool:
-    """Whether the bytes are no text in the encoding that the file declares (else: a forbidden character)."""
+def _is_decodable(data: bytes) -> bool:
+    """Return whether the bytes are valid in the declared encoding; if so, the file has a forbidden character."""
     declared = re.match(rb"""<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)["']""", data.removeprefix(b"\xef\xbb\xbf"))
     try:
         data.decode(declared.group(1).decode() if declared else "utf-8")
     except (LookupError, UnicodeDecodeError):
-        return True
-    return False
+        return False
+    return True
 
 
 def _regularise(root: Any, quirks: Counter[str]) -> None:
-    """Bring an odd tree into the form document/s/(time|w): stray words go, nesting is flattened."""
+    """Convert a tree to the form document/s/(time|w): remove stray words and flatten nested elements."""
     for stray in _OUTSIDE(root):
         quirks[f"{stray.tag}_outside_sentence"] += 1
         stray.getparent().remove(stray)

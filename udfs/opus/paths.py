@@ -1,4 +1,4 @@
-"""What a path in an OPUS tree says: language, year, film, upload and release."""
+"""Language, year, film, upload and release from paths in an OPUS tree."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _ENDING = re.compile(r"(?i)\.xml(\.gz)?$")
 _NAMED_RELEASE = re.compile(r"(?i)open[-_ ]?subtitles[-_./ ]?v?(20[0-9]{2}[a-z]?)(?![0-9])")
 _VERSION = re.compile(r"(?i)(?:^|[/_.!-])v(20[0-9]{2}[a-z]?|[1-9])(?=[/_.!-]|$)")
 
-# How OpenSubtitles names languages in <meta>, and the code OPUS gives them in its paths.
+# Language names of OpenSubtitles in <meta>, and the codes of OPUS in paths.
 LANGUAGE_CODES = {
     "afrikaans": "af", "albanian": "sq", "arabic": "ar", "armenian": "hy", "basque": "eu", "bengali": "bn",
     "bosnian": "bs", "portuguese (br)": "pt_br", "brazilian": "pt_br", "brazilian portuguese": "pt_br",
@@ -29,7 +29,7 @@ LANGUAGE_CODES = {
 
 @dataclass(frozen=True)
 class Folder:
-    """What the folders above a file say; None where they say nothing."""
+    """Values from the folders above a file, or None."""
 
     language: str | None
     year: int | None
@@ -37,22 +37,18 @@ class Folder:
 
 
 def is_subtitle_name(path: str) -> bool:
-    """Whether a path is that of a subtitle file: ``.xml`` or ``.xml.gz``, nothing hidden on the way."""
-    return _ENDING.search(path) is not None and not any(part.startswith(".") for part in _visible(path))
-
-
-def _visible(path: str) -> list[str]:
-    """Parts of a path; ``.`` and ``..`` are no hidden files (the latter is refused elsewhere)."""
-    return [part for part in path.split("/") if part not in (".", "..")]
+    """Return whether a path ends in ``.xml`` or ``.xml.gz`` and has no hidden part; ``..`` is rejected elsewhere."""
+    hidden = (part.startswith(".") and part not in (".", "..") for part in path.split("/"))
+    return _ENDING.search(path) is not None and not any(hidden)
 
 
 def subtitle_id(path: str) -> str:
-    """The file's name without folders and endings."""
+    """Return the file's name without folders and endings."""
     return _ENDING.sub("", path.replace("\\", "/").rsplit("/", 1)[-1])
 
 
 def language_code(name: str | None) -> str | None:
-    """OPUS code of a language as ``<meta>`` names it; the name itself when it is a code already."""
+    """Return the OPUS code of a language's name or code in ``<meta>``."""
     if not name:
         return None
     lowered = name.strip().lower()
@@ -61,14 +57,13 @@ def language_code(name: str | None) -> str | None:
 
 @lru_cache(maxsize=4096)
 def read_folder(above: str, inside: str) -> Folder:
-    """Language, year and film out of ``[.../]xml/<language>/<year>/<film>/``.
+    """Return language, year and film from a path ``[.../]xml/<language>/<year>/<film>/``.
 
-    A source may point anywhere into the layout, so the folders of the source count too, but only for what
-    the path inside the source does not say. Without an ``xml`` folder, three last folders of the right form
-    (language, year, number) are taken the same way.
+    A source may be any folder of the layout, so its folders count too, after those inside the source. Without an
+    ``xml`` folder, the last three folders count if they have the form (language, year, number).
 
     Args:
-        above: the source's own path, its last folder last.
+        above: the source's path.
         inside: the folders between the source and the file.
     """
     parts = [part for part in f"{above}/{inside}".replace("\\", "/").split("/") if part not in ("", ".", "..")]
@@ -82,7 +77,7 @@ def read_folder(above: str, inside: str) -> Folder:
 
 
 def _year_and_film(parts: list[str]) -> tuple[int | None, str | None]:
-    """The first two folders when they are numbers; years as the folder says, 0 and 666 too."""
+    """Return the first two folders if they are numbers; years may be wrong, such as 0 and 666."""
     if not parts or not _NUMBER.fullmatch(parts[0]) or len(parts[0]) > 4:
         return None, None
     film = parts[1] if len(parts) > 1 and _NUMBER.fullmatch(parts[1]) else None
@@ -91,13 +86,12 @@ def _year_and_film(parts: list[str]) -> tuple[int | None, str | None]:
 
 @lru_cache(maxsize=4096)
 def read_release(source: str, inside: str, default: str) -> str:
-    """OPUS release out of a path: ``OpenSubtitles2018``, ``OpenSubtitles/v2018``, ``opensubtitles2018_xml``.
+    """Return the OPUS release in paths such as ``OpenSubtitles2018``, ``OpenSubtitles/v2018`` or ``opensubtitles2018``.
 
-    The path inside the source wins over the source's own, a later folder over an earlier one.
+    The path inside the source takes precedence over the source's path, and later folders over earlier ones.
     """
     for text in (inside, source):
-        found = [(match.start(), match.group(1)) for match in _NAMED_RELEASE.finditer(text)]
-        found += [(match.start(), match.group(1)) for match in _VERSION.finditer(text)]
-        if found:
+        matches = (*_NAMED_RELEASE.finditer(text), *_VERSION.finditer(text))
+        if found := [(match.start(), match.group(1)) for match in matches]:
             return f"v{max(found)[1].lower()}"
     return default

@@ -1,8 +1,8 @@
-"""Words and time tags as they were found in a file -> sentences with times, blocks and text."""
+"""Sentences with times, blocks and text from a file's words and time tags."""
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ _Tag = tuple[int, bool, int, int | None]  # words before it, is a start, block, 
 
 @dataclass
 class Sentences:
-    """A file's sentences, one Arrow array a field: int32 blocks and times in milliseconds, strings."""
+    """A file's sentences as Arrow arrays: int32 blocks, int32 times in milliseconds, and strings."""
 
     block_first: pa.Array
     block_last: pa.Array
@@ -26,30 +26,9 @@ class Sentences:
     text: pa.Array
 
 
-@dataclass
-class _Columns:
-    block_first: list[int | None] = field(default_factory=list)
-    block_last: list[int | None] = field(default_factory=list)
-    start_ms: list[int | None] = field(default_factory=list)
-    end_ms: list[int | None] = field(default_factory=list)
-    text: list[str] = field(default_factory=list)
-
-    def in_arrow(self) -> Sentences:
-        def numbers(column: list[int | None]) -> pa.Array:
-            return pa.array(column, pa.int32())
-
-        return Sentences(
-            numbers(self.block_first),
-            numbers(self.block_last),
-            numbers(self.start_ms),
-            numbers(self.end_ms),
-            pa.array(self.text, pa.string()),
-        )
-
-
 def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> tuple[Sentences, int]:
-    """Times, blocks and text of the sentences as they were found; and how many words they have."""
-    out = _Columns()
+    """Return the sentences with times, blocks and text, and their number of words."""
+    rows: list[tuple[int | None, int | None, int | None, int | None, str]] = []
     open_block: int | None = None
     tokens = backwards = latest = 0
     for words, marks in found:
@@ -67,17 +46,24 @@ def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]
             else:
                 tags.append((at, *known, ms))
                 quirks["advert_block"] += known == (True, ADVERT_BLOCK)
-        open_block = _close(out, words, tags, open_block, quirks)
+        start, end, first, last = None, None, open_block, open_block
+        if tags:
+            start, end = _start_and_end(tags, len(words))
+            first, last, open_block = _blocks(tags, len(words), open_block)
+        quirks["sentence_with_more_than_one_pair"] += len(tags) > 2
+        rows.append((first, last, start, end, _text(words, quirks)))
         tokens += len(words)
+    firsts, lasts, starts, ends, texts = zip(*rows, strict=True) if rows else ((),) * 5
     quirks["time_backwards"] += backwards
-    quirks["sentence_without_start"] += out.start_ms.count(None)
-    quirks["sentence_without_end"] += out.end_ms.count(None)
-    quirks["sentence_without_block"] += out.block_first.count(None)
-    return out.in_arrow(), tokens
+    quirks["sentence_without_start"] += starts.count(None)
+    quirks["sentence_without_end"] += ends.count(None)
+    quirks["sentence_without_block"] += firsts.count(None)
+    numbers = [pa.array(column, pa.int32()) for column in (firsts, lasts, starts, ends)]
+    return Sentences(numbers[0], numbers[1], numbers[2], numbers[3], pa.array(texts, pa.string())), tokens
 
 
 def _without_empty(words: list[str], marks: list[Mark], quirks: Counter[str]) -> tuple[list[str], list[Mark]]:
-    """Leave out words without text; time tags keep their place among the others."""
+    """Remove words without text; time tags keep their position among the others."""
     full = [bool(word) and not word.isspace() for word in words]
     quirks["word_empty"] += len(full) - sum(full)
     return (
@@ -88,33 +74,13 @@ def _without_empty(words: list[str], marks: list[Mark], quirks: Counter[str]) ->
 
 @lru_cache(maxsize=1 << 14)
 def _side_and_block(name: str) -> tuple[bool, int] | None:
-    """``T4S`` -> (True, 4); None for an id of another form."""
+    """Return (True, 4) for ``T4S``; None for an id of another form."""
     match = _TIME_ID.fullmatch(name)
     return (match.group(2) == "S", int(match.group(1))) if match else None
 
 
-def _close(
-    out: _Columns, words: list[str], tags: list[_Tag], open_block: int | None, quirks: Counter[str]
-) -> int | None:
-    """Append a finished sentence; gives the block that is still open after it."""
-    if not tags:
-        start = end = None
-        first = last = still_open = open_block
-    else:
-        start, end = _start_and_end(tags, len(words))
-        first, last, still_open = _blocks(tags, len(words), open_block)
-        if len(tags) > 2:
-            quirks["sentence_with_more_than_one_pair"] += 1
-    out.text.append(_text(words, quirks))
-    out.start_ms.append(start)
-    out.end_ms.append(end)
-    out.block_first.append(first)
-    out.block_last.append(last)
-    return still_open
-
-
 def _text(words: list[str], quirks: Counter[str]) -> str:
-    """Words joined by one space; white space within a word becomes a no-break space, so that split counts."""
+    """Return the words joined by a space; white space within a word becomes a no-break space."""
     if not words:
         quirks["sentence_without_words"] += 1
         return ""
@@ -127,19 +93,18 @@ def _text(words: list[str], quirks: Counter[str]) -> str:
 
 
 def _start_and_end(tags: list[_Tag], words: int) -> tuple[int | None, int | None]:
-    """The last start before the first word, the first end after the last one."""
+    """Return the last start before the first word (without words: the first start) and the first end after the last."""
     starts = [ms for at, is_start, _, ms in tags if is_start and at == 0]
     ends = [ms for at, is_start, _, ms in tags if not is_start and at == words]
-    if not words:
-        return (starts[0] if starts else None), (ends[0] if ends else None)
-    return (starts[-1] if starts else None), (ends[0] if ends else None)
+    start = (starts[-1] if words else starts[0]) if starts else None
+    return start, (ends[0] if ends else None)
 
 
 def _blocks(tags: list[_Tag], words: int, open_block: int | None) -> tuple[int | None, int | None, int | None]:
-    """Blocks of the first and the last word, and the one still open at the sentence's end.
+    """Return the blocks of the first and the last word, and the block still open at the sentence's end.
 
-    A word stands in the block that was opened last and not closed, in an earlier sentence perhaps; where
-    none is open, in the one whose end tag comes next (its start tag is missing).
+    A word belongs to the open block, which an earlier sentence may have opened. If none is open, it belongs to the
+    block whose end tag comes next, because the start tag is missing.
     """
     still_open: int | None = open_block
     first = last = None

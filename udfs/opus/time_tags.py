@@ -1,4 +1,4 @@
-"""The time tags of a file in OPUS's regular writing, read all at once as arrays, eight bytes at a time."""
+"""Reader of all time tags of a file in OPUS's regular form as arrays, eight bytes at a time."""
 
 import re
 from collections import Counter
@@ -14,11 +14,11 @@ _ODD_TIME = re.compile(rb'<time id="T([0-9]{1,9})([SE])" value="([0-9:,. -]{1,40
 _SHORTEST_TIME = 26
 _MOST_DIGITS = 9
 _ENDING = 24
-"""Bytes of a time tag from before its S or E to behind its value; they are judged eight at a time."""
+"""Bytes of a time tag from before its S or E to the end of its value, compared eight at a time."""
 
 
 def _eights(text: bytes, digit: int = 0) -> np.ndarray:
-    """A text of 24 bytes as three numbers; ``#`` stands for a digit, ``?`` for any byte, which count as 0."""
+    """Return a text of 24 bytes as three numbers, with ``#`` replaced by a digit and ``?`` by 0."""
     return np.frombuffer(bytes(digit if sign == ord("#") else 0 if sign == ord("?") else sign for sign in text), "<u8")
 
 
@@ -31,7 +31,7 @@ _NUMBERS = _eights(re.sub(rb"[^#]", b"?", _PATTERN), 0x0F)
 
 @dataclass
 class TimeTags:
-    """The time tags of a file in order: block, whether it opens the block, milliseconds."""
+    """The time tags of a file in order: block, whether the tag opens the block, milliseconds."""
 
     block: np.ndarray
     opens: np.ndarray
@@ -39,14 +39,14 @@ class TimeTags:
 
 
 def read_time_tags(body: np.ndarray, tags: np.ndarray, closes: np.ndarray, quirks: Counter[str]) -> TimeTags | None:
-    """``<time id="T4S" value="00:01:02,345" />`` of each time tag.
+    """Read time tags of the form ``<time id="T4S" value="00:01:02,345" />``; None if a tag has another form.
 
-    Odd values are read one by one, as the tree's way reads them; None when a tag is written in another way.
+    Odd values are read one by one, with the same result as in the tree parser.
     """
     if not len(tags) or (closes - tags < _SHORTEST_TIME).any():
         return None if len(tags) else TimeTags(tags, tags.astype(bool), tags)
     windows = sliding_window_view(body, _ENDING)
-    stop = closes - 1 - (body[closes - 2] == ord(" "))  # behind the value's last quote
+    stop = closes - 1 - (body[closes - 2] == ord(" "))  # after the value's last quote
     ending, opening = windows[stop - _ENDING], windows[tags]
     found = ending.view("<u8") ^ _SIGNS
     wrong = found & _FIXED | (found | (found + _SIX)) & _HALVES
@@ -61,7 +61,7 @@ def read_time_tags(body: np.ndarray, tags: np.ndarray, closes: np.ndarray, quirk
     block = np.zeros(len(tags), dtype=np.int64)
     for place in range(int(np.where(fits, digits, 0).max())):
         here = place < digits
-        digit = opening[:, len(_TIME_OPENS) + place] - ord("0")  # another sign wraps around to more than 9
+        digit = opening[:, len(_TIME_OPENS) + place] - ord("0")  # other characters wrap around to more than 9
         fits &= ~here | (digit <= 9)
         block = np.where(here, block * 10 + digit, block)
     times = TimeTags(block, opens, _clock_ms(found & _NUMBERS))
@@ -69,8 +69,8 @@ def read_time_tags(body: np.ndarray, tags: np.ndarray, closes: np.ndarray, quirk
 
 
 def _clock_ms(digits: np.ndarray) -> np.ndarray:
-    """Milliseconds of clocks, from the digits where ``_PATTERN`` has them, all other bytes 0."""
-    # A byte becomes ten times itself and the one behind it.
+    """Return the milliseconds of clock times, given their digits at the positions of ``_PATTERN``."""
+    # Each byte becomes ten times itself plus the next one.
     pairs = digits * np.uint64(10) + (digits >> np.uint64(8))
     early, late = pairs[:, 1], pairs[:, 2]
 
@@ -84,7 +84,7 @@ def _clock_ms(digits: np.ndarray) -> np.ndarray:
 def _odd_ones_read(
     times: TimeTags, odd: np.ndarray, body: np.ndarray, tags: np.ndarray, closes: np.ndarray, quirks: Counter[str]
 ) -> bool:
-    """Read the time tags with values of other forms; whether all of them are known times."""
+    """Read the time tags with values of other forms, and return whether all of them are times."""
     for place in odd.tolist():
         match = _ODD_TIME.fullmatch(body[tags[place] : closes[place] + 1].tobytes())
         ms = time_ms(match[3].decode(), quirks) if match else None

@@ -1,4 +1,4 @@
-"""Time values of subtitle files, in all the forms they come in -> milliseconds."""
+"""Conversion of the time values of subtitle files to milliseconds."""
 
 import re
 from collections import Counter
@@ -12,16 +12,16 @@ _FRACTIONS = {f",{ms:03}": ms for ms in range(1000)}
 
 @lru_cache(maxsize=1 << 14)
 def _whole_seconds(clock: str) -> int | None:
-    """``01:02:03`` -> milliseconds; None for another form."""
+    """Return the milliseconds of ``01:02:03``; None for another form."""
     match = _TWO_DIGITS_EACH.fullmatch(clock)
     return ((int(match[1]) * 60 + int(match[2])) * 60 + int(match[3])) * 1000 if match else None
 
 
 def time_ms(value: str, quirks: Counter[str]) -> int | None:
-    """Milliseconds of a time value.
+    """Return the milliseconds of a time value, and count odd forms in ``quirks``.
 
-    ``00:57:1,901`` is 1.901 s past 57 min: a second's leading zero got lost; ``00:00:2,00`` is 2 s: what
-    follows the comma is a decimal fraction. Negative and other forms give None. Each is counted.
+    ``00:57:1,901`` is 57 min 1.901 s without a leading zero. ``00:00:2,00`` is 2 s, with a decimal fraction after the
+    comma. Negative values and other forms give None.
     """
     seconds, fraction = _whole_seconds(value[:8]), _FRACTIONS.get(value[8:])
     if seconds is not None and fraction is not None:
@@ -39,7 +39,7 @@ def time_ms(value: str, quirks: Counter[str]) -> int | None:
 
 
 def duration_ms(text: str | None, quirks: Counter[str]) -> int | None:
-    """A film's or an upload's length: ``101`` and ``90 min`` are minutes, ``1 h 41 min``, ``00:00:2,00``."""
+    """Return the milliseconds of a duration: ``101`` or ``90 min`` (minutes), ``1 h 41 min``, ``00:00:2,00``."""
     if text is None:
         return None
     if ":" in text:

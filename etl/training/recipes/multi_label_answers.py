@@ -11,7 +11,7 @@ from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Outcome
 from etl.training.recipes.multi_label import contextless, contextual
-from udfs.passages import answer_passages
+from udfs.predict import answer_passages
 
 
 def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
