@@ -22,7 +22,7 @@ from etl.publishing.exports import (
     refuse_foreign,
     write_export,
 )
-from etl.subtitles.cleaning import rules_of
+from etl.subtitles.cleaning_rules import rules_of
 from etl.tables.edos import DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 

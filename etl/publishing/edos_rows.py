@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructType
 
 from etl.common.splits import split_by_film
-from etl.subtitles.cleaning import CleaningRules, spoken_text
+from etl.subtitles.cleaning_rules import CleaningRules, spoken_text
 from etl.subtitles.turn_marks import without_dash
 from etl.tables.outcome import Outcome
 

@@ -1,121 +1,18 @@
 """Cleaning of dialogues by the rules of EDOS 3.1, with a ledger row for everything dropped."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.subtitle_settings import CleaningSettings
-from conf.wordlists import words
 from etl.common.columns import computed_once, left_out
 from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.texts import normalised
 from etl.subtitles import cleaning_rules as rule
+from etl.subtitles.cleaning_rules import CleaningRules, spoken_text, turn_fault
 from etl.tables.outcome import Outcome
 
 REMOVED = "array<struct<turn: int, reason: string, detail: string>>"
-
-
-@dataclass(frozen=True)
-class CleaningRules:
-    """The rules of EDOS 3.1 that apply, with their thresholds; None or False disables a rule.
-
-    Attributes:
-        strip_names: remove character names from turns.
-        strip_brackets: remove bracketed names, sounds and manners from turns.
-        not_names: words that no character name contains (conf/not_names.txt).
-        repeated_turns: drop a turn that repeats the ``previous`` turn, or any earlier turn of the ``dialogue``;
-            ``off`` keeps it. The paper gives no scope. "Yes" twice in ten turns is no repetition.
-        previously_on: drop turns that start with "previous(ly) on".
-        min_characters, max_characters: inclusive limits of a turn's length (the paper: 2 and 100).
-        length_in: ``characters`` as in the paper, or ``tokens`` as in its released turns (2 to exactly 100).
-        min_alphabetic_share: minimum share of letters among non-blank characters (the paper: 0.6).
-        repetitive_share, repetitive_min_tokens: maximum share of one word, in turns of at least this many words (ours).
-        cues_end_dialogue: a turn with only a name or a bracketed sound also removes the turns after it. By default
-            only the turn is removed (the paper strips names and keeps the turn).
-        drop_songs: drop sung turns (ours).
-        min_turns: drop dialogues left with fewer turns (the paper: those with one).
-        excluded_genres: genres of films whose dialogues are dropped (the paper: Documentary).
-        exact_duplicates: keep only the first of equal dialogues across films.
-        near: parameters of the near-duplicate search within a film; None keeps near-duplicates.
-        profanity: words that make a dialogue profane (conf/profanity.txt).
-        drop_profane: drop profane dialogues.
-    """
-
-    strip_names: bool = True
-    strip_brackets: bool = True
-    not_names: tuple[str, ...] = ()
-    repeated_turns: str = "previous"
-    previously_on: bool = True
-    min_characters: int | None = 2
-    max_characters: int | None = 100
-    length_in: str = "characters"
-    min_alphabetic_share: float | None = 0.6
-    repetitive_share: float | None = 0.5
-    repetitive_min_tokens: int = 5
-    cues_end_dialogue: bool = False
-    drop_songs: bool = True
-    min_turns: int = 2
-    excluded_genres: tuple[str, ...] = ("Documentary",)
-    exact_duplicates: bool = True
-    near: NearDuplicates | None = field(default_factory=NearDuplicates)
-    profanity: tuple[str, ...] = ()
-    drop_profane: bool = False
-
-    def __post_init__(self) -> None:
-        if self.repeated_turns not in ("previous", "dialogue", "off"):
-            raise ValueError(f"repeated_turns {self.repeated_turns!r}: choose previous, dialogue or off")
-        if self.length_in not in ("characters", "tokens"):
-            raise ValueError(f"length_in {self.length_in!r}: choose characters or tokens")
-
-
-def rules_of(settings: CleaningSettings) -> CleaningRules:
-    """Return the rules of settings ``subtitles.cleaning``, with the word lists of ``conf/``."""
-    near = NearDuplicates(jaccard=settings.near_duplicate_jaccard) if settings.near_duplicates else None
-    switches = settings.model_dump(exclude={"near_duplicates", "near_duplicate_jaccard"})
-    return CleaningRules(**switches, near=near, not_names=words("not_names"), profanity=words("profanity"))
-
-
-def spoken_text(text: Column, rules: CleaningRules) -> Column:
-    """Return a turn's text without character names and bracketed descriptions (EDOS 3.1)."""
-    spoken = F.trim(F.coalesce(text, F.lit("")))
-    if rules.strip_brackets:
-        spoken = rule.without_bracketed_text(spoken)
-    return rule.without_character_names(spoken, rules.not_names) if rules.strip_names else spoken
-
-
-def _verdict(turn: Column, index: Column, comparable: Column, tokens: Column, rules: CleaningRules) -> Column:
-    """Return struct(reason, detail) of the first rule, in the paper's order, that removes a turn, or null."""
-    text, spoken = turn["text"], turn["spoken"]
-    found: list[tuple[Column, str, Column]] = [(rule.nothing_said(text, spoken), "nothing_said", text)]
-    if rules.repeated_turns != "off":
-        # The first turn has no previous one: `slice` must return an empty array, not fail on position 0.
-        previous = F.slice(comparable, F.greatest(index, F.lit(1)), F.when(index > 0, 1).otherwise(0))
-        earlier = previous if rules.repeated_turns == "previous" else F.slice(comparable, 1, index)
-        found.append((rule.repeats(F.get(comparable, index), earlier), "repeated_turn", spoken))
-    if rules.previously_on:
-        found.append((rule.previously_on(spoken), "previously_on", spoken))
-    length = rule.length_of(spoken, rules.length_in)
-    measured = F.concat(length.cast("string"), F.lit(f" {rules.length_in}: "), spoken)
-    if rules.min_characters is not None:
-        found.append((length < rules.min_characters, "too_short", measured))
-    if rules.max_characters is not None:
-        found.append((length > rules.max_characters, "too_long", measured))
-    if rules.min_alphabetic_share is not None:
-        share = F.coalesce(rule.alphabetic_share(spoken), F.lit(0.0))
-        evidence = F.concat(F.format_number(share, 4), F.lit(" letters: "), spoken)
-        found.append((share < rules.min_alphabetic_share, "too_few_letters", evidence))
-    if rules.repetitive_share is not None:
-        evidence = F.concat(F.format_number(rule.most_frequent_share(tokens), 4), F.lit(" one word: "), spoken)
-        repetitive = rule.repetitive_tokens(tokens, rules.repetitive_share, rules.repetitive_min_tokens)
-        found.append((repetitive, "repetitive_tokens", evidence))
-    if rules.drop_songs:
-        found.append((rule.is_song(spoken), "song", spoken))
-    verdict = F.lit(None).cast("struct<reason: string, detail: string>")
-    for broken, reason, detail in reversed(found):
-        verdict = F.when(broken, F.struct(F.lit(reason).alias("reason"), detail.alias("detail"))).otherwise(verdict)
-    return verdict
 
 
 def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
@@ -140,7 +37,7 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
         comparable=F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"])),
         tokens=F.transform("plain", lambda plain: F.filter(F.split(plain, " "), lambda word: word != "")),
     )
-    verdicts = F.transform(turns, lambda turn, i: _verdict(turn, i, comparable, F.get(tokens, i), rules))
+    verdicts = F.transform(turns, lambda turn, i: turn_fault(turn, i, comparable, F.get(tokens, i), rules))
     step = computed_once(step, verdicts=verdicts)
     size = F.size("turns")
     first = F.array_position(F.transform("verdicts", lambda verdict: verdict.isNotNull()), True)
@@ -225,9 +122,10 @@ def clean_dialogues(
     dropped = turns.select(*left_out("turn", turn_id, F.col("reason"), 1, F.col("detail"))).unionByName(
         excluded.select(*left_out("dialogue", "dialogue_id", genre, F.size("turns"), F.array_join("genres", ", ")))
     )
-    if rules.exact_duplicates or rules.near is not None:
+    near = NearDuplicates(jaccard=rules.near_duplicate_jaccard) if rules.near_duplicates else None
+    if rules.exact_duplicates or near is not None:
         texts = rows.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("texts"))
-        copies = persist(duplicates(texts, rules.exact_duplicates, rules.near, persist))
+        copies = persist(duplicates(texts, rules.exact_duplicates, near, persist))
         sizes = rows.select("dialogue_id", F.size("turns").alias("size"))
         dropped = dropped.unionByName(_dropped_dialogues(copies.join(sizes, "dialogue_id")))
         rows = rows.join(copies, "dialogue_id", "left_anti")

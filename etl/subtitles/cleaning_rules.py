@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from conf.subtitle_settings import CleaningSettings
+from conf.wordlists import words
 from etl.common.texts import word_pattern
 
 _BRACKETED = r"\[[^\[\]]{0,300}\]|\([^()]{0,300}\)|\{[^{}]{0,300}\}"
@@ -129,3 +131,61 @@ def profane_word(text: Column, entries: Sequence[str]) -> Column:
         return F.lit(None).cast("string")
     found = F.regexp_extract(text, word_pattern(entries), 0)
     return F.when(found != "", F.lower(found))
+
+
+class CleaningRules(CleaningSettings):
+    """The settings ``subtitles.cleaning`` with their word lists.
+
+    Attributes:
+        not_names: words that no character name contains.
+        profanity: words that make a dialogue profane.
+    """
+
+    not_names: tuple[str, ...] = ()
+    profanity: tuple[str, ...] = ()
+
+
+def rules_of(settings: CleaningSettings) -> CleaningRules:
+    """Return the rules of settings ``subtitles.cleaning``, with the word lists of ``conf/``."""
+    return CleaningRules(**settings.model_dump(), not_names=words("not_names"), profanity=words("profanity"))
+
+
+def spoken_text(text: Column, rules: CleaningRules) -> Column:
+    """Return a turn's text without character names and bracketed descriptions (EDOS 3.1)."""
+    spoken = F.trim(F.coalesce(text, F.lit("")))
+    if rules.strip_brackets:
+        spoken = without_bracketed_text(spoken)
+    return without_character_names(spoken, rules.not_names) if rules.strip_names else spoken
+
+
+def turn_fault(turn: Column, index: Column, comparable: Column, tokens: Column, rules: CleaningRules) -> Column:
+    """Return struct(reason, detail) of the first rule, in the paper's order, that removes a turn, or null."""
+    text, spoken = turn["text"], turn["spoken"]
+    found: list[tuple[Column, str, Column]] = [(nothing_said(text, spoken), "nothing_said", text)]
+    if rules.repeated_turns != "off":
+        # The first turn has no previous one: `slice` must return an empty array, not fail on position 0.
+        previous = F.slice(comparable, F.greatest(index, F.lit(1)), F.when(index > 0, 1).otherwise(0))
+        earlier = previous if rules.repeated_turns == "previous" else F.slice(comparable, 1, index)
+        found.append((repeats(F.get(comparable, index), earlier), "repeated_turn", spoken))
+    if rules.previously_on:
+        found.append((previously_on(spoken), "previously_on", spoken))
+    length = length_of(spoken, rules.length_in)
+    measured = F.concat(length.cast("string"), F.lit(f" {rules.length_in}: "), spoken)
+    if rules.min_characters is not None:
+        found.append((length < rules.min_characters, "too_short", measured))
+    if rules.max_characters is not None:
+        found.append((length > rules.max_characters, "too_long", measured))
+    if rules.min_alphabetic_share is not None:
+        share = F.coalesce(alphabetic_share(spoken), F.lit(0.0))
+        evidence = F.concat(F.format_number(share, 4), F.lit(" letters: "), spoken)
+        found.append((share < rules.min_alphabetic_share, "too_few_letters", evidence))
+    if rules.repetitive_share is not None:
+        evidence = F.concat(F.format_number(most_frequent_share(tokens), 4), F.lit(" one word: "), spoken)
+        repetitive = repetitive_tokens(tokens, rules.repetitive_share, rules.repetitive_min_tokens)
+        found.append((repetitive, "repetitive_tokens", evidence))
+    if rules.drop_songs:
+        found.append((is_song(spoken), "song", spoken))
+    verdict = F.lit(None).cast("struct<reason: string, detail: string>")
+    for broken, reason, detail in reversed(found):
+        verdict = F.when(broken, F.struct(F.lit(reason).alias("reason"), detail.alias("detail"))).otherwise(verdict)
+    return verdict

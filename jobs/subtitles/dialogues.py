@@ -4,6 +4,7 @@ from pyspark.sql import DataFrame
 
 from etl.pipeline import Incremental, RowAccounting, StageRun, manual_stage, stage, under
 from etl.subtitles import cleaning
+from etl.subtitles.cleaning_rules import rules_of
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import count_pairs, gap_histogram
 from etl.subtitles.turns import turns_of
@@ -50,4 +51,4 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
 )
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, documentaries, duplicates (EDOS 3.1)."""
-    return cleaning.clean_dialogues(dialogues, cleaning.rules_of(run.settings.subtitles.cleaning), DataFrame.persist)
+    return cleaning.clean_dialogues(dialogues, rules_of(run.settings.subtitles.cleaning), DataFrame.persist)

@@ -6,7 +6,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from etl.publishing.edos_rows import joined_sentences, published_rows, restored
-from etl.subtitles.cleaning import CleaningRules, judge_turns
+from etl.subtitles.cleaning import judge_turns
+from etl.subtitles.cleaning_rules import CleaningRules
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.turns import turns_of
 from etl.tables.edos import DIALOGUES
