@@ -27,7 +27,7 @@ def cosine(left: Column, right: Column) -> Column:
 
 
 def left_out(
-    unit: str, key: str, reason: Column, units: Column | int = 1, detail: Column | None = None
+    unit: str, key: Column | str, reason: Column | str, units: Column | int = 1, detail: Column | None = None
 ) -> list[Column]:
     """The columns of an ``Outcome``'s ``dropped``.
 
@@ -39,9 +39,9 @@ def left_out(
         detail: more about it; nothing when None.
     """
     return [
-        F.lit(unit).alias("unit"), F.col(key).alias("id"), reason.alias("reason"),
-        (F.lit("") if detail is None else detail).alias("detail"),
-        (units if isinstance(units, Column) else F.lit(units)).cast("bigint").alias("units"),
+        F.lit(unit).alias("unit"), (F.col(key) if isinstance(key, str) else key).alias("id"),
+        F.lit(reason).alias("reason"), F.lit("" if detail is None else detail).alias("detail"),
+        F.lit(units).cast("bigint").alias("units"),
     ]  # fmt: skip
 
 

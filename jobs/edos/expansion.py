@@ -7,9 +7,10 @@ from functools import reduce
 
 from pyspark.sql import DataFrame
 
+from etl.common.hashes import distinct_texts
 from etl.edos import released as released_files
 from etl.edos import self_labels, similar
-from etl.edos.embeddings import embedded_turns, histories_to_embed, texts_of
+from etl.edos.embeddings import embedded_turns, histories_to_embed
 from etl.edos.labelled_rows import pool_of
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.llm.model_stages import embeddings, history_scores, model_stage
@@ -60,7 +61,7 @@ def import_released_dialogues(run: StageRun) -> Outcome:
 )
 def embed_turns(clean: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct turn text once with Sentence-BERT (EDOS 3.3)."""
-    return texts_of(histories_to_embed(_pool(clean, run), seeds, released))
+    return distinct_texts(histories_to_embed(_pool(clean, run), seeds, released), "turns")
 
 
 def _histories(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: DataFrame, run: StageRun) -> DataFrame:

@@ -2,8 +2,9 @@
 
 from pyspark.sql import DataFrame
 
+from etl.common.hashes import distinct_texts
 from etl.edos.choosing import choose_emotional
-from etl.edos.texts import distinct_texts, weak_labels_of_turns
+from etl.edos.texts import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
 from etl.pipeline import RowAccounting, StageRun, stage
 from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
@@ -24,7 +25,7 @@ def train_weak_labeler(run: StageRun) -> Trained:
 @model_stage(text_scores, "weak_labeler", 12_000, reads=(CLEAN_DIALOGUES,), writes=WEAK_SCORES, units="texts")
 def score_weakly(dialogues: DataFrame, run: StageRun) -> DataFrame:
     """Ask the weak labeler about each distinct turn text, once per model."""
-    return distinct_texts(dialogues)
+    return distinct_texts(dialogues, "turns.text")
 
 
 @stage(
