@@ -88,7 +88,7 @@ def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) ->
 )  # fmt: skip
 def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
     """Let the tuned model go on from each query, several times (AugESC 4.2)."""
-    return generation.augmenter_asked(posts, run.settings.augesc)
+    return generation.augmenter_requests(posts, run.settings.augesc)
 
 
 @prompt_stage(
@@ -98,7 +98,7 @@ def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
 )  # fmt: skip
 def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
     """Let the model before its tuning go on from queries, for comparison (AugESC 4.3)."""
-    return generation.untuned_asked(posts, run.settings.augesc)
+    return generation.untuned_requests(posts, run.settings.augesc)
 
 
 def _trained_role(role: str, drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
@@ -123,7 +123,7 @@ def augesc_train_supporter(drawn: DataFrame, known: DataFrame, run: StageRun) ->
 
 def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
     identities = [run.models[role].identity for role in ROLES]
-    return generation.role_plays_asked(posts, run.settings.augesc.generation, identities)
+    return generation.role_play_requests(posts, run.settings.augesc.generation, identities)
 
 
 @manual_stage(

@@ -85,9 +85,9 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun)
     wanted = run.settings.augesc.faults
     texts = faults.sample_texts(measured, wanted.sampled).cache()
     spoken = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
-    rows = topic_scores(faults.beside_others(spoken), wanted.least_tokens)
-    dropped = faults.without_topic(texts, spoken, wanted.least_tokens)
-    return Outcome(rows, dropped, rows_in=faults.number_of_utterances(texts))
+    rows = topic_scores(faults.with_others(spoken), wanted.least_tokens)
+    dropped = faults.unscored_utterances(texts, spoken, wanted.least_tokens)
+    return Outcome(rows, dropped, rows_in=faults.count_utterances(texts))
 
 
 @manual_stage(

@@ -2,7 +2,7 @@
 
 from pyspark.sql import DataFrame
 
-from etl.augesc import conversations, generation, measures, requirements
+from etl.augesc import generation, measures, requirements
 from etl.augesc.texts import INSTRUCTION
 from etl.pipeline import RowAccounting, StageRun, manual_stage
 from etl.pipeline.outside_files import files_under
@@ -28,10 +28,10 @@ def augesc_measure_texts(
     files = files_under(augesc.generated_texts, (".jsonl", ".jsonl.gz"), "augesc.generated_texts")
     given = [measures.texts_from_files(run.spark, files)]
     if augesc.generation.augments:
-        asked, model = generation.augmenter_asked(queries, augesc), run.models["augmenter"].identity
+        asked, model = generation.augmenter_requests(queries, augesc), run.models["augmenter"].identity
         given.append(generation.generated_texts(asked, augmented, model, "augmenter"))
     if augesc.generation.compares_untuned:
-        asked, model = generation.untuned_asked(queries, augesc), run.models["augmenter_base"].identity
+        asked, model = generation.untuned_requests(queries, augesc), run.models["augmenter_base"].identity
         given.append(generation.generated_texts(asked, untuned, model, "untuned"))
     if augesc.generation.plays_roles:
         given.append(Outcome(generation.played_texts(plays), rows_in=plays.count()))
@@ -52,7 +52,7 @@ def augesc_check_texts(measured: DataFrame, run: StageRun) -> DataFrame:
 )
 def augesc_keep_conversations(measured: DataFrame, violations: DataFrame, run: StageRun) -> Outcome:
     """Keep the tuned model's texts that meet all requirements: the AugESC conversations (AugESC 4.3, 5)."""
-    return conversations.kept_conversations(measured, violations)
+    return requirements.kept_conversations(measured, violations)
 
 
 @manual_stage(

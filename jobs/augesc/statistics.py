@@ -21,8 +21,8 @@ COMPARED = ("esconv", "ed", "reddit")
 )
 def augesc_describe_conversations(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
     """Count what the conversations are like, by set and role (AugESC 5.1, Table 2)."""
-    rows = statistics.role_statistics(statistics.said_in(measured, conversations))
-    return Outcome(rows, rows_in=statistics.number_said(measured, conversations))
+    rows = statistics.role_statistics(statistics.conversations_by_set(measured, conversations))
+    return Outcome(rows, rows_in=statistics.count_conversations(measured, conversations))
 
 
 @manual_stage(
@@ -33,8 +33,9 @@ def augesc_describe_conversations(measured: DataFrame, conversations: DataFrame,
 )
 def augesc_grow_bigrams(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
     """Count how many different bigrams more and more conversations have (AugESC 5.2, Figure 5)."""
-    said, points = statistics.said_in(measured, conversations), run.settings.augesc.statistics.growth_points
-    return Outcome(statistics.bigram_growth(said, points), rows_in=statistics.number_of_sizes(said, points))
+    by_set = statistics.conversations_by_set(measured, conversations)
+    points = run.settings.augesc.statistics.growth_points
+    return Outcome(statistics.bigram_growth(by_set, points), rows_in=statistics.count_sizes(by_set, points))
 
 
 @manual_stage(
@@ -46,10 +47,10 @@ def augesc_grow_bigrams(measured: DataFrame, conversations: DataFrame, run: Stag
 def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
     """Compare the sets' words: which are typical of one, by log-odds with a prior, z-scored (AugESC 5.3, Figure 4)."""
     wanted = run.settings.augesc.statistics
-    said = statistics.said_in(measured, conversations).where(f"data_set IN {COMPARED}")
-    counts = statistics.word_counts(statistics.sampled(said, wanted.sampled)).cache()
+    by_set = statistics.conversations_by_set(measured, conversations).where(f"data_set IN {COMPARED}")
+    counts = statistics.word_counts(statistics.sampled(by_set, wanted.sampled)).cache()
     rows = statistics.most_typical(statistics.log_odds(counts, wanted.prior_words), wanted.typical_words)
-    return Outcome(rows, rows_in=statistics.number_of_typical(counts, wanted.typical_words))
+    return Outcome(rows, rows_in=statistics.count_typical_words(counts, wanted.typical_words))
 
 
 @manual_stage(

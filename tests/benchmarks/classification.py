@@ -78,8 +78,8 @@ def compared(corpus: list[str], rounds: int) -> list[Row]:
 
             def ours(turns: DataFrame = turns, target: str = target) -> None:
                 scored = score_texts(
-                    distinct_texts(turns, "turns"), str(folder), "drawn", batch_size=own.batch_size, threads=own.threads,
-                    partitions=spark.sparkContext.defaultParallelism,
+                    distinct_texts(turns, "turns"), str(folder), "drawn", batch_size=own.batch_size,
+                    threads=own.threads, partitions=spark.sparkContext.defaultParallelism,
                 )  # fmt: skip
                 scored.write.format("delta").mode("overwrite").save(target)
 
