@@ -2,41 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from etl.tables.outcome import LocalRows
 
 COLUMNS = ("Dialog_ID", "Type", "Actor", "Label")
 TURNS = "dialogue_id string, turn int, speaker string, label string"
-DROPPED = "unit string, id string, reason string, detail string, units bigint"
 
 
-@dataclass(frozen=True)
-class EmpatheticTurns:
-    """Utterances read from the released annotations.
+def labelled_utterances(rows: Iterable[Mapping[str, str]], labels: Sequence[str]) -> LocalRows:
+    """Return the utterances of EmpatheticDialogues as ``TURNS``, with the labels of Welivita and Pu (2020).
 
-    Attributes:
-        turns: (dialogue_id, turn from 0, speaker, label).
-        dropped: ledger rows of utterances whose label is outside the taxonomy.
-        rows_in: number of utterances, without situations.
-    """
-
-    turns: list[tuple[str, int, str, str]] = field(default_factory=list)
-    dropped: list[tuple[str, str, str, str, int]] = field(default_factory=list)
-
-    @property
-    def rows_in(self) -> int:
-        return len(self.turns) + len(self.dropped)
-
-
-def labelled_utterances(rows: Iterable[Mapping[str, str]], labels: Sequence[str]) -> EmpatheticTurns:
-    """Return the utterances of EmpatheticDialogues in order, with the labels of Welivita and Pu (2020).
-
-    The situation that opens a conversation is a description, not a turn. The paper compares utterances.
+    The situation that opens a conversation is a description, not a turn. The paper compares utterances. Those with a
+    label outside the taxonomy are dropped.
 
     Args:
         rows: the released CSV's Dialog_ID, Type (situation or utterance), Actor, Label; a conversation's rows in order.
         labels: the taxonomy. Labels are compared in lower case.
     """
-    found, known = EmpatheticTurns(), set(labels)
+    found, known = LocalRows(), set(labels)
     numbers: Counter[str] = Counter()
     for row in rows:
         if row["Type"].strip().lower() != "utterance":
@@ -45,8 +28,7 @@ def labelled_utterances(rows: Iterable[Mapping[str, str]], labels: Sequence[str]
         turn = numbers[dialogue_id]
         numbers[dialogue_id] += 1
         if label in known:
-            found.turns.append((dialogue_id, turn, row["Actor"].strip().lower(), label))
+            found.rows.append((dialogue_id, turn, row["Actor"].strip().lower(), label))
         else:
-            detail = label[:200] or "no label"
-            found.dropped.append(("utterance", f"{dialogue_id}/{turn}", "unknown_label", detail, 1))
+            found.drop("utterance", f"{dialogue_id}/{turn}", "unknown_label", label or "no label")
     return found

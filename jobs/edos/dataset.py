@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 
 from etl.annotation.form_files import write_batch
 from etl.edos.audit import audit_tasks
-from etl.edos.empathetic import COLUMNS, DROPPED, TURNS, labelled_utterances
+from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
 from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
 from etl.pipeline.outside_files import csv_rows
 from etl.tables.edos import AUDIT_FILES, AUDIT_TASKS, DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
@@ -56,9 +56,7 @@ def read_empathetic_dialogues(run: StageRun) -> Outcome:
     """Read EmpatheticDialogues with its labels, to compare EDOS with (EDOS 4); no rows where no files are named."""
     path = run.settings.edos.empathetic_dialogues
     rows = csv_rows(path, COLUMNS, TALKS) if path else ()
-    found = labelled_utterances(rows, run.settings.edos.taxonomy.names)
-    turns = run.spark.createDataFrame(found.turns, TURNS)
-    return Outcome(turns, run.spark.createDataFrame(found.dropped, DROPPED), rows_in=found.rows_in)
+    return labelled_utterances(rows, run.settings.edos.taxonomy.names).to_outcome(run.spark, TURNS)
 
 
 @manual_stage(

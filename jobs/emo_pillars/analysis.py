@@ -52,7 +52,7 @@ def emo_pillars_compare_texts(
         examples, contextual, contexts, embedded, model,
         utterances=wanted.utterances, pairs=wanted.pairs, plots=wanted.plots,
     ).cache()  # fmt: skip
-    return Outcome(similarities.summarised(counts, model), rows_in=similarities.number_of_pairs(counts))
+    return Outcome(similarities.summarised(counts, model), rows_in=similarities.count_pairs(counts))
 
 
 @manual_stage(reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.CHANGES, models=(ENCODER,),
@@ -108,25 +108,25 @@ def emo_pillars_find_topics(examples: DataFrame, embedded: DataFrame, run: Stage
 )  # fmt: skip
 def emo_pillars_ask_topic_names(topics: DataFrame, run: StageRun) -> DataFrame:
     """Ask a language model, where one is named, what each large topic is about (Emo Pillars H)."""
-    return run.rows_if_model(NAMER, steps.topic_names_asked(topics, run.settings.emo_pillars))
+    return run.rows_if_model(NAMER, steps.topic_names_requests(topics, run.settings.emo_pillars))
 
 
 @answer_stage(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
 def emo_pillars_topic_names(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the names of topics out of the answers (Emo Pillars H)."""
-    return reading.topic_names_read(answers)
+    return reading.read_topic_names(answers)
 
 
 @prompt_stage((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, **prompt_of("topic_categories"))
 def emo_pillars_ask_topic_categories(names: DataFrame, run: StageRun) -> DataFrame:
     """Ask that model for a broad category of each named topic (Emo Pillars H)."""
-    return run.rows_if_model(NAMER, steps.topic_categories_asked(names, run.settings.emo_pillars))
+    return run.rows_if_model(NAMER, steps.topic_categories_requests(names, run.settings.emo_pillars))
 
 
 @answer_stage(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
 def emo_pillars_topic_categories(answers: DataFrame, run: StageRun) -> Outcome:
     """Read the categories of topics out of the answers (Emo Pillars H)."""
-    return reading.topic_categories_read(answers)
+    return reading.read_topic_categories(answers)
 
 
 @manual_stage(reads=(EXAMPLES, tables.TEXT_EMBEDDINGS), writes=tables.QUERY_EXAMPLES, models=(ENCODER,),
