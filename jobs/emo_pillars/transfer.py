@@ -1,4 +1,4 @@
-"""Transfer to other labelled sets: GoEmotions, ISEAR and EmoContext read, models tuned on each (Emo Pillars 5)."""
+"""Read GoEmotions, ISEAR and EmoContext, and tune and measure models on each (Emo Pillars 5)."""
 
 from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
 from etl.emo_pillars import transfer_sets
@@ -26,7 +26,7 @@ def emo_pillars_read_goemotions(run: StageRun) -> Outcome:
     writes=tables.ISEAR, inputs=("emo_pillars.isear",), settings=("emo_pillars.transfer.folds",), units="reports"
 )
 def emo_pillars_read_isear(run: StageRun) -> Outcome:
-    """Read ISEAR's reports with their emotions, in folds; those that say nothing go (Emo Pillars 5.1.3)."""
+    """Read ISEAR's reports with their emotions, in folds, without empty reports (Emo Pillars 5.1.3)."""
     settings = run.settings.emo_pillars
     lines = one_file(settings.isear, ("isear.csv", "isear.csv.gz"), "emo_pillars.isear")
     return transfer_sets.isear_reports(lines, settings.transfer.folds).to_outcome(run.spark, transfer_sets.ISEAR)
@@ -43,14 +43,14 @@ def emo_pillars_read_emocontext(run: StageRun) -> Outcome:
 
 @transfer_stage("goemotions", tables.GOEMOTIONS, tables.GOEMOTIONS_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
 def emo_pillars_transfer_goemotions() -> None:
-    """Tune models on GoEmotions and measure them, by seed and as they are; only when named (Emo Pillars 5.1.2)."""
+    """Measure models on GoEmotions, tuned (by seed) and untuned; only when named (Emo Pillars 5.1.2)."""
 
 
 @transfer_stage("isear", tables.ISEAR, tables.ISEAR_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
 def emo_pillars_transfer_isear() -> None:
-    """Tune models on ISEAR's folds and measure them, and as they are; only when named (Emo Pillars 5.1.3)."""
+    """Measure models on ISEAR, tuned (by fold) and untuned; only when named (Emo Pillars 5.1.3)."""
 
 
 @transfer_stage("emocontext", tables.EMOCONTEXT, tables.EMOCONTEXT_RESULTS, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
 def emo_pillars_transfer_emocontext() -> None:
-    """Tune context-aware models on EmoContext, others relabelled or not; only when named (Emo Pillars 5.2.2)."""
+    """Tune context-aware models on EmoContext, with others relabelled or not; only when named (Emo Pillars 5.2.2)."""
