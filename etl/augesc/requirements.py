@@ -1,7 +1,6 @@
 """Check the eight requirements for generated conversations, and keep the valid ones (AugESC 4.3).
 
-Each requirement is a Column function of ``turns``, an array of (role, text, tokens). All requirements are checked for
-every text.
+Each requirement is a Column of ``turns``, an array of (role, text, tokens). All are checked for every text.
 """
 
 from collections.abc import Sequence
@@ -19,21 +18,6 @@ REQUIREMENTS = (
     "seeker_length", "supporter_length",
 )  # fmt: skip
 """In the order of Table 1."""
-
-
-def faulty_format(faulty_lines: Column, turns: Column) -> Column:
-    """Format: a line has no speaker, or there are no utterances."""
-    return (faulty_lines > 0) | (F.size(turns) == 0)
-
-
-def too_long_session(tokens: Column, most: int) -> Column:
-    """Session Length: the text may have been cut off at the end of generation."""
-    return tokens > most
-
-
-def wrong_number_of_utterances(turns: Column, least: int, most: int) -> Column:
-    """Total Utterance Number: too few for depth, or so many that the topic drifts."""
-    return ~F.size(turns).between(least, most)
 
 
 def too_many_in_a_row(turns: Column, most: int) -> Column:
@@ -76,9 +60,10 @@ def violations(measured: DataFrame, limits: FilterSettings) -> DataFrame:
     """
     turns = F.col("turns")
     found = {
-        "format": faulty_format(F.col("faulty_lines"), turns),
-        "session_length": too_long_session(F.col("tokens"), limits.session_tokens),
-        "utterances": wrong_number_of_utterances(turns, limits.least_utterances, limits.most_utterances),
+        "format": (F.col("faulty_lines") > 0) | (F.size(turns) == 0),
+        # Longer texts may have been cut off at the end of generation.
+        "session_length": F.col("tokens") > limits.session_tokens,
+        "utterances": ~F.size(turns).between(limits.least_utterances, limits.most_utterances),
         "continuous": too_many_in_a_row(turns, limits.continuous),
         "balance": unbalanced(turns, limits.balance),
         "role_words": has_role_words(turns, limits.role_words),

@@ -99,7 +99,7 @@ def next_prompt(turns: Sequence[Turn | Mapping[str, str]], role: str) -> str:
     return f"{conversation(turns)}\n{NAMES[role]}:"
 
 
-def parse(text: str, end_tokens: Sequence[str] = END_TOKENS, task: str | None = None) -> Parsed:
+def parse(text: str, task: str | None = None) -> Parsed:
     """Parse the utterances of a text with its prompt (AugESC 4.3, Format).
 
     Each line must begin with ``Human:`` or ``AI:``, after optional punctuation. Our parser also accepts blank lines,
@@ -108,10 +108,9 @@ def parse(text: str, end_tokens: Sequence[str] = END_TOKENS, task: str | None = 
 
     Args:
         text: prompt and answer joined, or a conversation alone.
-        end_tokens: the text ends at the first of them.
         task: result of ``instruction``. Executors need it, because they read no files.
     """
-    for token in end_tokens:
+    for token in END_TOKENS:
         text = text.partition(token)[0]
     lines = [line.strip() for line in _LINE_END.split(text)]
     if lines and one_line(lines[0]) == (task or instruction()):

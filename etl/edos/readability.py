@@ -49,12 +49,6 @@ def tokens_of(turns: Column) -> Column:
     return F.filter(F.split(F.lower(F.concat_ws(" ", turns)), " "), lambda token: token != "")
 
 
-def token_counts(dialogues: DataFrame) -> DataFrame:
-    """Return (token, count) over all clean dialogues: the vocabulary of EDOS A, step 1."""
-    tokens = dialogues.select(F.explode(tokens_of(F.col("turns")["text"])).alias("token"))
-    return tokens.groupBy("token").agg(F.count("*").alias("count"))
-
-
 def band_of(confidence: Column, edges: tuple[float, ...]) -> Column:
     """Return the highest edge that a confidence (rounded to 4 decimals) reaches, as text; null below all edges."""
     steps = rounded_confidence(confidence)
@@ -89,7 +83,9 @@ def readability_of_turns(
     # Each distinct word is joined once per turn, not once per occurrence.
     words = candidates.select("dialogue_id", "turn", F.explode("words").alias("token"))
     words = words.groupBy("dialogue_id", "turn", "token").agg(F.count("*").alias("n"))
-    counts = token_counts(dialogues)
+    # The vocabulary of EDOS A, step 1: the counts of all tokens of the clean dialogues.
+    tokens = dialogues.select(F.explode(tokens_of(F.col("turns")["text"])).alias("token"))
+    counts = tokens.groupBy("token").agg(F.count("*").alias("count"))
     sums = (
         words.join(counts, "token")
         .groupBy("dialogue_id", "turn")

@@ -3,19 +3,11 @@
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.near_duplicates import NearDuplicates
 from etl.common.splits import RELEASED_NEAR, content_share, near_duplicate_groups
 from etl.edos.labelled_rows import unit_id
 
 
-def split_released(
-    crowd_labels: DataFrame,
-    *,
-    test_share: float = 0.2,
-    validation_share: float = 0.1,
-    near: NearDuplicates | None = None,
-    last_turn_words: int = 3,
-) -> DataFrame:
+def split_released(crowd_labels: DataFrame, *, test_share: float = 0.2, validation_share: float = 0.1) -> DataFrame:
     """Add split to released labels, by class and by near-duplicate group (EDOS 3.3).
 
     A near-duplicate group belongs to its most frequent label (ties: the first by name). The groups of a class are
@@ -25,14 +17,11 @@ def split_released(
     Args:
         crowd_labels: ``edos.crowd_labels``. Rows without a label get a null split.
         test_share, validation_share: shares of each class.
-        near: near-duplicate parameters (default: Jaccard 0.6 on shingles of 3 words).
-        last_turn_words: least number of words of a last turn that links rows into a group.
     """
-    near = near or RELEASED_NEAR
     labelled = crowd_labels.filter(F.col("label").isNotNull()).select(
         unit_id().alias("id"), "dialogue_id", "turn", "turns", "label"
     )
-    grouped = near_duplicate_groups(labelled, near, last_turn_words)
+    grouped = near_duplicate_groups(labelled, RELEASED_NEAR)
     by_label = grouped.groupBy("group", "label").agg(F.count("*").alias("n"))
     best = by_label.groupBy("group").agg(
         F.min(F.struct((-F.col("n")).alias("order"), "label"))["label"].alias("class"), F.sum("n").alias("n")

@@ -25,11 +25,6 @@ def normalised_answer(answer: Column) -> Column:
     return F.nullif(F.trim(F.regexp_replace(plain, r"\s+", " ")), F.lit(""))
 
 
-def is_specified(answer: Column) -> Column:
-    """Return true if the worker chose Other and named the label: the answer ends in ` (Other)`."""
-    return answer.rlike(r"(?i)\(other\)\s*$")
-
-
 def dialogue_turns(cell: Column) -> Column:
     """Split a released dialogue cell into turns, one per line, without blank lines and the prefixes `- ` and `- - `."""
     lines = F.split(F.coalesce(cell, F.lit("")), r"\r?\n")
@@ -80,7 +75,7 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
         (F.col("position") + 1).cast("string").alias("worker_id"),
         "answer",
         normalised_answer(F.col("answer")).alias("given"),
-        F.coalesce(is_specified(F.col("answer")), F.lit(False)).alias("specified"),
+        F.coalesce(F.col("answer").rlike(r"(?i)\(other\)\s*$"), F.lit(False)).alias("specified"),
         F.nullif("band", F.lit("")).alias("band"),
     )  # fmt: skip
     known = F.col("given").isin(*labels)

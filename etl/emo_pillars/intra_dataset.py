@@ -1,7 +1,5 @@
 """Score models on the synthetic data's test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -72,7 +70,7 @@ def _shares(counted: DataFrame) -> DataFrame:
     )
 
 
-def significance(answers: DataFrame, counterparts: Mapping[str, str] = COUNTERPARTS) -> DataFrame:
+def significance(answers: DataFrame) -> DataFrame:
     """Test whether context-aware models and their counterparts differ: Welch's t-test and Mann-Whitney U.
 
     Samples are the F1 of passages (ours, as the paper does not name its samples). Both tests are two-sided and for
@@ -80,12 +78,11 @@ def significance(answers: DataFrame, counterparts: Mapping[str, str] = COUNTERPA
 
     Args:
         answers: learner, tested_on, passage_id, f1.
-        counterparts: each context-aware model's context-less one.
 
     Returns:
         Columns of ``SIGNIFICANCE``. The gain is the difference of the means.
     """
-    pairs = list(counterparts.items())
+    pairs = list(COUNTERPARTS.items())
 
     def compare(frame: pd.DataFrame) -> pd.DataFrame:
         from scipy.stats import mannwhitneyu, ttest_ind

@@ -68,8 +68,8 @@ def parse_rewrite(answer: str, template: str, cut_off: bool = False) -> Parsed:
     opened = _OPENING.sub("", plain(answer), count=1)
     lines = [line.text for line in lines_of(opened) if not line.text.endswith(":")]
     text = lines[0] if lines else ""
-    quoted = re.match(r"(?:[A-Z][\w .'’-]{0,40}:\s*)?[\"“«](?P<said>.+)[\"”»]", text)
-    text = quoted["said"].strip() if quoted else unquoted(text)
+    quoted = re.match(r"(?:[A-Z][\w .'’-]{0,40}:\s*)?[\"“«](?P<spoken>.+)[\"”»]", text)
+    text = quoted["spoken"].strip() if quoted else unquoted(text)
     problem = _problem(text, template) or ("too_long" if len(text.split()) > MOST_UTTERANCE_WORDS else None)
     return _parsed(text, answer, problem, cut_off and len(lines) == 1)
 

@@ -67,7 +67,7 @@ def topics_of(
     ]
 
 
-def keywords(documents: Sequence[str], most: int = KEYWORDS) -> list[list[str]]:
+def keywords(documents: Sequence[str]) -> list[list[str]]:
     """Return each document's words of the highest tf-idf, ties in alphabetical order."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -80,5 +80,5 @@ def keywords(documents: Sequence[str], most: int = KEYWORDS) -> list[list[str]]:
     found = []
     for row in weights:
         order = sorted(zip(row.indices, row.data, strict=True), key=lambda one: (-round(one[1], 6), names[one[0]]))
-        found.append([str(names[place]) for place, _ in order[:most]])
+        found.append([str(names[place]) for place, _ in order[:KEYWORDS]])
     return found

@@ -20,10 +20,10 @@ from etl.emo_pillars.answers import (
 MOST_WORDS = 100
 _NEUTRAL = re.compile(r"(?:the\s+)?(?:\w+\s+)?neutral(?:\s+[a-z ]+)?\s*(?:\(.*\))?\s*[:.]?", re.IGNORECASE)
 _LABEL = r"[A-Za-z][A-Za-z /&,-]{1,40}?"
-_BRACKET = re.compile(rf"[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*[:–—-]?\s*(?P<said>.*)", re.DOTALL)
-_BEFORE = re.compile(rf"(?P<label>{_LABEL})\s*(?::|\s[-–—]|[–—])\s*(?P<said>.*)", re.DOTALL)
-_BEHIND = re.compile(rf"(?P<said>[\"“«].+[\"”»])\s*[-–—:]?\s*[(\[]?\s*(?P<label>{_LABEL})\s*[)\]]?\.?", re.DOTALL)
-_SAID = re.compile(r"[\"“«](?P<said>.+)[\"”»][.,]?\s*(?:[-–—:]\s*)?(?P<why>.*)", re.DOTALL)
+_BRACKET = re.compile(rf"[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*[:–—-]?\s*(?P<spoken>.*)", re.DOTALL)
+_BEFORE = re.compile(rf"(?P<label>{_LABEL})\s*(?::|\s[-–—]|[–—])\s*(?P<spoken>.*)", re.DOTALL)
+_BEHIND = re.compile(rf"(?P<spoken>[\"“«].+[\"”»])\s*[-–—:]?\s*[(\[]?\s*(?P<label>{_LABEL})\s*[)\]]?\.?", re.DOTALL)
+_SPOKEN = re.compile(r"[\"“«](?P<spoken>.+)[\"”»][.,]?\s*(?:[-–—:]\s*)?(?P<why>.*)", re.DOTALL)
 _WHY = re.compile(r"\(.*|(?:reason(?:ing)?|explanation|because)\b\s*:?.*", re.IGNORECASE | re.DOTALL)
 
 
@@ -76,7 +76,7 @@ def _labelled(line: Line, heading: str | None) -> tuple[str | None, str]:
     for pattern in (_BRACKET, _BEHIND, _BEFORE):
         match = pattern.fullmatch(line.text)
         if match is not None:
-            return first_label(match["label"]), match["said"].strip()
+            return first_label(match["label"]), match["spoken"].strip()
     if heading is not None and (line.listed or line.text[0] in '"“«'):
         return heading, line.text
     return None, ""
@@ -87,10 +87,10 @@ def _utterance(line: str, label: str | None, text: str, template: str, last: boo
         return Rejected("repeats_prompt", line)
     if label is None:  # a labelled line may be a character's refusal
         return Rejected("refusal" if refuses(line) else "no_emotion", line)
-    match = _SAID.fullmatch(text)
+    match = _SPOKEN.fullmatch(text)
     if last and match is None and not looks_finished(text):
         return Rejected("cut_off", line)
-    words = match["said"].strip() if match else unquoted(text).lstrip('"“«')
+    words = match["spoken"].strip() if match else unquoted(text).lstrip('"“«')
     if not has_letters(words):
         return Rejected("no_words", line)
     if len(words.split()) > MOST_WORDS:
@@ -107,7 +107,7 @@ def first_label(label: str) -> str:
 def _continues(line: Line, found: list[Utterance]) -> bool:
     """Return true if a line continues the reasoning of the previous one and names no emotion."""
     match = _BRACKET.fullmatch(line.text)
-    labelled = match is not None and bool(match["said"])
+    labelled = match is not None and bool(match["spoken"])
     return bool(found) and not line.listed and not labelled and _WHY.fullmatch(line.text) is not None
 
 

@@ -14,14 +14,14 @@ from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 from etl.tables.augesc_evaluation import RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS
 from etl.tables.outcome import Outcome
 
-RATED, LOOKED_AT = "augesc.evaluation.ratings", "augesc.faults"
+RATING_SETTINGS, FAULT_SETTINGS = "augesc.evaluation.ratings", "augesc.faults"
 ENCODER, TOXICITY, CONTRADICTION = "sentence_encoder", "toxicity", "contradiction"
 
 
 @manual_stage(
     reads=(MEASURED_TEXTS, VIOLATIONS),
     writes=RATING_TASKS,
-    settings=under(RATED, "per_set", "sessions_per_hit", "seed"),
+    settings=under(RATING_SETTINGS, "per_set", "sessions_per_hit", "seed"),
     units="texts",
 )
 def augesc_prepare_ratings(measured: DataFrame, violations: DataFrame, run: StageRun) -> Outcome:
@@ -31,12 +31,12 @@ def augesc_prepare_ratings(measured: DataFrame, violations: DataFrame, run: Stag
     return ratings.rating_tasks(measured, violations, **sizes, seed=settings.seed)
 
 
-@form_stage(RATING_FORM, RATED, RATING_TASKS, RATING_FILES)
+@form_stage(RATING_FORM, RATING_SETTINGS, RATING_TASKS, RATING_FILES)
 def augesc_export_ratings() -> None:
     """Write the questionnaire on conversations as a page with a key (AugESC 6.2, Figure 6)."""
 
 
-@form_answers_stage(RATING_FORM, RATED, QUESTIONS, len(QUESTIONS), RATINGS)
+@form_answers_stage(RATING_FORM, RATING_SETTINGS, QUESTIONS, len(QUESTIONS), RATINGS)
 def augesc_collect_ratings(counted: Outcome) -> Outcome:
     """Collect the raters' valid answers on conversations as scores (AugESC 6.3)."""
     return Outcome(ratings.ratings(counted.rows), counted.dropped, rows_in=counted.rows_in)
@@ -45,7 +45,7 @@ def augesc_collect_ratings(counted: Outcome) -> Outcome:
 @manual_stage(
     reads=(RATINGS,),
     writes=RATING_SCORES,
-    settings=under(RATED, "significance", "tested"),
+    settings=under(RATING_SETTINGS, "significance", "tested"),
     units=RowAccounting("ratings", rows_out="coalesce(sum(ratings), 0)"),
 )
 def augesc_score_ratings(rated: DataFrame, run: StageRun) -> DataFrame:
@@ -67,7 +67,7 @@ def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
     10_000,
     reads=(MEASURED_TEXTS,),
     writes=tables.UTTERANCE_EMBEDDINGS,
-    settings=(f"{LOOKED_AT}.sampled",),
+    settings=(f"{FAULT_SETTINGS}.sampled",),
     units="utterances",
     manual=True,
 )
@@ -77,7 +77,7 @@ def augesc_embed_utterances(measured: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS), writes=tables.TOPIC_SCORES, models=(ENCODER,),
-              settings=under(LOOKED_AT, "sampled", "least_tokens"), units="utterances")  # fmt: skip
+              settings=under(FAULT_SETTINGS, "sampled", "least_tokens"), units="utterances")  # fmt: skip
 def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Score the similarity of each utterance to the earlier ones: topic shifts (AugESC 6.4)."""
     from udfs.conversation_vectors import topic_scores
@@ -94,7 +94,7 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun)
     reads=(MEASURED_TEXTS,),
     writes=tables.TOXICITY_SCORES,
     models=(TOXICITY,),
-    settings=(f"{LOOKED_AT}.sampled",),
+    settings=(f"{FAULT_SETTINGS}.sampled",),
     incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True),
     units="utterances",
     resources=("profanity.txt",),
@@ -110,7 +110,7 @@ def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS), writes=tables.STATEMENT_PAIRS, models=(ENCODER,),
-              settings=under(LOOKED_AT, "sampled", "least_tokens", "related", "pairs"), units="pairs")  # fmt: skip
+              settings=under(FAULT_SETTINGS, "sampled", "least_tokens", "related", "pairs"), units="pairs")  # fmt: skip
 def augesc_pair_statements(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Pair similar statements of one speaker for an entailment model (AugESC 6.4)."""
     settings = run.settings.augesc.faults
@@ -142,7 +142,7 @@ def augesc_score_contradictions(pairs: DataFrame, run: StageRun) -> DataFrame:
     reads=(MEASURED_TEXTS, tables.TOPIC_SCORES, tables.TOXICITY_SCORES, tables.STATEMENT_PAIRS,
            tables.CONTRADICTION_SCORES),
     writes=tables.FAULTS, models=(TOXICITY, CONTRADICTION), units="texts",
-    settings=under(LOOKED_AT, "sampled", "near", "toxic", "contradicts"),
+    settings=under(FAULT_SETTINGS, "sampled", "near", "toxic", "contradicts"),
     resources=("augesc/seeker_phrases.txt", "augesc/supporter_phrases.txt"),
 )  # fmt: skip
 def augesc_find_faults(

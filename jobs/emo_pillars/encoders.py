@@ -71,7 +71,7 @@ def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame
     units=RowAccounting("test sets", "count(DISTINCT learner, tested_on)", "count_if(class = 'macro')"),
 )
 def emo_pillars_intra_dataset(answers: DataFrame, run: StageRun) -> Outcome:
-    """Score models on the data set's own test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
+    """Score models on the data set's test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
     tested = intra_dataset.significance(answers).selectExpr("*", "'macro' AS class")
     scores = intra_dataset.class_scores(answers)
     return Outcome(scores.join(tested, ["learner", "tested_on", "class"], "left"))
