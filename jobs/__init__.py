@@ -7,11 +7,11 @@ from etl.pipeline.planner import in_order
 from etl.pipeline.stage import REGISTRY, Stage
 
 GROUPS = ("subtitles", "edos", "emo_pillars", "augesc", "replies")
-"""The data sets in the order in which their stages run where nothing else decides: subtitles feed all others."""
+"""The data sets in the order of their stages, where dependencies leave a choice."""
 
 
 def all_stages() -> list[Stage]:
-    """Return every stage declared in this package, each after those whose output it reads."""
+    """Return all stages of this package, each after those whose output it reads."""
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)

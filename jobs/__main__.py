@@ -6,9 +6,8 @@ from etl.cli.command_line import main
 
 
 def entry() -> None:
-    """For runtimes that call an entry point and look at exceptions, not at what it returns."""
-    status = main()
-    if status:
+    """Run the command line, and raise SystemExit on failure for runtimes that ignore return values."""
+    if status := main():
         raise SystemExit(status)
 
 

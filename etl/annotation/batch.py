@@ -1,8 +1,9 @@
-"""What the annotation page asks: a batch of HITs, each item with what is shown and the questions asked of it.
+"""The model of a batch for the annotation page: HITs with items, and the questions about each item.
 
-The page knows nothing of a paper: labels for the crowd, an audit, or another human evaluation are batches.
+Batches are independent of the papers. They serve crowd labelling, the audit and other human evaluations.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Literal, Self
 
@@ -16,30 +17,29 @@ class Part(BaseModel):
 
 
 class Choice(Part):
-    """One option: what is stored, and what is shown."""
+    """An option: the stored value and the shown text."""
 
     value: str = Field(min_length=1, max_length=100)
     text: str = Field(min_length=1, max_length=300)
 
 
 class Question(Part):
-    """One question, asked of every item of a batch.
+    """A question about every item of a batch.
 
     Attributes:
-        id: names it in the answers.
-        kind: ``choice`` one of the options; ``several`` some of them; ``scale`` one of ordered options, such as
-            0 to 3; ``pick`` one of many, from a list that opens; ``compare`` a win, a loss or a tie between what two
-            panels show; ``reveal`` a button that uncovers the item's ``hidden`` part and tells that it was used;
-            ``text`` free words.
-        prompt: what is asked.
-        options: for ``choice`` and ``several`` the item's own when empty.
-        other: for ``choice``: further options behind one called Other.
+        id: name of the question in the answers.
+        kind: ``choice``: one of the options; ``several``: some of them; ``scale``: one of ordered options, such as
+            0 to 3; ``pick``: one option of a drop-down list; ``compare``: a win, a loss or a tie between two panels;
+            ``reveal``: a button that shows the item's ``hidden`` part and records its use; ``text``: free text.
+        prompt: text of the question.
+        options: for ``choice`` and ``several``, the item's options are used if empty.
+        other: for ``choice``: further options under an option Other.
         none: for ``several``: the option that excludes all others.
-        required: whether the next item waits for an answer.
-        from_tutorial: show the tutorial's examples of the offered options.
-        most: for ``several`` the most that may be chosen, for ``text`` the most characters.
-        section: a heading over this and the following questions, until another begins.
-        note: what the question means, with examples, below the prompt.
+        required: whether an answer is required before the next item.
+        from_tutorial: whether to show the tutorial's examples of the offered options.
+        most: greatest number of options for ``several``, and of characters for ``text``.
+        section: heading of this and the following questions.
+        note: explanation below the prompt, with examples.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")
@@ -71,7 +71,7 @@ class Line(Part):
 
 
 class Panel(Part):
-    """Lines that are shown together; two panels stand side by side. ``ask_last`` marks the last as asked about."""
+    """Lines that are shown together. Two panels are shown side by side. ``ask_last`` highlights the last line."""
 
     lines: tuple[Line, ...]
     title: str | None = None
@@ -100,7 +100,7 @@ class Lesson(Part):
 
 
 class Batch(Part):
-    """All that one page holds. Right answers have no place in it: whoever answers could read them."""
+    """The content of one page. It must not contain right answers, which workers could read."""
 
     format: Literal["edos-lakehouse batch 1"] = FORMAT
     batch_id: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
@@ -114,16 +114,14 @@ class Batch(Part):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
-        _once("question", (question.id for question in self.questions))
-        _once("HIT", (hit.id for hit in self.hits))
+        _check_unique("question", (question.id for question in self.questions))
+        _check_unique("HIT", (hit.id for hit in self.hits))
         for hit in self.hits:
-            _once(f"item of HIT {hit.id}", (item.id for item in hit.items))
+            _check_unique(f"item of HIT {hit.id}", (item.id for item in hit.items))
         return self
 
 
-def _once(what: str, ids: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise ValueError(f"{what} {one} is there twice")
-        seen.add(one)
+def _check_unique(kind: str, ids: Iterable[str]) -> None:
+    for one, number in Counter(ids).items():
+        if number > 1:
+            raise ValueError(f"{kind} {one} is there twice")

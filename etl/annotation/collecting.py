@@ -1,4 +1,4 @@
-"""Answers to questionnaires: which of them count, and why the others do not. The same rules for every form."""
+"""Read the answers to questionnaires and select the valid ones, by the same rules for every form."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,12 +7,13 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from etl.annotation.exports import Form
+from etl.common.columns import left_out
 from etl.tables.outcome import Outcome
 from udfs.answer_files import DDL, read_batches
 
 
 def form_keys(spark: SparkSession, files: Sequence[str], form: Form) -> DataFrame:
-    """One row for each item of a form's batches that went out, from their key files; each item once."""
+    """Return one row for each item of a form's exported batches, read from their key files."""
     ddl = f"batch_id string, purpose string, hit_id string, item_id string, {form.facts}"
     if not files:
         return spark.createDataFrame([], ddl)
@@ -25,22 +26,22 @@ def form_keys(spark: SparkSession, files: Sequence[str], form: Form) -> DataFram
 def counted_answers(
     answers: DataFrame, keys: DataFrame, questions: Mapping[str, Sequence[str] | None], required: int, settings: Any
 ) -> Outcome:
-    """The answers that count, each with what its item is; the others with the first rule they break (ours).
+    """Return the valid answers with their items, and drop the others with the first rule that they violate (ours).
 
-    ``not_readable``; ``no_worker``; ``unknown_worker``, not among those that the settings name, where they name any;
-    ``unknown_item``, in none of the batches at hand; ``other_question``; ``no_answer``; ``out_of_range``, none of the
-    question's options; ``answered_again``: of one person's answers to one question the last one submitted counts;
-    ``half_done``: required questions of the task are without an answer.
+    The rules are: ``not_readable``; ``no_worker``; ``unknown_worker``, if known raters are configured;
+    ``unknown_item``, found in no batch; ``other_question``; ``no_answer``; ``out_of_range``: not an option of the
+    question; ``answered_again``: only a worker's last answer to a question is kept; ``half_done``: required questions
+    of the task are not answered.
 
     Args:
         answers: rows of ``udfs.answer_files``.
-        keys: of ``form_keys``.
-        questions: each question to the values it may have; None: any.
-        required: how many of the questions must be answered for each item; they come first.
-        settings: known_raters, keep_half_done.
+        keys: rows of ``form_keys``.
+        questions: the valid values of each question; None for any.
+        required: number of required questions per item, which come first.
+        settings: settings with known_raters and keep_half_done.
 
     Returns:
-        Outcome of the key's columns, worker_id, question, value, seconds, submitted; the unit is the answer.
+        Outcome of the key's columns, worker_id, question, value, seconds, submitted. The unit is the answer.
     """
     sizes = keys.groupBy("hit_id").agg(F.count("*").alias("hit_items"))
     asked = keys.join(sizes, "hit_id").withColumn("is_known", F.lit(True))
@@ -49,14 +50,10 @@ def counted_answers(
     given = given.withColumn("value", value).withColumn("question", F.coalesce("question", F.lit("")))
     raters = list(settings.known_raters)
     stranger = ~F.col("worker_id").isin(*raters) if raters else F.lit(False)
-    limited = [
-        (F.col("question") == name) & ~F.col("value").isin(*values)
-        for name, values in questions.items()
-        if values is not None
-    ]
     outside = F.lit(False)
-    for one in limited:
-        outside = outside | one
+    for name, values in questions.items():
+        if values is not None:
+            outside = outside | ((F.col("question") == name) & ~F.col("value").isin(*values))
     fault = (
         F.when(F.col("fault").isNotNull(), F.col("fault"))
         .when(F.col("worker_id").isNull(), "no_worker")
@@ -79,18 +76,13 @@ def counted_answers(
     rows = judged.where(F.col("fault").isNull()).select(
         *keys.columns, "worker_id", "question", "value", "seconds", "submitted"
     )
-    dropped = judged.where(F.col("fault").isNotNull()).select(
-        F.lit("answer").alias("unit"), F.col("place").alias("id"), F.col("fault").alias("reason"),
-        F.coalesce(
-            "detail", F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
-        ).alias("detail"),
-        F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
-    return Outcome(rows, dropped)
+    answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
+    ledger = left_out("answer", "place", F.col("fault"), 1, F.coalesce("detail", answer))
+    return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*ledger))
 
 
 def read_answers(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    """One row for each answer in files of the page; see ``udfs.answer_files``."""
+    """Read one row for each answer in files of the page, see ``udfs.answer_files``."""
     if not files:
         return spark.createDataFrame([], DDL)
     contents = spark.read.format("binaryFile").load(list(files)).select("path", "content")

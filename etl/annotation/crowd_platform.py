@@ -1,4 +1,4 @@
-"""What a crowd platform such as Mechanical Turk takes: a table of HITs, a template for them, a HIT type."""
+"""Write the files for a crowd platform such as Mechanical Turk: a table of HITs, their template, a HIT type."""
 
 import csv
 import html
@@ -11,23 +11,23 @@ from conf.taxonomy import Taxonomy
 from etl.annotation.labelling import INTRODUCTION, PROMPT, as_read, batch_id_of, hits_of
 
 LOCALE = "00000000000000000071"
-"""Mechanical Turk's own id of the qualification by country."""
+"""Mechanical Turk's id of the qualification by country."""
 
 
 def hits_csv(tasks: Sequence[Mapping[str, Any]]) -> str:
-    """One row a HIT; the columns are a crowd platform's template variables: ``${dialog_1}``, ``${option_1_2}``.
+    """Return a CSV with one row per HIT. Its columns are template variables: ``${dialog_1}``, ``${option_1_2}``.
 
-    Platforms put variables into a template as they are: texts are HTML with everything escaped, turns parted by
-    ``<br>``. Each starts with an arrow as in Figure 4, and ids with a letter: no spreadsheet sees a formula.
+    Platforms insert variables without escaping, so texts are escaped HTML with ``<br>`` between turns. Turns start
+    with an arrow as in Figure 4, and ids with a letter, so that spreadsheets find no formulas.
     """
-    hits, (items, offered) = hits_of(tasks), _sizes(tasks)
-    options = [f"option_{place}_{number}" for place in range(1, items + 1) for number in range(1, offered + 1)]
-    head = ["hit_id", "batch_id", *(f"item_{n + 1}" for n in range(items)), *(f"dialog_{n + 1}" for n in range(items))]
-    batch_id = batch_id_of(tasks)
+    items, offered = _sizes(tasks)
+    places, batch_id = range(1, items + 1), batch_id_of(tasks)
+    options = [f"option_{place}_{number}" for place in places for number in range(1, offered + 1)]
+    columns = ["hit_id", "batch_id", *(f"item_{n}" for n in places), *(f"dialog_{n}" for n in places), *options]
     table = io.StringIO()
-    writer = csv.DictWriter(table, [*head, *options], restval="", lineterminator="\r\n")
+    writer = csv.DictWriter(table, columns, restval="", lineterminator="\r\n")
     writer.writeheader()
-    for hit_id, rows in hits:
+    for hit_id, rows in hits_of(tasks):
         row: dict[str, str] = {"hit_id": hit_id, "batch_id": batch_id}
         for place, task in enumerate(rows, 1):
             row[f"item_{place}"] = task["item_id"]
@@ -38,13 +38,12 @@ def hits_csv(tasks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """Return a cell that spreadsheets do not interpret as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def hit_type(title: str, annotation: Any, workers: int) -> str:
-    """What Mechanical Turk's ``CreateHITType`` is told: reward, time, and that workers live where English is
-    the first language of most (EDOS 7)."""
+    """Return Mechanical Turk's ``CreateHITType`` as JSON: reward, time, and English-speaking countries (EDOS 7)."""
     countries = [{"Country": country} for country in annotation.countries]
     return json.dumps(
         {
@@ -63,10 +62,9 @@ def hit_type(title: str, annotation: Any, workers: int) -> str:
 
 
 def template(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy) -> str:
-    """A HIT as plain HTML with the variables of ``hits_csv``, for the platform's editor, which adds form and button.
+    """Return a HIT as HTML with the variables of ``hits_csv``. The platform's editor adds form and button.
 
-    The answers come back as ``Answer.label_1`` and, where that is Other, ``Answer.other_1``:
-    ``udfs.answer_files`` reads them.
+    The answers are ``Answer.label_1`` and, if that is Other, ``Answer.other_1``. ``udfs.answer_files`` reads them.
     """
     items, offered = _sizes(tasks)
     rest = "".join(f"<option>{html.escape(name.capitalize())}</option>" for name in taxonomy.names)
@@ -93,7 +91,7 @@ def template(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy) -> str:
 
 
 def _sizes(tasks: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """(items of the largest HIT, options of the item that offers most)."""
+    """Return the greatest number of items of a HIT, and of options of an item."""
     hits = hits_of(tasks)
     items = max((len(rows) for _, rows in hits), default=0)
     return items, max((len(row["options"]) for _, rows in hits for row in rows), default=0)

@@ -1,4 +1,4 @@
-"""A batch as files: the page, what a crowd platform takes, and the key that stays at home."""
+"""Export a batch as files: the page, files for a crowd platform, and the secret key."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -20,12 +20,12 @@ KEY_COLUMNS = (
 
 @dataclass(frozen=True)
 class Form:
-    """A questionnaire of another study than EDOS's, for people who are not paid by the HIT.
+    """A questionnaire for people who are not paid by the HIT.
 
     Attributes:
-        purpose: names it in folders and keys.
-        facts: columns of its task table that the page does not tell, as DDL; they come back with the answers.
-        make: the batch of rows of its task table, and a URL for the answers.
+        purpose: its name in folders and keys.
+        facts: DDL of the columns of its task table that the page hides and the key joins with the answers.
+        make: function that makes a batch from rows of its task table and a URL for the answers.
     """
 
     purpose: str
@@ -38,7 +38,7 @@ class Form:
 
 
 def form_files(form: Form, tasks: Sequence[Mapping[str, Any]], post_to: str | None) -> tuple[str, dict[str, str]]:
-    """(batch id, file name to content): ``annotate.html``, and ``key.jsonl``, which must not be published."""
+    """Return the batch id and the files' contents by name: ``annotate.html``, and the secret ``key.jsonl``."""
     batch = form.make(tasks, post_to)
     columns = ("hit_id", "position", "item_id", *form.fact_names)
     return batch.batch_id, {"annotate.html": page_of(batch), KEY: key_lines(tasks, form.purpose, columns)}
@@ -47,18 +47,17 @@ def form_files(form: Form, tasks: Sequence[Mapping[str, Any]], post_to: str | No
 def batch_files(
     tasks: Sequence[Mapping[str, Any]], purpose: str, taxonomy: Taxonomy, annotation: Any, workers: int
 ) -> tuple[str, dict[str, str]]:
-    """(batch id, file name to content): ``annotate.html``, ``hits.csv``, ``template.html``, ``hit_type.json`` and
-    ``key.jsonl``.
+    """Return the batch id and the contents of its page, platform files and key by file name.
 
-    Only ``key.jsonl`` holds right answers and dialogue ids: it is what ``edos.annotation.batches`` names when answers
-    come back, and it must not be published.
+    Only ``key.jsonl`` has right answers and dialogue ids. It must not be published. The setting
+    ``edos.annotation.batches`` names it when answers are collected.
 
     Args:
         tasks: rows of a task table.
         purpose: ``crowd`` or ``audit``.
         taxonomy: ``edos.taxonomy``.
         annotation: ``edos.annotation``.
-        workers: how many answers to a HIT are wanted.
+        workers: number of answers per HIT.
     """
     batch = labelling_batch(tasks, taxonomy, annotation.post_to)
     return batch.batch_id, {
@@ -71,7 +70,7 @@ def batch_files(
 
 
 def key_lines(tasks: Sequence[Mapping[str, Any]], purpose: str, columns: Sequence[str] = KEY_COLUMNS) -> str:
-    """The key: one line of JSON an item, with what the page does not tell."""
+    """Return the key: one line of JSON per item, with the columns that the page hides."""
     batch_id = batch_id_of(tasks)
     lines = []
     for _, rows in hits_of(tasks):

@@ -1,4 +1,4 @@
-"""Writing a batch of HITs as files, what was written as a table's rows, and reading the answers to a form."""
+"""Write batches of HITs as files, and read the answers to a form."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ from etl.tables.outcome import Outcome
 
 
 def write_batch(tasks: DataFrame, purpose: str, workers: int, run: StageRun) -> DataFrame:
-    """Write a task table's HITs to ``<folder>/<purpose>-<batch id>``; rows of ``edos.annotation_files``.
+    """Write a task table's HITs to ``<folder>/<purpose>-<batch id>``, and return rows of ``edos.annotation_files``.
 
-    A batch is small (what people can answer) and is made on the driver. A changed table makes another batch in
-    another folder: a batch that went out stays as it was, for its answers are still to come.
+    The batch is built on the driver, as it is small. A changed table gives a new batch in another folder, so that
+    exported batches stay valid for their answers.
     """
     rows = [row.asDict() for row in tasks.collect()]
     if not rows:
@@ -33,10 +33,13 @@ def write_batch(tasks: DataFrame, purpose: str, workers: int, run: StageRun) -> 
 
 
 def write_form(tasks: DataFrame, form: Form, evaluation: Any, run: StageRun) -> DataFrame:
-    """Write a questionnaire's page and key to ``<folder>/<purpose>-<batch id>``; rows of a table of files.
+    """Write a questionnaire's page and key to ``<folder>/<purpose>-<batch id>``, and return rows of a table of files.
 
     Args:
+        tasks: rows of the form's task table.
+        form: the questionnaire.
         evaluation: settings with folder and post_to.
+        run: the stage's run.
     """
     rows = [row.asDict(recursive=True) for row in tasks.collect()]
     if not rows:
@@ -49,15 +52,17 @@ def write_form(tasks: DataFrame, form: Form, evaluation: Any, run: StageRun) -> 
 def read_form(
     form: Form, questions: Mapping[str, Sequence[str] | None], required: int, evaluation: Any, name: str, run: StageRun
 ) -> Outcome:
-    """The answers to a questionnaire that count, and the ledger of the others.
+    """Read the valid answers to a questionnaire, and the ledger rows of the others.
 
     Args:
-        questions, required: as for ``etl.annotation.collecting.counted_answers``.
+        form: the questionnaire.
+        questions, required: see ``etl.annotation.collecting.counted_answers``.
         evaluation: settings with answers, batches, known_raters and keep_half_done.
-        name: of those settings.
+        name: key of these settings.
+        run: the stage's run.
 
     Raises:
-        InputError: there are answers, but no batch that says what they are about.
+        InputError: there are answers, but no batches.
     """
     files = files_under(evaluation.answers, (".json", ".jsonl", ".csv"), f"{name}.answers")
     if files and not evaluation.batches:
@@ -72,19 +77,12 @@ def _written(
     rows: list[dict[str, Any]], name: str, batch_id: str, contents: Mapping[str, str], folder: str | None, run: StageRun
 ) -> DataFrame:
     folder = (folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
-    written = _put(Folders(run.spark), f"{folder}/{name}", contents)
-    hits = len({row["hit_id"] for row in rows})
-    run.say(f"{hits:,} HITs with {len(rows):,} items in {folder}/{name}")
-    return run.spark.createDataFrame(
-        [(batch_id, *file, hits, len(rows)) for file in written], ANNOTATION_FILES.schema
-    )  # fmt: skip
-
-
-def _put(folders: Folders, folder: str, contents: Mapping[str, str]) -> list[tuple[str, str, int, str]]:
-    """Put texts into a folder, each whole; (name, path, bytes, sha256) of each."""
+    folders, hits = Folders(run.spark), len({row["hit_id"] for row in rows})
     written = []
-    for name, text in sorted(contents.items()):
-        path, content = located(f"{folder}/{name}"), text.encode()
+    for file, text in sorted(contents.items()):
+        path, content = located(f"{folder}/{name}/{file}"), text.encode()
         folders.write_text(path, text)
-        written.append((name, path, len(content), hashlib.sha256(content).hexdigest()))
-    return written
+        digest = hashlib.sha256(content).hexdigest()
+        written.append((batch_id, file, path, len(content), digest, hits, len(rows)))
+    run.say(f"{hits:,} HITs with {len(rows):,} items in {folder}/{name}")
+    return run.spark.createDataFrame(written, ANNOTATION_FILES.schema)

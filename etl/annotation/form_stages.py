@@ -1,4 +1,4 @@
-"""Declare the stages of a questionnaire: one writes its page, one collects its answers."""
+"""Declare the two stages of a questionnaire, which write its page and collect its answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -17,13 +17,13 @@ Questions = Mapping[str, Sequence[str] | None]
 
 
 def form_stage(form: Form, section: str, tasks: Table, files: Table, *resources: str) -> Declare:
-    """Declare the stage that writes a table of tasks as a questionnaire's page, with the key to its answers.
+    """Declare the stage that writes a table of tasks as a questionnaire's page with a key.
 
     Args:
         form: the questionnaire.
-        section: the key of its settings, with folder and post_to.
-        tasks: read.
-        files: written.
+        section: key of its settings, with folder and post_to.
+        tasks: input table.
+        files: output table.
         resources: files of ``conf`` that the page shows.
     """
 
@@ -44,14 +44,14 @@ def form_answers_stage(
     form: Form, section: str, questions: Questions | Callable[[], Questions], required: int, writes: Table,
     *resources: str,
 ) -> Declare:  # fmt: skip
-    """Declare the stage that collects a questionnaire's answers, by a function from those that count to its rows.
+    """Declare the stage that collects a questionnaire's answers. Its function converts valid answers to output rows.
 
     Args:
         form: the questionnaire.
-        section: the key of its settings, with answers, batches, known_raters and keep_half_done.
-        questions, required: as for ``etl.annotation.collecting.counted_answers``.
-        writes: its table.
-        resources: files of ``conf`` that the questions come from.
+        section: key of its settings, with answers, batches, known_raters and keep_half_done.
+        questions, required: see ``etl.annotation.collecting.counted_answers``.
+        writes: output table.
+        resources: files of ``conf`` with the questions.
     """
 
     def declare(rows_of: Callable[[Outcome], Outcome]) -> Stage:

@@ -1,4 +1,4 @@
-"""HITs: rows put into tasks of one size, in an order of content and seed."""
+"""Group rows into HITs of one size, in an order of content and seed."""
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -7,10 +7,10 @@ from etl.common.hashes import content_order
 
 
 def into_hits(items: DataFrame, per_hit: int, seed: int) -> DataFrame:
-    """Adds hit (from 0), hit_id and full: items in an order of content and seed, so many to a HIT.
+    """Add hit (from 0), hit_id and full. Items are ordered by content and seed, with ``per_hit`` items per HIT.
 
-    Items are few (41 x 250 at most for the crowd), so one order over all of them is no burden. Only the last
-    HIT may be not full. The id of a HIT is a hash of what is in it.
+    Items are few (at most 41 x 250 for the crowd), so a global sort is cheap. Only the last HIT can be incomplete. The
+    id of a HIT is a hash of its items.
     """
     key = F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))
     order = Window.orderBy(content_order(key, seed=seed, of="hit"), key)
@@ -25,7 +25,7 @@ def into_hits(items: DataFrame, per_hit: int, seed: int) -> DataFrame:
 
 
 def in_position(items: DataFrame, seed: int) -> DataFrame:
-    """Adds item_id, from which nobody can tell a quiz item, and position within the HIT."""
+    """Add position within the HIT, and item_id, which does not reveal quiz items."""
     item = content_order(F.col("hit_id"), F.col("dialogue_id"), F.col("turn").cast("string"), seed=seed, of="item")
     named = items.withColumn("item_id", F.concat(F.lit("i"), F.substring(item, 1, 12)))
     order = Window.partitionBy("hit_id").orderBy(content_order(F.col("item_id"), seed=seed, of="position"))

@@ -1,4 +1,4 @@
-"""The labelling task of EDOS as a batch for the page: choose the last statement's label (EDOS 3.2, Figure 4)."""
+"""Make the page's batch for EDOS's labelling task: choose the last statement's label (EDOS 3.2, Figure 4)."""
 
 import hashlib
 import re
@@ -20,22 +20,21 @@ INTRODUCTION = (
 
 
 def batch_id_of(tasks: Sequence[Mapping[str, Any]]) -> str:
-    """The id of a batch: a hash of its HITs' ids, which are hashes of what is in them."""
+    """Return a batch's id: a hash of its HITs' ids, which are hashes of their items."""
     ids = sorted({str(task["hit_id"]) for task in tasks})
     return "b" + hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
 
 
 def labelling_batch(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy, post_to: str | None = None) -> Batch:
-    """The batch that the page shows.
+    """Return the page's batch. It does not contain quiz labels, models' labels or dialogue ids.
 
     Args:
-        tasks: rows of ``edos.annotation_tasks`` or ``edos.audit_tasks``; neither quiz labels, models' labels nor
-            the dialogues' ids go into the page.
-        taxonomy: the labels, and what the tutorial says of them.
+        tasks: rows of ``edos.annotation_tasks`` or ``edos.audit_tasks``.
+        taxonomy: the labels and their tutorial.
         post_to: URL for the answers.
 
     Raises:
-        InputError: the URL is none.
+        InputError: the URL is invalid.
     """
     if post_to is not None and not re.match(r"^https?://[^\s'\";<>]+$", post_to):
         raise InputError(f"edos.annotation.post_to: {post_to!r} is no http or https address")
@@ -54,7 +53,7 @@ def labelling_batch(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy, post
 
 
 def hits_of(tasks: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """(hit_id, its rows in order of position), by hit_id."""
+    """Return (hit_id, rows ordered by position) of each HIT, ordered by hit_id."""
     hits: dict[str, list[Mapping[str, Any]]] = {}
     for task in tasks:
         hits.setdefault(str(task["hit_id"]), []).append(task)
@@ -62,14 +61,14 @@ def hits_of(tasks: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[
 
 
 def choice(label: str) -> Choice:
-    """A label as an option: stored as in the taxonomy, shown with a capital."""
+    """Return a label as an option: stored as in the taxonomy, shown with a capital."""
     return Choice(value=label, text=label.capitalize())
 
 
 def as_read(text: str) -> str:
-    """A turn of OPUS tokens as people write it: `Don 't go , Jim .` becomes `Don't go, Jim.`
+    """Detokenize a turn of OPUS tokens: `Don 't go , Jim .` becomes `Don't go, Jim.`
 
-    So film lines and quiz items look alike, and nobody is slowed by the blanks.
+    Film lines and quiz items then look alike.
     """
     text = re.sub(r"\s+(['’](?:s|m|d|t|re|ve|ll)\b)", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(r"\s+([,.!?;:…%)\]}]+)(?=\s|$|[\"'’”,.!?;:…)\]}])", r"\1", text)

@@ -1,4 +1,4 @@
-"""The annotation page: one HTML file that needs no network and holds a whole batch."""
+"""Write the annotation page: one HTML file with a whole batch, which needs no network."""
 
 import base64
 import hashlib
@@ -19,11 +19,10 @@ def _asset(name: str) -> str:
 
 
 def page_of(batch: Batch) -> str:
-    """The page as HTML text.
+    """Return the page as HTML.
 
-    Text from films or workers never becomes markup: it travels as JSON in which ``<``, ``>`` and ``&`` are escaped,
-    and the script writes it as text. The page's own policy lets only its own script and style run, and lets it talk
-    to nobody but ``post_to``.
+    Texts cannot become markup: they are JSON with escaped ``<``, ``>`` and ``&``, and the script inserts them as text.
+    The content security policy allows only the page's script and style, and connections to ``post_to``.
     """
     script = "(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();\n"
     style = _asset("page.css")
@@ -34,12 +33,12 @@ def page_of(batch: Batch) -> str:
         "batch": safe_json(batch.model_dump_json(exclude_none=True)),
         "script": script,
     }
-    # One pass over the frame: a value that looks like a marker is never filled in itself.
+    # A single pass does not replace markers within values.
     return re.sub(r"\{\{(\w+)\}\}", lambda marker: values[marker[1]], _asset("page.html"))
 
 
 def safe_json(text: str) -> str:
-    """JSON that may stand within a script element: no character of it can end that element."""
+    """Return JSON that is safe within a script element."""
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

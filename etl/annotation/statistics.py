@@ -1,4 +1,4 @@
-"""Figures of human evaluations: agreement of raters and tests of significance, as pure functions."""
+"""Statistics of human evaluations: agreement of raters and tests of significance."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -6,9 +6,9 @@ from statistics import fmean, pvariance
 
 
 def student_t(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Two-sided p of Student's t-test for equal means (AugESC Table 3); None where it says nothing.
+    """Return the two-sided p of Student's t-test for equal means (AugESC Table 3).
 
-    It says nothing with fewer than two values in a set, or where neither set varies.
+    The result is None if a set has fewer than two values or neither set varies.
     """
     if min(len(first), len(second)) < 2 or not (pvariance(first) or pvariance(second)):
         return None
@@ -18,7 +18,7 @@ def student_t(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def sign_test(wins: int, losses: int) -> float | None:
-    """Two-sided p of the sign test, ties left out (AugESC Table 4); None without a win or a loss."""
+    """Return the two-sided p of the sign test without ties (AugESC Table 4); None without wins and losses."""
     if not wins + losses:
         return None
     from scipy.stats import binomtest
@@ -27,19 +27,19 @@ def sign_test(wins: int, losses: int) -> float | None:
 
 
 def share_within(samples: Iterable[Sequence[float]], apart: float = 1, raters: int = 2) -> float | None:
-    """Share of the samples whose ratings are at most so far apart (AugESC Table 3); None without samples.
+    """Return the share of samples whose ratings agree (AugESC Table 3); None without samples.
 
     Args:
         samples: each sample's ratings.
-        apart: the greatest difference that counts as agreement.
-        raters: samples with fewer ratings are not looked at.
+        apart: greatest difference that counts as agreement.
+        raters: least number of ratings of a sample. Other samples are ignored.
     """
     near = [max(sample) - min(sample) <= apart for sample in samples if len(sample) >= raters]
     return sum(near) / len(near) if near else None
 
 
 def kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
-    """Cohen's kappa of two raters' answers to the same items; None without items, or where chance explains all."""
+    """Return Cohen's kappa of two raters' answers to the same items; None without items or with certain chance."""
     if not first:
         return None
     number = len(first)
@@ -49,14 +49,14 @@ def kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
 
 
 def mean_kappa(answers: Mapping[str, Mapping[str, str]]) -> float | None:
-    """Cohen's kappa averaged over pairs of raters, on the items that both answered (Emo Pillars I.2).
+    """Return the mean of Cohen's kappa over pairs of raters, on the items that both answered (Emo Pillars I.2).
 
     Args:
-        answers: by rater, by item.
+        answers: answers by rater and item.
     """
     found = []
     for one, other in combinations(sorted(answers), 2):
         both = sorted(answers[one].keys() & answers[other].keys())
-        value = kappa([answers[one][item] for item in both], [answers[other][item] for item in both])
-        found += [] if value is None else [value]
-    return fmean(found) if found else None
+        found.append(kappa([answers[one][item] for item in both], [answers[other][item] for item in both]))
+    known = [value for value in found if value is not None]
+    return fmean(known) if known else None

@@ -1,4 +1,4 @@
-"""Interactive evaluation: talks of one participant with two bots, compared on five aspects (AugESC 7.2)."""
+"""Interactive evaluation: participants chat with two bots and compare them on five aspects (AugESC 7.2)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +12,14 @@ from etl.annotation.exports import Form
 from etl.annotation.hits import in_position, into_hits
 from etl.annotation.labelling import batch_id_of, hits_of
 from etl.annotation.statistics import sign_test
+from etl.augesc.measures import json_lines
 from etl.augesc.rating_form import lines_of
+from etl.common.columns import left_out
 from etl.common.hashes import content_order
 from etl.tables.outcome import Outcome
 
 BOTS = ("augesc", "esconv")
-"""The bot that wins or loses, and the one that it is compared with (AugESC 7.1)."""
+"""The bot that wins or loses, and its opponent (AugESC 7.1)."""
 CHATS = "pair_id string, bot string, turns array<struct<role: string, text: string>>"
 ASPECTS = {
     "fluency": "Which bot's answers were more fluent and easier to understand?",
@@ -46,42 +48,40 @@ class ComparisonScore(NamedTuple):
 
 
 def paired_chats(spark: SparkSession, files: Sequence[str], *, least: int, seed: int) -> Outcome:
-    """Participants' talks with both bots, side by side, which is left by the pair's hash (AugESC 7.2).
+    """Pair each participant's chats with the two bots. The pair's hash decides which bot is left (AugESC 7.2).
 
-    Rules, in this order: ``not_readable`` (no JSON, no pair, no such bot, no turns, another role); ``repeated_chat``;
-    ``unpaired``; ``too_short``: fewer than ``least`` utterances of the user or the bot in one of the two;
-    ``other_beginning``: the first utterances of the user are not the same.
+    Chats are dropped by these rules, in this order: ``not_readable`` (no JSON, no pair, an unknown bot or role, no
+    turns); ``repeated_chat``; ``unpaired``; ``too_short``: one of the two chats has fewer than ``least`` utterances of
+    the user or of the bot; ``other_beginning``: the first utterances of the user differ.
 
     Args:
         files: JSON Lines of ``CHATS``.
-        least: utterances of the user and of the bot in each talk.
-        seed: of order and sides.
+        least: least number of utterances of the user and of the bot in each chat.
+        seed: seed of the order and the sides.
 
     Returns:
-        Outcome of ``augesc.comparison_tasks``; the unit is the talk, two a row.
+        Outcome of ``augesc.comparison_tasks``. The unit is the chat, two per row.
     """
-    lines = spark.read.text(list(files)) if files else spark.createDataFrame([], "value string")
-    lines = lines.where(F.trim("value") != "")
-    parsed = F.from_json("value", f"{CHATS}, broken string", {"columnNameOfCorruptRecord": "broken"})
-    rows = lines.select("value", parsed.alias("line")).select("value", "line.*")
+    lines = json_lines(spark, files, CHATS)
     known_roles = F.forall("turns", lambda turn: turn["role"].isin("seeker", "supporter") & turn["text"].isNotNull())
     readable = (
         F.col("broken").isNull() & (F.trim("pair_id") != "") & F.col("bot").isin(*BOTS) & (F.size("turns") > 0)
         & known_roles
     )  # fmt: skip
-    rows = rows.withColumn("readable", F.coalesce(readable, F.lit(False)))
+    rows = lines.withColumn("readable", F.coalesce(readable, F.lit(False)))
     again = Window.partitionBy("pair_id", "bot", "readable").orderBy("value")
     rows = rows.withColumn("nth", F.row_number().over(again))
     pair = Window.partitionBy("pair_id", F.col("readable") & (F.col("nth") == 1))
+    beginning = F.lower(F.trim(F.coalesce(F.try_element_at(_utterances("seeker"), F.lit(1))["text"], F.lit(""))))
     rows = rows.withColumns({
-        "talks": F.count("*").over(pair),
-        "fewest": F.min(F.least(_said(F.col("turns"), "seeker"), _said(F.col("turns"), "supporter"))).over(pair),
-        "beginnings": F.size(F.collect_set(_beginning(F.col("turns"))).over(pair)),
+        "chats": F.count("*").over(pair),
+        "fewest": F.min(F.least(F.size(_utterances("seeker")), F.size(_utterances("supporter")))).over(pair),
+        "beginnings": F.size(F.collect_set(beginning).over(pair)),
     })  # fmt: skip
     reason = (
         F.when(~F.col("readable"), "not_readable")
         .when(F.col("nth") > 1, "repeated_chat")
-        .when(F.col("talks") < len(BOTS), "unpaired")
+        .when(F.col("chats") < len(BOTS), "unpaired")
         .when(F.col("fewest") < least, "too_short")
         .when(F.col("beginnings") > 1, "other_beginning")
     )  # fmt: skip
@@ -104,26 +104,17 @@ def paired_chats(spark: SparkSession, files: Sequence[str], *, least: int, seed:
     dropped = judged.where(F.col("reason").isNotNull()).groupBy("pair_id", "bot", "reason").agg(
         F.count("*").alias("units"), F.min(F.left("value", F.lit(200))).alias("detail")
     )  # fmt: skip
-    return Outcome(
-        tasks,
-        dropped.select(
-            F.lit("talk").alias("unit"), F.concat_ws("/", "pair_id", "bot").alias("id"), "reason", "detail", "units"
-        ),
-        rows_in=lines.count(),
-    )
+    pair_id = F.concat_ws("/", "pair_id", "bot")
+    ledger = left_out("talk", pair_id, F.col("reason"), F.col("units"), F.col("detail"))
+    return Outcome(tasks, dropped.select(*ledger), rows_in=lines.count())
 
 
-def _said(turns: Column, role: str) -> Column:
-    return F.size(F.filter(turns, lambda turn: turn["role"] == role))
-
-
-def _beginning(turns: Column) -> Column:
-    said = F.filter(turns, lambda turn: turn["role"] == "seeker")
-    return F.lower(F.trim(F.coalesce(F.try_element_at(said, F.lit(1))["text"], F.lit(""))))
+def _utterances(role: str) -> Column:
+    return F.filter("turns", lambda turn: turn["role"] == role)
 
 
 def comparison_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) -> Batch:
-    """The batch that the page shows, a task a participant; which bot is which does not go into it.
+    """Return the page's batch, one task per participant. It does not reveal which bot is which.
 
     Args:
         tasks: rows of ``augesc.comparison_tasks``.
@@ -153,39 +144,33 @@ COMPARISON_FORM = Form("augesc-comparisons", "pair_id string, left_bot string", 
 
 
 def comparisons(counted: Outcome) -> Outcome:
-    """Counted answers as ``augesc.comparisons``: the bot tuned on AugESC wins, loses or ties.
+    """Return the counted answers as ``augesc.comparisons``: the bot tuned on AugESC wins, loses or ties.
 
-    A pair is one participant's: of several people's answers those of the first who submitted stay, the others go as
-    ``another_participant``.
+    A pair belongs to one participant. Only the answers of the first worker who submitted are kept, those of others are
+    dropped as ``another_participant``.
     """
     order = Window.partitionBy("pair_id").orderBy(F.col("submitted").asc_nulls_last(), "worker_id")
     ranked = counted.rows.withColumn("first", F.first("worker_id").over(order))
-    own = F.col("worker_id") == F.col("first")
+    is_first = F.col("worker_id") == F.col("first")
     winner = F.when(F.col("value") == "left", F.col("left_bot")).when(
         F.col("value") == "right", F.when(F.col("left_bot") == BOTS[0], BOTS[1]).otherwise(BOTS[0])
     )
     outcome = F.when(winner.isNull(), "tie").when(winner == BOTS[0], "win").otherwise("lose")
-    rows = ranked.where(own).select(
+    rows = ranked.where(is_first).select(
         "hit_id", "item_id", "worker_id", "batch_id", "pair_id", F.col("question").alias("aspect"),
         outcome.alias("outcome"), "seconds", "submitted",
     )  # fmt: skip
-    others = ranked.where(~own).select(
-        F.lit("answer").alias("unit"), F.concat_ws("/", "hit_id", "item_id", "worker_id", "question").alias("id"),
-        F.lit("another_participant").alias("reason"), F.concat_ws(" ", "pair_id", "value").alias("detail"),
-        F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
+    answer_id = F.concat_ws("/", "hit_id", "item_id", "worker_id", "question")
+    ledger = left_out("answer", answer_id, "another_participant", 1, F.concat_ws(" ", "pair_id", "value"))
     assert counted.dropped is not None
-    return Outcome(rows, counted.dropped.unionByName(others))
+    return Outcome(rows, counted.dropped.unionByName(ranked.where(~is_first).select(*ledger)))
 
 
 def comparison_scores(rows: Iterable[Mapping[str, Any]]) -> list[ComparisonScore]:
-    """AugESC Table 4: wins, losses and ties by aspect, and the sign test.
+    """Return wins, losses and ties by aspect with the sign test, in the order of AugESC Table 4.
 
     Args:
-        rows: of ``augesc.comparisons``: aspect, outcome.
-
-    Returns:
-        Rows of ``augesc.comparison_scores``, aspects in the table's order.
+        rows: aspect and outcome of ``augesc.comparisons``.
     """
     outcomes: dict[str, list[str]] = defaultdict(list)
     for row in rows:

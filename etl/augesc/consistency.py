@@ -1,16 +1,14 @@
-"""Inconsistency within a conversation, as far as rules without a model see it (AugESC 6.4).
+"""Find inconsistencies within a conversation by rules, without a model (AugESC 6.4).
 
-The paper found it by reading and gives no measure; these are ours. They see:
+The paper found inconsistencies by reading and gives no measure. These rules are ours. They detect:
 
-- a speaker's own facts in plain patterns ("I have two brothers", "my dog is 13", "I don't have a car") that later are
-  others;
-- mixed-up roles: phrases that only the other role says (``conf/augesc/*_phrases.txt``), or a whole utterance of the
-  other's said again.
+- contradicted facts about the speaker in simple patterns ("I have two brothers", "my dog is 13", "I don't have a car");
+- confused roles: phrases that only the other role uses (``conf/augesc/*_phrases.txt``), or a repeated utterance of the
+  other speaker.
 
-They do not see what takes understanding: the paper's own case, a dog that was raised for 14 years and is 13, is two
-facts in different words; nor do they know that facts change ("now I have a job"). So they find few of the real
-contradictions, and a share of theirs compares methods, it is no rate of faults. A model of entailment sees more:
-``models.contradiction``.
+They miss facts in different words, such as the paper's example of a dog that was raised for 14 years and is 13. They
+also ignore that facts change ("now I have a job"). The results compare methods and are not rates of faults. An
+entailment model (``models.contradiction``) detects more.
 """
 
 import re
@@ -23,7 +21,7 @@ from conf.wordlists import words
 
 SCHEMA = "facts int, contradicted int, contradiction string, confused int, confusion string"
 ECHO_WORDS = 6
-"""An utterance of so many words that the other said before is no chance."""
+"""Least number of words of an utterance whose repetition by the other speaker is counted."""
 
 _NUMBERS = (
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
@@ -41,52 +39,47 @@ _VAGUE = frozenset({
     "really", "much",
 })  # fmt: skip
 _AGE = re.compile(rf"\bi(?:'m| am) (?:an? )?{_NUMBER}(?: years? old|[ -]years?[ -]old|\s*[.,!]|$)")
-_OF_MINE = re.compile(
+_AGE_OF_MINE = re.compile(
     rf"\bmy (?P<noun>[a-z]+) (?:is|just turned|turned) {_NUMBER}\b(?! (?:minutes|hours|percent|miles))"
 )
-_HOW_MANY = re.compile(rf"\bi(?:'ve got| have got| have) {_NUMBER} (?P<noun>[a-z]+)")
-_WHETHER = re.compile(
+_COUNT = re.compile(rf"\bi(?:'ve got| have got| have) {_NUMBER} (?P<noun>[a-z]+)")
+_HAVE_OR_LIKE = re.compile(
     r"\bi (?P<no>don't |do not |dont |never )?(?P<verb>have|own|like|love) (?P<none>no )?"
     r"(?P<article>(?:an?|any|my) )?(?P<noun>[a-z]+)"
 )
 _SPOUSE = re.compile(r"\bmy (?P<value>husband|wife)\b")
 _PLAIN = str.maketrans({"’": "'", "‘": "'"})
 
-
 RolePhrases = Mapping[str, re.Pattern[str]]
 
 
 class Fact(NamedTuple):
-    """What a speaker says of something, such as (number of brothers, 2)."""
+    """A statement of a speaker, such as (number of brothers, 2)."""
 
     about: str
     value: str
 
 
 def facts_in(text: str) -> list[Fact]:
-    """The facts about the speaker that plain patterns find."""
-    said = text.lower().translate(_PLAIN)
-    found = [Fact("age", _number(match)) for match in _AGE.finditer(said)]
-    found += [Fact(f"age of my {match['noun']}", _number(match)) for match in _OF_MINE.finditer(said)]
+    """Return the facts about the speaker that match simple patterns."""
+    plain = text.lower().translate(_PLAIN)
+    found = [Fact("age", _number(match)) for match in _AGE.finditer(plain)]
+    found += [Fact(f"age of my {match['noun']}", _number(match)) for match in _AGE_OF_MINE.finditer(plain)]
     found += [
         Fact(f"number of {_singular(match['noun'])}", _number(match))
-        for match in _HOW_MANY.finditer(said)
+        for match in _COUNT.finditer(plain)
         if match["noun"] not in _TIME
     ]
-    for match in _WHETHER.finditer(said):
+    for match in _HAVE_OR_LIKE.finditer(plain):
         if match["noun"] in _VAGUE or not (match["none"] or match["article"]):
             continue
         verb = "have" if match["verb"] in ("have", "own") else "like"
         found.append(Fact(f"{verb} {_singular(match['noun'])}", "no" if match["no"] or match["none"] else "yes"))
-    return found + [Fact("spouse", match["value"]) for match in _SPOUSE.finditer(said)]
+    return found + [Fact("spouse", match["value"]) for match in _SPOUSE.finditer(plain)]
 
 
 def contradictions(texts: Sequence[str]) -> tuple[int, list[str]]:
-    """One speaker's utterances: how many facts they state, and those stated in two ways.
-
-    Returns:
-        (different things that something is said of, descriptions of the contradicted ones).
-    """
+    """Return the number of subjects of one speaker's facts, and descriptions of those with contradicting values."""
     stated: dict[str, list[str]] = {}
     for fact in (fact for text in texts for fact in facts_in(text)):
         values = stated.setdefault(fact.about, [])
@@ -96,40 +89,39 @@ def contradictions(texts: Sequence[str]) -> tuple[int, list[str]]:
 
 
 def role_confusions(turns: Sequence[Mapping[str, Any]], phrases: RolePhrases | None = None) -> list[str]:
-    """Utterances in which a speaker talks as the other role does.
+    """Return the utterances in which a speaker talks like the other role.
 
     Args:
         turns: role and text of each utterance, in order.
-        phrases: of ``role_phrases``, for an executor, which reads no file.
+        phrases: result of ``role_phrases``. Executors need it, because they read no files.
     """
     phrases = phrases or role_phrases()
-    found, said = [], {"seeker": set[str](), "supporter": set[str]()}
+    found, earlier = [], {"seeker": set[str](), "supporter": set[str]()}
     for turn in turns:
         role, plain = turn["role"], " ".join(re.findall(r"[\w']+", turn["text"].lower().translate(_PLAIN)))
         other = "supporter" if role == "seeker" else "seeker"
-        if phrases[other].search(plain) or plain in said[other]:
+        if phrases[other].search(plain) or plain in earlier[other]:
             found.append(turn["text"])
         if len(plain.split()) >= ECHO_WORDS:
-            said[role].add(plain)
+            earlier[role].add(plain)
     return found
 
 
 def inconsistencies(
     turns: Sequence[Mapping[str, Any]], phrases: RolePhrases | None = None
 ) -> tuple[int, int, str | None, int, str | None]:
-    """A conversation's row of ``SCHEMA``: facts, contradicted ones, the first; mixed-up utterances, the first."""
-    by_role = [
-        contradictions([turn["text"] for turn in turns if turn["role"] == role]) for role in ("seeker", "supporter")
-    ]
-    contradicted = [one for _, own in by_role for one in own]
+    """Return a conversation's row of ``SCHEMA``."""
+    facts, contradicted = 0, []
+    for role in ("seeker", "supporter"):
+        number, found = contradictions([turn["text"] for turn in turns if turn["role"] == role])
+        facts += number
+        contradicted += found
     confused = role_confusions(turns, phrases)
-    return (
-        sum(number for number, _ in by_role), len(contradicted), _first(contradicted), len(confused), _first(confused),
-    )  # fmt: skip
+    return facts, len(contradicted), _first(contradicted), len(confused), _first(confused)
 
 
 def inconsistent(phrases: RolePhrases) -> Callable[[Iterator[pd.Series]], Iterator[pd.DataFrame]]:
-    """A pandas function over arrays of turns."""
+    """Return a pandas function that computes ``SCHEMA`` of arrays of turns."""
     columns = [part.split()[0] for part in SCHEMA.split(", ")]
 
     def rows(batches: Iterator[pd.Series]) -> Iterator[pd.DataFrame]:

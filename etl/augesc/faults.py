@@ -1,17 +1,17 @@
-"""Faults of conversations, measured: inconsistency, topic shifts; toxicity apart (AugESC 6.4).
+"""Measure faults of conversations: inconsistency, topic shifts and toxicity (AugESC 6.4).
 
 The paper found inconsistent facts and improper topic transitions by reading, and gives no numbers. The measures are
-ours, meant for comparing methods under one ruler, not as rates of faults:
+ours. They compare methods and are not rates of faults:
 
-- *Topic shift*: an utterance of some length whose embedding is far from its neighbour's and from the mean of all before
-  it. It sees a change of subject in words. It sees neither a drift by small steps, nor whether a change is improper:
-  people change subjects, too, so sessions of people stand beside. How many of the utterances it would call out of place
-  in another conversation of the set, says how much it can see at all.
-- *Inconsistency*: rules over plain facts and role words (``etl.augesc.consistency``), and where
-  ``models.contradiction`` is set, a model of entailment over pairs of a speaker's statements that are alike. Such
-  models take a change of mind or of time for a contradiction.
-- *Toxicity*: ``models.toxicity``, else the words of ``conf/profanity.txt``, which see coarse words and no insult in
-  polite ones; quoting somebody's rude words counts.
+- *Topic shift*: the embedding of a longer utterance is far from its neighbour's and from the mean of all earlier ones.
+  This detects a sudden change of subject, but no gradual drift, and not whether the change is improper. Sessions of
+  people are measured for comparison, as people change subjects too. The share of utterances that would be a shift in
+  another conversation of the set shows how sensitive the measure is.
+- *Inconsistency*: rules over simple facts and role phrases (``etl.augesc.consistency``), and, if
+  ``models.contradiction`` is set, an entailment model over pairs of similar statements of one speaker. Such models
+  also report changes of mind or of time.
+- *Toxicity*: ``models.toxicity``, or else the words of ``conf/profanity.txt``, which miss polite insults and count
+  quoted words.
 """
 
 from collections.abc import Sequence
@@ -21,28 +21,27 @@ from pyspark.sql import functions as F
 
 from etl.augesc.consistency import SCHEMA, inconsistent, role_phrases
 from etl.common.columns import computed_once, left_out
-from etl.common.hashes import text_hash
+from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
 from etl.common.texts import word_pattern
 from etl.tables.outcome import Outcome
 from udfs.conversation_vectors import pairs_of_speakers
 
 WORD_LIST = "none"
-"""The model's name in ``augesc.toxicity_scores`` where a list of words stands in for one."""
+"""The model name in ``augesc.toxicity_scores`` if a word list is used."""
 
 
 def sample_texts(measured: DataFrame, sampled: int) -> DataFrame:
-    """So many texts of each method and source, by the hash of their ids, with two utterances or more.
+    """Sample texts of two or more utterances from each method and source, by the hash of their ids.
 
     Args:
         measured: ``augesc.measured_texts``.
-        sampled: how many.
+        sampled: number of texts per method and source.
 
     Returns:
-        text_id, method, source, turns, and other_id: the next text of the set, the first after the last.
+        text_id, method, source, turns, and other_id: the next text of the set, cyclically.
     """
-    own = Window.partitionBy("method", "source")
-    order = own.orderBy(content_share(F.col("text_id"), salt="faults"), "text_id")
+    order = Window.partitionBy("method", "source").orderBy(content_share(F.col("text_id"), salt="faults"), "text_id")
     chosen = measured.where(F.size("turns") > 1).withColumn("nth", F.row_number().over(order))
     chosen = chosen.where(F.col("nth") <= sampled)
     other = F.coalesce(F.lead("text_id").over(order), F.first("text_id").over(order))
@@ -52,18 +51,17 @@ def sample_texts(measured: DataFrame, sampled: int) -> DataFrame:
 
 
 def distinct_utterances(texts: DataFrame) -> DataFrame:
-    """(text_hash, text): each utterance of the texts once."""
-    said = texts.select(F.explode("turns.text").alias("text"))
-    return said.select(text_hash(F.col("text")).alias("text_hash"), "text").dropDuplicates(["text_hash"])
+    """Return the distinct (text_hash, text) of the texts' utterances."""
+    return distinct_texts(texts, "turns.text")
 
 
 def with_vectors(texts: DataFrame, embeddings: DataFrame, model: str) -> DataFrame:
-    """Texts whose every utterance has an embedding, with the vectors in order.
+    """Return the texts whose utterances all have an embedding, with the vectors in order.
 
     Args:
-        texts: of ``sample_texts``.
+        texts: rows of ``sample_texts``.
         embeddings: ``augesc.utterance_embeddings``.
-        model: whose.
+        model: identity of the sentence encoder.
 
     Returns:
         text_id, other_id, roles, texts, tokens, vectors.
@@ -81,28 +79,28 @@ def with_vectors(texts: DataFrame, embeddings: DataFrame, model: str) -> DataFra
     )
 
 
-def beside_others(conversations: DataFrame) -> DataFrame:
-    """Adds other: the vectors of the conversation that other_id names, null where it has none."""
+def with_others(conversations: DataFrame) -> DataFrame:
+    """Add other: the vectors of the conversation other_id; null if it has none."""
     other = conversations.select(F.col("text_id").alias("other_id"), F.col("vectors").alias("other"))
     return conversations.join(other, "other_id", "left")
 
 
-def number_of_utterances(texts: DataFrame) -> int:
-    """The utterances of all texts."""
+def count_utterances(texts: DataFrame) -> int:
+    """Return the number of utterances of all texts."""
     row = texts.agg(F.coalesce(F.sum(F.size("turns")), F.lit(0))).first()
     return int(row[0]) if row is not None else 0
 
 
-def without_topic(texts: DataFrame, conversations: DataFrame, least: int) -> DataFrame:
-    """The ledger's rows of utterances that get no topic score, a text each.
+def unscored_utterances(texts: DataFrame, conversations: DataFrame, least: int) -> DataFrame:
+    """Return a ledger row for each text with utterances that have no topic score.
 
-    Those of a text with an utterance that has no embedding (``no_embedding``); else those that are too short, and a
-    text's first counted one (``nothing_before``).
+    The reason is ``no_embedding`` if an utterance of the text has none, otherwise ``nothing_before``, which also counts
+    the utterances that are too short.
 
     Args:
-        texts: of ``sample_texts``.
-        conversations: of ``with_vectors``.
-        least: tokens of an utterance that is counted.
+        texts: rows of ``sample_texts``.
+        conversations: rows of ``with_vectors``.
+        least: least number of tokens of a scored utterance.
     """
     embedded = conversations.select("text_id", F.lit(True).alias("embedded"))
     counted = F.size(F.filter("turns", lambda turn: turn["tokens"] >= least))
@@ -115,10 +113,10 @@ def without_topic(texts: DataFrame, conversations: DataFrame, least: int) -> Dat
 
 
 def statement_pairs(conversations: DataFrame, least: int, related: float, most: int) -> Outcome:
-    """Pairs of a speaker's statements that are alike, as ``augesc.statement_pairs``.
+    """Return pairs of similar statements of one speaker as an outcome of ``augesc.statement_pairs``.
 
-    Left out are a statement that is said again (``same_statement``) and a pair of texts that a talk has twice
-    (``repeated_pair``); the unit is the pair.
+    Pairs of equal statements (``same_statement``) and repeated pairs (``repeated_pair``) are dropped. The unit is the
+    pair.
     """
     both = F.concat_ws("", text_hash(F.col("first")), text_hash(F.col("second")))
     found = pairs_of_speakers(conversations, least, related, most).withColumn("text_hash", F.sha2(both, 256)).cache()
@@ -126,15 +124,15 @@ def statement_pairs(conversations: DataFrame, least: int, related: float, most: 
     pairs = found.where(F.col("first") != F.col("second"))
     again = found.where(F.col("first") == F.col("second")).groupBy("text_id").agg(F.count("*").alias("units"))
     twice = pairs.groupBy(*key).count().groupBy("text_id").agg(F.sum(F.col("count") - 1).alias("units"))
-    dropped = again.select(*left_out("text", "text_id", F.lit("same_statement"), F.col("units"))).unionByName(
-        twice.where("units > 0").select(*left_out("text", "text_id", F.lit("repeated_pair"), F.col("units")))
+    dropped = again.select(*left_out("text", "text_id", "same_statement", F.col("units"))).unionByName(
+        twice.where("units > 0").select(*left_out("text", "text_id", "repeated_pair", F.col("units")))
     )
     rows = pairs.dropDuplicates(key).select(*key, "first", "second", "similarity")
     return Outcome(rows, dropped, rows_in=found.count())
 
 
 def listed_toxicity(utterances: DataFrame, words: Sequence[str]) -> DataFrame:
-    """Scores of utterances by a list of words: 1 with any of them, else 0."""
+    """Score utterances by a word list: 1 if any word occurs, else 0."""
     found = F.col("text").rlike(word_pattern(words)) if words else F.lit(False)
     return utterances.select(
         "text_hash", F.lit(WORD_LIST).alias("model"), found.cast("float").alias("score"),
@@ -146,21 +144,18 @@ def faults(
     texts: DataFrame, topics: DataFrame, toxicity: DataFrame, pairs: DataFrame, contradictions: DataFrame,
     *, near: float, toxic: float, contradicts: float,
 ) -> DataFrame:  # fmt: skip
-    """How often each fault was found in each text.
+    """Count the faults of each text, as rows of ``augesc.faults``.
 
     Args:
-        texts: of ``sample_texts``.
+        texts: rows of ``sample_texts``.
         topics: ``augesc.topic_scores``.
         toxicity: ``augesc.toxicity_scores`` of one model.
         pairs: ``augesc.statement_pairs``.
         contradictions: ``augesc.contradiction_scores`` of one model.
         near, toxic, contradicts: thresholds, see ``augesc.faults``.
-
-    Returns:
-        Rows of ``augesc.faults``.
     """
-    lines = texts.select("text_id", F.posexplode("turns").alias("turn", "said")).select(
-        "text_id", "turn", "said.role", text_hash(F.col("said.text")).alias("text_hash")
+    lines = texts.select("text_id", F.posexplode("turns").alias("turn", "line")).select(
+        "text_id", "turn", "line.role", text_hash(F.col("line.text")).alias("text_hash")
     )
     far = F.greatest("neighbour_similarity", "before_similarity") < near
     shifts = topics.join(lines, ["text_id", "turn"]).groupBy("text_id").agg(
@@ -171,22 +166,21 @@ def faults(
         F.round(F.avg("other_similarity"), 4).alias("mean_other_similarity"),
     )  # fmt: skip
     scored = toxicity.where(F.col("score").isNotNull()).select("text_hash", "score", "model")
-    poison = lines.join(scored, "text_hash").groupBy("text_id").agg(
+    rude = lines.join(scored, "text_hash").groupBy("text_id").agg(
         _number(F.col("score") >= toxic).alias("toxic"), F.max("model").alias("toxic_by")
     )  # fmt: skip
     judged = pairs.join(contradictions.where(F.col("score").isNotNull()).select("text_hash", "score"), "text_hash")
-    against = judged.groupBy("text_id").agg(
+    contradicted = judged.groupBy("text_id").agg(
         _number("*").alias("statement_pairs"), _number(F.col("score") >= contradicts).alias("contradictory_pairs")
     )
     rules = F.pandas_udf(inconsistent(role_phrases()), SCHEMA)(F.col("turns"))  # type: ignore[call-overload]
     rows = computed_once(texts, rules=rules).select(
         "text_id", "method", "source", F.size("turns").alias("utterances"), "rules.*"
     )
-    for more in (against, shifts, poison):
-        rows = rows.join(more, "text_id", "left")
+    for counts in (contradicted, shifts, rude):
+        rows = rows.join(counts, "text_id", "left")
     return rows
 
 
 def _number(condition: Column | str) -> Column:
-    counted = F.count("*") if isinstance(condition, str) else F.count_if(condition)
-    return counted.cast("int")
+    return (F.count("*") if isinstance(condition, str) else F.count_if(condition)).cast("int")

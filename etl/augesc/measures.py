@@ -1,6 +1,6 @@
-"""What a text is like as a conversation: its utterances, their lengths, the lines that nobody speaks (AugESC 4.3).
+"""Measure texts as conversations: utterances, their lengths, and lines without a speaker (AugESC 4.3).
 
-Measured once for every text, of a model's or of people's; what follows from it, ``etl.augesc.requirements`` decides.
+Every text is measured once, whether written by a model or by people. ``etl.augesc.requirements`` applies the rules.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from etl.augesc.sessions import without_greetings
 from etl.augesc.texts import NAMES, instruction, parse
+from etl.common.columns import left_out
 from etl.tables.outcome import Outcome
 from udfs.words import word_tokens
 
@@ -20,7 +21,8 @@ TEXTS = (
     "text_id string, method string, source string, origin_id string, sample int, model string, text string, tokens int"
 )
 METHODS = ("augmenter", "untuned", "role_models")
-"""What wrote a text (AugESC 4.3, 6.1): a model tuned on sessions, an untuned one, two models that take turns."""
+"""A text's source (AugESC 4.3, 6.1): a model tuned on sessions, an untuned model, two models that take turns."""
+GENERATED = METHODS[0]
 PEOPLE = "people"
 SOURCES = ("ed", "reddit")
 MEASURED = (
@@ -29,13 +31,10 @@ MEASURED = (
 
 
 def session_texts(sessions: DataFrame) -> DataFrame:
-    """Sessions of people as a model would have written them: with the instruction, without greetings.
-
-    Args:
-        sessions: ``augesc.sessions``.
+    """Return ``augesc.sessions`` as texts of a model's form: with the instruction, without greetings.
 
     Returns:
-        The columns of ``TEXTS``; source is esconv, or failed_esconv for the contrast.
+        The columns of ``TEXTS``. The source is esconv, or failed_esconv for contrast sessions.
     """
     return sessions.select(
         F.col("session_id").alias("text_id"), F.lit(PEOPLE).alias("method"),
@@ -47,32 +46,35 @@ def session_texts(sessions: DataFrame) -> DataFrame:
 
 
 def as_text(turns: Column) -> Column:
-    """Utterances as a model would have written them, with the instruction."""
+    """Return utterances as a text of a model's form, with the instruction."""
     names = F.create_map(*(F.lit(one) for pair in NAMES.items() for one in pair))
     lines = F.transform(turns, lambda turn: F.concat(names[turn["role"]], F.lit(": "), turn["text"]))
     return F.concat_ws("\n", F.lit(instruction()), F.array_join(lines, "\n"))
 
 
-def texts_from_files(spark: SparkSession, files: Sequence[str]) -> Outcome:
-    """Texts that were generated elsewhere: JSON Lines of ``TEXTS``, text with its prompt.
+def json_lines(spark: SparkSession, files: Sequence[str], ddl: str) -> DataFrame:
+    """Read the non-blank lines of JSON Lines files: value, the columns of ``ddl``, and broken (null for valid JSON)."""
+    lines = spark.read.text(list(files)) if files else spark.createDataFrame([], "value string")
+    parsed = F.from_json("value", f"{ddl}, broken string", {"columnNameOfCorruptRecord": "broken"})
+    return lines.where(F.trim("value") != "").select("value", parsed.alias("line")).select("value", "line.*")
 
-    Left out as ``not_readable`` are lines that are no JSON, or have no text, or name no source or method that is known;
-    as ``repeated_id`` those with a text_id that a line before them has (by text).
+
+def texts_from_files(spark: SparkSession, files: Sequence[str]) -> Outcome:
+    """Read texts that were generated elsewhere, prompts included, from JSON Lines of ``TEXTS``.
+
+    Lines are ``not_readable`` without valid JSON, a text, or a known source and method. They are ``repeated_id`` if an
+    earlier line (in order of content) has their text_id.
 
     Returns:
-        Outcome of ``TEXTS``, method augmenter where none is said; the unit is the text.
+        Outcome of ``TEXTS``, with the default method augmenter. The unit is the text.
     """
     if not files:
         return Outcome(spark.createDataFrame([], TEXTS), rows_in=0)
-    lines = spark.read.text(list(files)).where(F.trim("value") != "")
-    parsed = F.from_json("value", f"{TEXTS}, broken string", {"columnNameOfCorruptRecord": "broken"})
-    rows = lines.select("value", parsed.alias("line")).select("value", "line.*")
-    rows = rows.withColumns(
-        {
-            "method": F.coalesce("method", F.lit(METHODS[0])), "sample": F.coalesce("sample", F.lit(0)),
-            "text_id": F.coalesce("text_id", F.concat(F.lit("t"), F.substring(F.sha2("value", 256), 1, 16))),
-        }
-    )  # fmt: skip
+    lines = json_lines(spark, files, TEXTS)
+    rows = lines.withColumns({
+        "method": F.coalesce("method", F.lit(GENERATED)), "sample": F.coalesce("sample", F.lit(0)),
+        "text_id": F.coalesce("text_id", F.concat(F.lit("t"), F.substring(F.sha2("value", 256), 1, 16))),
+    })  # fmt: skip
     readable = (
         F.col("broken").isNull() & (F.trim("text") != "") & F.col("source").isin(*SOURCES)
         & F.col("method").isin(*METHODS)
@@ -85,19 +87,17 @@ def texts_from_files(spark: SparkSession, files: Sequence[str]) -> Outcome:
         F.min(F.left("value", F.lit(200))).alias("detail"), F.count("*").alias("units")
     )  # fmt: skip
     names = [part.split()[0] for part in TEXTS.split(", ")]
-    return Outcome(
-        judged.where(F.col("reason").isNull()).select(*names),
-        dropped.select(F.lit("text").alias("unit"), F.col("text_id").alias("id"), "reason", "detail", "units"),
-        rows_in=lines.count(),
-    )
+    ledger = left_out("text", "text_id", F.col("reason"), F.col("units"), F.col("detail"))
+    rows = judged.where(F.col("reason").isNull()).select(*names)
+    return Outcome(rows, dropped.select(*ledger), rows_in=lines.count())
 
 
 def all_texts(people: DataFrame, others: Sequence[Outcome]) -> Outcome:
-    """Texts of all origins together: people's, and those that models wrote, with what these lost.
+    """Return the texts of people and of models together, with the dropped ones.
 
     Args:
-        people: of ``session_texts``.
-        others: of ``texts_from_files`` and ``etl.augesc.generation.generated_texts``.
+        people: rows of ``session_texts``.
+        others: results of ``texts_from_files`` and ``etl.augesc.generation.generated_texts``.
     """
     rows = reduce(DataFrame.unionByName, (one.rows for one in others), people)
     dropped = [one.dropped for one in others if one.dropped is not None]
@@ -106,14 +106,11 @@ def all_texts(people: DataFrame, others: Sequence[Outcome]) -> Outcome:
 
 
 def measured_texts(texts: DataFrame) -> DataFrame:
-    """Adds what ``etl.augesc.texts.parse`` reads, lengths of utterances in NLTK tokens, and the length of all.
+    """Parse texts and measure them in NLTK tokens, as rows of ``augesc.measured_texts``.
 
     Args:
-        texts: of ``TEXTS``, each text_id once. tokens are the generator's own, prompt included (AugESC 4.3, Session
-            Length); where they are null, NLTK's stand in.
-
-    Returns:
-        Rows of ``augesc.measured_texts``.
+        texts: distinct rows of ``TEXTS``. The generator counted tokens, prompt included (AugESC 4.3, Session Length).
+            Null tokens are replaced by NLTK's count.
     """
     task = instruction()
 
@@ -124,16 +121,12 @@ def measured_texts(texts: DataFrame) -> DataFrame:
 
     measured = F.pandas_udf(measures, MEASURED)(F.col("text"))  # type: ignore[call-overload]
     rows = texts.withColumn("measured", measured).select(*texts.columns, "measured.*")
-    return rows.withColumns(
-        {
-            "tokens": F.coalesce("tokens", "words"),
-            "counted_by": F.when(F.col("tokens").isNull(), "nltk").otherwise("model"),
-        }
-    ).drop("words", "text")
+    counted_by = F.when(F.col("tokens").isNull(), "nltk").otherwise("model")
+    return rows.withColumns({"tokens": F.coalesce("tokens", "words"), "counted_by": counted_by}).drop("words", "text")
 
 
 def measure(text: str, task: str | None = None) -> tuple[int, str | None, int, list[dict[str, Any]]]:
-    """One text: how many lines nobody speaks, the first of them, its NLTK tokens, the turns with theirs."""
+    """Return a text's number of faulty lines, the first of them, its NLTK tokens, and its turns with theirs."""
     parsed = parse(text, task=task)
     turns = [{"role": turn.role, "text": turn.text, "tokens": len(word_tokens(turn.text))} for turn in parsed.turns]
     first = parsed.faulty[0][:200] if parsed.faulty else None

@@ -1,11 +1,11 @@
-"""Queries: first posts that begin a conversation (AugESC 4.2, A). Each rule is a small function with its threshold."""
+"""Select queries: posts that start a conversation (AugESC 4.2, A)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once, fault
+from etl.common.columns import computed_once, fault, left_out
 from etl.common.texts import normalised, word_pattern
 from etl.tables.outcome import Outcome
 from udfs.posts import DDL, read_lines
@@ -20,7 +20,7 @@ LINK = r"(?i)https?://|www\.\S|youtu\.be/|\]\(\s*/?\w|\.(?:com|org|net|jpe?g|png
 
 
 def first_posts(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str, str]]:
-    """Each conversation's first utterance in EmpatheticDialogues, as (dialogue_id, emotion, text).
+    """Return each EmpatheticDialogues conversation's first utterance as (dialogue_id, emotion, text).
 
     Args:
         rows: context, Dialog_ID, Type (situation or utterance), Text; a conversation's rows in order.
@@ -33,13 +33,13 @@ def first_posts(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str, str]]
 
 
 def empathetic_posts(spark: SparkSession, rows: Iterable[Mapping[str, str]]) -> DataFrame:
-    """EmpatheticDialogues' first posts as candidates for queries; the label is the one that the talk was about."""
+    """Return EmpatheticDialogues' first posts as candidates for queries, with the conversation's emotion."""
     found = [(f"ed/{name}", "ed", None, emotion, text, False, None, None) for name, emotion, text in first_posts(rows)]
     return spark.createDataFrame(found, POSTS)
 
 
 def forum_posts(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    """Posts of a dump in JSON Lines as candidates for queries; a line that is no post has a fault."""
+    """Return the posts of JSON Lines dumps as candidates for queries. Invalid lines have a fault."""
     if not files:
         return spark.createDataFrame([], POSTS)
     posts = spark.read.text(list(files)).mapInArrow(read_lines, DDL)  # type: ignore[arg-type]
@@ -52,55 +52,45 @@ def forum_posts(spark: SparkSession, files: Sequence[str]) -> DataFrame:
 
 
 def with_lengths(posts: DataFrame) -> DataFrame:
-    """Adds tokens, the text's NLTK word tokens: what costs most here, so that the caller may hold it."""
+    """Add tokens: the number of the text's NLTK word tokens. The column is expensive, so callers can cache it."""
     return computed_once(posts, tokens=token_count(F.col("text")))
 
 
-def has_link(text: Column) -> Column:
-    """Whether a text holds a URL, or what leads to pictures and videos (AugESC A, 1)."""
-    return text.rlike(LINK)
-
-
 def listed_word(text: Column, entries: Sequence[str]) -> Column:
-    """The first word or phrase of a list that a text has as whole words, as the text writes it; else null.
+    """Return the first word or phrase of a list in a text, as the text spells it; null if there is none.
 
-    An entry with capitals is found as it stands (``OP`` is not "post-op"); one without, in any case; a final ``*``
-    stands for any ending (AugESC A, 3 and 4).
+    Entries match whole words. An entry with capitals is case-sensitive (``OP`` does not match "post-op"). A final
+    ``*`` matches any ending (AugESC A, 3 and 4).
     """
     cased = [entry for entry in entries if entry != entry.lower()]
-    patterns = (
-        [word_pattern([entry for entry in entries if entry == entry.lower()])] if len(cased) < len(entries) else []
-    )
+    uncased = [entry for entry in entries if entry == entry.lower()]
+    patterns = [word_pattern(uncased)] if uncased else []
     patterns += [word_pattern(cased).replace("(?iu)", "(?u)")] if cased else []
     found = [F.nullif(F.regexp_extract(text, pattern, 0), F.lit("")) for pattern in patterns]
     return F.coalesce(*found, F.lit(None).cast("string"))
-
-
-def outside_length(tokens: Column, least: int, most: int) -> Column:
-    """Whether a query has too few words for a conversation to begin, or so many that utterances grow (AugESC 4.2)."""
-    return ~tokens.between(least, most)
 
 
 def chosen_queries(
     posts: DataFrame, *, tokens: tuple[int, int], emotions: Sequence[str], sensitive: Sequence[str],
     medication: Sequence[str], forum_words: Sequence[str], forums: Sequence[str],
 ) -> Outcome:  # fmt: skip
-    """The posts that begin conversations; the others with the first rule that they break.
+    """Select the posts that start conversations, and drop the others with the first rule that they violate.
 
-    ``not_readable`` and ``no_text``; ``other_forum``; ``other_emotion`` (EmpatheticDialogues: not a negative label);
-    ``link_or_media``; ``length``; ``sensitive``; ``medication``; ``forum_word`` (posts of forums); ``duplicate``: the
-    same words as a query that comes before it by source and id. The paper has the lists of words for Reddit alone; ours
-    hold for both sources. Its classifiers of emotion and toxicity are not among these rules.
+    The rules are: ``not_readable`` and ``no_text``; ``other_forum``; ``other_emotion`` (EmpatheticDialogues: not a
+    negative label); ``link_or_media`` (AugESC A, 1); ``length``: too few words to start a conversation, or so many that
+    utterances become long (AugESC 4.2); ``sensitive``; ``medication``; ``forum_word`` (posts of forums); ``duplicate``:
+    the same words as an earlier query by source and id. The paper applies the word lists to Reddit only, we apply them
+    to both sources. The paper's classifiers of emotion and toxicity are not included.
 
     Args:
         posts: rows of ``empathetic_posts`` and ``forum_posts``, with lengths.
-        tokens: fewest and most NLTK word tokens.
-        emotions: labels that are kept.
+        tokens: least and greatest number of NLTK word tokens.
+        emotions: labels to keep.
         sensitive, medication, forum_words: lists of ``conf/augesc``.
-        forums: names in lower case that are kept; none for all.
+        forums: lower-case names of forums to keep; empty for all.
 
     Returns:
-        Outcome of ``augesc.queries``; the unit is the post.
+        Outcome of ``augesc.queries``. The unit is the post.
     """
     rows = computed_once(
         posts, sensitive=listed_word(F.col("text"), sensitive), medication=listed_word(F.col("text"), medication),
@@ -112,8 +102,8 @@ def chosen_queries(
         F.when(F.col("fault").isNotNull(), F.struct(F.col("fault").alias("reason"), "detail"))
         .when(of_forum & ~known, fault("other_forum", F.coalesce("forum", F.lit(""))))
         .when(~of_forum & ~F.col("emotion").isin(*emotions), fault("other_emotion", F.col("emotion")))
-        .when(F.col("media") | has_link(text), fault("link_or_media", F.left(text, F.lit(200))))
-        .when(outside_length(F.col("tokens"), *tokens), fault("length", F.col("tokens"), " tokens"))
+        .when(F.col("media") | text.rlike(LINK), fault("link_or_media", F.left(text, F.lit(200))))
+        .when(~F.col("tokens").between(*tokens), fault("length", F.col("tokens"), " tokens"))
         .when(F.col("sensitive").isNotNull(), fault("sensitive", F.col("sensitive")))
         .when(F.col("medication").isNotNull(), fault("medication", F.col("medication")))
         .when(of_forum & F.col("forum_word").isNotNull(), fault("forum_word", F.col("forum_word")))
@@ -126,9 +116,5 @@ def chosen_queries(
         again = F.col("fault").isNull() & (F.col("nth") > 1)
         judged = judged.withColumn("fault", F.when(again, fault("duplicate", F.col("first"))).otherwise(F.col("fault")))
     dropped = judged.where(F.col("fault").isNotNull()).groupBy("query_id", "fault").agg(F.count("*").alias("units"))
-    return Outcome(
-        judged.where(F.col("fault").isNull()),
-        dropped.select(
-            F.lit("post").alias("unit"), F.col("query_id").alias("id"), "fault.reason", "fault.detail", "units"
-        ),
-    )
+    ledger = left_out("post", "query_id", F.col("fault.reason"), F.col("units"), F.col("fault.detail"))
+    return Outcome(judged.where(F.col("fault").isNull()), dropped.select(*ledger))

@@ -9,7 +9,7 @@ from etl.annotation.labelling import batch_id_of, hits_of
 
 
 class Aspect(NamedTuple):
-    """One aspect: what the paper calls it, what is asked, the four options from 1 to 4, what is meant."""
+    """An aspect: name, title in the paper, question, options 1 to 4, explanation, and heading of a new section."""
 
     name: str
     title: str
@@ -82,7 +82,7 @@ INTRODUCTION = (
 
 
 def rating_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) -> Batch:
-    """The batch that the page shows; which set a conversation is of does not go into it.
+    """Return the page's batch. It does not reveal a conversation's set.
 
     Args:
         tasks: rows of ``augesc.rating_tasks``.
@@ -96,7 +96,7 @@ def rating_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None)
 
 
 def question(aspect: Aspect) -> Question:
-    """An aspect as a question whose options are stored as 1 to 4."""
+    """Return an aspect as a question whose options are stored as 1 to 4."""
     options = tuple(Choice(value=str(place), text=text) for place, text in enumerate(aspect.options, 1))
     return Question(
         id=aspect.name, kind="scale", prompt=aspect.prompt, options=options, note=aspect.note, section=aspect.section
@@ -104,7 +104,7 @@ def question(aspect: Aspect) -> Question:
 
 
 def lines_of(turns: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> tuple[Line, ...]:
-    """A conversation's turns as lines of a panel."""
+    """Return a conversation's turns as lines of a panel."""
     return tuple(Line(who=names[turn["role"]], text=turn["text"][:LONGEST]) for turn in turns)
 
 

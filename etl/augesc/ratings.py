@@ -1,7 +1,8 @@
-"""Human evaluation of conversations: what is rated, the ratings as scores, and what they say (AugESC 6)."""
+"""Human evaluation of conversations: rating tasks, scores, and their means and tests (AugESC 6)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
@@ -10,9 +11,9 @@ from pyspark.sql import functions as F
 
 from etl.annotation.hits import in_position, into_hits
 from etl.annotation.statistics import student_t
-from etl.augesc.conversations import GENERATED
-from etl.augesc.measures import PEOPLE
+from etl.augesc.measures import GENERATED, PEOPLE
 from etl.augesc.rating_form import ASPECTS, RISK
+from etl.common.columns import left_out
 from etl.common.splits import content_share
 from etl.tables.outcome import Outcome
 
@@ -21,7 +22,8 @@ SETS = (
 )  # fmt: skip
 """(method, source) of the compared sets, in the order of Table 3."""
 FILTERED = (GENERATED, "untuned")
-"""Methods of which only texts that meet the eight requirements are rated (AugESC 6.1: those of section 4.3)."""
+"""Methods whose rated texts must meet the eight requirements of section 4.3 (AugESC 6.1)."""
+TUNED = (GENERATED, "ed")
 
 
 class RatingScore(NamedTuple):
@@ -43,20 +45,20 @@ class RatingScore(NamedTuple):
 
 
 def rating_tasks(measured: DataFrame, violations: DataFrame, *, per_set: int, per_hit: int, seed: int) -> Outcome:
-    """So many conversations of each set, by content hash, mixed and cut into tasks for one rater each (AugESC 6.3).
+    """Draw conversations of each set by content hash, and mix them into tasks for one rater each (AugESC 6.3).
 
-    Sessions of people and talks of two models are not filtered; a text that cannot be read as a conversation at all is
-    not shown. A last task may be short.
+    Sessions of people and talks of two models need not meet the requirements, but must have a valid format. The last
+    task can be short.
 
     Args:
         measured: ``augesc.measured_texts``.
         violations: ``augesc.violations``.
-        per_set: conversations of each set.
-        per_hit: of a task.
-        seed: of draw and order.
+        per_set: conversations per set.
+        per_hit: conversations per task.
+        seed: seed of the draw and the order.
 
     Returns:
-        Outcome of ``augesc.rating_tasks``. The unit is the text; those left out are noted by set and reason.
+        Outcome of ``augesc.rating_tasks``. The unit is the text. Dropped texts are counted by set and reason.
     """
     of_set = F.lit(False)
     for method, source in SETS:
@@ -82,20 +84,17 @@ def rating_tasks(measured: DataFrame, violations: DataFrame, *, per_set: int, pe
     tasks = in_position(into_hits(chosen, per_hit, seed), seed).select(
         "hit_id", "position", "item_id", "method", "source", F.col("dialogue_id").alias("text_id"), "turns"
     )
-    left = drawn.where(F.col("unfit").isNotNull()).groupBy("method", "source", "unfit").agg(
-        F.count("*").alias("units"), F.min("text_id").alias("first")
+    dropped = drawn.where(F.col("unfit").isNotNull()).groupBy("method", "source", "unfit").agg(
+        F.count("*").alias("units"), F.concat(F.lit("the first: "), F.min("text_id")).alias("detail")
     )  # fmt: skip
-    dropped = left.select(
-        F.lit("set").alias("unit"), F.concat_ws("/", "method", "source", "unfit").alias("id"),
-        F.col("unfit").alias("reason"), F.concat(F.lit("the first: "), "first").alias("detail"), "units",
-    )  # fmt: skip
-    return Outcome(tasks, dropped)
+    group = F.concat_ws("/", "method", "source", "unfit")
+    return Outcome(tasks, dropped.select(*left_out("set", group, F.col("unfit"), F.col("units"), F.col("detail"))))
 
 
 def ratings(answers: DataFrame) -> DataFrame:
-    """Counted answers as ``augesc.ratings``: option 1 is score 3, option 4 is 0 (AugESC 6.2).
+    """Return the counted answers as ``augesc.ratings``: option 1 is score 3, option 4 is score 0 (AugESC 6.2).
 
-    So for Ethical Risk, whose first option is the worst, a high score is a bad one.
+    The first option of Ethical Risk is the worst, so its high scores are bad.
     """
     option = F.col("value").cast("int")
     return answers.select(
@@ -105,16 +104,17 @@ def ratings(answers: DataFrame) -> DataFrame:
 
 
 def rating_scores(rows: Iterable[Mapping[str, Any]], *, significance: float, tested: str) -> list[RatingScore]:
-    """AugESC Table 3: each set's mean by aspect, tested against the best set and against the tuned model's on ED.
+    """Return each set's mean by aspect, tested against the best set and the tuned model's on ED (AugESC Table 3).
+
+    Ethical Risk is not tested (AugESC Table 3: too few scores are not zero). Its best set has the lowest mean.
 
     Args:
-        rows: of ``augesc.ratings``: method, source, text_id, aspect, score.
+        rows: method, source, text_id, aspect and score of ``augesc.ratings``.
         significance: p below which two means differ.
-        tested: ``ratings``, or ``sessions`` for their means.
+        tested: ``ratings`` to test single ratings, ``sessions`` to test the means of sessions.
 
     Returns:
-        Rows of ``augesc.rating_scores``, by aspect and set in the table's order. Ethical Risk is not tested (AugESC
-        Table 3: too few scores are not zero), and its best set is the one with the lowest mean.
+        Rows of ``augesc.rating_scores``, by aspect and set in the table's order.
     """
     scores: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
@@ -123,27 +123,27 @@ def rating_scores(rows: Iterable[Mapping[str, Any]], *, significance: float, tes
     for aspect in (one.name for one in ASPECTS):
         sets = [name for name in SETS if scores.get((aspect, *name))]
         sessions = {name: scores[aspect, *name] for name in sets}
-        single = {name: sorted(score for own in sessions[name].values() for score in own) for name in sets}
+        single = {name: sorted(chain.from_iterable(sessions[name].values())) for name in sets}
         means = {name: fmean(single[name]) for name in sets}
         sample = {
             name: single[name] if tested == "ratings" else sorted(map(fmean, sessions[name].values())) for name in sets
         }
         risk = aspect == RISK
-        best = (min if risk else max)(sets, key=lambda name: means[name], default=None)
+        best = (min if risk else max)(sets, key=means.__getitem__, default=None)
         for place, name in enumerate(SETS):
             if name not in means:
                 continue
             p_best, p_tuned = (
                 None if risk or other is None or other == name or other not in means
                 else student_t(sample[name], sample[other])
-                for other in (best, (GENERATED, "ed"))
+                for other in (best, TUNED)
             )  # fmt: skip
             found.append(
                 RatingScore(
                     aspect, *name, place, len(sessions[name]), len(single[name]), round(means[name], 4),
                     round(stdev(single[name]), 4) if len(single[name]) > 1 else None, name == best,
                     p_best, _below(p_best, significance), p_tuned,
-                    _below(p_tuned, significance, means[name] < means.get((GENERATED, "ed"), 0.0)),
+                    _below(p_tuned, significance, means[name] < means.get(TUNED, 0.0)),
                 )
             )  # fmt: skip
     return found

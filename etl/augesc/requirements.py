@@ -1,6 +1,6 @@
-"""The eight requirements for generated conversations (AugESC 4.3): one small Column function each.
+"""Check the eight requirements for generated conversations, and keep the valid ones (AugESC 4.3).
 
-All are looked at in every text, whatever else is wrong with it. They see ``turns``, an array of (role, text, tokens).
+Each requirement is a Column of ``turns``, an array of (role, text, tokens). All are checked for every text.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.augesc_settings import FilterSettings, UtteranceLengths
+from etl.augesc.measures import GENERATED
+from etl.common.columns import left_out
+from etl.tables.outcome import Outcome
 
 REQUIREMENTS = (
     "format", "session_length", "utterances", "continuous", "balance", "role_words",
@@ -17,35 +20,20 @@ REQUIREMENTS = (
 """In the order of Table 1."""
 
 
-def faulty_format(faulty_lines: Column, turns: Column) -> Column:
-    """Format: a line that nobody speaks, or no line at all."""
-    return (faulty_lines > 0) | (F.size(turns) == 0)
-
-
-def too_long_session(tokens: Column, most: int) -> Column:
-    """Session Length: a text that may have been cut where generation ended."""
-    return tokens > most
-
-
-def wrong_number_of_utterances(turns: Column, least: int, most: int) -> Column:
-    """Total Utterance Number: too few for depth, or so many that topics drift."""
-    return ~F.size(turns).between(least, most)
-
-
 def too_many_in_a_row(turns: Column, most: int) -> Column:
-    """Continuous Utterance Number: one speaker goes on and on."""
+    """Continuous Utterance Number: one speaker has too many utterances in a row."""
     roles = F.array_join(F.transform(turns, lambda turn: F.left(turn["role"], F.lit(2))), ",")
     return F.concat(roles, F.lit(",")).rlike(rf"(\w\w,)\1{{{most}}}")
 
 
 def unbalanced(turns: Column, most: float) -> Column:
-    """Balanced Utterance Number: one speaker has more than so many times the other's utterances."""
+    """Balanced Utterance Number: one speaker has more than ``most`` times the other's utterances."""
     seeker, supporter = (F.size(_of(turns, role)) for role in ("seeker", "supporter"))
     return F.greatest(seeker, supporter) > most * F.least(seeker, supporter)
 
 
 def has_role_words(turns: Column, words: Sequence[str]) -> Column:
-    """Role Words: an utterance with the speakers' names, written as they are ("only human" is none)."""
+    """Role Words: an utterance contains the speakers' names, case-sensitively ("only human" does not count)."""
     if not words:
         return F.lit(False)
     named = "|".join(rf"\Q{word}\E" for word in words)
@@ -54,7 +42,7 @@ def has_role_words(turns: Column, words: Sequence[str]) -> Column:
 
 
 def wrong_utterance_lengths(turns: Column, role: str, lengths: UtteranceLengths) -> Column:
-    """Seeker and Supporter Utterance Length: the average, the share of short ones, the longest; or none at all."""
+    """Seeker and Supporter Utterance Length: wrong average, too many short ones, one too long, or no utterances."""
     tokens = F.transform(_of(turns, role), lambda turn: turn["tokens"])
     number = F.size(tokens)
     total = F.aggregate(tokens, F.lit(0), lambda total, one: total + one)
@@ -64,20 +52,18 @@ def wrong_utterance_lengths(turns: Column, role: str, lengths: UtteranceLengths)
 
 
 def violations(measured: DataFrame, limits: FilterSettings) -> DataFrame:
-    """Which requirements each text violates.
+    """Return the requirements that each text violates, as rows of ``augesc.violations``.
 
     Args:
         measured: ``augesc.measured_texts``.
         limits: ``augesc.filters``.
-
-    Returns:
-        Rows of ``augesc.violations``: true where a requirement is violated, and the names of those.
     """
     turns = F.col("turns")
     found = {
-        "format": faulty_format(F.col("faulty_lines"), turns),
-        "session_length": too_long_session(F.col("tokens"), limits.session_tokens),
-        "utterances": wrong_number_of_utterances(turns, limits.least_utterances, limits.most_utterances),
+        "format": (F.col("faulty_lines") > 0) | (F.size(turns) == 0),
+        # Longer texts may have been cut off at the end of generation.
+        "session_length": F.col("tokens") > limits.session_tokens,
+        "utterances": ~F.size(turns).between(limits.least_utterances, limits.most_utterances),
         "continuous": too_many_in_a_row(turns, limits.continuous),
         "balance": unbalanced(turns, limits.balance),
         "role_words": has_role_words(turns, limits.role_words),
@@ -87,6 +73,28 @@ def violations(measured: DataFrame, limits: FilterSettings) -> DataFrame:
     rows = measured.select("text_id", "method", "source", *(found[name].alias(name) for name in REQUIREMENTS))
     named = F.array_compact(F.array(*(F.when(F.col(name), name) for name in REQUIREMENTS)))
     return rows.withColumn("violated", named).withColumn("kept", F.size("violated") == 0)
+
+
+def kept_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
+    """Keep the tuned model's valid texts, and drop the others with the first requirement they violate.
+
+    Texts of people and of baselines are ignored.
+
+    Args:
+        measured: ``augesc.measured_texts``.
+        violations: ``augesc.violations``.
+
+    Returns:
+        Outcome of ``augesc.conversations``. The unit is the generated text.
+    """
+    judged = measured.where(F.col("method") == GENERATED).join(violations.select("text_id", "violated"), "text_id")
+    kept = judged.where(F.size("violated") == 0).select(
+        F.col("text_id").alias("conversation_id"), "source", F.col("origin_id").alias("query_id"), "sample", "model",
+        "tokens", "turns",
+    )  # fmt: skip
+    detail = F.concat_ws(", ", F.array_join("violated", ", "), "first_faulty")
+    ledger = left_out("text", "text_id", F.col("violated")[0], 1, detail)
+    return Outcome(kept, judged.where(F.size("violated") > 0).select(*ledger))
 
 
 def _of(turns: Column, role: str) -> Column:

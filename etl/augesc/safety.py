@@ -1,6 +1,6 @@
-"""A user's line that speaks of danger gets a fixed answer before any model's text (AugESC 7.4, and its ethics).
+"""Detect lines of a user that mention danger, which get a fixed answer instead of a model's (AugESC 7.4, ethics).
 
-A rule with a list of phrases: it errs on the side of answering. It knows English alone, and it is no diagnosis.
+The rule is a list of English phrases. It prefers false alarms to misses, and is not a diagnosis.
 """
 
 import re
@@ -12,7 +12,7 @@ from conf.wordlists import cased_words
 
 PHRASES = "augesc/danger_phrases"
 GAP = r"(?:\w+ ){0,3}?"
-# Letters of other alphabets that look like ours, and what is typed for letters.
+# Letters of other alphabets that look like Latin ones, and characters typed instead of letters.
 _LOOKALIKES = str.maketrans("асԁеһіјкморѕтухαεικορτυνω", "acdehijkmopstyxaeikoptuvw")
 _TYPED = str.maketrans("013457@$!|", "oieastasil")
 _UNSEEN = ("Mn", "Cf", "Cc")
@@ -20,9 +20,10 @@ _MASK = re.compile(r"[^\W_]+(?:[*#_.%-]+[^\W_]+)+")
 
 
 def danger(line: str) -> str | None:
-    """The phrase by which a user's line speaks of danger to somebody; None where it does not.
+    """Return the phrase of a user's line that mentions danger to somebody; None if there is none.
 
-    Found as well: spelled with digits, stars, blanks between letters or drawn-out vowels, in other alphabets' letters.
+    Phrases are also found with digits or stars for letters, blanks between letters, repeated letters, or letters of
+    other alphabets.
     """
     for reading in _readings(line):
         found = _pattern().search(f"{reading} ")
@@ -32,21 +33,19 @@ def danger(line: str) -> str | None:
 
 
 def danger_answer() -> str:
-    """What is said to such a line."""
+    """Return the answer to a line that mentions danger."""
     return "\n".join(cased_words("augesc/danger_answer"))
 
 
 def chat_notice() -> str:
-    """What a chat begins with: a machine, under supervision, no help in an emergency."""
+    """Return the notice at the start of a chat: a machine, under supervision, no help in an emergency."""
     return "\n".join(cased_words("augesc/chat_notice"))
 
 
 def _readings(line: str) -> Iterator[str]:
-    """The line in plain lower-case words, as it is and as it may be meant."""
+    """Yield the line in plain lower-case words, as written and in possible other spellings."""
     letters = unicodedata.normalize("NFKD", line).casefold().translate(_LOOKALIKES)
-    plain = "".join(
-        letter for letter in letters if unicodedata.category(letter) not in ("Mn", "Cf", "Cc") or letter.isspace()
-    )
+    plain = "".join(letter for letter in letters if unicodedata.category(letter) not in _UNSEEN or letter.isspace())
     for text in (plain, _MASK.sub(_unmasked, plain)):
         yield _words(text)
         typed = _words(re.sub(r"\S*[^\W\d]\S*", lambda word: word[0].translate(_TYPED), text))
@@ -57,13 +56,13 @@ def _readings(line: str) -> Iterator[str]:
 
 
 def _words(text: str) -> str:
-    """Words with single blanks between them; apostrophes close up, and so does what is written apart."""
+    """Return the words separated by single blanks, without apostrophes, and with "my self" as one word."""
     words = " ".join(re.sub(r"[^\w\s]|_", " ", re.sub("['’`´ʼ]", "", text)).split())
     return re.sub(r"\b(my|her|him|your) self\b", r"\1self", words)
 
 
 def _unmasked(word: re.Match[str]) -> str:
-    """A word of the list for one whose letters are partly masked: su*cide, k-ll."""
+    """Return the listed word for a partly masked one, such as su*cide or k-ll."""
     if sum(letter.isalnum() for letter in word[0]) * 2 < len(word[0]) or len(word[0]) < 4:
         return word[0]
     mask = re.compile("".join(letter if letter.isalnum() else r"\w?" for letter in word[0]))
@@ -86,8 +85,8 @@ def _pattern() -> re.Pattern[str]:
 
 
 def _phrase(entry: str) -> str:
-    """An entry as a pattern over words that each end with a blank."""
-    parts = []
-    for word in _phrase_words(entry):
-        parts.append(GAP if word == ".." else rf"{word[:-1]}\w* " if word.endswith("*") else f"{word} ")
-    return "".join(parts)
+    """Return an entry as a pattern over words that each end with a blank."""
+    return "".join(
+        GAP if word == ".." else rf"{word[:-1]}\w* " if word.endswith("*") else f"{word} "
+        for word in _phrase_words(entry)
+    )

@@ -1,4 +1,4 @@
-"""Support conversations between people: which are used, and the few that a model is tuned on (AugESC 4.1)."""
+"""Read support conversations between people, and draw the few that a model is tuned on (AugESC 4.1)."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -6,27 +6,27 @@ from pathlib import PurePath
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import fault
+from etl.common.columns import fault, left_out
 from etl.common.splits import content_share
 from etl.tables.outcome import Outcome
 from udfs.session_files import DDL, read_batches
 
 ENDINGS = (".json", ".jsonl", ".tsv", ".json.gz", ".jsonl.gz", ".tsv.gz")
 FAILED = "Failed"
-"""How ESConv's makers begin the name of the file of sessions that failed their checks."""
+"""The first word of the name of ESConv's file of sessions that failed its makers' checks."""
 OPENING = 200
-"""Letters and digits at the start of a talk by which two readings of it are known for the same. Ours: MultiESC and
-PPDPP change blanks, merge turns and cut ends; 127 of 130 talks that both have agree in so many."""
+"""Number of leading letters and digits by which two versions of a talk are the same (ours). MultiESC and PPDPP change
+blanks, merge turns and cut ends. 127 of the 130 talks in both are found by this rule."""
 SITUATION = 40
-"""Letters and digits from which on two equal descriptions of a situation mean one talk. Ours; it finds the other 3."""
+"""Least number of letters and digits of an equal situation by which two talks are the same. Ours; finds the other 3."""
 
 
 def read_sessions(spark: SparkSession, files: Sequence[str], contrast: Sequence[str]) -> DataFrame:
-    """One row for each session in the files; see ``udfs.session_files``. A file named twice is read once.
+    """Read one row for each session in the files. A file named twice is read once.
 
     Args:
-        files: of sessions.
-        contrast: of sessions that failed their makers' checks; what is in both is contrast, and what is named so.
+        files: files of sessions. Those whose name starts with ``FAILED`` are contrast files.
+        contrast: files of sessions that failed their makers' checks.
 
     Returns:
         The columns of ``udfs.session_files``, and contrast boolean.
@@ -42,7 +42,7 @@ def read_sessions(spark: SparkSession, files: Sequence[str], contrast: Sequence[
 
 
 def without_greetings(turns: Column) -> Column:
-    """The turns from the seeker's first on: what supporters say before is uninformative greetings (AugESC Table 2)."""
+    """Return the turns from the seeker's first turn, without the supporter's greetings (AugESC Table 2)."""
     before = F.array_position(F.transform(turns, lambda turn: turn["role"]), "seeker").cast("int") - 1
     return F.when(before >= 0, F.slice(turns, before + 1, F.greatest(F.size(turns) - before, F.lit(1)))).otherwise(
         F.slice(turns, 1, 0)
@@ -50,49 +50,48 @@ def without_greetings(turns: Column) -> Column:
 
 
 def talk_key(turns: Column) -> Column:
-    """By what two readings of one talk are the same: its first letters and digits, greetings aside."""
-    said = F.array_join(F.transform(without_greetings(turns), lambda turn: turn["text"]), "")
-    letters = F.regexp_replace(F.lower(said), r"[^\p{L}\p{Nd}]", "")
-    return F.sha2(F.substring(letters, 1, OPENING), 256)
+    """Return a hash of a talk's first letters and digits, without greetings. Versions of one talk have the same key."""
+    text = F.array_join(F.transform(without_greetings(turns), lambda turn: turn["text"]), "")
+    return F.sha2(F.substring(_letters(text), 1, OPENING), 256)
 
 
 def situation_key(situation: Column) -> Column:
-    """The letters and digits of what the seeker wrote before the talk; null for few words, which others write, too."""
-    letters = F.regexp_replace(F.lower(situation), r"[^\p{L}\p{Nd}]", "")
+    """Return the letters and digits of the seeker's description before the talk; null if it is too short."""
+    letters = _letters(situation)
     return F.when(F.char_length(letters) >= SITUATION, letters)
 
 
+def _letters(text: Column) -> Column:
+    return F.regexp_replace(F.lower(text), r"[^\p{L}\p{Nd}]", "")
+
+
 def session_id(turns: Column) -> Column:
-    """The start of a digest of roles and texts."""
-    said = F.transform(turns, lambda turn: F.sha2(F.concat_ws(":", turn["role"], turn["text"]), 256))
-    return F.concat(F.lit("s"), F.substring(F.sha2(F.concat_ws("", said), 256), 1, 16))
+    """Return the start of a hash of roles and texts."""
+    hashes = F.transform(turns, lambda turn: F.sha2(F.concat_ws(":", turn["role"], turn["text"]), 256))
+    return F.concat(F.lit("s"), F.substring(F.sha2(F.concat_ws("", hashes), 256), 1, 16))
 
 
 def usable_sessions(read: DataFrame, max_characters: int) -> Outcome:
-    """The sessions that can be used, each talk once; the others with the reason.
+    """Return the usable sessions, each talk once, and drop the others with a reason.
 
-    Rules, in this order: ``not_readable``, ``unknown_role``, ``missing_turns`` (see ``udfs.session_files``),
-    ``one_speaker`` (no turn of the seeker's, or none of the supporter's after it), ``too_long``, ``same_talk`` (of
-    several readings of one talk the one that names a problem and then has most turns stays: merged turns are not as
-    people wrote them). Turns without words leave their session, which the ledger reports with units 0.
+    The rules apply in this order: ``not_readable``, ``unknown_role``, ``missing_turns`` (see ``udfs.session_files``);
+    ``one_speaker``: no turn of the seeker, or none of the supporter after it; ``too_long``; ``same_talk``. Of several
+    versions of a talk, one with a problem type is preferred, then the one with most turns, because others have merged
+    turns. Turns without words are removed and recorded in the ledger with 0 units.
 
     Args:
-        read: of ``read_sessions``.
-        max_characters: of all texts together.
+        read: rows of ``read_sessions``.
+        max_characters: greatest total length of a session's texts.
 
     Returns:
-        Outcome of ``augesc.sessions``; the unit is the session.
+        Outcome of ``augesc.sessions``. The unit is the session.
     """
     turns = F.coalesce("turns", F.array().cast("array<struct<role:string,text:string>>"))
-    told = F.when(~F.col("contrast"), situation_key(F.col("situation")))  # seekers begin anew after failed talks
-    rows = read.withColumns(
-        {
-            "turns": turns,
-            "session_id": session_id(turns),
-            "talk": talk_key(turns),
-            "told": told,
-        }
-    )
+    rows = read.withColumns({
+        "turns": turns, "session_id": session_id(turns), "talk": talk_key(turns),
+        # Seekers start new talks on the same situation after failed ones.
+        "situation_key": F.when(~F.col("contrast"), situation_key(F.col("situation"))),
+    })  # fmt: skip
     roles = F.transform(without_greetings(F.col("turns")), lambda turn: turn["role"])
     characters = F.aggregate("turns", F.lit(0), lambda total, turn: total + F.char_length(turn["text"]))
     first_faults = (
@@ -105,80 +104,62 @@ def usable_sessions(read: DataFrame, max_characters: int) -> Outcome:
         F.col("fault").isNotNull(), F.col("contrast").desc(), F.col("problem").isNull(), F.size("turns").desc(),
         F.col("session_id"), F.col("place"),
     ]  # fmt: skip
-    for key in ("talk", "told"):
+    for key in ("talk", "situation_key"):
         window = Window.partitionBy(key).orderBy(*order)
         rows = rows.withColumns({"kept": F.first("place").over(window), "reading": F.row_number().over(window)})
         again = F.col("fault").isNull() & F.col(key).isNotNull() & (F.col("reading") > 1)
         rows = rows.withColumn("fault", F.when(again, fault("same_talk", F.col("kept"))).otherwise(F.col("fault")))
-    left_out = rows.where(F.col("fault").isNotNull()).select(
-        F.lit("session").alias("unit"), F.col("place").alias("id"), "fault.reason", "fault.detail",
-        F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
+    dropped = rows.where(F.col("fault").isNotNull()).select(
+        *left_out("session", "place", F.col("fault.reason"), 1, F.col("fault.detail"))
+    )
+    empty = F.concat(F.col("empty_turns").cast("string"), F.lit(" turns without words"))
     emptied = rows.where(F.col("fault").isNull() & (F.col("empty_turns") > 0)).select(
-        F.lit("turn").alias("unit"), F.col("place").alias("id"), F.lit("empty_turn").alias("reason"),
-        F.concat(F.col("empty_turns").cast("string"), F.lit(" turns without words")).alias("detail"),
-        F.lit(0).cast("bigint").alias("units"),
-    )  # fmt: skip
-    return Outcome(rows.where(F.col("fault").isNull()), left_out.unionByName(emptied))
+        *left_out("turn", "place", "empty_turn", 0, empty)
+    )
+    return Outcome(rows.where(F.col("fault").isNull()), dropped.unionByName(emptied))
 
 
 def training_draw(sessions: DataFrame, size: int, seed: int) -> Outcome:
-    """Sessions to tune on, drawn as evenly over the problem types as the data allow (AugESC 4.1).
+    """Draw training sessions as evenly over the problem types as the data allow (AugESC 4.1).
 
-    In each problem type the sessions stand in the order of a digest of seed and id. Rounds take the next one of every
-    type; in the last round the types stand in the order of their digest. A type with few sessions gives them all.
-    Leading greetings of supporters are removed (AugESC Table 2).
+    The sessions of each problem type are ordered by a hash of seed and id. Each round draws the next session of every
+    type. In the last round the types are ordered by their hash. The supporter's leading greetings are removed (AugESC
+    Table 2).
 
     Args:
         sessions: ``augesc.sessions``.
-        size: how many.
-        seed: another seed, another draw.
+        size: number of sessions to draw.
+        seed: seed of the draw.
 
     Returns:
-        Outcome of ``augesc.training_sessions``, with how many sessions the type had; the others are dropped as
-        ``contrast``, ``no_problem_type`` or ``not_drawn``.
+        Outcome of ``augesc.training_sessions``. The others are dropped as ``contrast``, ``no_problem_type`` or
+        ``not_drawn``.
     """
     unfit = F.when(F.col("contrast"), "contrast").when(F.col("problem").isNull(), "no_problem_type")
-    flagged = sessions.withColumn("unfit", unfit).withColumn(
-        "share", content_share(F.col("session_id"), salt=f"training {seed}")
-    )
+    salt, detail = f"training {seed}", F.coalesce("problem", F.lit(""))
+    flagged = sessions.withColumns({"unfit": unfit, "share": content_share(F.col("session_id"), salt=salt)})
     types = Window.partitionBy("problem")
-    turn_of = F.row_number().over(types.orderBy("share", "session_id"))
-    fit = flagged.where(F.col("unfit").isNull()).withColumns(
-        {"round": turn_of, "available": F.count("*").over(types).cast("int")}
-    )
-    order = Window.partitionBy(F.lit(0)).orderBy(
-        "round", content_share(F.col("problem"), salt=f"training {seed}"), "problem"
-    )
-    placed = fit.withColumn("place", F.row_number().over(order)).withColumn(
-        "turns", without_greetings(F.col("turns"))
-    )  # fmt: skip
-    rest = placed.where(F.col("place") > size).select("session_id", F.lit("not_drawn").alias("reason"), "problem")
-    unfit_rows = flagged.where(F.col("unfit").isNotNull()).select(
-        "session_id", F.col("unfit").alias("reason"), "problem"
-    )
-    dropped = unfit_rows.unionByName(rest).select(
-        F.lit("session").alias("unit"), F.col("session_id").alias("id"), "reason",
-        F.coalesce("problem", F.lit("")).alias("detail"), F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
+    fit = flagged.where(F.col("unfit").isNull()).withColumns({
+        "round": F.row_number().over(types.orderBy("share", "session_id")),
+        "available": F.count("*").over(types).cast("int"),
+    })  # fmt: skip
+    order = Window.partitionBy(F.lit(0)).orderBy("round", content_share(F.col("problem"), salt=salt), "problem")
+    placed = fit.withColumns({"place": F.row_number().over(order), "turns": without_greetings(F.col("turns"))})
+    rest = placed.where(F.col("place") > size).select(*left_out("session", "session_id", "not_drawn", 1, detail))
+    unfit_rows = flagged.where(F.col("unfit").isNotNull())
+    dropped = unfit_rows.select(*left_out("session", "session_id", F.col("unfit"), 1, detail)).unionByName(rest)
     return Outcome(placed.where(F.col("place") <= size), dropped)
 
 
 def held_out_sessions(sessions: DataFrame, drawn: DataFrame, number: int) -> DataFrame:
-    """So many sessions that no model is tuned on, by a digest of their ids, without greetings; ours.
+    """Return session_id and turns of at most ``number`` sessions without training rows, by a hash of their ids (ours).
 
     Args:
-        sessions: ``augesc.sessions``; those that failed their makers' checks are no measure.
+        sessions: ``augesc.sessions``. Contrast sessions are ignored.
         drawn: ``augesc.training_sessions``.
-        number: how many, if there are so many.
-
-    Returns:
-        session_id, turns.
+        number: greatest number of sessions.
     """
     order = content_share(F.col("session_id"), salt="held out")
     rest = sessions.where(~F.col("contrast")).join(drawn.select("session_id"), "session_id", "left_anti")
-    return (
-        rest.orderBy(order, "session_id")
-        .limit(number)
-        .select("session_id", without_greetings(F.col("turns")).alias("turns"))
-    )
+    first = rest.orderBy(order, "session_id").limit(number)
+    return first.select("session_id", without_greetings(F.col("turns")).alias("turns"))

@@ -1,6 +1,6 @@
-"""What a set of conversations is like (AugESC 5): sizes, lengths, words, bigrams, words typical of a set.
+"""Statistics of conversations (AugESC 5): sizes, lengths, words, bigrams, words typical of a set.
 
-All functions take ``said``: data_set, session_id, turns array<struct<role, text, tokens>>.
+Functions of ``conversations`` take data_set, session_id, turns array<struct<role, text, tokens>>.
 """
 
 from math import ceil
@@ -16,11 +16,11 @@ TOTAL = "total"
 """Both sources of generated conversations together (AugESC Table 2)."""
 
 
-def said_in(measured: DataFrame, conversations: DataFrame) -> DataFrame:
-    """Conversations by data set: esconv and failed_esconv of people; ed, reddit and total of the tuned model.
+def conversations_by_set(measured: DataFrame, conversations: DataFrame) -> DataFrame:
+    """Return conversations by data set: esconv and failed_esconv of people; ed, reddit and total of the tuned model.
 
     Args:
-        measured: ``augesc.measured_texts``: sessions of people, whether they violate anything or not.
+        measured: ``augesc.measured_texts``, whose sessions of people need not meet the requirements.
         conversations: ``augesc.conversations``.
     """
     people = measured.where(F.col("method") == "people").select(
@@ -32,43 +32,41 @@ def said_in(measured: DataFrame, conversations: DataFrame) -> DataFrame:
     return people.unionByName(kept).unionByName(kept.withColumn("data_set", F.lit(TOTAL)))
 
 
-def number_said(measured: DataFrame, conversations: DataFrame) -> int:
-    """Count the conversations that :func:`said_in` returns: a generated one is in its own set and in the total."""
+def count_conversations(measured: DataFrame, conversations: DataFrame) -> int:
+    """Count the rows of :func:`conversations_by_set`. A generated conversation is in its data set and in the total."""
     return measured.where(F.col("method") == "people").count() + 2 * conversations.count()
 
 
-def number_of_sizes(said: DataFrame, points: int) -> int:
+def count_sizes(conversations: DataFrame, points: int) -> int:
     """Count the sizes that :func:`bigram_growth` returns: equal steps up to each set's number of conversations."""
-    numbers = [row["count"] for row in said.groupBy("data_set").count().collect()]
+    numbers = [row["count"] for row in conversations.groupBy("data_set").count().collect()]
     return sum(ceil(number / max(1, ceil(number / points))) for number in numbers)
 
 
-def number_of_typical(counts: DataFrame, top: int) -> int:
-    """How many words :func:`most_typical` has to give: of each set and role all, and at most ``top``."""
+def count_typical_words(counts: DataFrame, top: int) -> int:
+    """Count the words that :func:`most_typical` returns: at most ``top`` of each set and role."""
     words = counts.groupBy("data_set", "role").agg(F.least(F.count("*"), F.lit(top)).alias("words"))
     return sum(row["words"] for row in words.collect())
 
 
-def sampled(said: DataFrame, sessions: int) -> DataFrame:
-    """At most so many conversations of each set, by the hash of their ids (AugESC 5.3: 10 K)."""
+def sampled(conversations: DataFrame, sessions: int) -> DataFrame:
+    """Sample at most ``sessions`` conversations of each set, by the hash of their ids (AugESC 5.3: 10 K)."""
     order = Window.partitionBy("data_set").orderBy(content_share(F.col("session_id"), salt="sampled"), "session_id")
-    return said.withColumn("nth", F.row_number().over(order)).where(F.col("nth") <= sessions).drop("nth")
+    return conversations.withColumn("nth", F.row_number().over(order)).where(F.col("nth") <= sessions).drop("nth")
 
 
-def role_statistics(said: DataFrame) -> DataFrame:
-    """AugESC Table 2: conversations, their length, and each role's utterances, their lengths and distinct words.
+def role_statistics(conversations: DataFrame) -> DataFrame:
+    """Return the statistics of AugESC Table 2: conversations, utterances by role, lengths and distinct words.
 
-    Words are lower-case NLTK tokens with a letter; lengths count all tokens.
+    Words are lower-case NLTK tokens with a letter. Lengths count all tokens.
 
     Returns:
-        data_set, role (both for what belongs to neither), measure, value.
+        data_set, role (``both`` for measures of whole conversations), measure, value.
     """
-    lines = _lines(said)
-    words = computed_once(
-        lines.select("data_set", "role", F.array("text").alias("texts")), words=lower_words(F.col("texts"))
-    ).select("data_set", "role", F.explode(F.element_at("words", 1)).alias("word"))
+    lines = conversations.select("data_set", "session_id", F.inline("turns"))
+    words = _words(conversations)
     of_role = lines.groupBy("data_set", "role").agg(F.count("*").alias("utterances"), F.sum("tokens").alias("tokens"))
-    sessions = said.groupBy("data_set").agg(
+    sessions = conversations.groupBy("data_set").agg(
         F.count("*").alias("sessions"),
         F.sum(F.aggregate("turns", F.lit(0), lambda total, turn: total + turn["tokens"])).alias("all_tokens"),
     )
@@ -76,36 +74,31 @@ def role_statistics(said: DataFrame) -> DataFrame:
     both = words.groupBy("data_set").agg(F.count_distinct("word").alias("unique_words"))
     roles = of_role.join(distinct, ["data_set", "role"], "left").join(sessions, "data_set")
     whole = sessions.join(both, "data_set", "left").withColumn("role", F.lit("both"))
-    return _long(
-        roles,
-        utterances=F.col("utterances"),
-        utterances_per_session=F.col("utterances") / F.col("sessions"),
-        utterance_length=F.col("tokens") / F.col("utterances"),
-        unique_words=F.coalesce("unique_words", F.lit(0)),
-    ).unionByName(
-        _long(
-            whole,
-            sessions=F.col("sessions"),
-            session_length=F.col("all_tokens") / F.col("sessions"),
-            unique_words=F.coalesce("unique_words", F.lit(0)),
-        )
-    )
+    unique_words = F.coalesce("unique_words", F.lit(0))
+    by_role = _long(
+        roles, utterances=F.col("utterances"), utterances_per_session=F.col("utterances") / F.col("sessions"),
+        utterance_length=F.col("tokens") / F.col("utterances"), unique_words=unique_words,
+    )  # fmt: skip
+    session_length = F.col("all_tokens") / F.col("sessions")
+    of_all = _long(whole, sessions=F.col("sessions"), session_length=session_length, unique_words=unique_words)
+    return by_role.unionByName(of_all)
 
 
-def bigram_growth(said: DataFrame, points: int) -> DataFrame:
-    """AugESC Figure 5: how many different bigrams so many conversations have.
+def bigram_growth(conversations: DataFrame, points: int) -> DataFrame:
+    """Count the distinct bigrams of growing numbers of conversations (AugESC Figure 5).
 
-    Conversations come in the order of their ids' hashes. A bigram is two neighbouring words of one utterance; it counts
-    where it first occurs, so that one pass gives the number at every size.
+    Conversations are ordered by their ids' hashes. A bigram is two neighbouring words of one utterance. Counting first
+    occurrences gives the number at every size in one pass.
 
     Args:
-        points: sizes at equal distances, the last of them all conversations.
+        conversations: rows of :func:`conversations_by_set`.
+        points: number of equally spaced sizes. The last one is all conversations.
 
     Returns:
         data_set, sessions, unique_bigrams.
     """
     order = Window.partitionBy("data_set").orderBy(content_share(F.col("session_id"), salt="growth"), "session_id")
-    placed = said.select(
+    placed = conversations.select(
         "data_set", F.row_number().over(order).alias("place"), F.col("turns")["text"].alias("texts"),
         F.count("*").over(Window.partitionBy("data_set")).alias("sessions"),
     )  # fmt: skip
@@ -121,25 +114,30 @@ def bigram_growth(said: DataFrame, points: int) -> DataFrame:
     return sizes.select("data_set", F.col("size").alias("sessions"), grown.alias("unique_bigrams"))
 
 
-def word_counts(said: DataFrame) -> DataFrame:
-    """How often each word stands in each role's utterances of each set: data_set, role, word, number."""
-    words = computed_once(
-        _lines(said).select("data_set", "role", F.array("text").alias("texts")), words=lower_words(F.col("texts"))
+def word_counts(conversations: DataFrame) -> DataFrame:
+    """Count each role's words in each set: data_set, role, word, number."""
+    return _words(conversations).groupBy("data_set", "role", "word").agg(F.count("*").alias("number"))
+
+
+def _words(conversations: DataFrame) -> DataFrame:
+    """Return (data_set, role, word) of all lower-case words."""
+    texts = conversations.select("data_set", F.inline("turns")).select(
+        "data_set", "role", F.array("text").alias("texts")
     )
-    each = words.select("data_set", "role", F.explode(F.element_at("words", 1)).alias("word"))
-    return each.groupBy("data_set", "role", "word").agg(F.count("*").alias("number"))
+    words = computed_once(texts, words=lower_words(F.col("texts")))
+    return words.select("data_set", "role", F.explode(F.element_at("words", 1)).alias("word"))
 
 
 def log_odds(counts: DataFrame, prior: float) -> DataFrame:
-    """Log-odds ratio with informative Dirichlet prior of each word in a set against all other sets, z-scored.
+    """Return the z-scored log-odds ratio of each word in a set against all other sets, with a Dirichlet prior.
 
-    AugESC 5.3, Figure 4, after Monroe et al. (2008): with y a word's number, n all words' number, a the word's prior
-    and A the sum of priors, the log-odds of a set is log((y + a) / (n + A - y - a)); the difference to the other sets'
-    is divided by its standard deviation, the square root of 1 / (y + a) + 1 / (other y + a). Priors are in proportion
-    to the word's number in all sets together. Roles are apart.
+    AugESC 5.3, Figure 4, after Monroe et al. (2008): with y a word's count, n the count of all words, a the word's
+    prior and A the sum of priors, the log-odds of a set is log((y + a) / (n + A - y - a)). The difference from the
+    other sets is divided by its standard deviation, the square root of 1 / (y + a) + 1 / (other y + a). A word's prior
+    is proportional to its count in all sets. Roles are separate.
 
     Args:
-        counts: of ``word_counts``; no set may be part of another.
+        counts: rows of ``word_counts`` of disjoint sets.
         prior: A, in words.
 
     Returns:
@@ -156,10 +154,10 @@ def log_odds(counts: DataFrame, prior: float) -> DataFrame:
     a = F.lit(prior) * F.col("same") / F.col("all")
     y, other = F.col("number"), F.col("same") - F.col("number")
     n, other_n = F.col("n"), F.col("all") - F.col("n")
-    rows = sums.withColumns(
-        {"others": other, "log_odds": _log_odds(y, n, a, prior) - _log_odds(other, other_n, a, prior),
-         "deviation": F.sqrt(1 / (y + a) + 1 / (other + a))}
-    )  # fmt: skip
+    rows = sums.withColumns({
+        "others": other, "log_odds": _log_odds(y, n, a, prior) - _log_odds(other, other_n, a, prior),
+        "deviation": F.sqrt(1 / (y + a) + 1 / (other + a)),
+    })  # fmt: skip
     return rows.where(F.col("number") > 0).select(
         "data_set", "role", "word", "number", "others", F.round("log_odds", 4).alias("log_odds"),
         F.round(F.col("log_odds") / F.col("deviation"), 4).alias("z"),
@@ -167,7 +165,7 @@ def log_odds(counts: DataFrame, prior: float) -> DataFrame:
 
 
 def most_typical(odds: DataFrame, top: int) -> DataFrame:
-    """Adds rank: each set's and role's words by z, the highest first (AugESC Figure 4); only the first ``top``."""
+    """Add rank by descending z within each set and role, and keep the first ``top`` words (AugESC Figure 4)."""
     order = Window.partitionBy("data_set", "role").orderBy(F.col("z").desc(), "word")
     return odds.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= top)
 
@@ -177,15 +175,11 @@ def _log_odds(number: Column, total: Column, prior: Column, priors: float) -> Co
 
 
 def _pairs(words: Column) -> Column:
-    """Neighbouring words, joined by a blank; none for fewer than two words."""
+    """Return pairs of neighbouring words, joined by a blank."""
     return F.zip_with(
         F.slice(words, 1, F.greatest(F.size(words) - 1, F.lit(0))), F.slice(words, 2, F.size(words)),
         lambda first, second: F.concat_ws(" ", first, second),
     )  # fmt: skip
-
-
-def _lines(said: DataFrame) -> DataFrame:
-    return said.select("data_set", "session_id", F.inline("turns"))
 
 
 def _long(rows: DataFrame, **measures: Column) -> DataFrame:

@@ -1,12 +1,18 @@
 """Keys and sort orders that depend on content alone."""
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 
 def text_hash(text: Column) -> Column:
     """Return the hex SHA-256 of a text's UTF-8 bytes; null for null."""
     return F.sha2(text, 256)
+
+
+def distinct_texts(rows: DataFrame, texts: Column | str) -> DataFrame:
+    """Return the distinct (text_hash, text) of a column of arrays of texts."""
+    found = rows.select(F.explode(texts).alias("text"))
+    return found.select(text_hash(F.col("text")).alias("text_hash"), "text").dropDuplicates(["text_hash"])
 
 
 def history_hash(turns: Column) -> Column:

@@ -1,4 +1,4 @@
-"""Answers from the annotation page: which of them count, and why the others do not (EDOS 3.2, 7)."""
+"""Select the annotation page's valid answers and score the workers' assignments (EDOS 3.2, 7)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from etl.common.columns import left_out
+from etl.edos.labelled_rows import unit_id
 from etl.edos.votes import normalised_answer
 from etl.tables.outcome import Outcome
 
@@ -18,39 +20,38 @@ QUESTION = "label"
 
 
 def read_keys(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    """One row for each item of the batches that went out, from their key files; each item once."""
+    """Return one row for each item of the exported batches, read from their key files."""
     if not files:
         return spark.createDataFrame([], KEY_DDL)
     keys = spark.read.json(list(files), schema=KEY_DDL)
     known = keys.where(
         F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & F.col("purpose").isin("crowd", "audit")
     )
-    # A HIT may be in two batches, the second made when films came in: the first by name stands.
+    # A later batch can repeat a HIT of an earlier one. Only the first by name is kept.
     first = Window.partitionBy("hit_id", "item_id").orderBy("purpose", "batch_id", "dialogue_id")
     return known.withColumn("nth", F.row_number().over(first)).where(F.col("nth") == 1).drop("nth")
 
 
 def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str], annotation: Any) -> Outcome:
-    """The answers that count, each with what its item is; the others with the reason.
+    """Return the valid answers with their items, and drop the others with a reason.
 
-    Rules, in this order; the paper has none of them but the unit:
-    ``not_readable``; ``rejected`` by the requester on the platform; ``no_worker``; ``unknown_worker``: not among those
-    that the settings know, where they name any; ``other_question``; ``unknown_item``: in none of the batches at hand;
-    ``no_answer``; ``answered_again``: of one worker's answers to the same turn with its history (or the same quiz item)
-    the last one submitted counts; ``half_done_hit``: the worker did not answer all items of the HIT. An answer outside
-    the taxonomy stays, its label null; the ledger reports it with units 0.
+    The rules are ours. They apply in this order: ``not_readable``; ``rejected`` by the requester on the platform;
+    ``no_worker``; ``unknown_worker``, if known workers are configured; ``other_question``; ``unknown_item``, found in
+    no batch; ``no_answer``; ``answered_again``: only a worker's last answer to the same turn with its history, or to
+    the same quiz item, is kept; ``half_done_hit``: the worker did not answer all items of the HIT. An answer outside
+    the taxonomy is kept with a null label and recorded in the ledger with 0 units.
 
     Args:
         answers: rows of ``read_answers``.
         keys: rows of ``read_keys``.
         labels: the taxonomy, lower case.
-        annotation: ``edos.annotation``: known_workers, keep_half_done.
+        annotation: ``edos.annotation``, with known_workers and keep_half_done.
 
     Returns:
-        Outcome of ``edos.answers``; the unit is the answer.
+        Outcome of ``edos.answers``. The unit is the answer.
     """
     sizes = keys.groupBy("hit_id").agg(F.count("*").cast("int").alias("hit_items"))
-    # The key, not the answer's file, says which batch an item belongs to.
+    # The key decides which batch an item belongs to, not the answer's file.
     given = answers.drop("batch_id").join(F.broadcast(keys.join(sizes, "hit_id")), ["hit_id", "item_id"], "left")
     known_workers = list(annotation.known_workers)
     stranger = ~F.col("worker_id").isin(*known_workers) if known_workers else F.lit(False)
@@ -63,11 +64,9 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
         .when(normalised_answer(F.col("value")).isNull(), "no_answer")
     )
     judged = given.withColumn("fault", faults)
-    # A situation may be asked in several HITs; a dialogue's turn is one unit of the crowd wherever it was asked.
+    # A quiz situation can be in several HITs. A dialogue's turn is one unit in all of them.
     asked_once = (F.col("purpose") == "crowd") & F.col("quiz_label").isNull()
-    unit = F.when(asked_once, F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))).otherwise(
-        F.concat_ws("/", "hit_id", "item_id")
-    )
+    unit = F.when(asked_once, unit_id()).otherwise(F.concat_ws("/", "hit_id", "item_id"))
     latest = Window.partitionBy("worker_id", unit, F.col("fault").isNull()).orderBy(
         F.col("submitted").desc_nulls_last(), F.col("place")
     )
@@ -90,36 +89,29 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
         F.col("label").alias("model_label"), "confidence", "band", "stratum_turns", "whole_hit", "seconds", "submitted",
     )  # fmt: skip
     outside = F.col("fault").isNull() & F.col("named").isNull()
-    dropped = judged.where(F.col("fault").isNotNull() | outside).select(
-        F.lit("answer").alias("unit"),
-        F.col("place").alias("id"),
-        F.coalesce("fault", F.lit("outside_taxonomy")).alias("reason"),
-        F.coalesce(
-            "detail",
-            F.concat_ws(", ", "worker_id", "hit_id", "item_id", F.left("value", F.lit(100))),
-        ).alias("detail"),
-        F.when(outside, 0).otherwise(1).cast("bigint").alias("units"),
-    )
-    return Outcome(rows, dropped)
+    reason, units = F.coalesce("fault", F.lit("outside_taxonomy")), F.when(outside, 0).otherwise(1)
+    detail = F.coalesce("detail", F.concat_ws(", ", "worker_id", "hit_id", "item_id", F.left("value", F.lit(100))))
+    dropped = judged.where(F.col("fault").isNotNull() | outside)
+    return Outcome(rows, dropped.select(*left_out("answer", "place", reason, units, detail)))
 
 
 def assignments(answers: DataFrame, *, pass_at: int, reward: float, bonus: float) -> DataFrame:
-    """Each HIT as one worker did it: quiz, time, what is owed (EDOS 7: $0.40, and $0.10 from 3 of 5 right).
+    """Return each worker's result for each HIT: quiz, time and pay (EDOS 7: $0.40, and $0.10 from 3 of 5 right).
 
-    A time is unusually long above the third quartile by 1.5 interquartile ranges (Tukey's fence; the paper leaves out
-    workers who took unusually long and does not say how it tells them).
+    A time is unusually long if it is more than 1.5 interquartile ranges above the third quartile (Tukey's fence). The
+    paper leaves out workers who took unusually long and does not give its rule.
 
     Args:
         answers: ``edos.answers``.
-        pass_at: right quiz answers that pass.
+        pass_at: number of right quiz answers that pass.
         reward, bonus: dollars.
 
     Returns:
-        Rows of ``edos.assignments``. Only whole HITs are paid.
+        Rows of ``edos.assignments``. Only complete HITs are paid.
     """
     quiz = F.col("quiz_label").isNotNull()
     right = quiz & (F.col("label") == F.col("quiz_label"))
-    # Tenths of seconds, so that sums are exact in any order.
+    # Integer tenths of seconds sum exactly in any order.
     tenths = F.round(F.col("seconds") * 10).cast("bigint")
     done = answers.groupBy("hit_id", "worker_id", "batch_id", "purpose").agg(
         F.count("*").cast("int").alias("answers"), F.bool_and("whole_hit").alias("whole"),

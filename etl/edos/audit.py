@@ -1,4 +1,4 @@
-"""The audit: finished turns drawn by label and confidence, for people to label again (ours)."""
+"""Draw finished turns by label and confidence for the audit, in which people label them again (ours)."""
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from etl.annotation.hits import in_position, into_hits
 from etl.common.hashes import content_order, shuffled
 from etl.edos.readability import band_of
-from etl.edos.tasks import noted_by_class
+from etl.edos.tasks import dropped_by_class
 from etl.tables.outcome import Outcome
 
 OPTIONS = 3
@@ -15,21 +15,21 @@ OPTIONS = 3
 def audit_tasks(
     dialogues: DataFrame, weak_labels: DataFrame, *, bands: tuple[float, ...], per_stratum: int, per_hit: int, seed: int
 ) -> Outcome:
-    """So many finished turns of each label and confidence band, by content hash, as HITs.
+    """Draw finished turns of each label and confidence band by content hash, and group them into HITs.
 
-    Whoever answers does not see which option is the classifier's: they are its label and the weak labeler's,
-    three in all, shuffled, and Other. A last HIT may be short.
+    The options are the classifier's label and the weak labeler's labels, three in total and shuffled, and Other.
+    Workers cannot see which one is the classifier's. The last HIT can be short.
 
     Args:
         dialogues: ``edos.dialogues``.
         weak_labels: ``edos.weak_labels``, for the other options.
-        bands: lower edges of confidence bands; the lowest should be 0.
-        per_stratum: turns of each label and band.
-        per_hit: items of a HIT.
-        seed: of order and draw.
+        bands: lower edges of the confidence bands. The lowest should be 0.
+        per_stratum: turns drawn per label and band.
+        per_hit: items per HIT.
+        seed: seed of the draw and the order.
 
     Returns:
-        Outcome of ``edos.audit_tasks``. The unit is the turn; those not drawn are noted by label and band.
+        Outcome of ``edos.audit_tasks``. The unit is the turn. Turns not drawn are counted by label and band.
     """
     turns = dialogues.select(
         "dialogue_id", F.col("turns")["text"].alias("texts"), F.posexplode("turns").alias("turn", "one")
@@ -53,5 +53,5 @@ def audit_tasks(
         shuffled(offered, F.col("hit_id"), F.col("dialogue_id"), seed=seed, of="options").alias("options"),
         F.lit(None).cast("string").alias("quiz_label"),
     )  # fmt: skip
-    left = drawn.where(F.col("place") > per_stratum).withColumn("fault", F.lit("not_drawn"))
-    return Outcome(in_position(tasks, seed), noted_by_class(left, F.col("confidence"), "confidence"))
+    rest = drawn.where(F.col("place") > per_stratum).withColumn("fault", F.lit("not_drawn"))
+    return Outcome(in_position(tasks, seed), dropped_by_class(rest, F.col("confidence"), "confidence"))

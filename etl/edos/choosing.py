@@ -1,33 +1,34 @@
-"""Choosing emotional dialogues: the top N by weak-label confidence are EDOS (initial) (EDOS 3.1)."""
+"""Choose emotional dialogues: the top N by weak-label confidence are EDOS (initial) (EDOS 3.1)."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from etl.common.columns import left_out
 from etl.tables.outcome import Outcome
 
 PLACES = 10_000
-"""Confidences are compared in steps of 1/10,000 (4 decimals): sums of them are exact in any order."""
+"""Confidences are compared as integers in units of 1/10,000 (4 decimals), whose sums are exact in any order."""
 
 
 def rounded_confidence(confidence: Column) -> Column:
-    """A confidence in whole steps of 1/10,000."""
+    """Return a confidence as an integer in units of 1/10,000."""
     return F.round(confidence.cast("double") * PLACES).cast("bigint")
 
 
 def dialogue_confidence(weak_labels: DataFrame, how: str) -> DataFrame:
-    """Each dialogue's confidence from its turns'. The paper does not say how; a setting.
+    """Return each dialogue's confidence, computed from its turns. The paper does not state the rule.
 
     Args:
-        weak_labels: dialogue_id, turn, confidence (null: the model gave no answer; not counted).
-        how: ``max`` one clearly emotional turn is enough; ``mean`` all turns; ``first`` the opening turn, by
-            which Table 9 counts a dialogue; ``last`` the turn that the crowd would label.
+        weak_labels: dialogue_id, turn, confidence. Null confidences are ignored.
+        how: ``max``, the most confident turn; ``mean`` of all turns; ``first``, the opening turn, by which Table 9
+            counts a dialogue; ``last``, the turn that the crowd would label.
 
     Returns:
-        dialogue_id, confidence (double, 4 decimals): one row for each dialogue with an answer.
+        dialogue_id, confidence (double, 4 decimals), one row for each dialogue with a confidence.
 
     Raises:
-        InputError: an unknown ``how``.
+        InputError: ``how`` is unknown.
     """
     step = F.col("step")
     ways = {
@@ -43,12 +44,10 @@ def dialogue_confidence(weak_labels: DataFrame, how: str) -> DataFrame:
 
 
 def ranked(scored: DataFrame) -> DataFrame:
-    """Adds rank from 1 by confidence, highest first, ties by dialogue_id, without one sort of everything.
+    """Add rank: from 1, by descending confidence, ties by dialogue_id.
 
-    Confidences have 4 decimals: the few distinct ones are counted, and rows are ordered only among their equals.
-
-    Args:
-        scored: dialogue_id, confidence (4 decimals), and more.
+    A global sort is avoided: the few distinct confidences (4 decimals) are counted, and only rows of equal confidence
+    are sorted.
     """
     counts = scored.groupBy("confidence").agg(F.count("*").alias("n"))
     above = Window.orderBy(F.col("confidence").desc()).rowsBetween(Window.unboundedPreceding, -1)
@@ -63,16 +62,16 @@ def ranked(scored: DataFrame) -> DataFrame:
 
 
 def choose_emotional(dialogues: DataFrame, weak_labels: DataFrame, top_n: int, how: str = "max") -> Outcome:
-    """The top N dialogues by weak confidence (EDOS 3.1); ties by dialogue_id.
+    """Select the top N dialogues by weak confidence (EDOS 3.1), ties by dialogue_id.
 
     Args:
-        dialogues: dialogue_id, movie_id, turns (with text): ``subtitles.clean_dialogues``.
-        weak_labels: the columns of ``edos.weak_labels``.
-        top_n: how many dialogues stay (the paper: 1,000,000).
+        dialogues: ``subtitles.clean_dialogues``.
+        weak_labels: ``edos.weak_labels``.
+        top_n: number of dialogues to keep (the paper: 1,000,000).
         how: see ``dialogue_confidence``.
 
     Returns:
-        Outcome of ``edos.initial``. The unit is the dialogue: in = rows + dropped, each with its confidence.
+        Outcome of ``edos.initial``. The unit is the dialogue.
     """
     scored = dialogues.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("turns")).join(
         dialogue_confidence(weak_labels, how), "dialogue_id", "left"
@@ -81,27 +80,14 @@ def choose_emotional(dialogues: DataFrame, weak_labels: DataFrame, top_n: int, h
     order = ranked(scored.filter(known).select("dialogue_id", "confidence"))
     chosen = order.filter(F.col("rank") <= top_n)
     rows = scored.drop("confidence").join(chosen, "dialogue_id")
-    below = order.filter(F.col("rank") > top_n).select(
-        "dialogue_id",
-        F.lit("below_top_n").alias("reason"),
-        F.concat(
-            F.lit("confidence "), F.format_number("confidence", 4),
-            F.lit(", rank "), F.col("rank").cast("string"),
-        ).alias("detail"),
-    )  # fmt: skip
-    unlabelled = scored.filter(~known).select(
-        "dialogue_id",
-        F.lit("no_weak_label").alias("reason"),
-        F.lit("no turn has a weak label").alias("detail"),
+    detail = F.concat(
+        F.lit("confidence "), F.format_number("confidence", 4), F.lit(", rank "), F.col("rank").cast("string")
     )
-    dropped = below.unionByName(unlabelled).select(
-        F.lit("dialogue").alias("unit"),
-        F.col("dialogue_id").alias("id"),
-        "reason",
-        "detail",
-        F.lit(1).cast("bigint").alias("units"),
+    below = order.filter(F.col("rank") > top_n).select(*left_out("dialogue", "dialogue_id", "below_top_n", 1, detail))
+    unlabelled = scored.filter(~known).select(
+        *left_out("dialogue", "dialogue_id", "no_weak_label", 1, F.lit("no turn has a weak label"))
     )
     return Outcome(
-        rows=rows.select("dialogue_id", "movie_id", "rank", F.col("confidence").cast("float"), "turns"),
-        dropped=dropped,
+        rows.select("dialogue_id", "movie_id", "rank", F.col("confidence").cast("float"), "turns"),
+        below.unionByName(unlabelled),
     )

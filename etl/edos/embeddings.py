@@ -1,4 +1,4 @@
-"""What the sentence encoder is asked about, and dialogues with the embeddings of their turns (EDOS 3.3)."""
+"""Select the histories to embed, and join them with the embeddings of their turns (EDOS 3.3)."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -7,41 +7,27 @@ from etl.common.hashes import history_hash, text_hash
 
 
 def histories_to_embed(pool: DataFrame, seeds: DataFrame, released: DataFrame) -> DataFrame:
-    """(history_hash, turns), each once: the unlabelled dialogues, the crowd's, the released ones and their matches.
+    """Return distinct (history_hash, turns) of unlabelled dialogues, released dialogues, their matches, and the seeds.
 
-    None where nothing is to be compared with the crowd's.
-
-    Args:
-        pool: of ``pool_of``.
-        seeds: ``edos.seeds``.
-        released: ``edos.released_dialogues``.
+    The result is empty if there are only seeds.
     """
-    theirs = released.select("turns").unionByName(
-        released.where(F.col("matched_turns").isNotNull()).select(F.col("matched_turns").alias("turns"))
-    )
-    others = pool.select("turns").unionByName(theirs)
-    if others.isEmpty():
-        return others.select(history_hash(F.col("turns")).alias("history_hash"), "turns")
-    every = others.unionByName(seeds.select("turns"))
-    return every.select(history_hash(F.col("turns")).alias("history_hash"), "turns").dropDuplicates(["history_hash"])
-
-
-def texts_of(histories: DataFrame) -> DataFrame:
-    """(text_hash, text): each turn text of the histories once."""
-    texts = histories.select(F.explode("turns").alias("text"))
-    return texts.select(text_hash(F.col("text")).alias("text_hash"), "text").dropDuplicates(["text_hash"])
+    matched = released.where(F.col("matched_turns").isNotNull()).select(F.col("matched_turns").alias("turns"))
+    turns = pool.select("turns").unionByName(released.select("turns")).unionByName(matched)
+    if not turns.isEmpty():
+        turns = turns.unionByName(seeds.select("turns"))
+    return turns.select(history_hash(F.col("turns")).alias("history_hash"), "turns").dropDuplicates(["history_hash"])
 
 
 def embedded_turns(histories: DataFrame, turn_embeddings: DataFrame, model: str) -> DataFrame:
-    """Histories with the embeddings of their turns in order.
+    """Join histories with the embeddings of their turns.
 
     Args:
         histories: history_hash, turns.
-        turn_embeddings: ``edos.turn_embeddings``; only this model's rows count.
-        model: identity of the sentence encoder.
+        turn_embeddings: ``edos.turn_embeddings``.
+        model: identity of the sentence encoder. Rows of other models are ignored.
 
     Returns:
-        history_hash, vectors array<array<float>> (null where a turn has none), error.
+        history_hash, vectors array<array<float>> in order of the turns (null if a turn has none), error.
     """
     turns = histories.select("history_hash", F.posexplode("turns").alias("turn", "text")).select(
         "history_hash", "turn", text_hash(F.col("text")).alias("text_hash")

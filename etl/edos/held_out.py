@@ -1,10 +1,9 @@
-"""Nothing that is trained on may be near a held-out row (EDOS 3.3: the test fifth leaves before any expansion)."""
+"""Find training candidates that are near a held-out row (EDOS 3.3: the test fifth is removed before any expansion)."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import fault
-from etl.common.near_duplicates import NearDuplicates
 from etl.common.splits import RELEASED_NEAR, linking_keys, shingled_items
 from etl.edos.labelled_rows import unit_id
 
@@ -13,31 +12,25 @@ LAST_TURN_WORDS = 3
 
 
 def held_out(seeds: DataFrame) -> DataFrame:
-    """The seeds that no training row may be near: those of validation and test."""
+    """Return the seeds of the validation and test splits."""
     return seeds.where(F.col("split").isin(*HELD_OUT))
 
 
 def near_held_out(
-    candidates: DataFrame,
-    seeds: DataFrame,
-    matches: DataFrame,
-    clean_dialogues: DataFrame,
-    threshold: float,
-    near: NearDuplicates = RELEASED_NEAR,
+    candidates: DataFrame, seeds: DataFrame, matches: DataFrame, clean_dialogues: DataFrame, threshold: float
 ) -> DataFrame:
-    """The candidates that must not be trained on, each once with the strongest evidence.
+    """Return the candidates that are near a held-out row, each once with its strongest evidence.
 
-    Near is: matched to a held-out row when it was labelled; a cosine to one from the threshold on; the same
-    dialogue, the same text, the same last turn (of three words or more) or like shingles, which is how the split
-    itself made its groups; or from the film of a held-out row.
+    A candidate is near a held-out row in any of these cases: its label came from that row; their cosine reaches the
+    threshold; both have the same dialogue, text, last turn (of three words or more) or similar shingles, by the same
+    rules as the groups of the split; both come from the same film.
 
     Args:
         candidates: dialogue_id, turn, turns, matched_id.
         seeds: ``edos.seeds``.
         matches: ``edos.similar_matches``.
-        clean_dialogues: ``subtitles.clean_dialogues``, which knows the films.
-        threshold: cosine.
-        near: which shingles are alike.
+        clean_dialogues: ``subtitles.clean_dialogues``, with each dialogue's film.
+        threshold: least cosine.
 
     Returns:
         dialogue_id, turn, near struct<reason, detail>.
@@ -53,17 +46,16 @@ def near_held_out(
         F.lit(1).alias("weight"),
         fault("near_held_out", "cosine ", F.format_number("score", 4), " to ", F.col("seed_id")).alias("near"),
     )
-    found = by_match.unionByName(by_cosine).unionByName(_like_texts(rows, held, near)).unionByName(
-        _same_films(rows, held, clean_dialogues)
-    )  # fmt: skip
+    by_text, by_film = _similar_texts(rows, held), _same_films(rows, held, clean_dialogues)
+    found = by_match.unionByName(by_cosine).unionByName(by_text).unionByName(by_film)
     best = found.groupBy("id").agg(F.min(F.struct("weight", "near"))["near"].alias("near"))
     return rows.select("id", "dialogue_id", "turn").join(best, "id").drop("id").dropDuplicates(["dialogue_id", "turn"])
 
 
-def _like_texts(rows: DataFrame, held: DataFrame, near: NearDuplicates) -> DataFrame:
-    """(id, weight, near) of rows that the split would have put into a held-out row's group.
+def _similar_texts(rows: DataFrame, held: DataFrame) -> DataFrame:
+    """Return (id, weight, near) of rows that the split would have grouped with a held-out row.
 
-    Held-out rows are few, so each shingle is looked up among theirs: exact, where the split's own search is banded.
+    Held-out rows are few, so shingles are joined exactly. The split itself uses banded MinHash.
     """
     theirs = held.select(F.col("held_id").alias("id"), "dialogue_id", "turns")
     keys = linking_keys(theirs, LAST_TURN_WORDS).withColumnRenamed("id", "held_id")
@@ -71,24 +63,25 @@ def _like_texts(rows: DataFrame, held: DataFrame, near: NearDuplicates) -> DataF
     same = linking_keys(rows, LAST_TURN_WORDS).join(F.broadcast(keys), "key").select(
         "id", "held_id", F.when(kind == "last", "same last turn").otherwise(F.concat(F.lit("same "), kind)).alias("how")
     )  # fmt: skip
-    wanted = _exploded(theirs, near).toDF("held_id", "shingle", "theirs")
-    common = _exploded(rows, near).toDF("id", "shingle", "ours").join(F.broadcast(wanted), "shingle")
+    wanted = _exploded(theirs).toDF("held_id", "shingle", "theirs")
+    common = _exploded(rows).toDF("id", "shingle", "ours").join(F.broadcast(wanted), "shingle")
     pairs = common.groupBy("id", "held_id", "ours", "theirs").agg(F.count("*").alias("common"))
     share = F.round(F.col("common") / (F.col("ours") + F.col("theirs") - F.col("common")), 4)
-    alike = pairs.withColumn("share", share).where(F.col("share") >= near.jaccard).select(
+    alike = pairs.withColumn("share", share).where(F.col("share") >= RELEASED_NEAR.jaccard).select(
         "id", "held_id", F.concat(F.lit("shingles "), F.format_number("share", 2)).alias("how")
     )  # fmt: skip
     evidence = fault("held_out_duplicate", F.col("how"), " as ", F.col("held_id"))
     return same.unionByName(alike).select("id", F.lit(2).alias("weight"), evidence.alias("near"))
 
 
-def _exploded(items: DataFrame, near: NearDuplicates) -> DataFrame:
-    """(id, shingle, how many the item has)."""
-    return shingled_items(items, near).select("id", F.explode("shingles").alias("shingle"), F.size("shingles"))
+def _exploded(items: DataFrame) -> DataFrame:
+    """Return (id, shingle, the item's number of shingles)."""
+    shingled = shingled_items(items, RELEASED_NEAR)
+    return shingled.select("id", F.explode("shingles").alias("shingle"), F.size("shingles"))
 
 
 def _same_films(rows: DataFrame, held: DataFrame, clean_dialogues: DataFrame) -> DataFrame:
-    """(id, weight, near) of rows from films that a held-out row is from; released rows carry no film."""
+    """Return (id, weight, near) of rows from the film of a held-out row. Released rows have no film."""
     films = clean_dialogues.select("dialogue_id", "movie_id")
     held_films = films.join(F.broadcast(held.select("dialogue_id", "held_id")), "dialogue_id")
     held_films = held_films.groupBy("movie_id").agg(F.min("held_id").alias("held_id"))

@@ -1,38 +1,36 @@
-"""What every source of labelled turns shares: ids, the pool, precedence, and how a row is left out."""
+"""Shared rules of all sources of labelled turns: ids, the pool, precedence, and dropped rows."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import fault
+from etl.common.columns import fault, left_out
 from etl.common.hashes import history_hash
 from etl.common.near_duplicates import text_key
 from etl.common.splits import content_share
 from etl.tables.outcome import Outcome
 
 ORIGINS = ("crowd", "similar", "self", "similar_self")
-"""In the order in which the steps of EDOS 3.3 find them, people first: of two rows the earlier origin's stays."""
+"""In order of precedence, which is the order of the steps of EDOS 3.3. Of two equal rows the earlier origin is kept."""
 
 FAULT = "fault"
-"""A struct (reason, detail) of a row that is left out; null for one that stays."""
-
-
+"""A struct (reason, detail) of a dropped row; null for a kept row."""
 NO_FAULT = "CAST(NULL AS struct<reason: string, detail: string>)"
 COLUMNS = ("dialogue_id", "turn", "turns", "label", "origin", "score", "matched_id", "source")
-"""What a labelled row is, whichever step found it; source is pool or released."""
+"""The columns of a labelled row of any origin. The source is pool or released."""
 
 
 def unit_id(prefix: str = "") -> Column:
-    """A labelled turn's id in ledgers and matches: ``<dialogue_id>/<turn>``."""
+    """Return a turn's id in ledgers and matches: ``<dialogue_id>/<turn>``."""
     return F.concat_ws("/", F.col(f"{prefix}dialogue_id"), F.col(f"{prefix}turn").cast("string"))
 
 
 def pool_of(clean_dialogues: DataFrame, enabled: bool, share: float) -> DataFrame:
-    """The unlabelled dialogues that EDOS 3.3 expands into: whole clean dialogues, whose last turn takes the label.
+    """Return the unlabelled dialogues that EDOS 3.3 labels. The label belongs to a dialogue's last turn.
 
     Args:
         clean_dialogues: ``subtitles.clean_dialogues``.
-        enabled: false gives none.
-        share: of the dialogues, by the hash of their id; a smaller share is part of a larger one.
+        enabled: if false, the result is empty.
+        share: share of the dialogues, by the hash of their id. A smaller share is a subset of a larger one.
 
     Returns:
         dialogue_id, movie_id, turn (the last one's index), turns array<string>, history_hash.
@@ -48,28 +46,24 @@ def pool_of(clean_dialogues: DataFrame, enabled: bool, share: float) -> DataFram
 
 
 def split_kept_dropped(candidates: DataFrame, unit: str = "turn") -> Outcome:
-    """Candidates without a fault as rows, the others as the ledger's, each with its evidence.
+    """Split candidates into rows without a fault and ledger rows of those with one.
 
     Args:
         candidates: dialogue_id, turn, fault, and the table's columns.
-        unit: what the ledger calls one of them.
+        unit: the ledger's name of a candidate.
     """
-    return Outcome(
-        candidates.where(F.col(FAULT).isNull()),
-        candidates.where(F.col(FAULT).isNotNull()).select(
-            F.lit(unit).alias("unit"), unit_id().alias("id"), F.col(FAULT)["reason"].alias("reason"),
-            F.col(FAULT)["detail"].alias("detail"), F.lit(1).cast("bigint").alias("units"),
-        ),
-    )  # fmt: skip
+    found = F.col(FAULT)
+    ledger = left_out(unit, unit_id(), found["reason"], 1, found["detail"])
+    return Outcome(candidates.where(found.isNull()), candidates.where(found.isNotNull()).select(*ledger))
 
 
 def first_of_same_text(rows: DataFrame) -> DataFrame:
-    """Gives a fault to rows that say, turn by turn, what a row of an earlier origin or of a better score says.
+    """Add a fault to rows with the same turns, or the same (dialogue_id, turn), as a row of higher precedence.
 
-    The crowd's own rows are left as they are. Two rows with one (dialogue_id, turn) are the same, too.
+    Precedence is by origin, then by score. Rows of the crowd get no fault.
 
     Args:
-        rows: dialogue_id, turn, turns, label, origin, score, fault, and more; rows with a fault stand in no one's way.
+        rows: dialogue_id, turn, turns, label, origin, score, fault, and more. Rows with a fault have no precedence.
     """
     place = F.expr(f"array_position(array({', '.join(map(repr, ORIGINS))}), origin)")
     order = [F.col(FAULT).isNotNull(), place, F.col("score").desc_nulls_last(), F.col("dialogue_id"), F.col("turn")]
@@ -83,3 +77,9 @@ def first_of_same_text(rows: DataFrame) -> DataFrame:
         )
         rows = rows.withColumn(FAULT, F.when(again, evidence).otherwise(F.col(FAULT))).drop("place", "first")
     return rows
+
+
+def without_known_texts(candidates: DataFrame, known: DataFrame) -> DataFrame:
+    """Return the candidates, with a fault on those whose text is labelled already."""
+    both = candidates.withColumn("is_new", F.lit(True)).unionByName(known.withColumn("is_new", F.lit(False)))
+    return first_of_same_text(both).where("is_new").drop("is_new")

@@ -1,4 +1,4 @@
-"""Quiz items: situations of EmpatheticDialogues whose emotion is known (EDOS 3.2)."""
+"""Make quiz items from the situations of EmpatheticDialogues, whose emotion is known (EDOS 3.2)."""
 
 from collections.abc import Sequence
 
@@ -9,19 +9,19 @@ from conf.errors import InputError
 from etl.common.hashes import content_order, shuffled
 
 COLUMNS = ("context", "Dialog_ID", "Type", "Text")
-"""What the file of EmpatheticDialogues must have."""
+"""The required columns of the EmpatheticDialogues file."""
 
 
 def situations(dialogues: DataFrame, labels: Sequence[str], characters: tuple[int, int]) -> DataFrame:
-    """Situations fit for a quiz: (dialogue_id, text, quiz_label), each text once.
+    """Return the situations usable in a quiz as distinct (dialogue_id, text, quiz_label).
 
     Args:
-        dialogues: the file of EmpatheticDialogues, all strings.
-        labels: the taxonomy; the emotion that a talk was conditioned on must be in it.
-        characters: the shortest and the longest text that is used.
+        dialogues: the EmpatheticDialogues file, all strings.
+        labels: the taxonomy. Situations with another emotion are dropped.
+        characters: least and greatest length of a text.
 
     Raises:
-        InputError: a column is not there.
+        InputError: a column is missing.
     """
     missing = [name for name in COLUMNS if name not in dialogues.columns]
     if missing:
@@ -38,20 +38,21 @@ def situations(dialogues: DataFrame, labels: Sequence[str], characters: tuple[in
 
 
 def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFrame:
-    """So many situations for each HIT, by content and seed; the pool starts again when it is used up.
+    """Draw the situations of each HIT by content and seed. The pool is reused from the start when it is exhausted.
 
-    The two other options are emotions of the pool, drawn by content: the paper does not say which were offered.
+    The two wrong options are emotions of the pool, drawn by content. The paper does not say which were offered.
 
     Args:
         hits: hit (from 0), hit_id.
-        pool: what ``situations`` gives.
-        each: quiz items of a HIT; none repeats within it.
+        pool: rows of ``situations``.
+        each: quiz items per HIT, without repetition within a HIT.
+        seed: seed of the draw.
 
     Returns:
         hit_id, dialogue_id, turn (0), turns, options, quiz_label.
 
     Raises:
-        InputError: the pool has fewer situations than one HIT needs.
+        InputError: the pool has too few situations for one HIT, or fewer than three emotions.
     """
     size = pool.count()
     if size < each:

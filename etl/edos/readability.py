@@ -1,4 +1,4 @@
-"""How easily a turn reads with its history: f + 0.04 d (EDOS Appendix A)."""
+"""Score the readability of turns with their history: f + 0.04 d (EDOS Appendix A)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from etl.common.columns import left_out
 from etl.common.hashes import history_hash
 from etl.edos.choosing import PLACES, rounded_confidence
 from etl.tables.outcome import Outcome
@@ -13,12 +14,12 @@ from etl.tables.outcome import Outcome
 
 @dataclass(frozen=True)
 class Reading:
-    """How Appendix A is read; the paper states alpha and the weight, and neither scale.
+    """An interpretation of Appendix A. The paper states alpha and the weight, but not the scales of f and d.
 
     Attributes:
         alpha: added to the number of tokens (87).
-        weight: of d against f (0.04).
-        frequencies: ``relative``: a token's share of the corpus; ``counts``: how often it stands there.
+        weight: weight of d relative to f (0.04).
+        frequencies: ``relative``: a token's share of the corpus; ``counts``: its number of occurrences.
         distinct: d as a ``share`` in 0..1, or in ``percent``.
     """
 
@@ -28,7 +29,7 @@ class Reading:
     distinct: str = "share"
 
     def terms(self) -> dict[str, str]:
-        """f, d and readability as SQL over count_sum, corpus_tokens, tokens, distinct_tokens."""
+        """Return f, d and readability as SQL over count_sum, corpus_tokens, tokens, distinct_tokens."""
         total = "count_sum / corpus_tokens" if self.frequencies == "relative" else "count_sum"
         share = "distinct_tokens / tokens" if self.distinct == "share" else "100 * distinct_tokens / tokens"
         f, d = f"{total} / ({self.alpha} + tokens)", share
@@ -37,25 +38,19 @@ class Reading:
 
 
 def reading_of(annotation: Any) -> Reading:
-    """The reading that ``edos.annotation`` names."""
+    """Return the reading configured in ``edos.annotation``."""
     return Reading(
         annotation.readability_alpha, annotation.distinct_weight, annotation.frequencies, annotation.distinct
     )
 
 
 def tokens_of(turns: Column) -> Column:
-    """The tokens of an array of turns, lower case: what stands between blanks."""
+    """Return the lower-case tokens of an array of turns, split at blanks."""
     return F.filter(F.split(F.lower(F.concat_ws(" ", turns)), " "), lambda token: token != "")
 
 
-def token_counts(dialogues: DataFrame) -> DataFrame:
-    """(token, count) over all the clean dialogues: the vocabulary of EDOS A, step 1."""
-    tokens = dialogues.select(F.explode(tokens_of(F.col("turns")["text"])).alias("token"))
-    return tokens.groupBy("token").agg(F.count("*").alias("count"))
-
-
 def band_of(confidence: Column, edges: tuple[float, ...]) -> Column:
-    """The highest edge that a confidence (rounded to 4 decimals) reaches, as text; null below all."""
+    """Return the highest edge that a confidence (rounded to 4 decimals) reaches, as text; null below all edges."""
     steps = rounded_confidence(confidence)
     reached = [F.when(steps >= round(edge * PLACES), F.lit(f"{edge:g}")) for edge in sorted(edges, reverse=True)]
     return F.coalesce(*reached)
@@ -64,16 +59,16 @@ def band_of(confidence: Column, edges: tuple[float, ...]) -> Column:
 def readability_of_turns(
     weak_labels: DataFrame, dialogues: DataFrame, bands: tuple[float, ...], reading: Reading
 ) -> Outcome:
-    """Turns with a confident weak label, each with its history's readability (EDOS 3.2, A).
+    """Return the turns with a confident weak label and the readability of their history (EDOS 3.2, A).
 
     Args:
         weak_labels: ``edos.weak_labels``.
-        dialogues: ``subtitles.clean_dialogues``; its words are the vocabulary.
-        bands: lower edges of the confidence bands; turns below all of them are left out.
-        reading: of Appendix A.
+        dialogues: ``subtitles.clean_dialogues``, whose tokens are the vocabulary.
+        bands: lower edges of the confidence bands. Turns below all of them are dropped.
+        reading: interpretation of Appendix A.
 
     Returns:
-        Outcome of ``edos.readability``. The unit is the turn; what is below the bands is noted by class.
+        Outcome of ``edos.readability``. The unit is the turn. Dropped turns are counted by class.
     """
     banded = weak_labels.select(
         "dialogue_id", "turn", "label", "confidence", band_of(F.col("confidence"), bands).alias("band")
@@ -85,10 +80,12 @@ def readability_of_turns(
     candidates = candidates.withColumn("history_hash", history_hash(history)).withColumn("words", tokens_of(history))
     wordless = candidates.where(F.size("words") == 0)
     candidates = candidates.where(F.size("words") > 0)
-    # One row for each distinct word: the commonest words are joined once a turn, not once an occurrence.
+    # Each distinct word is joined once per turn, not once per occurrence.
     words = candidates.select("dialogue_id", "turn", F.explode("words").alias("token"))
     words = words.groupBy("dialogue_id", "turn", "token").agg(F.count("*").alias("n"))
-    counts = token_counts(dialogues)
+    # The vocabulary of EDOS A, step 1: the counts of all tokens of the clean dialogues.
+    tokens = dialogues.select(F.explode(tokens_of(F.col("turns")["text"])).alias("token"))
+    counts = tokens.groupBy("token").agg(F.count("*").alias("count"))
     sums = (
         words.join(counts, "token")
         .groupBy("dialogue_id", "turn")
@@ -101,19 +98,15 @@ def readability_of_turns(
     total = counts.agg(F.sum("count").alias("corpus_tokens"))
     counted = candidates.drop("words", "turns").join(sums, ["dialogue_id", "turn"]).crossJoin(F.broadcast(total))
     below = banded.where(F.col("band").isNull()).select("label", F.lit("below_bands").alias("reason"))
-    left = below.unionByName(wordless.select("label", F.lit("no_words").alias("reason")))
-    dropped = left.groupBy("label", "reason").agg(F.count("*").alias("units"))
-    dropped = dropped.select(
-        F.lit("class").alias("unit"),
-        F.concat_ws("/", F.coalesce("label", F.lit("(no label)")), "reason").alias("id"),
-        "reason",
-        F.lit(f"bands from {min(bands):g}").alias("detail"),
-        "units",
-    )
-    return Outcome(counted.withColumns({name: F.expr(sql) for name, sql in reading.terms().items()}), dropped)
+    rest = below.unionByName(wordless.select("label", F.lit("no_words").alias("reason")))
+    group = F.concat_ws("/", F.coalesce("label", F.lit("(no label)")), "reason")
+    dropped = rest.groupBy("label", "reason").agg(F.count("*").alias("units"))
+    ledger = left_out("class", group, F.col("reason"), F.col("units"), F.lit(f"bands from {min(bands):g}"))
+    scored = counted.withColumns({name: F.expr(sql) for name, sql in reading.terms().items()})
+    return Outcome(scored, dropped.select(*ledger))
 
 
 def correlations(readability: DataFrame) -> tuple[float | None, float | None]:
-    """Pearson's r of the score with f and with d: a term near 0 has no say in the ranking."""
+    """Return Pearson's r of the score with f and with d. A term with r near 0 has little influence on the ranking."""
     row = readability.agg(F.corr("f", "readability"), F.corr("d", "readability")).first()
     return (row[0], row[1]) if row is not None else (None, None)

@@ -1,4 +1,4 @@
-"""The released labels that were not given by people: similar, self-labelled and similar self-labelled dialogues."""
+"""Read the released machine labels: similar, self-labelled and similar self-labelled dialogues."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,9 @@ class ReleasedForm:
     """The columns of one kind of released file.
 
     Attributes:
-        origin: what its rows are.
+        origin: origin of its rows.
         score: cosine or confidence.
-        matched_id, matched: the dialogue that the label came from; None for self-labelled rows.
+        matched_id, matched: the dialogue whose label was copied; None for self-labelled rows.
     """
 
     origin: str
@@ -34,8 +34,6 @@ FORMS = (
     ReleasedForm("self", "confidence"),
 )
 COMMON = ("os_dialog_id", "os_dialog", "emotion")
-
-
 ROWS = (
     "origin string, dialogue_id string, turn int, turns array<string>, label string, score double, matched_id string, "
     "matched_turns array<string>"
@@ -43,10 +41,10 @@ ROWS = (
 
 
 def form_of(columns: list[str], source: str) -> ReleasedForm:
-    """Which kind of file has these columns.
+    """Return the form of a file with these columns.
 
     Raises:
-        InputError: none.
+        InputError: the columns match no form.
     """
     for form in FORMS:
         needed = {*COMMON, form.score, *filter(None, (form.matched_id, form.matched))}
@@ -59,29 +57,29 @@ def form_of(columns: list[str], source: str) -> ReleasedForm:
 
 
 def released_rows(file: DataFrame, source: str) -> DataFrame:
-    """One released file's rows: the unlabelled dialogue, whose last turn takes the label (EDOS Table 8).
+    """Return the rows of one released file. The label belongs to a dialogue's last turn (EDOS Table 8).
 
     Args:
-        file: every column a string; header of one of ``FORMS``.
-        source: names the file in errors.
+        file: columns of one of ``FORMS``, all strings.
+        source: name of the file for error messages.
 
     Returns:
         origin, dialogue_id, turn, turns, label (lower case), score double, matched_id ``<dialogue_id>/<turn>``,
         matched_turns.
     """
     form = form_of(file.columns, source)
+    matched_id, matched_turns = F.lit(None).cast("string"), F.lit(None).cast("array<string>")
+    if form.matched_id and form.matched:
+        matched_id = F.nullif(F.trim(form.matched_id), F.lit(""))
+        matched_turns = dialogue_turns(F.col(form.matched))
     rows = file.select(
         F.lit(form.origin).alias("origin"),
         F.nullif(F.trim("os_dialog_id"), F.lit("")).alias("dialogue_id"),
         dialogue_turns(F.col("os_dialog")).alias("turns"),
         normalised_answer(F.col("emotion")).alias("label"),
         F.round(F.expr(f"try_cast({form.score} AS double)"), 4).alias("score"),
-        (F.nullif(F.trim(form.matched_id), F.lit("")) if form.matched_id else F.lit(None).cast("string")).alias(
-            "matched"
-        ),
-        (dialogue_turns(F.col(form.matched)) if form.matched else F.lit(None).cast("array<string>")).alias(
-            "matched_turns"
-        ),
+        matched_id.alias("matched"),
+        matched_turns.alias("matched_turns"),
     )
     matched = F.concat_ws("/", "matched", (F.size("matched_turns") - 1).cast("string"))
     return rows.select(
@@ -91,19 +89,16 @@ def released_rows(file: DataFrame, source: str) -> DataFrame:
 
 
 def no_released_rows(spark: SparkSession) -> DataFrame:
-    """What ``released_rows`` gives of no file."""
+    """Return an empty frame with the columns of ``released_rows``."""
     return spark.createDataFrame([], ROWS)
 
 
 def released_dialogues(rows: DataFrame, labels: tuple[str, ...]) -> Outcome:
-    """The rows of all files that are usable, each unit once in each origin.
+    """Return the usable rows of all files as an outcome of ``edos.released_dialogues``, each unit once per origin.
 
     Args:
-        rows: of ``released_rows``.
+        rows: rows of ``released_rows``.
         labels: the taxonomy.
-
-    Returns:
-        Outcome of ``edos.released_dialogues``; the others with their fault.
     """
     same = Window.partitionBy("origin", "dialogue_id", "turn").orderBy(
         F.col("score").desc_nulls_last(), "label", "matched_id", "turns"

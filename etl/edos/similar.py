@@ -1,18 +1,20 @@
-"""Similar dialogues take the label of those that they are similar to (EDOS 3.3)."""
+"""Copy labels to similar dialogues (EDOS 3.3)."""
+
+from functools import reduce
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import fault
+from etl.common.columns import fault, left_out
 from etl.common.hashes import history_hash
 from etl.edos.held_out import HELD_OUT, near_held_out
-from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, split_kept_dropped, unit_id
+from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, split_kept_dropped, unit_id, without_known_texts
 from etl.edos.training_rows import crowd_rows
 from etl.tables.outcome import Outcome
 
 
 def queries_of(pool: DataFrame, *others: DataFrame) -> DataFrame:
-    """(dialogue_id, turn, history_hash) of the pool and of other rows with turns, each unit once."""
+    """Return the distinct (dialogue_id, turn, history_hash) of the pool and of other rows with turns."""
     queries = pool.select("dialogue_id", "turn", "history_hash")
     for other in others:
         hashed = other.select("dialogue_id", "turn", history_hash(F.col("turns")).alias("history_hash"))
@@ -21,17 +23,17 @@ def queries_of(pool: DataFrame, *others: DataFrame) -> DataFrame:
 
 
 def matched_units(found: DataFrame, queries: DataFrame, targets: DataFrame, most: int, floor: float) -> Outcome:
-    """Pairs of equal histories as pairs of labelled units, the best so many for each unlabelled one.
+    """Join the search's pairs of histories with their units, and keep the best matches of each unlabelled unit.
 
     Args:
-        found: history_hash, matched_hash, score: what the search found.
-        queries: of ``queries_of``.
+        found: history_hash, matched_hash, score of the search.
+        queries: rows of ``queries_of``.
         targets: seed_id, seed_split, label (null for a held-out seed), history_hash.
-        most: matches kept of each unlabelled unit: so many with a label, and so many held out.
-        floor: what the search began from, for the ledger.
+        most: matches kept per unlabelled unit, separately for labelled and held-out seeds.
+        floor: least cosine of the search, for the ledger.
 
     Returns:
-        Outcome of ``edos.similar_matches``. The unit is the dialogue; those without a match are one ledger row.
+        Outcome of ``edos.similar_matches``. The unit is the dialogue. One ledger row counts those without a match.
     """
     seeds = targets.select("seed_id", "seed_split", "label", F.col("history_hash").alias("matched_hash"))
     pairs = found.distinct().join(queries, "history_hash").join(F.broadcast(seeds), "matched_hash")
@@ -42,16 +44,14 @@ def matched_units(found: DataFrame, queries: DataFrame, targets: DataFrame, most
     ).persist()  # fmt: skip
     rows_in = queries.count()
     matched = rows.select("dialogue_id", "turn").distinct().count()
-    unmatched = rows.sparkSession.range(1).where(F.lit(rows_in > matched)).select(
-        F.lit("dialogue").alias("unit"), F.lit("the rest").alias("id"), F.lit("no_match").alias("reason"),
-        F.lit(f"no cosine of {floor} or more").alias("detail"),
-        F.lit(rows_in - matched).cast("bigint").alias("units"),
-    )  # fmt: skip
-    return Outcome(rows, unmatched, rows_in=rows_in)
+    detail = F.lit(f"no cosine of {floor} or more")
+    unmatched = rows.sparkSession.range(1).where(F.lit(rows_in > matched))
+    ledger = left_out("dialogue", F.lit("the rest"), "no_match", F.lit(rows_in - matched), detail)
+    return Outcome(rows, unmatched.select(*ledger), rows_in=rows_in)
 
 
 def seed_targets(seeds: DataFrame) -> DataFrame:
-    """The seeds as targets of the search; a held-out seed's label is not even looked at (EDOS 3.3)."""
+    """Return the seeds as targets of the search, without the labels of held-out seeds (EDOS 3.3)."""
     return seeds.select(
         unit_id().alias("seed_id"), F.col("split").alias("seed_split"),
         F.when(~F.col("split").isin(*HELD_OUT), F.col("label")).alias("label"),
@@ -60,7 +60,7 @@ def seed_targets(seeds: DataFrame) -> DataFrame:
 
 
 def self_targets(self_labelled: DataFrame) -> DataFrame:
-    """The self-labelled dialogues as targets of the second search: they alone (EDOS 3.3)."""
+    """Return the self-labelled dialogues as the only targets of the second search (EDOS 3.3)."""
     return self_labelled.select(
         unit_id().alias("seed_id"), F.lit("train").alias("seed_split"), "label",
         history_hash(F.col("turns")).alias("history_hash"),
@@ -68,18 +68,18 @@ def self_targets(self_labelled: DataFrame) -> DataFrame:
 
 
 def labelled_by_similarity(matches: DataFrame, pool: DataFrame, threshold: float, origin: str) -> DataFrame:
-    """Each matched dialogue with the label of its most similar seed, or with its fault (EDOS 3.3).
+    """Give each matched dialogue the label of its most similar seed, or a fault (EDOS 3.3).
 
-    Between two labels the higher score decides; where two share it there is no label.
+    The highest score decides between labels. If different labels share it, the dialogue gets no label.
 
     Args:
-        matches: of ``matched_units``; those to held-out seeds give no label.
-        pool: of ``pool_of``.
+        matches: rows of ``matched_units``. Matches with held-out seeds are ignored.
+        pool: rows of ``pool_of``.
         threshold: least cosine, on scores of 4 decimals.
         origin: similar or similar_self.
 
     Returns:
-        The columns of labelled rows, fault, and conflict: the evidence where labels above the threshold differ.
+        The columns of labelled rows, fault, and conflict: the evidence if labels above the threshold differ.
     """
     each = F.struct((-F.col("score")).alias("order"), "seed_id", "label", "score")
     units = (
@@ -111,32 +111,27 @@ def labelled_by_similarity(matches: DataFrame, pool: DataFrame, threshold: float
 
 
 def released_as(released: DataFrame, origin: str) -> DataFrame:
-    """The released rows of one origin as labelled rows."""
+    """Return the released rows of one origin as labelled rows."""
     rows = released.where(F.col("origin") == origin)
     return rows.select(*[name for name in COLUMNS if name != "source"], F.lit("released").alias("source"))
 
 
 def expanded(
-    matches: DataFrame,
-    pool: DataFrame,
-    seeds: DataFrame,
-    released: DataFrame,
-    clean_dialogues: DataFrame,
-    threshold: float,
-    held_out_threshold: float,
-) -> Outcome:
-    """The crowd's labels on similar dialogues (EDOS 3.3), without what is near a held-out row.
+    matches: DataFrame, pool: DataFrame, seeds: DataFrame, released: DataFrame, clean_dialogues: DataFrame,
+    threshold: float, held_out_threshold: float,
+) -> Outcome:  # fmt: skip
+    """Copy the crowd's labels to similar dialogues (EDOS 3.3), and drop those that are near a held-out row.
 
     Args:
         matches: ``edos.similar_matches``.
-        pool: of ``pool_of``.
+        pool: rows of ``pool_of``.
         seeds: ``edos.seeds``.
-        released: ``edos.released_dialogues``; its similar rows join ours, their threshold was the authors'.
+        released: ``edos.released_dialogues``, whose similar rows are added. The authors chose their threshold.
         clean_dialogues: ``subtitles.clean_dialogues``.
-        threshold, held_out_threshold: cosines.
+        threshold, held_out_threshold: least cosines.
 
     Returns:
-        Outcome of ``edos.similar_dialogues``; in = dialogues with a match stored, and the released rows.
+        Outcome of ``edos.similar_dialogues``. The input is the dialogues with a stored match and the released rows.
     """
     ours = labelled_by_similarity(matches, pool, threshold, "similar")
     candidates = _with_released(ours, released, "similar").persist()
@@ -147,30 +142,23 @@ def expanded(
 
 
 def expanded_again(
-    matches: DataFrame,
-    pool: DataFrame,
-    before: list[DataFrame],
-    released: DataFrame,
-    threshold: float,
+    matches: DataFrame, pool: DataFrame, before: list[DataFrame], released: DataFrame, threshold: float
 ) -> Outcome:
-    """The self-labelled dialogues' labels on dialogues similar to them (EDOS 3.3, the second round).
+    """Copy the self-labelled dialogues' labels to similar dialogues (EDOS 3.3, the second round).
 
     Args:
         matches: ``edos.similar_self_matches``.
-        pool: of ``pool_of``.
-        before: labelled rows of the earlier origins; a dialogue that says the same is not labelled again.
+        pool: rows of ``pool_of``.
+        before: labelled rows of the earlier origins. A dialogue of the same text is not labelled again.
         released: ``edos.released_dialogues``.
-        threshold: cosine, the second round's own.
+        threshold: least cosine of the second round.
 
     Returns:
         Outcome of ``edos.similar_self_dialogues``.
     """
     ours = labelled_by_similarity(matches, pool, threshold, "similar_self")
     candidates = _with_released(ours, released, "similar_self").persist()
-    known = before[0].select(*COLUMNS)
-    for more in before[1:]:
-        known = known.unionByName(more.select(*COLUMNS))
-    return _without_known(candidates, known)
+    return _without_known(candidates, reduce(DataFrame.unionByName, (rows.select(*COLUMNS) for rows in before)))
 
 
 def _with_released(ours: DataFrame, released: DataFrame, origin: str) -> DataFrame:
@@ -179,14 +167,11 @@ def _with_released(ours: DataFrame, released: DataFrame, origin: str) -> DataFra
 
 
 def _without_known(candidates: DataFrame, known: DataFrame) -> Outcome:
-    """Candidates that nobody labelled before; conflicts that were resolved are noted with 0 units."""
+    """Return the candidates that are not labelled yet. Resolved conflicts are recorded with 0 units."""
     known = known.withColumn(FAULT, F.expr(NO_FAULT)).withColumn("conflict", F.lit(None).cast("string"))
-    both = candidates.withColumn("own", F.lit(True)).unionByName(known.withColumn("own", F.lit(False)))
-    rows = first_of_same_text(both).where("own").drop("own").persist()
+    rows = without_known_texts(candidates, known).persist()
     outcome = split_kept_dropped(rows, "dialogue")
-    noted = rows.where(F.col(FAULT).isNull() & F.col("conflict").isNotNull()).select(
-        F.lit("dialogue").alias("unit"), unit_id().alias("id"), F.lit("label_conflict").alias("reason"),
-        F.col("conflict").alias("detail"), F.lit(0).cast("bigint").alias("units"),
-    )  # fmt: skip
+    resolved = rows.where(F.col(FAULT).isNull() & F.col("conflict").isNotNull())
+    ledger = left_out("dialogue", unit_id(), "label_conflict", 0, F.col("conflict"))
     assert outcome.dropped is not None
-    return Outcome(outcome.rows, outcome.dropped.unionByName(noted), rows_in=rows.count())
+    return Outcome(outcome.rows, outcome.dropped.unionByName(resolved.select(*ledger)), rows_in=rows.count())

@@ -1,41 +1,27 @@
-"""Train, validation and test of the released labels (EDOS 3.3)."""
+"""Split the released labels into train, validation and test (EDOS 3.3)."""
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.near_duplicates import NearDuplicates
 from etl.common.splits import RELEASED_NEAR, content_share, near_duplicate_groups
+from etl.edos.labelled_rows import unit_id
 
 
-def split_released(
-    crowd_labels: DataFrame,
-    *,
-    test_share: float = 0.2,
-    validation_share: float = 0.1,
-    near: NearDuplicates | None = None,
-    last_turn_words: int = 3,
-) -> DataFrame:
-    """Adds split to released labels: the test share of each class first, no group straddles (EDOS 3.3).
+def split_released(crowd_labels: DataFrame, *, test_share: float = 0.2, validation_share: float = 0.1) -> DataFrame:
+    """Add split to released labels, by class and by near-duplicate group (EDOS 3.3).
 
-    Each near-duplicate group counts for the label that is most frequent in it (ties: the first by name).
-    Within a class the groups stand in the order of their content hash; those whose middle lies within the
-    first ``test_share`` of the class's rows are test, within the next ``validation_share`` validation.
+    A near-duplicate group belongs to its most frequent label (ties: the first by name). The groups of a class are
+    ordered by their content hash. Groups whose middle is within the first ``test_share`` of the class's rows are test,
+    those within the next ``validation_share`` are validation.
 
     Args:
-        crowd_labels: the columns of ``edos.crowd_labels``; rows without label get split null.
+        crowd_labels: ``edos.crowd_labels``. Rows without a label get a null split.
         test_share, validation_share: shares of each class.
-        near: how near-duplicates are found (default: Jaccard 0.6 on shingles of 3 words).
-        last_turn_words: rows with the same last turn of so many words are one group.
-
-    Returns:
-        crowd_labels with split.
     """
-    near = near or RELEASED_NEAR
-    item = F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))
     labelled = crowd_labels.filter(F.col("label").isNotNull()).select(
-        item.alias("id"), "dialogue_id", "turn", "turns", "label"
+        unit_id().alias("id"), "dialogue_id", "turn", "turns", "label"
     )
-    grouped = near_duplicate_groups(labelled, near, last_turn_words)
+    grouped = near_duplicate_groups(labelled, RELEASED_NEAR)
     by_label = grouped.groupBy("group", "label").agg(F.count("*").alias("n"))
     best = by_label.groupBy("group").agg(
         F.min(F.struct((-F.col("n")).alias("order"), "label"))["label"].alias("class"), F.sum("n").alias("n")

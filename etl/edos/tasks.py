@@ -1,27 +1,25 @@
-"""HITs for the crowd: the most readable turns of each class, fifteen to a HIT with five quiz items (EDOS 3.2)."""
+"""Make HITs for the crowd: the most readable turns of each class, fifteen per HIT with five quiz items (EDOS 3.2)."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.annotation.hits import in_position, into_hits
+from etl.common.columns import left_out
 from etl.common.hashes import content_order, shuffled
 from etl.edos.quiz import quiz_items
 from etl.tables.outcome import Outcome
 
 
 def most_readable(readability: DataFrame, per_class: int) -> DataFrame:
-    """Adds rank in its class and fault: the top so many by readability, stepping down by bands (EDOS 3.2).
+    """Add rank within the class (null for a copy) and fault (null, ``same_text_again`` or ``beyond_top_n``).
 
-    A class takes from its highest confidence band first and from the next only when that is used up: 0.9 does not
-    fill 250 in each class of the released file either. Of turns with the same text and history the first by id
-    stands for all (ours): nobody is asked the same thing twice.
+    Turns are ranked by confidence band, then by readability (EDOS 3.2): a lower band is used only if the higher ones
+    have fewer than ``per_class`` turns. In the released file too, band 0.9 has fewer than 250 turns for some classes.
+    Of turns with the same text and history only the first by id is used (ours).
 
     Args:
         readability: ``edos.readability``.
-        per_class: 250.
-
-    Returns:
-        readability with rank (null for a copy) and fault (null, ``same_text_again`` or ``beyond_top_n``).
+        per_class: number of turns per class (250).
     """
     copies = Window.partitionBy("history_hash").orderBy("dialogue_id", "turn")
     turns = readability.withColumn("copy", F.row_number().over(copies))
@@ -38,21 +36,20 @@ def annotation_tasks(
     readability: DataFrame, weak_labels: DataFrame, dialogues: DataFrame, situations: DataFrame | None,
     *, per_class: int, per_hit: int, quiz_per_hit: int, seed: int,
 ) -> Outcome:  # fmt: skip
-    """The crowd's HITs (EDOS 3.2): options are the weak labeler's three, shuffled so that their place tells nothing.
+    """Return the crowd's HITs, with the weak labeler's three labels as shuffled options (EDOS 3.2).
 
-    A last HIT that is not full is not sent out: a HIT has one price and one quiz. The authors did the same, it
-    seems: of 41 x 250 = 10,250 dialogues they released 10,245 = 683 x 15.
+    An incomplete last HIT is dropped, because all HITs have the same price and quiz. The authors seem to have done the
+    same: of 41 x 250 = 10,250 dialogues they released 10,245 = 683 x 15.
 
     Args:
         readability: ``edos.readability``.
         weak_labels: ``edos.weak_labels``, for the options.
         dialogues: ``subtitles.clean_dialogues``, for the texts.
-        situations: for the quiz; None for HITs without one.
+        situations: situations for the quiz; None for HITs without a quiz.
         per_class, per_hit, quiz_per_hit, seed: see ``edos.annotation``.
 
     Returns:
-        Outcome of ``edos.annotation_tasks``. The unit is the turn; what is not taken is noted by class and band,
-        ``edos.readability`` has each.
+        Outcome of ``edos.annotation_tasks``. The unit is the turn. Dropped turns are counted by class and band.
     """
     ranked = most_readable(readability, per_class).cache()
     placed = into_hits(ranked.where(F.col("fault").isNull()), per_hit, seed).cache()
@@ -71,29 +68,24 @@ def annotation_tasks(
     if situations is not None and quiz_per_hit:
         hits = placed.where("full").select("hit", "hit_id").distinct()
         items = asked.unionByName(quiz_items(hits, situations, quiz_per_hit, seed), allowMissingColumns=True)
-    aside = ranked.where(F.col("fault").isNotNull()).select("label", "band", "fault", "readability")
-    last = placed.where(~F.col("full")).select(
-        "label", "band", F.lit("last_hit_not_full").alias("fault"), "readability"
-    )
-    return Outcome(
-        in_position(items, seed), noted_by_class(aside.unionByName(last), F.col("readability"), "readability")
-    )
+    columns = ("label", "band", "fault", "readability")
+    last = placed.where(~F.col("full")).withColumn("fault", F.lit("last_hit_not_full")).select(*columns)
+    rest = ranked.where(F.col("fault").isNotNull()).select(*columns).unionByName(last)
+    return Outcome(in_position(items, seed), dropped_by_class(rest, F.col("readability"), "readability"))
 
 
-def noted_by_class(left: DataFrame, value: Column, name: str) -> DataFrame:
-    """Ledger rows for turns left out: one for each class, band and fault; the detail gives the range of a value.
+def dropped_by_class(turns: DataFrame, value: Column, name: str) -> DataFrame:
+    """Return a ledger row for each class, band and fault of dropped turns, with the range of a value.
 
     Args:
-        left: label, band, fault, and what ``value`` reads.
+        turns: label, band, fault, and the columns of ``value``.
+        value: the value whose range is recorded.
+        name: its name in the ledger.
     """
-    groups = left.groupBy("label", "band", "fault").agg(
+    groups = turns.groupBy("label", "band", "fault").agg(
         F.count("*").alias("units"), F.min(value).alias("least"), F.max(value).alias("most")
     )
-    number = [F.format_number(column, 4) for column in ("least", "most")]
-    return groups.select(
-        F.lit("class").alias("unit"),
-        F.concat_ws("/", F.coalesce("label", F.lit("(no label)")), "band", "fault").alias("id"),
-        F.col("fault").alias("reason"),
-        F.concat(F.lit(f"{name} "), number[0], F.lit(" to "), number[1]).alias("detail"),
-        "units",
-    )
+    group = F.concat_ws("/", F.coalesce("label", F.lit("(no label)")), "band", "fault")
+    least, most = (F.format_number(column, 4) for column in ("least", "most"))
+    detail = F.concat(F.lit(f"{name} "), least, F.lit(" to "), most)
+    return groups.select(*left_out("class", group, F.col("fault"), F.col("units"), detail))

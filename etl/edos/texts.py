@@ -1,28 +1,24 @@
-"""Distinct texts and histories for the models, and their answers back on the turns."""
+"""Select distinct histories for a model, and join models' answers with the turns."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from etl.common.columns import left_out
 from etl.common.hashes import history_hash, text_hash
+from etl.edos.labelled_rows import unit_id
 from etl.tables.outcome import Outcome
 
 
-def distinct_texts(dialogues: DataFrame) -> DataFrame:
-    """(text_hash, text): each turn text once, however many dialogues have it."""
-    texts = dialogues.select(F.explode(F.col("turns")["text"]).alias("text"))
-    return texts.select(text_hash(F.col("text")).alias("text_hash"), "text").dropDuplicates(["text_hash"])
-
-
 def weak_labels_of_turns(dialogues: DataFrame, scores: DataFrame, model: str) -> Outcome:
-    """Each turn with its text's top label (EDOS 3.1).
+    """Give each turn the top label of its text (EDOS 3.1).
 
     Args:
         dialogues: dialogue_id, turns with text.
-        scores: ``edos.weak_scores``; only this model's rows count.
-        model: identity of the weak labeler.
+        scores: ``edos.weak_scores``.
+        model: identity of the weak labeler. Rows of other models are ignored.
 
     Returns:
-        Outcome of ``edos.weak_labels``, one row a turn; turns that the model failed on go to the ledger.
+        Outcome of ``edos.weak_labels``, one row per turn. Turns on which the model failed are dropped.
     """
     turns = dialogues.select("dialogue_id", F.posexplode(F.col("turns")["text"]).alias("turn", "text"))
     turns = turns.select("dialogue_id", "turn", text_hash(F.col("text")).alias("text_hash"))
@@ -33,18 +29,12 @@ def weak_labels_of_turns(dialogues: DataFrame, scores: DataFrame, model: str) ->
         F.get("top3", F.lit(0))["confidence"].alias("confidence"),
         "top3",
     )  # fmt: skip
-    dropped = answered.where(F.col("error").isNotNull()).select(
-        F.lit("turn").alias("unit"),
-        F.concat_ws("/", "dialogue_id", F.col("turn").cast("string")).alias("id"),
-        F.lit("model_failed").alias("reason"),
-        F.col("error").alias("detail"),
-        F.lit(1).cast("bigint").alias("units"),
-    )
-    return Outcome(rows, dropped)
+    failed = answered.where(F.col("error").isNotNull())
+    return Outcome(rows, failed.select(*left_out("turn", unit_id(), "model_failed", 1, F.col("error"))))
 
 
 def _histories(initial: DataFrame) -> DataFrame:
-    """(dialogue_id, movie_id, turn, text, history): each turn with the dialogue up to and with it."""
+    """Return (dialogue_id, movie_id, turn, text, history). The history includes the turn itself."""
     return initial.select(
         "dialogue_id", "movie_id", "turns", F.posexplode("turns").alias("turn", "text")
     ).select(
@@ -53,21 +43,21 @@ def _histories(initial: DataFrame) -> DataFrame:
 
 
 def distinct_histories(initial: DataFrame) -> DataFrame:
-    """(history_hash, turns): each turn with its history once."""
+    """Return the distinct (history_hash, turns) of all turns with their history."""
     histories = _histories(initial).select(history_hash(F.col("history")).alias("history_hash"), "history")
     return histories.dropDuplicates(["history_hash"]).withColumnRenamed("history", "turns")
 
 
 def labelled_dialogues(initial: DataFrame, scores: DataFrame, model: str) -> Outcome:
-    """The finished EDOS rows: every turn with label and confidence (EDOS 3.3).
+    """Return the finished EDOS rows: every turn with label and confidence (EDOS 3.3).
 
     Args:
         initial: ``edos.initial``.
-        scores: ``edos.dialogue_scores``; only this model's rows count.
-        model: identity of the dialogue classifier.
+        scores: ``edos.dialogue_scores``.
+        model: identity of the dialogue classifier. Rows of other models are ignored.
 
     Returns:
-        Outcome of ``edos.dialogues``; a dialogue with a turn that the model failed on goes to the ledger.
+        Outcome of ``edos.dialogues``. Dialogues with a turn on which the model failed are dropped.
     """
     turns = _histories(initial).select(
         "dialogue_id", "movie_id", "turn", "text", history_hash(F.col("history")).alias("history_hash")
@@ -84,11 +74,5 @@ def labelled_dialogues(initial: DataFrame, scores: DataFrame, model: str) -> Out
         F.transform("turns", lambda t: F.struct(t["text"].alias("text"), t["label"].alias("label"),
                                                 t["confidence"].alias("confidence"))).alias("turns"),
     )  # fmt: skip
-    dropped = dialogues.where(F.col("error").isNotNull()).select(
-        F.lit("dialogue").alias("unit"),
-        F.col("dialogue_id").alias("id"),
-        F.lit("model_failed").alias("reason"),
-        F.col("error").alias("detail"),
-        F.lit(1).cast("bigint").alias("units"),
-    )
-    return Outcome(rows, dropped)
+    failed = dialogues.where(F.col("error").isNotNull())
+    return Outcome(rows, failed.select(*left_out("dialogue", "dialogue_id", "model_failed", 1, F.col("error"))))

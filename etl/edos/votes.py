@@ -1,6 +1,6 @@
-"""Crowd votes: released worker answers in, agreed labels and Fleiss' kappa out (EDOS 3.2, Table 4).
+"""Read the crowd's votes and find the labels that workers agree on (EDOS 3.2, Table 4).
 
-The unit is a turn with its history, (dialogue_id, turn): a dialogue may occur cut at different turns.
+The unit is a turn with its history, (dialogue_id, turn). A dialogue can occur several times, cut at different turns.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from etl.common.columns import left_out
+from etl.edos.labelled_rows import unit_id
 from etl.tables.outcome import Outcome
 
 AGREED = "Agreed emotion (2/3 vote)"
@@ -16,44 +18,37 @@ ANSWERS = ("Worker 1 answer", "Worker 2 answer", "Worker 3 answer")
 VOTE_COLUMNS = ("Count", "Index", "DialogID", "Dialog", AGREED, *ANSWERS)
 """The columns of the released file of worker answers."""
 
-VOTE_FILE_OPTIONS = {"header": "true", "multiLine": "true", "quote": '"', "escape": '"', "encoding": "UTF-8"}
-"""How Spark reads the released file: dialogues are quoted cells of several lines."""
-
 
 def normalised_answer(answer: Column) -> Column:
-    """An answer without its mark ` (Other)`, outer blanks and case; null when nothing is left."""
+    """Return an answer in lower case, without the mark ` (Other)` and outer blanks; null if it is empty."""
     plain = F.regexp_replace(F.lower(answer), r"\s*\(other\)\s*$", "")
     return F.nullif(F.trim(F.regexp_replace(plain, r"\s+", " ")), F.lit(""))
 
 
-def is_specified(answer: Column) -> Column:
-    """Whether the worker chose Other and named the label: the answer ends in ` (Other)`."""
-    return answer.rlike(r"(?i)\(other\)\s*$")
-
-
 def dialogue_turns(cell: Column) -> Column:
-    """A released dialogue cell as its turns: one a line, without the prefixes `- ` and `- - `; no blank lines."""
+    """Split a released dialogue cell into turns, one per line, without blank lines and the prefixes `- ` and `- - `."""
     lines = F.split(F.coalesce(cell, F.lit("")), r"\r?\n")
     bare = F.transform(lines, lambda line: F.trim(F.regexp_replace(line, r"^\s*(?:-\s+)+", "")))
     return F.filter(bare, lambda line: line != "")
 
 
 def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> Outcome:
-    """The released file of worker answers as one row an answer.
+    """Return the released file of worker answers with one row per answer.
+
+    Dropped are rows without id or dialogue, a second row for the same (dialogue, turn), and empty answers. An answer
+    outside the taxonomy is kept with a null label and recorded in the ledger with 0 units.
 
     Args:
-        votes: the columns of ``VOTE_COLUMNS``, all strings (the agreed emotion may be missing: it is recomputed).
+        votes: the columns of ``VOTE_COLUMNS``, all strings. The agreed emotion is optional, as it is computed again.
         labels: the taxonomy, lower case.
-        source: what the rows' source column says.
+        source: value of the column source.
 
     Returns:
-        Outcome of ``edos.annotations``; worker_id is '1', '2', '3', the file has no other. The unit is the
-        vote: three for each row of the file = rows + dropped units. Left out: rows without id or dialogue, a
-        second row for the same (dialogue, turn), empty answers. An answer outside the taxonomy stays, its
-        label null; the ledger reports it with units 0.
+        Outcome of ``edos.annotations``, with worker_id '1', '2' or '3', as the file has no other id. The unit is the
+        vote, three for each row of the file.
 
     Raises:
-        InputError: the file lacks a column.
+        InputError: a column is missing.
     """
     needed = [name for name in VOTE_COLUMNS if name not in ("Count", AGREED)]
     missing = [name for name in needed if name not in votes.columns]
@@ -80,7 +75,7 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
         (F.col("position") + 1).cast("string").alias("worker_id"),
         "answer",
         normalised_answer(F.col("answer")).alias("given"),
-        F.coalesce(is_specified(F.col("answer")), F.lit(False)).alias("specified"),
+        F.coalesce(F.col("answer").rlike(r"(?i)\(other\)\s*$"), F.lit(False)).alias("specified"),
         F.nullif("band", F.lit("")).alias("band"),
     )  # fmt: skip
     known = F.col("given").isin(*labels)
@@ -90,54 +85,44 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
         F.when(F.col("copy") > 1, F.concat(F.lit("copy "), F.col("copy").cast("string"))),
     )  # fmt: skip
     outside = F.col("fault").isNull() & ~known
-    dropped = answers.filter(F.col("fault").isNotNull() | outside).select(
-        F.lit("vote").alias("unit"),
-        vote_id.alias("id"),
-        F.coalesce("fault", F.lit("outside_taxonomy")).alias("reason"),
-        F.coalesce("answer", F.lit("no answer")).alias("detail"),
-        F.when(outside, 0).otherwise(1).cast("bigint").alias("units"),
-    )
+    reason, detail = F.coalesce("fault", F.lit("outside_taxonomy")), F.coalesce("answer", F.lit("no answer"))
+    ledger = left_out("vote", vote_id, reason, F.when(outside, 0).otherwise(1), detail)
+    dropped = answers.filter(F.col("fault").isNotNull() | outside).select(*ledger)
     rows = answers.filter(F.col("fault").isNull()).select(
         "dialogue_id", "turn", "worker_id", "turns", "answer",
         F.when(known, F.col("given")).alias("label"),
         "specified", "band", F.lit(source).alias("source"),
     )  # fmt: skip
-    return Outcome(rows=rows, dropped=dropped)
-
-
-def crowd_annotations(answers: DataFrame) -> DataFrame:
-    """The crowd's answers on the page to dialogues, quiz and audit aside, as rows of ``edos.annotations``."""
-    return answers.where((F.col("purpose") == "crowd") & F.col("quiz_label").isNull()).select(
-        "dialogue_id", "turn", "worker_id", "turns", "answer", "label", "specified", "band",
-        F.col("batch_id").alias("source"),
-    )  # fmt: skip
+    return Outcome(rows, dropped)
 
 
 def all_annotations(votes: DataFrame | None, answers: DataFrame, labels: Sequence[str]) -> Outcome:
-    """Released votes and the page's answers together.
+    """Return released votes and the crowd's answers on the page together.
+
+    Answers to quiz and audit are ignored. The page's answers to a turn with released votes are dropped.
 
     Args:
-        votes: a file of votes, or none.
+        votes: rows of a file of votes, or None.
         answers: ``edos.answers``.
         labels: the taxonomy.
 
     Returns:
-        Outcome of ``edos.annotations``; the unit is the vote. A turn that was released with votes keeps those: the
-        page's answers to it are left out.
+        Outcome of ``edos.annotations``. The unit is the vote.
     """
-    page = crowd_annotations(answers)
+    page = answers.where((F.col("purpose") == "crowd") & F.col("quiz_label").isNull()).select(
+        "dialogue_id", "turn", "worker_id", "turns", "answer", "label", "specified", "band",
+        F.col("batch_id").alias("source"),
+    )  # fmt: skip
     if votes is None:
         return Outcome(page, rows_in=page.count())
     released = answers_from_votes(votes, labels, "released votes")
     units = ["dialogue_id", "turn"]
-    twice = page.join(released.rows.select(*units).distinct(), units, "left_semi").select(
-        F.lit("vote").alias("unit"),
-        F.concat_ws("/", "source", "dialogue_id", F.col("turn").cast("string"), "worker_id").alias("id"),
-        F.lit("released_with_votes").alias("reason"),
-        F.col("answer").alias("detail"),
-        F.lit(1).cast("bigint").alias("units"),
+    known = released.rows.select(*units).distinct()
+    vote_id = F.concat_ws("/", "source", unit_id(), "worker_id")
+    twice = page.join(known, units, "left_semi").select(
+        *left_out("vote", vote_id, "released_with_votes", 1, F.col("answer"))
     )
-    rest = page.join(released.rows.select(*units).distinct(), units, "left_anti")
+    rest = page.join(known, units, "left_anti")
     assert released.dropped is not None
     return Outcome(
         released.rows.unionByName(rest), released.dropped.unionByName(twice), rows_in=3 * votes.count() + page.count()
@@ -145,7 +130,7 @@ def all_annotations(votes: DataFrame | None, answers: DataFrame, labels: Sequenc
 
 
 def majority(votes: Column) -> Column:
-    """The vote that more than half of at least two voters gave; null without one (EDOS 3.2: two of three)."""
+    """Return the vote of more than half of at least two voters; null if there is none (EDOS 3.2: two of three)."""
     most = F.filter(
         F.array_distinct(votes),
         lambda vote: F.size(F.filter(votes, lambda other: other == vote)) * 2 > F.size(votes),
@@ -154,15 +139,16 @@ def majority(votes: Column) -> Column:
 
 
 def agree(annotations: DataFrame, labels: Sequence[str]) -> Outcome:
-    """What the workers of each turn agreed on: a label where two of three do after normalising (EDOS 3.2).
+    """Return the label of each turn on which two of three workers agree after normalising (EDOS 3.2).
+
+    A majority for an answer outside the taxonomy gives a null label and a ledger row with 0 units.
 
     Args:
-        annotations: the columns of ``edos.annotations``.
+        annotations: ``edos.annotations``.
         labels: the taxonomy, lower case.
 
     Returns:
-        Outcome of ``edos.crowd_labels``: votes as normalised, in order of worker_id. A majority for an
-        answer outside the taxonomy gives label null and a ledger row (unit ``turn``, units 0).
+        Outcome of ``edos.crowd_labels``, with the normalised votes in order of worker_id.
     """
     answers = F.sort_array(F.collect_list(F.struct("worker_id", normalised_answer(F.col("answer")).alias("vote"))))
     agreed = (
@@ -173,11 +159,5 @@ def agree(annotations: DataFrame, labels: Sequence[str]) -> Outcome:
     )
     known = F.col("most").isin(*labels)
     rows = agreed.select("dialogue_id", "turn", "turns", F.when(known, F.col("most")).alias("label"), "votes", "source")
-    dropped = agreed.filter(~known).select(
-        F.lit("turn").alias("unit"),
-        F.concat_ws("/", "dialogue_id", F.col("turn").cast("string")).alias("id"),
-        F.lit("majority_outside_taxonomy").alias("reason"),
-        F.col("most").alias("detail"),
-        F.lit(0).cast("bigint").alias("units"),
-    )
-    return Outcome(rows=rows, dropped=dropped)
+    ledger = left_out("turn", unit_id(), "majority_outside_taxonomy", 0, F.col("most"))
+    return Outcome(rows, agreed.filter(~known).select(*ledger))

@@ -1,4 +1,4 @@
-"""Labelled sentences for the weak labeler, in the released `<id> <SEP> text` format (EDOS 3.1)."""
+"""Read labelled sentences for the weak labeler, in the released `<id> <SEP> text` format (EDOS 3.1)."""
 
 import gzip
 import zlib
@@ -15,7 +15,7 @@ MAX_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A line that is no example: where it stands, why it was left out, and the line's beginning."""
+    """A skipped line: file and line number, reason, and the line's beginning."""
 
     place: str
     reason: str
@@ -24,18 +24,18 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class WeakExamples:
-    """Sentences with label ids in the file's order, and the lines left out."""
+    """Sentences with label ids in the file's order, and the skipped lines."""
 
     rows: tuple[tuple[str, int], ...]
     left_out: tuple[LeftOut, ...]
 
     def reasons(self) -> dict[str, int]:
-        """Lines left out by reason."""
+        """Return the number of skipped lines by reason."""
         return dict(Counter(line.reason for line in self.left_out))
 
 
 def parse_example(line: str, classes: int) -> tuple[str, int] | str:
-    """(text, label id) of a `<id> <SEP> text` line, else the reason why it is none."""
+    """Return (text, label id) of a `<id> <SEP> text` line, or the reason why the line is invalid."""
     head, separator, text = line.partition(SEPARATOR)
     if not separator:
         return "no separator"
@@ -49,12 +49,12 @@ def parse_example(line: str, classes: int) -> tuple[str, int] | str:
 
 
 def read_weak_examples(path: Path, labels: Sequence[str]) -> WeakExamples:
-    """Read a `.txt` or `.txt.gz` file of `<id> <SEP> text` lines, ids by `labels`' order.
+    """Read a `.txt` or `.txt.gz` file of `<id> <SEP> text` lines. An id is an index into `labels`.
 
-    Blank lines are skipped; lines that are no example come back with the reason.
+    Blank lines are ignored. Invalid lines are returned with the reason.
 
     Raises:
-        InputError: the file is missing, unreadable, too large, or holds no example.
+        InputError: the file is missing, unreadable, too large, or has no valid line.
     """
     examples = examples_of(_lines(path), labels, path.name)
     if not examples.rows:
@@ -63,7 +63,7 @@ def read_weak_examples(path: Path, labels: Sequence[str]) -> WeakExamples:
 
 
 def examples_of(lines: Iterable[str], labels: Sequence[str], source: str) -> WeakExamples:
-    """Examples of `lines`; `source` names them in what is left out."""
+    """Parse lines into examples. `source` names the file of skipped lines."""
     rows: list[tuple[str, int]] = []
     left_out: list[LeftOut] = []
     for number, line in enumerate(lines, start=1):
@@ -79,12 +79,8 @@ def examples_of(lines: Iterable[str], labels: Sequence[str], source: str) -> Wea
 
 def _lines(path: Path) -> list[str]:
     try:
-        if path.suffix == ".gz":
-            with gzip.open(path, "rb") as packed:
-                content = packed.read(MAX_BYTES + 1)
-        else:
-            with path.open("rb") as plain:
-                content = plain.read(MAX_BYTES + 1)
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file: check edos.weak_label_examples") from None
     except (OSError, EOFError, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""What all parsers of answers share: lines, numbers, quotes; what is no answer (Emo Pillars 3: simple expressions)."""
+"""Helpers of all answer parsers: lines, quotes, refusals, repetitions (Emo Pillars 3: simple expressions)."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from conf.prompts import SLOT
 
 ECHO_WORDS = 8
-"""So many words of a prompt in a row are no coincidence."""
+"""Number of consecutive words of a prompt that count as a repetition of it."""
 MOST_REPEATS = 3
 
 _LIST_MARK = re.compile(r"\s*(?:\(?(\d{1,3})[.):\]]+|[-*•–—+](?=\s))\s*")
@@ -26,28 +26,28 @@ _SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
 
 
 class Rejected(NamedTuple):
-    """What was not understood, for the ledger."""
+    """A part of an answer that could not be parsed, for the ledger."""
 
     reason: str
     text: str
 
 
 class Parsed(NamedTuple):
-    """What an answer says, and the parts of it that say nothing."""
+    """The parsed items and the rejected parts of an answer."""
 
     items: list[Any]
     rejected: list[Rejected]
 
 
 class Line(NamedTuple):
-    """A line of an answer without its list mark and markdown."""
+    """A line of an answer without its list mark and Markdown."""
 
     text: str
     listed: bool
 
 
 def lines_of(answer: str) -> list[Line]:
-    """The lines that are not empty."""
+    """Return the non-empty lines."""
     found = []
     for line in plain(answer).splitlines():
         mark = _LIST_MARK.match(line)
@@ -58,12 +58,12 @@ def lines_of(answer: str) -> list[Line]:
 
 
 def plain(text: str) -> str:
-    """Without markdown's marks of emphasis, code and headings."""
+    """Return a text without Markdown's marks of emphasis, code and headings."""
     return _MARKDOWN.sub("", text)
 
 
 def unquoted(text: str) -> str:
-    """Without quotes around the whole."""
+    """Return a text without quotes around the whole."""
     text = text.strip()
     for first, last in _QUOTES:
         inside = re.sub(r"(?<=\w)['’](?=\w)", "", text[1:-1])  # an apostrophe is no quote
@@ -81,35 +81,35 @@ def words_of(text: str) -> list[str]:
 
 
 def refuses(text: str) -> bool:
-    """Whether a model speaks of itself instead of answering."""
+    """Return true if a model refuses to answer."""
     return _REFUSAL.search(text[:300]) is not None
 
 
 def echoes(text: str, template: str) -> bool:
-    """Whether a text repeats the prompt's own words, a whole line or many in a row.
+    """Return true if a text repeats a whole line of the template, or ``ECHO_WORDS`` of its words in a row.
 
-    Those of a story or an utterance in its slots do not count.
+    The contents of the template's slots do not count.
     """
-    said = words_of(text)
-    if tuple(said) in _own_lines(template):
+    words = words_of(text)
+    if tuple(words) in _fixed_lines(template):
         return True
-    runs = {tuple(said[start : start + ECHO_WORDS]) for start in range(len(said) - ECHO_WORDS + 1)}
-    for part in SLOT.split(template)[::2]:
-        fixed = words_of(part)
-        if any(tuple(fixed[start : start + ECHO_WORDS]) in runs for start in range(len(fixed) - ECHO_WORDS + 1)):
-            return True
-    return False
+    runs = _runs(words)
+    return any(runs & _runs(words_of(part)) for part in SLOT.split(template)[::2])
+
+
+def _runs(words: list[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[start : start + ECHO_WORDS]) for start in range(len(words) - ECHO_WORDS + 1)}
 
 
 @lru_cache
-def _own_lines(template: str) -> frozenset[tuple[str, ...]]:
-    """The words of each line of a template that has no slot."""
+def _fixed_lines(template: str) -> frozenset[tuple[str, ...]]:
+    """Return the words of each line of a template without a slot."""
     lines = (tuple(words_of(line.text)) for line in lines_of(template) if SLOT.search(line.text) is None)
     return frozenset(line for line in lines if line)
 
 
 def problem_of(text: str, template: str) -> str | None:
-    """Why a text is no answer; None for one."""
+    """Return the reason why a text is not an answer; None for a valid answer."""
     if not has_letters(text):
         return "no_words"
     if refuses(text):
@@ -118,24 +118,24 @@ def problem_of(text: str, template: str) -> str | None:
 
 
 def repeats_itself(text: str) -> bool:
-    """Whether a sentence of four words or more stands there three times: a small model that finds no end (ours)."""
+    """Return true if a sentence of four words or more occurs three times, as small models may loop (ours)."""
     sentences = (tuple(words_of(sentence)) for sentence in _SENTENCE_END.split(text))
-    return any(times >= MOST_REPEATS for said, times in Counter(sentences).items() if len(said) >= 4)
+    return any(times >= MOST_REPEATS for words, times in Counter(sentences).items() if len(words) >= 4)
 
 
 def up_to_last_sentence(text: str) -> str | None:
-    """A text that was cut off, up to its last whole sentence; None where there is none."""
+    """Return a cut-off text up to its last complete sentence; None if there is none."""
     ends = [found.end() for found in _SENTENCE_END.finditer(text)]
     return text[: ends[-1]] if ends else None
 
 
 def looks_finished(text: str) -> bool:
-    """Whether a last line stands to its end, though the answer was cut off after it."""
+    """Return true if the last line of a cut-off answer is complete."""
     return text.rstrip()[-1:] in tuple('.!?)"”]')
 
 
 def without_repeats(items: Sequence[Any], key: Any, reason: str) -> Parsed:
-    """The first item of each key; the others rejected."""
+    """Keep the first item of each key, and reject the others."""
     seen: set[Any] = set()
     kept, rejected = [], []
     for item in items:

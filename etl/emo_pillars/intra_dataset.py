@@ -1,6 +1,4 @@
-"""Models of the synthetic data on its own test sets: scores, and whether contexts help (Emo Pillars Tables 1 and 5)."""
-
-from collections.abc import Mapping
+"""Score models on the synthetic data's test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
 
 import pandas as pd
 from pyspark.sql import Column, DataFrame
@@ -14,7 +12,7 @@ COUNTERPARTS = {
     "emo_pillars_contextual": "emo_pillars_contextless",
     "emo_pillars_contextual_rewritten": "emo_pillars_contextless_rewritten",
 }
-"""A context-aware model and the context-less one of the same utterances, whose corresponding scores it is to raise."""
+"""Each context-aware model and the context-less model of the same utterances, with which it is compared."""
 SCORES = """
 learner string, tested_on string, class string, precision double, recall double, f1 double, support bigint,
 predicted bigint, passages bigint
@@ -23,7 +21,7 @@ SIGNIFICANCE = "learner string, tested_on string, against string, gain double, t
 
 
 def given_labels(probabilities: str = "probabilities", threshold: str = "threshold") -> Column:
-    """The labels from the threshold on."""
+    """Return the labels whose probability reaches the threshold."""
     labels = F.array(*[F.lit(label) for label in goemotions_labels()])
     pairs = F.arrays_zip(labels.alias("label"), F.col(probabilities).alias("probability"))
     kept = F.filter(pairs, lambda one: one["probability"] >= F.col(threshold).cast("float"))
@@ -31,40 +29,36 @@ def given_labels(probabilities: str = "probabilities", threshold: str = "thresho
 
 
 def with_f1(answers: DataFrame) -> DataFrame:
-    """Adds a passage's own F1, of its true and its given labels; 1 where there are neither."""
+    """Add the F1 of each passage's true and given labels; 1 if there are neither."""
     both = F.size(F.array_intersect("labels", "given"))
     size = F.size("labels") + F.size("given")
     return answers.withColumn("f1", F.when(size == 0, 1.0).otherwise(2 * both / size))
 
 
 def class_scores(answers: DataFrame) -> DataFrame:
-    """Each class's precision, recall and F1, and their macro and micro averages, of each model on each test set.
+    """Return precision, recall and F1 by class, and their macro and micro averages, of each model on each test set.
 
     Args:
         answers: learner, tested_on, passage_id, labels, given.
 
     Returns:
-        Columns of ``SCORES``; macro averages are over the classes that occur in truth.
+        Columns of ``SCORES``. Macro averages include the classes that occur in the true labels.
     """
-    own = ("learner", "tested_on")
-    said = answers.select(*own, F.explode(F.array_union("labels", "given")).alias("class"), "labels", "given")
+    keys, sums, shares = ("learner", "tested_on"), ("hits", "predicted", "support"), ("precision", "recall", "f1")
+    classes = answers.select(*keys, F.explode(F.array_union("labels", "given")).alias("class"), "labels", "given")
     inside = {name: F.array_contains(name, F.col("class")).cast("bigint") for name in ("labels", "given")}
-    counted = said.groupBy(*own, "class").agg(
+    counted = classes.groupBy(*keys, "class").agg(
         F.sum(inside["labels"] * inside["given"]).alias("hits"), F.sum(inside["given"]).alias("predicted"),
         F.sum(inside["labels"]).alias("support"),
     )  # fmt: skip
-    each = _shares(counted)
-    there = each.where(F.col("support") > 0).groupBy(*own)
-    macro = there.agg(
-        *[F.avg(name).alias(name) for name in ("precision", "recall", "f1")],
-        *[F.sum(name).alias(name) for name in ("hits", "predicted", "support")],
-    ).withColumn("class", F.lit("macro"))
-    totals = counted.groupBy(*own).agg(*[F.sum(name).alias(name) for name in ("hits", "predicted", "support")])
-    micro = _shares(totals.withColumn("class", F.lit("micro")))
-    passages = answers.groupBy(*own).agg(F.count("*").alias("passages"))
-    rows = each.unionByName(macro).unionByName(micro).join(passages, list(own))
-    rounded = [F.round(name, 4).alias(name) for name in ("precision", "recall", "f1")]
-    return rows.select(*own, "class", *rounded, "support", "predicted", "passages")
+    each, totals = _shares(counted), [F.sum(name).alias(name) for name in sums]
+    means = [F.avg(name).alias(name) for name in shares]
+    macro = each.where(F.col("support") > 0).groupBy(*keys).agg(*means, *totals).withColumn("class", F.lit("macro"))
+    micro = _shares(counted.groupBy(*keys).agg(*totals).withColumn("class", F.lit("micro")))
+    passages = answers.groupBy(*keys).agg(F.count("*").alias("passages"))
+    rows = each.unionByName(macro).unionByName(micro).join(passages, list(keys))
+    rounded = [F.round(name, 4).alias(name) for name in shares]
+    return rows.select(*keys, "class", *rounded, "support", "predicted", "passages")
 
 
 def _shares(counted: DataFrame) -> DataFrame:
@@ -76,19 +70,19 @@ def _shares(counted: DataFrame) -> DataFrame:
     )
 
 
-def significance(answers: DataFrame, counterparts: Mapping[str, str] = COUNTERPARTS) -> DataFrame:
-    """Whether a context-aware model's passages score otherwise than its counterpart's: t-test and Mann-Whitney U.
+def significance(answers: DataFrame) -> DataFrame:
+    """Test whether context-aware models and their counterparts differ: Welch's t-test and Mann-Whitney U.
 
-    Samples are the passages' own F1 (the paper does not name its); both tests are two-sided and of independent
-    samples, the t-test Welch's.
+    Samples are the F1 of passages (ours, as the paper does not name its samples). Both tests are two-sided and for
+    independent samples.
 
     Args:
         answers: learner, tested_on, passage_id, f1.
 
     Returns:
-        Columns of ``SIGNIFICANCE``; gain is the difference of the means.
+        Columns of ``SIGNIFICANCE``. The gain is the difference of the means.
     """
-    pairs = list(counterparts.items())
+    pairs = list(COUNTERPARTS.items())
 
     def compare(frame: pd.DataFrame) -> pd.DataFrame:
         from scipy.stats import mannwhitneyu, ttest_ind

@@ -1,5 +1,4 @@
-"""The questionnaire on labels: options as the paper builds them, neutrality, a context on demand (Emo Pillars 8, "
-"I.1)."""
+"""Make the questionnaire on labels: options, neutrality, and a context on demand (Emo Pillars 8, I.1)."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,22 +39,22 @@ class Task(NamedTuple):
 
 
 def neutrality(labels: Sequence[str]) -> str:
-    """Whether neutral is the only label (alone), one of several (beside), or none of them (none)."""
+    """Return ``alone`` if neutral is the only label, ``beside`` if it is one of several, otherwise ``none``."""
     return "none" if NEUTRAL not in labels else "alone" if len(labels) == 1 else "beside"
 
 
 def options_of(labels: Sequence[str], ranked: bool, random: Random) -> tuple[list[str], str]:
-    """Six options and the letter of the right one (Emo Pillars I.1).
+    """Return six options and the letter of the right one (Emo Pillars I.1).
 
-    At most the three strongest labels without neutral make the right option. Up to three more emotions from their
-    groups, at most five in all, and random ones up to six are what the five other options of equal size are drawn from.
-    Emotions within an option are shuffled, those of the right one only where it is not ranked. Neutral alone means that
-    none of six random options is right (the size is then random, ours).
+    The right option has the strongest labels, at most three, without neutral. The other five options have the same
+    size. Their emotions are drawn from six: those of the right option, up to three others of the same groups (at most
+    five in total), and random ones. The emotions of an option are shuffled, except for a ranked right option. If
+    neutral is the only label, six random options of a random size (ours) are all wrong.
 
     Args:
-        labels: the strongest first.
-        ranked: keep the right option's order.
-        random: seeded by content.
+        labels: labels, the strongest first.
+        ranked: whether to keep the right option's order.
+        random: generator seeded by content.
     """
     groups = goemotions_groups()
     right = [label for label in labels if label != NEUTRAL][:MOST_LABELS]
@@ -77,12 +76,12 @@ def options_of(labels: Sequence[str], ranked: bool, random: Random) -> tuple[lis
 def chosen_examples(
     rows: Iterable[Mapping[str, Any]], examples: int, alone: float, beside: float
 ) -> list[Mapping[str, Any]]:
-    """Examples in their order, those with neutral raised to the paper's shares; where too few are there, all.
+    """Choose the first examples, with the paper's shares of neutral ones as far as available.
 
     Args:
-        rows: of ``emo_pillars.contextual_examples`` in an order that depends on content.
-        examples: how many.
-        alone, beside: shares of examples with neutral alone, and among others.
+        rows: ``emo_pillars.contextual_examples`` in an order that depends on content.
+        examples: number of examples.
+        alone, beside: shares of examples with neutral alone, and with neutral among other labels.
     """
     by_kind: dict[str, list[Mapping[str, Any]]] = {"alone": [], "beside": [], "none": []}
     for row in rows:
@@ -94,35 +93,33 @@ def chosen_examples(
 def label_tasks(
     rows: Sequence[Mapping[str, Any]], *, per_hit: int, ranked_share: float, rewritten_share: float, seed: int
 ) -> list[Task]:
-    """The questionnaire's items: shuffled by content, the first share of them with ranked labels (Emo Pillars I.1).
+    """Return the questionnaire's items, shuffled by content (Emo Pillars I.1).
 
     Args:
-        rows: of ``chosen_examples``.
-        per_hit: items of a task.
-        ranked_share: of all items, the first.
-        rewritten_share: of items whose utterance is shown rewritten, by hash.
-        seed: of all draws.
+        rows: result of ``chosen_examples``.
+        per_hit: items per task.
+        ranked_share: share of items with ranked labels, which are the first items.
+        rewritten_share: share of items whose rewritten utterance is shown, by hash.
+        seed: seed of all draws.
     """
     ordered = sorted(rows, key=lambda row: _digest(seed, "order", row["utterance_id"]))
     number = round(ranked_share * len(ordered))
     tasks = []
     for start in range(0, len(ordered), per_hit):
-        own = ordered[start : start + per_hit]
-        hit_id = "e" + _digest(seed, "hit", *(row["utterance_id"] for row in own))[:12]
-        for position, row in enumerate(own, 1):
+        items = ordered[start : start + per_hit]
+        hit_id = "e" + _digest(seed, "hit", *(row["utterance_id"] for row in items))[:12]
+        for position, row in enumerate(items, 1):
             name = row["utterance_id"]
             random = Random(int(_digest(seed, "options", name), 16))
             ranked = start + position <= number
             labels = [one["label"] for one in row["labels"]]
             options, answer = options_of(labels, ranked, random)
             rewritten = int(_digest(seed, "rewritten", name)[:8], 16) < rewritten_share * 16**8
-            tasks.append(
-                Task(
-                    hit_id, position, "i" + _digest(seed, "item", name)[:12], name,
-                    row["rewritten"] if rewritten else row["utterance"], rewritten, row["context"], options, answer,
-                    ranked, neutrality(labels),
-                )
-            )  # fmt: skip
+            tasks.append(Task(
+                hit_id, position, "i" + _digest(seed, "item", name)[:12], name,
+                row["rewritten"] if rewritten else row["utterance"], rewritten, row["context"], options, answer,
+                ranked, neutrality(labels),
+            ))  # fmt: skip
     return tasks
 
 
@@ -135,7 +132,7 @@ def _emotions() -> tuple[Choice, ...]:
 
 
 def questions() -> dict[str, tuple[str, ...] | None]:
-    """What is asked, each with the answers that it may have; None: any text."""
+    """Return the valid answers of each question; None for any text."""
     labels = tuple(sorted(goemotions_groups()))
     return {
         "neutral": ("yes", "no"), "choice": (*LETTERS, NONE), "context": ("true",), "unfit": labels,
@@ -144,7 +141,7 @@ def questions() -> dict[str, tuple[str, ...] | None]:
 
 
 REQUIRED = 2
-"""The first two must be answered."""
+"""The number of required questions, which come first."""
 INTRODUCTION = (
     "You will read what characters of stories could say. Say of each utterance whether it could be neutral, and "
     "which set of emotions suits it best: what would somebody feel who says this? Answer the second question also "
@@ -155,7 +152,7 @@ INTRODUCTION = (
 
 
 def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) -> Batch:
-    """The batch that the page shows; the data set's label does not go into it.
+    """Return the page's batch. It does not reveal the data set's labels.
 
     Args:
         tasks: rows of ``emo_pillars.evaluation_tasks``.

@@ -1,7 +1,8 @@
-"""What raters say of the labels: accuracy, neutral, agreement, use of contexts (Emo Pillars 8, I.2)."""
+"""Score the labels by the raters' answers: accuracy, neutral, agreement, use of contexts (Emo Pillars 8, I.2)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -17,10 +18,9 @@ PAPER = {
     "accuracy, shuffled": 0.5131, "accuracy, ranked and shuffled": 0.5361,
     "consulted contexts of rewritten utterances": 0.77,
 }  # fmt: skip
-
-
+"""The measures in order, with the paper's values."""
 WHOLE = "share without a neutral vote"
-"""The figure that is of all examples with enough raters."""
+"""The measure that includes all examples with enough raters."""
 
 
 class Score(NamedTuple):
@@ -35,30 +35,22 @@ class Score(NamedTuple):
 
 
 def too_few_raters(answers: DataFrame, raters: int) -> DataFrame:
-    """The ledger's rows of examples that have whole answers of fewer raters than count (``too_few_raters``).
-
-    Args:
-        answers: ``emo_pillars.evaluation_answers``.
-        raters: as for ``label_scores``.
-    """
+    """Return ledger rows of the examples with complete answers of fewer than ``raters`` raters."""
     asked = F.count_distinct(F.when(F.col("question").isin("neutral", "choice"), F.col("question")))
     done = answers.groupBy("utterance_id", "worker_id").agg((asked == 2).alias("done"))
     each = done.groupBy("utterance_id").agg(F.count_if("done").alias("raters")).where(F.col("raters") < raters)
-    return each.select(*left_out("example", "utterance_id", F.lit("too_few_raters"), 1, F.col("raters").cast("string")))
+    return each.select(*left_out("example", "utterance_id", "too_few_raters", 1, F.col("raters").cast("string")))
 
 
 def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
-    """All figures of I.2.
+    """Return the measures of I.2 in the order of ``PAPER``, each mean followed by the values of the raters.
 
-    Only examples with answers of so many raters count. Accuracy and kappa are of those that no rater called neutral;
-    recall of neutral is the share of examples labelled neutral alone that at least two raters call so.
+    Accuracy and kappa are computed on the examples that no rater called neutral. Recall of neutral is the share of
+    examples labelled neutral alone that at least two raters called neutral.
 
     Args:
-        rows: of ``emo_pillars.evaluation_answers``.
-        raters: answers that an example must have.
-
-    Returns:
-        Figures in the order of ``PAPER``, those by rater after the mean of them.
+        rows: ``emo_pillars.evaluation_answers``.
+        raters: least number of complete answers of an example.
     """
     facts: dict[str, Mapping[str, Any]] = {}
     given: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
@@ -66,14 +58,14 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
         facts[row["utterance_id"]] = row
         given[row["utterance_id"]][row["worker_id"]][row["question"]] = row["value"]
     done = {
-        name: {rater: own for rater, own in answers.items() if {"neutral", "choice"} <= own.keys()}
+        name: {rater: values for rater, values in answers.items() if {"neutral", "choice"} <= values.keys()}
         for name, answers in given.items()
     }
-    whole = {name: own for name, own in done.items() if len(own) >= raters}
+    whole = {name: answers for name, answers in done.items() if len(answers) >= raters}
     judged = {
-        name: {rater: own["choice"] for rater, own in answers.items()}
+        name: {rater: values["choice"] for rater, values in answers.items()}
         for name, answers in whole.items()
-        if all(own["neutral"] == "no" for own in answers.values())
+        if all(values["neutral"] == "no" for values in answers.values())
     }
     found: list[Score] = []
 
@@ -87,7 +79,7 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
     add("accuracy, all raters agree", [right[name] for name, (_, votes) in tops.items() if votes == len(judged[name])])
     add("accuracy, two or more agree", [right[name] for name, (_, votes) in tops.items() if votes >= 2])
     alone = [name for name in whole if facts[name]["neutral"] == "alone"]
-    add("recall of neutral", [sum(own["neutral"] == "yes" for own in whole[name].values()) >= 2 for name in alone])
+    add("recall of neutral", [sum(one["neutral"] == "yes" for one in whole[name].values()) >= 2 for name in alone])
     add(WHOLE, [name in judged for name in whole])
     by_rater: dict[str, dict[str, str]] = defaultdict(dict)
     for name, choices in judged.items():
@@ -95,15 +87,11 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
             by_rater[rater][name] = choice
     agreement = mean_kappa(by_rater)
     add("Cohen's kappa, mean of pairs", [True] * len(judged) if agreement is not None else [], "", agreement)
-    parts = {
-        "accuracy, ranked": (True,),
-        "accuracy, shuffled": (False,),
-        "accuracy, ranked and shuffled": (True, False),
-    }
-    for measure, which in parts.items():
+    for part, ranked in (("ranked", (True,)), ("shuffled", (False,)), ("ranked and shuffled", (True, False))):
+        measure = f"accuracy, {part}"
         hits = {
-            rater: [choice == facts[name]["answer"] for name, choice in own.items() if facts[name]["ranked"] in which]
-            for rater, own in by_rater.items()
+            rater: [top == facts[name]["answer"] for name, top in choices.items() if facts[name]["ranked"] in ranked]
+            for rater, choices in by_rater.items()
         }
         _with_raters(add, measure, hits)
     consulted = {
@@ -117,10 +105,9 @@ def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:
 
 
 def _with_raters(add: Any, measure: str, hits: Mapping[str, list[bool]]) -> None:
-    """The mean of the raters' shares, and each rater's."""
-    shares = [fmean(own) for own in hits.values() if own]
-    every = [one for own in hits.values() for one in own]
-    add(measure, every, "", fmean(shares) if shares else None)
+    """Add the mean of the raters' shares, and each rater's share."""
+    shares = [fmean(found) for found in hits.values() if found]
+    add(measure, list(chain.from_iterable(hits.values())), "", fmean(shares) if shares else None)
     for rater in sorted(hits):
         if hits[rater]:
             add(measure, hits[rater], rater)

@@ -1,4 +1,4 @@
-"""Stories from files: CSV with a column of plots, or WikiPlots' pair of files."""
+"""Read stories from files: CSV with a column of plots, or WikiPlots' pair of files."""
 
 import csv
 import gzip
@@ -14,18 +14,18 @@ from conf.errors import InputError
 from etl.emo_pillars.plots import Story
 
 MOST_CHARACTERS = 1 << 24
-"""Of one cell: far more than any plot, and a bound all the same."""
+"""Greatest length of a CSV cell, which is far more than any plot's."""
 END = "<EOS>"
 _SETTING = "emo_pillars.plots"
 
 
 def read_stories(path: str) -> Iterator[Story]:
-    """The stories of a file, or of every file in a folder that holds some, in order of name.
+    """Yield the stories of a file, or of all files with stories in a folder, in order of name.
 
-    Read on the driver, one after the other: the paper's whole corpus is some 600 MB.
+    Files are streamed on the driver. The paper's whole corpus is some 600 MB.
 
     Raises:
-        InputError: nothing is there, no file holds stories, or one cannot be read.
+        InputError: the path is missing, no file has stories, or a file is unreadable.
     """
     place = Path(path)
     if not place.exists():
@@ -52,7 +52,7 @@ def _stories(file: Path) -> Iterator[Story]:
 
 
 def _from_csv(file: Path) -> Iterator[Story]:
-    """Rows with a column ``plot``; a title from ``title``, whatever the case."""
+    """Yield the rows of a CSV with columns ``plot`` and optionally ``title``, in any case."""
     before = csv.field_size_limit(MOST_CHARACTERS)
     try:
         with _opened(file) as content:
@@ -68,7 +68,7 @@ def _from_csv(file: Path) -> Iterator[Story]:
 
 
 def _from_wikiplots(file: Path) -> Iterator[Story]:
-    """A sentence a line, each story ended by ``<EOS>``; the n-th line of ``titles`` is the n-th story's title."""
+    """Yield the stories of a file with one sentence per line and ``<EOS>`` after each, with titles of another file."""
     others = [file.with_name(name) for name in ("titles", "titles.gz")]
     titles = next((other for other in others if other.is_file()), None)
     if titles is None:
@@ -89,6 +89,6 @@ def _from_wikiplots(file: Path) -> Iterator[Story]:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[TextIO]:
-    """A file's text; .gz too."""
+    """Open a text file, .gz too."""
     with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as content:
         yield io.TextIOWrapper(content, encoding="utf-8-sig", newline="")

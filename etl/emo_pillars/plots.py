@@ -1,20 +1,20 @@
-"""Which plots are taken, and how much of each (Emo Pillars 4)."""
+"""Select story plots and cut them to a length (Emo Pillars 4)."""
 
 import hashlib
 import heapq
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from simplemma import in_target_language
 
+from etl.tables.outcome import LocalRows
+
 PLOTS = "plot_id string, title string, source string, plot string, words int, kept_words int, english_share float"
-DROPPED = "unit string, id string, reason string, detail string, units bigint"
 LEAST_WORDS = 3
-"""Fewer are no story but a remark, such as "N/A"."""
+"""Shorter texts are remarks such as "N/A"."""
 LANGUAGE_WORDS = 200
-"""So many words of a plot tell its language."""
+"""Number of words by which the language is detected."""
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -22,38 +22,26 @@ _SENTENCE_END = re.compile(r"[.!?]+[\"”’')\]]*\s")
 
 
 class Story(NamedTuple):
-    """A plot as it stands in a file: ``source`` says which file, and which story of it, from 1."""
+    """A plot as in a file. ``source`` is the file and the story's number, from 1."""
 
     source: str
     title: str
     text: str
 
 
-@dataclass(frozen=True)
-class Plots:
-    """The plots taken, as rows of ``PLOTS``, and the others as rows of the ledger."""
+def select_plots(stories: Iterable[Story], limit: int | None, words: int, english: float) -> LocalRows:
+    """Select the ``limit`` plots with the smallest content hashes as ``PLOTS`` (Emo Pillars 4: 2,000 of 113 K).
 
-    taken: list[tuple[str, str, str, str, int, int, float]] = field(default_factory=list)
-    dropped: list[tuple[str, str, str, str, int]] = field(default_factory=list)
-
-    @property
-    def rows_in(self) -> int:
-        return len(self.taken) + len(self.dropped)
-
-
-def taken_plots(stories: Iterable[Story], limit: int | None, words: int, english: float) -> Plots:
-    """The ``limit`` plots with the smallest content hashes, whatever their order (Emo Pillars 4: 2,000 of 113 K).
-
-    Left out are those without words, repeated ones, and those in another language. Only the plots that may still be
-    taken are held in memory.
+    Plots without words, repeated plots and plots in another language are dropped. Only the plots that can still be
+    selected are held in memory.
 
     Args:
-        stories: all there are.
-        limit: plots taken at most; None for all.
-        words: of a plot, words and marks, that are kept.
+        stories: all stories.
+        limit: greatest number of plots; None for all.
+        words: greatest number of words and marks of a plot.
         english: least share of English words.
     """
-    found = Plots()
+    found = LocalRows()
     best: list[tuple[int, str, Story, float]] = []  # a heap: the largest hash on top
     known: dict[str, str] = {}
     for story in stories:
@@ -67,25 +55,25 @@ def taken_plots(stories: Iterable[Story], limit: int | None, words: int, english
         known[digest] = story.source
         heapq.heappush(best, (-int(digest[:15], 16), plot_id, story._replace(text=text), problem))
         if limit is not None and len(best) > limit:
-            _, gone, rest, _ = heapq.heappop(best)
-            found.dropped.append(("plot", f"{gone}@{rest.source}", "beyond_limit", f"of {limit}", 1))
+            _, dropped_id, dropped, _ = heapq.heappop(best)
+            found.drop("plot", f"{dropped_id}@{dropped.source}", "beyond_limit", f"of {limit}")
     for _, plot_id, story, share in sorted(best, key=lambda one: one[1]):
         kept, all_words, kept_words = cut_to_words(story.text, words)
-        found.taken.append((plot_id, story.title, story.source, kept, all_words, kept_words, share))
+        found.rows.append((plot_id, story.title, story.source, kept, all_words, kept_words, share))
     return found
 
 
 def cleaned(text: str) -> str:
-    """Without control characters, and with one blank where there are several."""
+    """Return a text without control characters, repeated blanks and empty lines."""
     lines = (re.sub(r"[^\S\n]+", " ", line).strip() for line in _CONTROL.sub("", text).splitlines())
     return "\n".join(line for line in lines if line)
 
 
 def cut_to_words(text: str, most: int) -> tuple[str, int, int]:
-    """A text of at most ``most`` words and marks, ended after a sentence where there is one in its second half.
+    """Cut a text to at most ``most`` words and marks, after a sentence if one ends in the second half.
 
     Returns:
-        The text, its words and marks before, and after. The models' own tokens are some third more.
+        The text, and its number of words and marks before and after. Models count about a third more tokens.
     """
     tokens = list(_TOKEN.finditer(text))
     if len(tokens) <= most:
@@ -98,13 +86,13 @@ def cut_to_words(text: str, most: int) -> tuple[str, int, int]:
 
 
 def english_share(text: str) -> float:
-    """The share of English words among the first ones."""
+    """Return the share of English words among the first ``LANGUAGE_WORDS`` words."""
     start = " ".join(text.split()[:LANGUAGE_WORDS])
     return round(float(in_target_language(start, lang="en")), 4)
 
 
 def _problem(text: str, digest: str, known: dict[str, str], english: float) -> tuple[str, str] | float:
-    """Why a plot is left out, with the evidence; else its share of English words."""
+    """Return the reason and detail of a dropped plot, or a valid plot's share of English words."""
     if sum(any(letter.isalpha() for letter in word) for word in text.split()) < LEAST_WORDS:
         return "empty_plot", text[:200]
     if digest in known:

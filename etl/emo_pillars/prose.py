@@ -1,4 +1,4 @@
-"""Reading contexts, cleaned contexts and rewritten utterances out of answers (Emo Pillars 3.4, 3.5)."""
+"""Parse contexts, cleaned contexts and rewritten utterances from answers (Emo Pillars 3.4, 3.5)."""
 
 import re
 from typing import NamedTuple
@@ -35,9 +35,11 @@ _UNCHANGED = re.compile(
 
 
 class Prose(NamedTuple):
-    """A text; ``cut`` where the model was stopped and the text ends with its last whole sentence.
+    """A text of an answer.
 
-    ``unchanged``: the model says that there is nothing to take out, so that the text before stands.
+    Attributes:
+        cut: whether generation was cut off, so that the text ends with its last complete sentence.
+        unchanged: whether the model answered that nothing is to be removed, so that the original text is kept.
     """
 
     text: str
@@ -46,40 +48,39 @@ class Prose(NamedTuple):
 
 
 def parse_prose(answer: str, template: str, cut_off: bool = False) -> Parsed:
-    """The one text of an answer, without what a model says before and after it (Emo Pillars 3.4)."""
+    """Parse the text of an answer, without a model's remarks before and after it (Emo Pillars 3.4)."""
     text = _CLOSING.sub("", _OPENING.sub("", plain(answer), count=1)).strip()
     text = unquoted(re.sub(r"\s+", " ", text))
-    problem = _problem(text, template)
-    if problem is None and len(text.split()) < LEAST_WORDS:
-        problem = "too_short"
-    if problem is None and cut_off:
-        whole = up_to_last_sentence(text)
-        return Parsed([Prose(whole, True)], []) if whole else Parsed([], [Rejected("cut_off", text)])
-    return Parsed([Prose(text)], []) if problem is None else Parsed([], [Rejected(problem, answer.strip())])
+    problem = _problem(text, template) or ("too_short" if len(text.split()) < LEAST_WORDS else None)
+    return _parsed(text, answer, problem, cut_off)
 
 
 def parse_cleaned(answer: str, template: str, cut_off: bool = False) -> Parsed:
-    """A cleaned context; an answer that nothing is to be cleaned lets the context stand as it was (Emo Pillars 3.4)."""
-    said = plain(answer).strip()
-    if len(said.split()) <= 40 and _UNCHANGED.match(said):
+    """Parse a cleaned context. The result is ``unchanged`` if nothing is to be removed (Emo Pillars 3.4)."""
+    text = plain(answer).strip()
+    if len(text.split()) <= 40 and _UNCHANGED.match(text):
         return Parsed([Prose("", unchanged=True)], [])
     return parse_prose(answer, template, cut_off)
 
 
 def parse_rewrite(answer: str, template: str, cut_off: bool = False) -> Parsed:
-    """The rewritten utterance: of several proposals the first, without explanations (Emo Pillars 3.5)."""
+    """Parse the rewritten utterance: the first of several proposals, without explanations (Emo Pillars 3.5)."""
     opened = _OPENING.sub("", plain(answer), count=1)
     lines = [line.text for line in lines_of(opened) if not line.text.endswith(":")]
     text = lines[0] if lines else ""
-    quoted = re.match(r"(?:[A-Z][\w .'’-]{0,40}:\s*)?[\"“«](?P<said>.+)[\"”»]", text)
-    text = quoted["said"].strip() if quoted else unquoted(text)
-    problem = _problem(text, template)
-    if problem is None and len(text.split()) > MOST_UTTERANCE_WORDS:
-        problem = "too_long"
-    if problem is None and cut_off and len(lines) == 1:
-        whole = up_to_last_sentence(text)
-        return Parsed([Prose(whole, True)], []) if whole else Parsed([], [Rejected("cut_off", text)])
-    return Parsed([Prose(text)], []) if problem is None else Parsed([], [Rejected(problem, answer.strip())])
+    quoted = re.match(r"(?:[A-Z][\w .'’-]{0,40}:\s*)?[\"“«](?P<spoken>.+)[\"”»]", text)
+    text = quoted["spoken"].strip() if quoted else unquoted(text)
+    problem = _problem(text, template) or ("too_long" if len(text.split()) > MOST_UTTERANCE_WORDS else None)
+    return _parsed(text, answer, problem, cut_off and len(lines) == 1)
+
+
+def _parsed(text: str, answer: str, problem: str | None, cut_off: bool) -> Parsed:
+    if problem is not None:
+        return Parsed([], [Rejected(problem, answer.strip())])
+    if not cut_off:
+        return Parsed([Prose(text)], [])
+    complete = up_to_last_sentence(text)
+    return Parsed([Prose(complete, True)], []) if complete else Parsed([], [Rejected("cut_off", text)])
 
 
 def _problem(text: str, template: str) -> str | None:

@@ -1,10 +1,11 @@
-"""Answers into rows: what could be read, and for the ledger what could not, with its text (Emo Pillars 3)."""
+"""Parse answers into rows, and record the parts that cannot be parsed in the ledger (Emo Pillars 3)."""
 
 from collections.abc import Callable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from etl.common.columns import left_out
 from etl.emo_pillars.actors import parse_actors
 from etl.emo_pillars.answers import Parsed
 from etl.emo_pillars.labels import known_names, labelled_utterances, labels_with_levels
@@ -20,8 +21,8 @@ _PROSE = "text: string, cut: boolean, unchanged: boolean"
 _NAMED = "number: int, text: string"
 
 
-def actors_read(answers: DataFrame) -> Outcome:
-    """``emo_pillars.actors``: a plot whose answer names nobody goes to the ledger (Emo Pillars 3.1)."""
+def read_actors(answers: DataFrame) -> Outcome:
+    """Return ``emo_pillars.actors``. A plot whose answer names nobody is dropped (Emo Pillars 3.1)."""
     words = template("actors")
     read, dropped = _read(answers, "plot", "plot_id", _ACTOR, lambda text, cut: parse_actors(text, words, cut))
     rows = _items(read).select(
@@ -30,8 +31,8 @@ def actors_read(answers: DataFrame) -> Outcome:
     return Outcome(rows, dropped)
 
 
-def utterances_read(answers: DataFrame) -> Outcome:
-    """``emo_pillars.utterances``: an actor whose answer says nothing goes to the ledger (Emo Pillars 3.2)."""
+def read_utterances(answers: DataFrame) -> Outcome:
+    """Return ``emo_pillars.utterances``. An actor without utterances is dropped (Emo Pillars 3.2)."""
     words, names = template("utterances"), known_names()
     read, dropped = _read(
         answers, "actor", "actor_id", _UTTERANCE, lambda text, cut: labelled_utterances(text, words, cut, names)
@@ -43,8 +44,8 @@ def utterances_read(answers: DataFrame) -> Outcome:
     return Outcome(rows, dropped)
 
 
-def soft_labels_read(answers: DataFrame, top: int) -> Outcome:
-    """``emo_pillars.soft_labels``: all levels, for the threshold reads them later (Emo Pillars 3.3)."""
+def read_soft_labels(answers: DataFrame, top: int) -> Outcome:
+    """Return ``emo_pillars.soft_labels`` of all levels. The threshold is applied later (Emo Pillars 3.3)."""
     words, names = template("soft_labels"), known_names()
     read, dropped = _read(
         answers, "utterance", "utterance_id", _LABEL, lambda text, cut: labels_with_levels(text, words, top, names)
@@ -53,15 +54,15 @@ def soft_labels_read(answers: DataFrame, top: int) -> Outcome:
     return Outcome(_items(read).select("utterance_id", "place", *item), dropped)
 
 
-def contexts_read(answers: DataFrame) -> Outcome:
-    """``emo_pillars.contexts`` (Emo Pillars 3.4)."""
+def read_contexts(answers: DataFrame) -> Outcome:
+    """Return ``emo_pillars.contexts`` (Emo Pillars 3.4)."""
     words = template("contexts")
     read, dropped = _read(answers, "context", "utterance_id", _PROSE, lambda text, cut: parse_prose(text, words, cut))
     return Outcome(_items(read).select("utterance_id", F.col("item.text").alias("context"), "item.cut"), dropped)
 
 
-def clean_contexts_read(answers: DataFrame) -> Outcome:
-    """``emo_pillars.clean_contexts``: where nothing was to be taken out, the context as it was (Emo Pillars 3.4)."""
+def read_clean_contexts(answers: DataFrame) -> Outcome:
+    """Return ``emo_pillars.clean_contexts``, with the original context if it is unchanged (Emo Pillars 3.4)."""
     words = template("clean_contexts")
     read, dropped = _read(answers, "context", "utterance_id", _PROSE, lambda text, cut: parse_cleaned(text, words, cut))
     cleaned = F.when(F.col("item.unchanged"), F.col("context")).otherwise(F.col("item.text"))
@@ -69,64 +70,52 @@ def clean_contexts_read(answers: DataFrame) -> Outcome:
     return Outcome(rows, dropped)
 
 
-def rewrites_read(answers: DataFrame) -> Outcome:
-    """``emo_pillars.rewrites`` (Emo Pillars 3.5)."""
+def read_rewrites(answers: DataFrame) -> Outcome:
+    """Return ``emo_pillars.rewrites`` (Emo Pillars 3.5)."""
     words = template("rewrites")
     read, dropped = _read(answers, "rewrite", "utterance_id", _PROSE, lambda text, cut: parse_rewrite(text, words, cut))
     return Outcome(_items(read).select("utterance_id", F.col("item.text").alias("rewritten"), "item.cut"), dropped)
 
 
-def topic_names_read(answers: DataFrame) -> Outcome:
-    """``emo_pillars.topic_names`` (Emo Pillars H)."""
+def read_topic_names(answers: DataFrame) -> Outcome:
+    """Return ``emo_pillars.topic_names`` (Emo Pillars H)."""
     words = template("topic_names")
-    read, dropped = _read(
-        answers, "topic", "topic_id", _NAMED, lambda text, cut: parse_topic_name(text, words, cut)
-    )  # fmt: skip
+    read, dropped = _read(answers, "topic", "topic_id", _NAMED, lambda text, cut: parse_topic_name(text, words, cut))
     return Outcome(_items(read).select("emotion", "topic", F.col("item.text").alias("name")), dropped)
 
 
-def topic_categories_read(answers: DataFrame) -> Outcome:
-    """``emo_pillars.topic_categories``: a number that no topic has goes to the ledger (Emo Pillars H)."""
+def read_topic_categories(answers: DataFrame) -> Outcome:
+    """Return ``emo_pillars.topic_categories``. Unknown topic numbers are recorded in the ledger (Emo Pillars H)."""
     words = template("topic_categories")
-    read, dropped = _read(
-        answers, "emotion", "emotion", _NAMED, lambda text, cut: parse_categories(text, words, cut)
-    )  # fmt: skip
+    read, dropped = _read(answers, "emotion", "emotion", _NAMED, lambda text, cut: parse_categories(text, words, cut))
     found = _items(read).withColumn("topic", F.get("topics", F.col("item.number") - 1))
-    strangers = found.where(F.col("topic").isNull()).select(
-        F.lit("line").alias("unit"), F.concat_ws("#", "emotion", F.col("item.number")).alias("id"),
-        F.lit("no_such_topic").alias("reason"), F.col("item.text").alias("detail"),
-        F.lit(0).cast("bigint").alias("units"),
-    )  # fmt: skip
-    rows = found.where(F.col("topic").isNotNull())
-    return Outcome(
-        rows.select("emotion", "topic", F.col("item.text").alias("category")), dropped.unionByName(strangers)
+    line_id = F.concat_ws("#", "emotion", F.col("item.number"))
+    unknown = found.where(F.col("topic").isNull()).select(
+        *left_out("line", line_id, "no_such_topic", 0, F.col("item.text"))
     )
+    rows = found.where(F.col("topic").isNotNull()).select("emotion", "topic", F.col("item.text").alias("category"))
+    return Outcome(rows, dropped.unionByName(unknown))
 
 
 def _read(
     answers: DataFrame, unit: str, key: str, item: str, parse: Callable[[str, bool], Parsed]
 ) -> tuple[DataFrame, DataFrame]:
-    """Answers parsed once, and the ledger's rows: a unit without any item, and parts that were not understood."""
+    """Return the parsed answers, and ledger rows of units without items and of rejected parts."""
     schema = f"struct<items: array<struct<{item}>>, rejected: array<struct<reason: string, text: string>>>"
-    # Marked as random, a function is not run again for each column that is taken from its answer.
+    # Spark calls a nondeterministic function once, not once per column that reads its result.
     parser = F.udf(lambda text, cut: parse(text or "", bool(cut)), schema).asNondeterministic()
     read = answers.withColumn("parsed", parser("answer", "cut_off")).persist()
     failed, nothing = F.col("error").isNotNull(), F.size("parsed.items") == 0
     reason = F.when(failed, "model_failed").otherwise("nothing_read")
-    whole = read.where(failed | nothing).select(
-        F.lit(unit).alias("unit"), F.col(key).alias("id"), reason.alias("reason"),
-        F.coalesce("error", "answer").alias("detail"), F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
+    whole = read.where(failed | nothing).select(*left_out(unit, key, reason, 1, F.coalesce("error", "answer")))
     parts = read.where(~failed).select(key, F.posexplode("parsed.rejected").alias("place", "part"))
-    lines = parts.select(
-        F.lit("line").alias("unit"), F.concat(key, F.lit("#"), (F.col("place") + 1).cast("string")).alias("id"),
-        "part.reason", F.col("part.text").alias("detail"), F.lit(0).cast("bigint").alias("units"),
-    )  # fmt: skip
+    line_id = F.concat(key, F.lit("#"), (F.col("place") + 1).cast("string"))
+    lines = parts.select(*left_out("line", line_id, F.col("part.reason"), 0, F.col("part.text")))
     return read.where(~failed), whole.unionByName(lines)
 
 
 def _items(read: DataFrame) -> DataFrame:
-    """One row an item, its place from 1."""
+    """Return one row per item, with its place from 1."""
     exploded = read.select("*", F.posexplode("parsed.items").alias("from_0", "item"))
     return exploded.withColumn("place", F.col("from_0") + 1)
 

@@ -1,12 +1,14 @@
-"""What the analysis looks at: samples by hash of their ids, and the texts in them (Emo Pillars 7, G, H)."""
+"""Draw the samples of the analysis by a hash of their ids, and join texts with embeddings (Emo Pillars 7, G, H)."""
 
 from collections.abc import Sequence
+from functools import reduce
+from typing import Any
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import left_out
-from etl.common.hashes import text_hash
+from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
 
 NEUTRAL = "neutral"
@@ -16,122 +18,115 @@ OF_PLOT, ACROSS = "contexts of one plot, other actors", "contexts across plots"
 
 
 def first_by_hash(rows: DataFrame, number: int, key: str, *within: str, salt: str) -> DataFrame:
-    """So many rows, by the hash of a key, of all or within groups."""
+    """Return the first rows by the hash of a key, of all rows or within groups."""
     order = Window.partitionBy(*(within or (F.lit(0),))).orderBy(content_share(F.col(key), salt=salt), key)
     return rows.withColumn("nth", F.row_number().over(order)).where(F.col("nth") <= number).drop("nth")
 
 
 def utterance_samples(examples: DataFrame, contextual: DataFrame, number: int) -> DataFrame:
-    """Utterances that are all compared with each other: kind, label, text.
+    """Return utterances to compare with each other: kind, label, text.
 
-    Any original ones; neutral ones; and of the context-full data set those of each main emotion (Table 12).
+    The kinds are any original utterances, neutral ones, and those of each main emotion of the context-full data set
+    (Table 12).
 
     Args:
         examples: ``emo_pillars.examples``.
         contextual: ``emo_pillars.contextual_examples``.
-        number: of each kind and label.
+        number: number of utterances per kind and label.
     """
-    every = first_by_hash(examples, number, "utterance_id", salt="utterances")
-    neutral = first_by_hash(
-        examples.where(F.col("primary_label") == NEUTRAL), number, "utterance_id", salt="utterances"
-    )
-    by_class = first_by_hash(contextual, number, "utterance_id", "primary_label", salt="utterances")
-    text = F.col("utterance").alias("text")
-    return (
-        every.select(F.lit(UTTERANCES).alias("kind"), F.lit("").alias("label"), text)
-        .unionByName(neutral.select(F.lit(NEUTRALS).alias("kind"), F.lit("").alias("label"), text))
-        .unionByName(by_class.select(F.lit(OF_EMOTION).alias("kind"), F.col("primary_label").alias("label"), text))
-    )
+    neutral = examples.where(F.col("primary_label") == NEUTRAL)
+    kinds = ((UTTERANCES, examples, ()), (NEUTRALS, neutral, ()), (OF_EMOTION, contextual, ("primary_label",)))
+    parts = []
+    for kind, rows, within in kinds:
+        label = (F.col("primary_label") if within else F.lit("")).alias("label")
+        drawn = first_by_hash(rows, number, "utterance_id", *within, salt="utterances")
+        parts.append(drawn.select(F.lit(kind).alias("kind"), label, F.col("utterance").alias("text")))
+    return reduce(DataFrame.unionByName, parts)
 
 
 def neutral_pairs(examples: DataFrame, number: int) -> DataFrame:
-    """Two neutral utterances of one actor: first, second; of so many actors."""
+    """Return pairs (first, second) of neutral utterances of one actor, for at most ``number`` actors."""
     neutral = examples.where(F.col("primary_label") == NEUTRAL).select("actor_id", "utterance_id", "utterance")
     actors = first_by_hash(neutral.groupBy("actor_id").count().where("count > 1"), number, "actor_id", salt="actors")
-    own = neutral.join(actors.select("actor_id"), "actor_id")
-    other = own.select("actor_id", F.col("utterance_id").alias("other_id"), F.col("utterance").alias("second"))
-    pairs = own.join(other, "actor_id").where(F.col("utterance_id") < F.col("other_id"))
+    chosen = neutral.join(actors.select("actor_id"), "actor_id")
+    other = chosen.select("actor_id", F.col("utterance_id").alias("other_id"), F.col("utterance").alias("second"))
+    pairs = chosen.join(other, "actor_id").where(F.col("utterance_id") < F.col("other_id"))
     return pairs.select(F.col("utterance").alias("first"), "second")
 
 
 def plot_contexts(contexts: DataFrame, examples: DataFrame, plots: int) -> DataFrame:
-    """Contexts as they were made, of so many plots: plot_id, actor_id, utterance_id, text.
-
-    Args:
-        contexts: ``emo_pillars.contexts``.
-        examples: ``emo_pillars.examples``.
-        plots: how many.
-    """
+    """Return the generated contexts of at most ``plots`` plots: plot_id, actor_id, utterance_id, text."""
     found = contexts.join(examples.select("utterance_id", "plot_id", "actor_id"), "utterance_id")
     chosen = first_by_hash(found.select("plot_id").distinct(), plots, "plot_id", salt="plots")
     return found.join(chosen, "plot_id").select("plot_id", "actor_id", "utterance_id", F.col("context").alias("text"))
 
 
 def changed_examples(contextual: DataFrame, contexts: DataFrame, number: int) -> DataFrame:
-    """Examples before and after: utterance_id, utterance, rewritten, context as it was made, clean_context."""
+    """Return examples before and after: utterance_id, utterance, rewritten, context, clean_context."""
     rows = first_by_hash(contextual, number, "utterance_id", salt="changes")
     cleaned = rows.select("utterance_id", "utterance", "rewritten", F.col("context").alias("clean_context"))
     return cleaned.join(contexts.select("utterance_id", "context"), "utterance_id")
 
 
 def topic_utterances(examples: DataFrame, emotion: str, number: int) -> DataFrame:
-    """Utterances made for one emotion: utterance_id, text (Emo Pillars 7: 3000 of joy)."""
-    own = examples.where(F.col("primary_label") == emotion)
-    chosen = first_by_hash(own, number, "utterance_id", salt="topics")
+    """Return utterances generated for one emotion: utterance_id, text (Emo Pillars 7: 3000 of joy)."""
+    of_emotion = examples.where(F.col("primary_label") == emotion)
+    chosen = first_by_hash(of_emotion, number, "utterance_id", salt="topics")
     return chosen.select("utterance_id", F.col("utterance").alias("text"))
 
 
 def texts_to_embed(
-    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, settings: object, query: str
+    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, settings: Any, query: str
 ) -> DataFrame:
-    """(text_hash, text): each text of all samples once, and the query.
+    """Return the distinct (text_hash, text) of all samples and the query.
 
     Args:
+        examples: ``emo_pillars.examples``.
+        contextual: ``emo_pillars.contextual_examples``.
+        contexts: ``emo_pillars.contexts``.
         settings: ``emo_pillars.analysis``.
+        query: query of ``emo_pillars.query_examples``.
     """
-    wanted: dict[str, int | str] = vars(settings)
-    pairs = neutral_pairs(examples, int(wanted["pairs"]))
-    changed = changed_examples(contextual, contexts, int(wanted["pairs"]))
-    emotion, number = str(wanted["topic_emotion"]), int(wanted["topic_utterances"])
-    frames = [
-        utterance_samples(examples, contextual, int(wanted["utterances"])).select("text"),
-        plot_contexts(contexts, examples, int(wanted["plots"])).select("text"),
-        topic_utterances(examples, emotion, number).select("text"),
-        *(pairs.select(F.col(name).alias("text")) for name in ("first", "second")),
-        *(changed.select(F.col(name).alias("text")) for name in ("utterance", "rewritten", "context", "clean_context")),
-        examples.sparkSession.createDataFrame([(query,)], "text string"),
-    ]
-    every = frames[0]
-    for more in frames[1:]:
-        every = every.unionByName(more)
-    return every.select(text_hash(F.col("text")).alias("text_hash"), "text").dropDuplicates(["text_hash"])
+    frames = (
+        utterance_samples(examples, contextual, settings.utterances).select(F.array("text")),
+        plot_contexts(contexts, examples, settings.plots).select(F.array("text")),
+        topic_utterances(examples, settings.topic_emotion, settings.topic_utterances).select(F.array("text")),
+        neutral_pairs(examples, settings.pairs).select(F.array("first", "second")),
+        changed_examples(contextual, contexts, settings.pairs).select(
+            F.array("utterance", "rewritten", "context", "clean_context")
+        ),
+        examples.sparkSession.createDataFrame([([query],)], "texts array<string>"),
+    )
+    return distinct_texts(reduce(DataFrame.unionByName, (frame.toDF("texts") for frame in frames)), "texts")
 
 
-def without_vector(
-    rows: DataFrame, texts: Sequence[str], embeddings: DataFrame, model: str, key: str = "utterance_id"
-) -> DataFrame:
-    """The ledger's rows of those of which a text has no embedding (``no_embedding``).
+def without_vector(rows: DataFrame, texts: Sequence[str], embeddings: DataFrame, model: str) -> DataFrame:
+    """Return ledger rows of the examples with a text that has no embedding (``no_embedding``).
 
     Args:
-        texts: the columns that are embedded.
+        rows: utterance_id, and the columns of ``texts``.
+        texts: names of the embedded columns.
         embeddings: ``emo_pillars.text_embeddings``.
-        model: whose.
-        key: the rows' id.
+        model: identity of the encoder.
     """
     known = embeddings.where((F.col("model") == model) & F.col("embedding").isNotNull()).select("text_hash")
-    each = rows.select(key, F.explode(F.array(*(text_hash(F.col(name)) for name in texts))).alias("text_hash"))
-    missing = each.join(known, "text_hash", "left_anti").select(key).distinct()
-    return missing.select(*left_out("example", key, F.lit("no_embedding")))
+    hashes = F.array(*(text_hash(F.col(name)) for name in texts))
+    each = rows.select("utterance_id", F.explode(hashes).alias("text_hash"))
+    missing = each.join(known, "text_hash", "left_anti").select("utterance_id").distinct()
+    return missing.select(*left_out("example", "utterance_id", "no_embedding"))
 
 
 def with_vector(
     rows: DataFrame, embeddings: DataFrame, model: str, text: str = "text", name: str = "vector"
 ) -> DataFrame:
-    """Adds a text's embedding; rows whose text has none are left out.
+    """Add the embedding of a text column, and drop rows without one.
 
     Args:
+        rows: any rows with the text column.
         embeddings: ``emo_pillars.text_embeddings``.
-        model: whose.
+        model: identity of the encoder.
+        text: name of the text column.
+        name: name of the added column.
     """
     known = embeddings.where((F.col("model") == model) & F.col("embedding").isNotNull()).select(
         F.col("text_hash").alias("_hash"), F.col("embedding").alias(name)
@@ -140,7 +135,7 @@ def with_vector(
 
 
 def evaluated(contextual: DataFrame, number: int, seed: int) -> DataFrame:
-    """Candidates for the human evaluation: so many with neutral alone, beside others, without, by hash; adds nth."""
+    """Draw candidates for the human evaluation with neutral alone, beside others, and without; add nth by hash."""
     labels = F.col("labels")["label"]
     neutral = F.array_contains(labels, NEUTRAL)
     kind = F.when(~neutral, "none").when(F.size(labels) == 1, "alone").otherwise("beside")

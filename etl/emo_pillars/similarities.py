@@ -1,4 +1,4 @@
-"""How alike texts are: mean, deviation and 99th percentile over pairs, and what rewriting changed (Emo Pillars 7)."""
+"""Measure the similarity of texts: mean, deviation and 99th percentile over pairs, and changes (Emo Pillars 7)."""
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -19,15 +19,15 @@ def counts_of_samples(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, model: str,
     *, utterances: int, pairs: int, plots: int,
 ) -> DataFrame:  # fmt: skip
-    """All comparisons of section 7 and Table 12, as counts of cosines.
+    """Return all comparisons of section 7 and Table 12, as counts of cosines.
 
     Args:
         examples: ``emo_pillars.examples``.
         contextual: ``emo_pillars.contextual_examples``.
         contexts: ``emo_pillars.contexts``.
         embeddings: ``emo_pillars.text_embeddings``.
-        model: whose embeddings.
-        utterances, pairs, plots: sizes of samples, see ``emo_pillars.analysis``.
+        model: identity of the encoder.
+        utterances, pairs, plots: sample sizes, see ``emo_pillars.analysis``.
     """
 
     def vectors(rows: DataFrame) -> DataFrame:
@@ -35,9 +35,9 @@ def counts_of_samples(
 
     every = counts_of_groups(vectors(samples.utterance_samples(examples, contextual, utterances)))
     neutral = paired(samples.neutral_pairs(examples, pairs), "first", "second", embeddings, model)
-    made = vectors(samples.plot_contexts(contexts, examples, plots)).cache()
-    of_plots = counts_by_owner(made, "plot_id", "actor_id", samples.OF_ACTOR, samples.OF_PLOT)
-    one_each = samples.first_by_hash(made, 1, "utterance_id", "plot_id", salt="across").select(
+    generated = vectors(samples.plot_contexts(contexts, examples, plots)).cache()
+    of_plots = counts_by_owner(generated, "plot_id", "actor_id", samples.OF_ACTOR, samples.OF_PLOT)
+    one_each = samples.first_by_hash(generated, 1, "utterance_id", "plot_id", salt="across").select(
         F.lit(samples.ACROSS).alias("kind"), F.lit("").alias("label"), "vector"
     )
     return (
@@ -48,20 +48,20 @@ def counts_of_samples(
 
 
 def paired(rows: DataFrame, first: str, second: str, embeddings: DataFrame, model: str) -> DataFrame:
-    """Adds cosine, of the texts of two columns; rows without both embeddings are left out."""
+    """Add the cosine of the texts of two columns, and drop rows without both embeddings."""
     found = with_vector(rows, embeddings, model, first, "_first")
     found = with_vector(found, embeddings, model, second, "_second")
     return found.withColumn("cosine", F.round(cosine(F.col("_first"), F.col("_second")), 4)).drop("_first", "_second")
 
 
 def changes(contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, model: str, number: int) -> DataFrame:
-    """Rows of ``emo_pillars.changes``: examples before and after cleaning and rewriting (Emo Pillars 7).
+    """Compare examples before and after cleaning and rewriting, as rows of ``emo_pillars.changes`` (Emo Pillars 7).
 
-    Tokens are NLTK's; the paper does not say whose it counts.
+    Tokens are NLTK's, as the paper does not name its tokenizer.
     """
     rows = samples.changed_examples(contextual, contexts, number)
-    said = paired(rows, "utterance", "rewritten", embeddings, model).withColumnRenamed("cosine", "utterance_similarity")
-    both = paired(said, "context", "clean_context", embeddings, model)
+    rows = paired(rows, "utterance", "rewritten", embeddings, model).withColumnRenamed("cosine", "utterance_similarity")
+    both = paired(rows, "context", "clean_context", embeddings, model)
     return both.select(
         "utterance_id", token_count(F.col("utterance")).alias("utterance_tokens"),
         token_count(F.col("rewritten")).alias("rewritten_tokens"),
@@ -75,45 +75,41 @@ def changes(contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, m
 def unmeasured_changes(
     contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, model: str, number: int
 ) -> DataFrame:
-    """The ledger's rows of examples of which a text has no embedding: :func:`changes` leaves them out."""
+    """Return ledger rows of the examples that :func:`changes` drops because a text has no embedding."""
     rows = samples.changed_examples(contextual, contexts, number)
     texts = ("utterance", "rewritten", "context", "clean_context")
     return samples.without_vector(rows, texts, embeddings, model)
 
 
-def number_of_pairs(counts: DataFrame) -> int:
-    """All pairs that were compared.
-
-    Args:
-        counts: of ``counts_of_samples``.
-    """
+def count_pairs(counts: DataFrame) -> int:
+    """Return the number of compared pairs in the rows of ``counts_of_samples``."""
     row = counts.agg(F.coalesce(F.sum("pairs"), F.lit(0))).first()
     return int(row[0]) if row is not None else 0
 
 
 def nearest_to(query: str, examples: DataFrame, embeddings: DataFrame, model: str, number: int) -> DataFrame:
-    """Rows of ``emo_pillars.query_examples``: the embedded examples nearest to a query."""
+    """Return the embedded examples nearest to a query as rows of ``emo_pillars.query_examples``."""
     known = with_vector(examples.withColumn("query", F.lit(query)), embeddings, model, "utterance")
-    asked = embeddings.where((F.col("model") == model) & (F.col("text_hash") == text_hash(F.lit(query))))
-    found = known.crossJoin(F.broadcast(asked.select(F.col("embedding").alias("asked"))))
-    near = found.withColumn("similarity", F.round(cosine(F.col("vector"), F.col("asked")), 4))
+    target = embeddings.where((F.col("model") == model) & (F.col("text_hash") == text_hash(F.lit(query))))
+    found = known.crossJoin(F.broadcast(target.select(F.col("embedding").alias("target"))))
+    near = found.withColumn("similarity", F.round(cosine(F.col("vector"), F.col("target")), 4))
     order = Window.partitionBy("query").orderBy(F.col("similarity").desc(), "utterance_id")
     ranked = near.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= number)
     return ranked.select("rank", "utterance_id", "similarity", "utterance", F.col("labels")["label"].alias("labels"))
 
 
 def summarised(counts: DataFrame, model: str) -> DataFrame:
-    """Counts by a thousandth as rows of ``emo_pillars.similarities``.
+    """Summarise binned counts as rows of ``emo_pillars.similarities``.
 
     Args:
-        counts: of ``udfs.pair_similarities.COUNTS``; a kind and label may have several rows of one bin.
+        counts: rows of ``udfs.pair_similarities.COUNTS``. A bin can have several rows.
         model: identity of the encoder.
     """
     sums = {name: F.sum(name).alias(name) for name in ("pairs", "total", "squares")}
     binned = counts.groupBy("kind", "label", "bin").agg(*sums.values())
-    own = Window.partitionBy("kind", "label")
-    so_far = F.sum("pairs").over(own.orderBy("bin"))
-    binned = binned.withColumns({"so_far": so_far, "all": F.sum("pairs").over(own)})
+    group = Window.partitionBy("kind", "label")
+    so_far = F.sum("pairs").over(group.orderBy("bin"))
+    binned = binned.withColumns({"so_far": so_far, "all": F.sum("pairs").over(group)})
     upper = F.when(F.col("so_far") >= 0.99 * F.col("all"), (F.col("bin") + 1) / F.lit(BINS / 2) - 1)
     whole = binned.groupBy("kind", "label").agg(*sums.values(), F.min(upper).alias("upper"))
     mean = F.col("total") / F.col("pairs")
@@ -125,10 +121,10 @@ def summarised(counts: DataFrame, model: str) -> DataFrame:
 
 
 def partial_ratio(first: str, second: str) -> int:
-    """How much of the shorter text is nearly a part of the longer one, in percent.
+    """Return how much of the shorter text is contained in the longer one, in percent.
 
-    As fuzzywuzzy computes it without its C extension: difflib's ratio of the shorter text and each part of the longer
-    of the same length that begins where a matching block would have the shorter one begin; the best of them.
+    The result equals fuzzywuzzy's without its C extension: the best difflib ratio of the shorter text and the parts of
+    the longer text that have the same length and are aligned by a matching block.
     """
     shorter, longer = sorted((first, second), key=len)
     if not shorter:
@@ -142,7 +138,7 @@ def partial_ratio(first: str, second: str) -> int:
 
 
 def partial_ratios(first: Column, second: Column) -> Column:
-    """``partial_ratio`` of two columns."""
+    """Apply ``partial_ratio`` to two columns."""
 
     def ratios(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
         for left, right in batches:

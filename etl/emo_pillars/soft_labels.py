@@ -1,4 +1,4 @@
-"""Reading labels with levels out of an answer (Emo Pillars 3.3)."""
+"""Parse labels with levels from an answer (Emo Pillars 3.3)."""
 
 import re
 from typing import NamedTuple
@@ -22,7 +22,7 @@ _IN_WORDS = re.compile(
 
 
 class SoftLabel(NamedTuple):
-    """A label as the model named it, how strongly it is expressed, and why."""
+    """A label as named by the model, its level, and the model's reasoning."""
 
     raw_label: str
     level: float
@@ -30,22 +30,22 @@ class SoftLabel(NamedTuple):
 
 
 def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
-    """The labels of an answer with levels from 0 to 1, the first ``top`` of them (Emo Pillars 3.3).
+    """Parse the first ``top`` labels of an answer with levels from 0 to 1 (Emo Pillars 3.3).
 
-    "0,7", "7/10" and "70%" are levels; "high", a bare 7, a range or a negative number is none.
+    "0,7", "7/10" and "70%" are levels. "high", a bare 7, a range or a negative number is not.
 
     Args:
-        answer: the raw answer with its dictated start.
-        template: of the prompt.
-        top: labels asked for.
+        answer: the raw answer with its predefined start.
+        template: the prompt's template.
+        top: number of requested labels.
     """
     found, rejected = [], []
     for line in lines_of(_ON_ONE_LINE.sub("\n", answer)):
-        got = _soft_label(line.text, line.listed, template)
-        if isinstance(got, SoftLabel):
-            found.append(got)
-        elif got is not None:
-            rejected.append(got)
+        result = _soft_label(line.text, line.listed, template)
+        if isinstance(result, SoftLabel):
+            found.append(result)
+        elif result is not None:
+            rejected.append(result)
     kept = without_repeats(found, lambda one: one.raw_label, "repeated_label")
     beyond = [Rejected("beyond_top", f"{one.raw_label} {one.level}") for one in kept.items[top:]]
     return Parsed(kept.items[:top], rejected + kept.rejected + beyond)
@@ -75,7 +75,7 @@ def _soft_label(text: str, listed: bool, template: str) -> SoftLabel | Rejected 
 
 
 def level_of(number: str, of: str | None = None, percent: bool = False) -> float | None:
-    """A level from 0 to 1, to two decimals; None where a number is none."""
+    """Return a level from 0 to 1 with two decimals; None for a number out of range."""
     whole = 100.0 if percent else float(of.replace(",", ".")) if of else 1.0
     level = float(number.replace(",", ".")) / whole if whole > 0 else -1.0
     return round(level, 2) if 0 <= level <= 1 else None

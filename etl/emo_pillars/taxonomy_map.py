@@ -1,4 +1,4 @@
-"""Which of EDOS's 41 labels goes with which of the 28: learned from two models' answers to the same turns (ours)."""
+"""Map EDOS's 41 labels to the 28 labels by two models' answers to the same turns (ours)."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -11,44 +11,44 @@ NEUTRAL = "neutral"
 
 
 def unanswered(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos: str, pillars: str) -> DataFrame:
-    """The ledger's rows of turns that a model has not answered (``no_answer``), a dialogue each."""
+    """Return a ledger row for each dialogue with turns that a model has not answered (``no_answer``)."""
     ours = _answered(scores, edos).select("history_hash", F.lit(True).alias("ours"))
     theirs = _answered(answers, pillars).select("text_hash", F.lit(True).alias("theirs"))
     found = _turns(dialogues).join(ours, "history_hash", "left").join(theirs, "text_hash", "left")
     missing = found.where(F.col("ours").isNull() | F.col("theirs").isNull())
     each = missing.groupBy("dialogue_id").agg(F.count("*").alias("units"))
-    return each.select(*left_out("dialogue", "dialogue_id", F.lit("no_answer"), F.col("units")))
+    return each.select(*left_out("dialogue", "dialogue_id", "no_answer", F.col("units")))
 
 
 def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos: str, pillars: str) -> DataFrame:
-    """Pairs of an EDOS label and one of the 28, by how often two models give them to the same turn.
+    """Count how often two models give an EDOS label and one of the 28 labels to the same turn.
 
-    EDOS's classifier reads a turn with the turns before it and gives one label; the model of the 28 reads the turn and
-    gives those from its threshold on, or neutral. Each turn counts, as often as it is there.
+    EDOS's classifier reads a turn with its history and gives one label. The other model reads only the turn and gives
+    all labels above its threshold, or neutral. Repeated turns are counted repeatedly.
 
     Args:
         dialogues: dialogue_id, turns.
-        scores: ``edos.dialogue_scores``, of which the model ``edos`` counts.
-        answers: ``emo_pillars.turn_answers``, of which the model ``pillars`` counts.
+        scores: ``edos.dialogue_scores``.
+        answers: ``emo_pillars.turn_answers``.
+        edos, pillars: identities of the two models. Rows of other models are ignored.
 
     Returns:
-        (edos_label, label, turns, edos_turns, label_turns, all_turns, share_of_edos, share_of_label, lift, pmi): pairs
-        that occur; shares are P(label | edos_label) and P(edos_label | label); lift is how much more often than by
-        chance, pmi its binary logarithm.
+        (edos_label, label, turns, edos_turns, label_turns, all_turns, share_of_edos, share_of_label, lift, pmi) of the
+        pairs that occur. The shares are P(label | edos_label) and P(edos_label | label). The lift is the ratio to the
+        frequency by chance, and pmi is its binary logarithm.
     """
     turns = _turns(dialogues)
     ours = _answered(scores, edos).select("history_hash", F.col("label").alias("edos_label"))
     given = F.when(F.size(given_labels()) > 0, given_labels()).otherwise(F.array(F.lit(NEUTRAL)))
     theirs = _answered(answers, pillars).select("text_hash", given.alias("labels"))
     both = turns.join(ours, "history_hash").join(theirs, "text_hash")
-    # A turn's labels each count, so the 28 labels' turns add up to more than all turns.
+    # A turn can have several of the 28 labels, so their counts add up to more than all turns.
     of_edos = both.groupBy("edos_label").agg(F.count("*").alias("edos_turns"))
-    said = both.select("edos_label", F.explode("labels").alias("label"))
-    of_label = said.groupBy("label").agg(F.count("*").alias("label_turns"))
-    pairs = said.groupBy("edos_label", "label").agg(F.count("*").alias("turns"))
-    rows = (
-        pairs.join(of_edos, "edos_label").join(of_label, "label").crossJoin(both.agg(F.count("*").alias("all_turns")))
-    )
+    each = both.select("edos_label", F.explode("labels").alias("label"))
+    of_label = each.groupBy("label").agg(F.count("*").alias("label_turns"))
+    pairs = each.groupBy("edos_label", "label").agg(F.count("*").alias("turns"))
+    total = both.agg(F.count("*").alias("all_turns"))
+    rows = pairs.join(of_edos, "edos_label").join(of_label, "label").crossJoin(total)
     lift = F.col("turns").cast("double") * F.col("all_turns") / (F.col("edos_turns") * F.col("label_turns"))
     return rows.select(
         "edos_label", "label", "turns", "edos_turns", "label_turns", "all_turns",
@@ -59,7 +59,7 @@ def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, ed
 
 
 def _turns(dialogues: DataFrame) -> DataFrame:
-    """Each turn as both models are asked about it: dialogue_id, history_hash, text_hash."""
+    """Return the keys of each turn for both models: dialogue_id, history_hash, text_hash."""
     return dialogues.select("dialogue_id", "turns", F.posexplode("turns").alias("turn", "text")).select(
         "dialogue_id", history_hash(F.slice("turns", F.lit(1), F.col("turn") + 1)).alias("history_hash"),
         text_hash(F.col("text")).alias("text_hash"),

@@ -1,4 +1,4 @@
-"""Reading the names of topics, and their categories, out of answers (Emo Pillars H)."""
+"""Parse the names and categories of topics from answers (Emo Pillars H)."""
 
 import re
 from typing import NamedTuple
@@ -23,14 +23,14 @@ _AFTER_TOPIC = re.compile(r".*(?::|->|→|\s[-–—])\s*", re.DOTALL)
 
 
 class Named(NamedTuple):
-    """A name or a category, and the number that it was given in the answer; 0 for none."""
+    """A name or a category, and its number in the answer; 0 for none."""
 
     number: int
     text: str
 
 
 def parse_topic_name(answer: str, template: str, cut_off: bool = False) -> Parsed:
-    """A topic's name, ten words at most (Emo Pillars H)."""
+    """Parse a topic's name of at most ten words (Emo Pillars H)."""
     lines = [line for line in lines_of(answer) if not line.text.endswith(":")] or [Line("", False)]
     text = _short(_OPENING.sub("", lines[0].text, count=1))
     if cut_off and len(lines) == 1:
@@ -40,7 +40,7 @@ def parse_topic_name(answer: str, template: str, cut_off: bool = False) -> Parse
 
 
 def parse_categories(answer: str, template: str, cut_off: bool = False) -> Parsed:
-    """Categories by their topics' numbers, two words at most; what comes after a repeated topic (Emo Pillars H)."""
+    """Parse categories of at most two words with their topics' numbers, without a repeated topic (Emo Pillars H)."""
     found, rejected = [], []
     lines = [line for line in plain(answer).splitlines() if line.strip()]
     for place, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Topics of utterances: communities of their similarity graph, with keywords (Emo Pillars 7, H). Pure functions."""
+"""Find topics of utterances: communities of their similarity graph, with keywords (Emo Pillars 7, H)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from udfs.conversation_vectors import unit
 
 KEYWORDS = 8
 EXAMPLES = 20
-"""Emo Pillars H: what a topic's name is read from."""
+"""Number of utterances from which a topic is named (Emo Pillars H)."""
 
 
 class Topic(NamedTuple):
@@ -24,15 +24,15 @@ class Topic(NamedTuple):
 
 
 def communities(vectors: NDArray[np.floating], above: float, seed: int) -> list[list[int]]:
-    """Rows in communities of greatest modularity by Louvain's method, the largest first (Blondel et al., 2008).
+    """Group rows into communities by Louvain's method, the largest first (Blondel et al., 2008).
 
-    An edge joins two rows with a cosine above the threshold, as heavy as the cosine; a row without edges is a community
-    of its own.
+    An edge joins two rows whose cosine exceeds the threshold, with the cosine as its weight. A row without edges is a
+    separate community.
 
     Args:
-        vectors: (n, size), in an order that depends on content.
-        above: see ``emo_pillars.analysis.topic_similarity``.
-        seed: of the order in which rows are moved.
+        vectors: array of shape (n, size), in an order that depends on content.
+        above: threshold, see ``emo_pillars.analysis.topic_similarity``.
+        seed: seed of Louvain's method.
     """
     import networkx
 
@@ -41,9 +41,7 @@ def communities(vectors: NDArray[np.floating], above: float, seed: int) -> list[
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(rows)))
     left, right = np.nonzero(product > above)
-    graph.add_weighted_edges_from(
-        (int(a), int(b), float(product[a, b])) for a, b in zip(left, right, strict=True)
-    )  # fmt: skip
+    graph.add_weighted_edges_from((int(a), int(b), float(product[a, b])) for a, b in zip(left, right, strict=True))
     found = networkx.community.louvain_communities(graph, seed=seed)
     return sorted((sorted(one) for one in found), key=lambda one: (-len(one), one))
 
@@ -51,36 +49,36 @@ def communities(vectors: NDArray[np.floating], above: float, seed: int) -> list[
 def topics_of(
     emotion: str, texts: Sequence[str], vectors: NDArray[np.floating], above: float, seed: int
 ) -> list[Topic]:
-    """The topics of utterances, the largest first, with the words that stand out in each (ours).
+    """Return the topics of one emotion's utterances, the largest first, with their keywords (ours).
 
     Args:
-        emotion: of all of them.
-        texts: in the order of their ids.
-        vectors: of the texts.
-        above, seed: as for ``communities``.
+        emotion: emotion of all utterances.
+        texts: utterances in the order of their ids.
+        vectors: their embeddings.
+        above, seed: see ``communities``.
     """
     if not texts:
         return []
     found = communities(vectors, above, seed)
     words = keywords([" ".join(texts[place] for place in one) for one in found])
     return [
-        Topic(emotion, number, len(one), own, [texts[place] for place in one[:EXAMPLES]])
-        for number, (one, own) in enumerate(zip(found, words, strict=True), 1)
+        Topic(emotion, number, len(one), top, [texts[place] for place in one[:EXAMPLES]])
+        for number, (one, top) in enumerate(zip(found, words, strict=True), 1)
     ]
 
 
-def keywords(documents: Sequence[str], most: int = KEYWORDS) -> list[list[str]]:
-    """Each document's words of the highest tf-idf among the documents, equal ones in alphabetical order."""
+def keywords(documents: Sequence[str]) -> list[list[str]]:
+    """Return each document's words of the highest tf-idf, ties in alphabetical order."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(stop_words="english", token_pattern=r"(?u)\b[^\W\d_]{3,}\b", sublinear_tf=True)
     try:
         weights = vectorizer.fit_transform(documents)
-    except ValueError:  # no document has a word that counts
+    except ValueError:  # the vocabulary is empty
         return [[] for _ in documents]
     names = vectorizer.get_feature_names_out()
     found = []
     for row in weights:
         order = sorted(zip(row.indices, row.data, strict=True), key=lambda one: (-round(one[1], 6), names[one[0]]))
-        found.append([str(names[place]) for place, _ in order[:most]])
+        found.append([str(names[place]) for place, _ in order[:KEYWORDS]])
     return found

@@ -1,25 +1,21 @@
-"""Files of labelled texts, a row a line, read whole on the driver: some MB each."""
+"""Read files of labelled texts with one row per line. They have some MB each and are read on the driver."""
 
 import gzip
 import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from conf.errors import InputError
-from etl.emo_pillars.transfer_sets import DROPPED
-from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import Outcome
 
 MOST_BYTES = 256 << 20
 
 
 def lines_of(file: Path, setting: str) -> list[str]:
-    """The lines of a UTF-8 file (.gz too); only newlines end them.
+    """Read the lines of a UTF-8 file (.gz too). Only newlines end a line.
 
     Raises:
-        InputError: it cannot be read, is not UTF-8, or is larger than any of these sets.
+        InputError: the file is unreadable, not UTF-8, or larger than ``MOST_BYTES``.
     """
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as content:
@@ -34,15 +30,16 @@ def lines_of(file: Path, setting: str) -> list[str]:
 def parts_of(
     path: str | None, endings: Sequence[str], needed: Sequence[str], more: Sequence[str], setting: str
 ) -> dict[str, list[str]]:
-    """The lines of each part of a set in a folder, by the part's name: NAME with one of the endings, .gz too.
+    """Read the lines of each part of a set. A part's file is its name with one of the endings, optionally .gz.
 
     Args:
-        path: the folder; None where nobody named it.
-        endings: of its files, as ``.tsv``.
-        needed, more: parts that must and may be there.
+        path: the folder; None if it is not set.
+        endings: endings of its files, such as ``.tsv``.
+        needed, more: required and optional parts.
+        setting: the setting's name for error messages.
 
     Raises:
-        InputError: no folder is named, or a part is not there.
+        InputError: no folder is set, or a required part is missing.
     """
     if path is None:
         raise InputError(f"{setting} is not set: name its folder")
@@ -58,10 +55,10 @@ def parts_of(
 
 
 def one_file(path: str | None, names: Sequence[str], setting: str) -> list[str]:
-    """The lines of a file, or of the first of ``names`` in the folder that ``path`` is.
+    """Read the lines of a file, or of the first of ``names`` in a folder.
 
     Raises:
-        InputError: nothing is named, or it is not there.
+        InputError: no path is set, or the file is missing.
     """
     if path is None:
         raise InputError(f"{setting} is not set: name its file")
@@ -70,14 +67,3 @@ def one_file(path: str | None, names: Sequence[str], setting: str) -> list[str]:
     if not places:
         raise InputError(f"{setting}: {path} is no file, and has no {' or '.join(names)}")
     return lines_of(places[0], setting)
-
-
-def set_rows(found: Any, schema: str, run: StageRun) -> Outcome:
-    """Rows and ledger of a set that was read on the driver.
-
-    Args:
-        found: of one of the readers in ``etl.emo_pillars.transfer_sets``.
-        schema: of its rows.
-    """
-    rows = run.spark.createDataFrame(found.rows, schema)
-    return Outcome(rows, run.spark.createDataFrame(found.dropped, DROPPED), rows_in=found.rows_in)

@@ -1,4 +1,4 @@
-"""How answers of 28 labels are scored on each task (Emo Pillars 5.1.2, 5.1.3, 5.2.2)."""
+"""Score models of 28 labels on the transfer tasks (Emo Pillars 5.1.2, 5.1.3, 5.2.2)."""
 
 from typing import Any, NamedTuple
 
@@ -7,20 +7,14 @@ from numpy.typing import NDArray
 
 from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, ISEAR_LABELS, OTHERS
-from udfs.models.classifiers.multi_label_metrics import (
-    Probabilities,
-    Truth,
-    class_rows,
-    counts_at,
-    counts_of,
-    macro_and_micro,
-)
+from udfs.models.classifiers import multi_label_metrics as metrics
+from udfs.models.classifiers.multi_label_metrics import Probabilities, Truth, counts_of
 
 MACRO, MICRO = "macro", "micro"
 
 
 class Score(NamedTuple):
-    """One class's row of a results table, or all classes' together."""
+    """A row of a results table, for one class or for an average."""
 
     scored: str
     name: str
@@ -32,17 +26,18 @@ class Score(NamedTuple):
 
 
 def goemotions_scores(probabilities: Probabilities, truth: Truth, threshold: float) -> list[Score]:
-    """All 28 labels from the threshold on (Emo Pillars Tables 2 and 10).
+    """Score all 28 labels at the threshold (Emo Pillars Tables 2 and 10).
 
     Args:
-        probabilities, truth: (rows, 28).
+        probabilities, truth: arrays of shape (rows, 28).
+        threshold: least probability of a given label.
     """
-    counts = counts_at(probabilities, truth, threshold)
+    counts = metrics.counts_at(probabilities, truth, threshold)
     return scores_of("28 labels, threshold", counts, goemotions_labels())
 
 
 def isear_scores(probabilities: Probabilities, truth: Truth, threshold: float) -> list[Score]:
-    """ISEAR's seven, other labels ignored: the strongest of the seven, or those from the threshold on (Table 3)."""
+    """Score ISEAR's seven labels, ignoring others: the strongest, and those at the threshold (Table 3)."""
     names = goemotions_labels()
     seven = [names.index(label) for label in ISEAR_LABELS.values()]
     given, known = probabilities[:, seven], truth[:, seven]
@@ -54,12 +49,13 @@ def isear_scores(probabilities: Probabilities, truth: Truth, threshold: float) -
 
 
 def emocontext_scores(probabilities: Probabilities, emotions: list[str]) -> list[Score]:
-    """EmoContext's three emotions with others and without (Emo Pillars Tables 6 and 7).
+    """Score EmoContext's three emotions with and without others (Emo Pillars Tables 6 and 7).
 
-    The strongest of the 28 labels decides; one that is none of the three emotions' is others.
+    The strongest of the 28 labels is used. It counts as others if it belongs to none of the three emotions.
 
     Args:
-        emotions: the true one of each row.
+        probabilities: array of shape (rows, 28).
+        emotions: the true emotion of each row.
     """
     classes = (*EMOCONTEXT_LABELS, OTHERS)
     names = goemotions_labels()
@@ -75,13 +71,13 @@ def emocontext_scores(probabilities: Probabilities, emotions: list[str]) -> list
 
 
 def scores_of(scored: str, counts: NDArray[np.int64], names: tuple[str, ...]) -> list[Score]:
-    """Each class's row from counts (3, classes), then the macro and the micro average."""
-    rows: list[dict[str, Any]] = class_rows(counts, names)
+    """Return a row for each class of counts (3, classes), then the macro and the micro average."""
+    rows: list[dict[str, Any]] = metrics.class_rows(counts, names)
     each = [
         Score(scored, row["label"], row["precision"], row["recall"], row["f1"], row["support"], row["predicted"])
         for row in rows
     ]
-    both = macro_and_micro(counts)
+    both = metrics.macro_and_micro(counts)
     _, predicted, support = (int(total) for total in counts.sum(axis=1))
     return each + [
         Score(scored, kind, both[f"{kind}_precision"], both[f"{kind}_recall"], both[f"{kind}_f1"], support, predicted)

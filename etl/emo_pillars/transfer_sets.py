@@ -1,15 +1,13 @@
-"""People's own labelled sets that models are tried on: GoEmotions, ISEAR and EmoContext (Emo Pillars 5)."""
+"""Parse the labelled sets that models are transferred to: GoEmotions, ISEAR and EmoContext (Emo Pillars 5)."""
 
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
+from etl.tables.outcome import LocalRows
 
-DROPPED = "unit string, id string, reason string, detail string, units bigint"
 GOEMOTIONS = "text_id string, text string, labels array<string>, part string, split string"
 ISEAR = "report_id string, text string, emotion string, label string, fold int"
 EMOCONTEXT = "dialogue_id string, turns array<string>, emotion string, part string, split string"
@@ -18,11 +16,10 @@ ISEAR_LABELS = {
     "anger": "anger", "disgust": "disgust", "fear": "fear", "sadness": "sadness", "joy": "joy",
     "shame": "embarrassment", "guilt": "remorse",
 }  # fmt: skip
-"""Emo Pillars 5.1.3: the seven emotions, and the label that each counts as."""
+"""The label of each of the seven emotions (Emo Pillars 5.1.3)."""
 EMOCONTEXT_LABELS = {"happy": "joy", "sad": "sadness", "angry": "anger"}
-"""Emo Pillars 5.2.2: the emotions and their labels; ours, for the paper names no map."""
+"""The label of each emotion (Emo Pillars 5.2.2). Ours, as the paper gives no mapping."""
 OTHERS = "others"
-MOST_DETAIL = 200
 
 _LINE_BREAK = re.compile(r"\s*á(?:\||(?=\s|$))\s*")
 _NO_REPORT = re.compile(
@@ -34,32 +31,17 @@ _NO_REPORT = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """Rows read from a set, and ledger rows of those that are none."""
+def goemotions_comments(parts: Mapping[str, Iterable[str]], validation_share: float) -> LocalRows:
+    """Parse GoEmotions' comments as ``GOEMOTIONS`` from TSV lines of text, label ids and id (Emo Pillars 5.1.2).
 
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
-    dropped: list[tuple[str, str, str, str, int]] = field(default_factory=list)
-
-    @property
-    def rows_in(self) -> int:
-        return len(self.rows) + len(self.dropped)
-
-    def drop(self, unit: str, place: str, reason: str, detail: str) -> None:
-        self.dropped.append((unit, place, reason, detail[:MOST_DETAIL], 1))
-
-
-def goemotions_comments(parts: Mapping[str, Iterable[str]], validation_share: float) -> Labelled:
-    """Comments of GoEmotions' files: text, label ids with commas, the comment's id, tabs between (Emo Pillars 5.1.2).
-
-    The original splits are kept. Where there is no test part, dev is what is measured on, and a share of the training
-    comments chooses the threshold, by their text's hash (ours).
+    The original splits are kept. Without a test part, dev becomes the test split, and a share of the training comments
+    becomes the validation split, by their text's hash (ours).
 
     Args:
-        parts: lines of ``train``, ``dev`` and ``test``, as far as they are there.
-        validation_share: of the training comments.
+        parts: lines of ``train``, ``dev`` and optionally ``test``.
+        validation_share: share of the training comments.
     """
-    found, names = Labelled(), goemotions_labels()
+    found, names = LocalRows(), goemotions_labels()
     seen: set[str] = set()
     for part, lines in parts.items():
         for number, line in enumerate(lines, 1):
@@ -78,19 +60,20 @@ def goemotions_comments(parts: Mapping[str, Iterable[str]], validation_share: fl
     return found
 
 
-def isear_reports(lines: Iterable[str], folds: int) -> Labelled:
-    """ISEAR's reports from the lines of its CSV, ``|`` between the cells (Emo Pillars 5.1.3).
+def isear_reports(lines: Iterable[str], folds: int) -> LocalRows:
+    """Parse ISEAR's reports as ``ISEAR`` from the lines of its CSV with ``|`` between cells (Emo Pillars 5.1.3).
 
-    Reports such as "[ No response.]" go. Of equal texts all are in one fold, which the text's hash chooses (ours).
+    Reports such as "[ No response.]" are dropped. A hash of the text chooses the fold, so that equal texts are in one
+    fold (ours).
 
     Args:
-        lines: the first is the head, which names the columns Field1 (the emotion) and SIT (the report).
-        folds: how many there are.
+        lines: lines of the file. The header has the columns Field1 (the emotion) and SIT (the report).
+        folds: number of folds.
 
     Raises:
-        InputError: the head names no such columns.
+        InputError: the header lacks a column.
     """
-    found, rows = Labelled(), iter(lines)
+    found, rows = LocalRows(), iter(lines)
     names = next(rows, "").lstrip("\ufeff").rstrip("\r\n").split("|")
     if not {"Field1", "SIT"} <= set(names):
         raise InputError("emo_pillars.isear: its head names no columns Field1 and SIT, with | between")
@@ -103,7 +86,7 @@ def isear_reports(lines: Iterable[str], folds: int) -> Labelled:
         if len(cells) < len(names):
             found.drop("report", place, "too_few_cells", line)
             continue
-        # A bar within the report makes more cells of it.
+        # The report itself may contain bars.
         text, emotion = report_text("|".join(cells[text_at : len(cells) - after])), cells[emotion_at].strip().lower()
         if emotion not in ISEAR_LABELS:
             found.drop("report", place, "unknown_emotion", f"{emotion}: {text}")
@@ -116,7 +99,7 @@ def isear_reports(lines: Iterable[str], folds: int) -> Labelled:
 
 
 def report_text(cell: str) -> str:
-    """A report as it was written: a lone á stands for a line's end, quotes within are escaped."""
+    """Return a report as it was written. A lone á encodes a line break, and inner quotes are escaped."""
     text = _LINE_BREAK.sub(" ", cell)
     if text.endswith('"') and '\\"' in text:
         text = text[:-1]
@@ -125,17 +108,17 @@ def report_text(cell: str) -> str:
 
 def emocontext_dialogues(
     parts: Mapping[str, Iterable[str]], validation_share: float, held_out_share: float
-) -> Labelled:
-    """EmoContext's dialogues of three turns, the last with an emotion (Emo Pillars 5.2.2).
+) -> LocalRows:
+    """Parse EmoContext's dialogues as ``EMOCONTEXT``: three turns and the last one's emotion (Emo Pillars 5.2.2).
 
-    Where there is no dev part, a share of the training dialogues is held out; another share chooses the threshold. Both
-    by the hash of what is said, so that a dialogue that is there twice is on one side (ours).
+    Without a dev part, a share of the training dialogues becomes the test split. Another share becomes the validation
+    split. Both are chosen by a hash of the turns, so that equal dialogues are in one split (ours).
 
     Args:
-        parts: lines of ``train`` and ``dev``, each with a head: id, turn1, turn2, turn3, label, tabs between.
-        validation_share, held_out_share: of the training dialogues.
+        parts: TSV lines of ``train`` and optionally ``dev``: id, turn1, turn2, turn3, label, with a header.
+        validation_share, held_out_share: shares of the training dialogues.
     """
-    found = Labelled()
+    found = LocalRows()
     for part, lines in parts.items():
         for number, line in enumerate(lines, 1):
             cells = line.rstrip("\r\n").split("\t")
@@ -147,18 +130,14 @@ def emocontext_dialogues(
             elif emotion not in EMOCONTEXT_LABELS and emotion != OTHERS:
                 found.drop("dialogue", f"{part}:{number}", "unknown_emotion", line)
             else:
-                share, split = content_place("\n".join(turns).lower()), "test"
-                if part == "train":
-                    held_out = 0.0 if "dev" in parts else held_out_share
-                    split = _by_share(share, held_out, validation_share)
+                share = content_place("\n".join(turns).lower())
+                held_out = 0.0 if "dev" in parts else held_out_share
+                if part != "train" or share < held_out:
+                    split = "test"
+                else:
+                    split = "validation" if share < held_out + validation_share else "train"
                 found.rows.append((f"{part}-{number:06d}", turns, emotion, part, split))
     return found
-
-
-def _by_share(share: float, held_out: float, validation: float) -> str:
-    if share < held_out:
-        return "test"
-    return "validation" if share < held_out + validation else "train"
 
 
 def _split_of(part: str, has_test: bool, drawn: bool) -> str:
@@ -168,7 +147,7 @@ def _split_of(part: str, has_test: bool, drawn: bool) -> str:
 
 
 def _label_ids(cell: str, classes: int) -> list[int] | None:
-    """Label ids with commas between; None where one is none."""
+    """Return comma-separated label ids; None if one is invalid."""
     found = [one.strip() for one in cell.split(",")]
     if not all(one.isascii() and one.isdigit() and len(one) < 4 and int(one) < classes for one in found):
         return None
@@ -176,15 +155,15 @@ def _label_ids(cell: str, classes: int) -> list[int] | None:
 
 
 def content_place(text: str) -> float:
-    """A place in 0..1 from the text alone."""
+    """Return a number in [0, 1) that depends only on the text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
 
 
 def emocontext_context(turns: Sequence[str]) -> str:
-    """The two turns before the last as one context; the paper names no form, but shows them so (Table 8)."""
+    """Return the first two turns as one context, in the form of the paper's Table 8."""
     return " ".join(f"{speaker}: {turn}" for speaker, turn in zip(("User", "Agent"), turns, strict=True))
 
 
 def emocontext_truth(emotion: str) -> tuple[str, ...]:
-    """The labels that a dialogue's emotion counts as; others are neutral until a model relabels them."""
+    """Return the labels of a dialogue's emotion. Others are neutral until a model relabels them."""
     return (EMOCONTEXT_LABELS.get(emotion, "neutral"),)

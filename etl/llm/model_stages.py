@@ -1,4 +1,4 @@
-"""How stages ask models: each prompt or text once, answers kept for good, and read by a stage of their own."""
+"""Declare the stages that call models. Each prompt or text is sent once, and other stages parse the stored answers."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from udfs.generate import Source
 
 PROMPTS_PER_MINUTE = 10
-"""Of one core with the smallest model; a GPU does more, its slices are then shorter."""
+"""Throughput of one core with the smallest model, for planning slices. A GPU is faster."""
 
 
 def prompt_stage(
     reads: tuple[Table, ...], writes: Table, model: str, per_minute: float = PROMPTS_PER_MINUTE, **declared: Any
 ) -> Declare:
-    """Declare a stage that asks a language model, by a function from its inputs to ``with_requests`` rows.
+    """Declare a stage that sends requests to a language model. Its function returns ``with_requests`` rows.
 
-    Other settings mean other prompts, so that no answer is ever thrown away for them.
+    Changed settings give other requests, so stored answers stay valid.
 
     Args:
         reads: input tables.
         writes: the step's table of raw answers.
-        model: the key under ``models`` that holds the language model's URI.
-        per_minute: prompts that one core answers, for planning: fewer of long texts.
-        declared: what else ``stage`` takes, such as the settings and templates that the prompts depend on.
+        model: key under ``models`` of the language model.
+        per_minute: prompts per minute and core, for planning.
+        declared: further arguments of ``stage``, such as settings and templates of the prompts.
     """
 
     def declare(asked: Callable[..., DataFrame]) -> Stage:
@@ -41,7 +41,10 @@ def prompt_stage(
 
         @wraps(asked)
         def answers(requests: DataFrame, *inputs: Any) -> DataFrame:
-            return answered(requests, inputs[-1], model)
+            from udfs.generate import generate_answers
+
+            run = inputs[-1]
+            return generate_answers(requests, source(run, model), run.compute.partitions)
 
         return manual_stage(
             reads=reads, writes=writes, models=(model,), units="prompts", options=("llm",), **declared,
@@ -54,28 +57,28 @@ def prompt_stage(
 
 
 def answer_stage(asking: Stage, writes: Table, units: RowAccounting | str, *resources: str) -> Declare:
-    """Declare the stage that reads what ``asking`` was answered, by a function from ``with_answers`` rows.
+    """Declare the stage that parses the answers of a ``prompt_stage``. Its function takes ``with_answers`` rows.
 
-    It makes the same requests from the same inputs, settings and templates, and finds the answers by them.
+    It builds the same requests from the same inputs, settings and templates, and joins them with the answers.
 
     Args:
-        asking: the stage that ``prompt_stage`` declared.
-        writes: its table.
-        units: what it accounts in.
-        resources: files of ``conf`` that only the reading uses.
+        asking: the ``prompt_stage``.
+        writes: output table.
+        units: units of the row accounting.
+        resources: files of ``conf`` that only the parser uses.
     """
-    asked: Callable[..., DataFrame] = unwrap(asking.function)
-    (model,), said = (one.name for one in asking.models), asking.writes
-    assert isinstance(said, Table)
+    requests: Callable[..., DataFrame] = unwrap(asking.function)
+    (model,), raw_answers = (one.name for one in asking.models), asking.writes
+    assert isinstance(raw_answers, Table)
 
     def declare(read: Callable[[DataFrame, StageRun], Outcome]) -> Stage:
         @wraps(read)
         def rows(*inputs: Any) -> Outcome:
             *frames, answers, run = inputs
-            return read(with_answers(asked(*frames, run), answers, run.models[model].identity), run)
+            return read(with_answers(requests(*frames, run), answers, run.models[model].identity), run)
 
         return manual_stage(
-            reads=(*asking.reads, said), writes=writes, models=(model,), settings=asking.settings, units=units,
+            reads=(*asking.reads, raw_answers), writes=writes, models=(model,), settings=asking.settings, units=units,
             resources=(*asking.resources, *resources),
         )(rows)  # fmt: skip
 
@@ -85,13 +88,13 @@ def answer_stage(asking: Stage, writes: Table, units: RowAccounting | str, *reso
 def model_stage(
     answer: Callable[[DataFrame, StageRun, str], DataFrame], model: str, per_minute: float, **declared: Any
 ) -> Declare:
-    """Declare a stage that asks a model about each row once, by a function from its inputs to the rows to ask about.
+    """Declare a stage that applies a model to each row once. Its function returns these rows.
 
     Args:
         answer: one of the functions below.
-        model: the key under ``models`` that holds its URI.
-        per_minute: rows that one core does, for planning.
-        declared: what else ``stage`` takes.
+        model: key under ``models`` of the model.
+        per_minute: rows per minute and core, for planning.
+        declared: further arguments of ``stage``.
     """
 
     def declare(pending: Callable[..., DataFrame]) -> Stage:
@@ -107,47 +110,36 @@ def model_stage(
 
 
 def embeddings(texts: DataFrame, run: StageRun, model: str) -> DataFrame:
-    """An embedding of each text."""
+    """Return an embedding of each text."""
     from udfs.predict import embed_texts
 
     return embed_texts(texts, **run.model_arguments(model))
 
 
 def text_scores(texts: DataFrame, run: StageRun, model: str) -> DataFrame:
-    """A classifier's scores for each text."""
+    """Return a classifier's scores of each text."""
     from udfs.predict import score_texts
 
     return score_texts(texts, **run.model_arguments(model))
 
 
 def history_scores(histories: DataFrame, run: StageRun, model: str) -> DataFrame:
-    """A dialogue classifier's scores for the last turn of each history."""
+    """Return a dialogue classifier's scores of each history's last turn."""
     from udfs.predict import score_histories
 
     return score_histories(histories, **run.model_arguments(model))
 
 
 def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:
-    """A multi-label classifier's scores for each utterance with its context."""
+    """Return a multi-label classifier's scores of each utterance with its context."""
     from udfs.predict import answer_passages
 
     return answer_passages(passages, **run.model_arguments(model))
 
 
-def answered(requests: DataFrame, run: StageRun, by: str) -> DataFrame:
-    """A language model's raw answers to requests, for the step's table of generations.
-
-    Args:
-        by: the key under ``models`` that holds its URI.
-    """
-    from udfs.generate import generate_answers
-
-    return generate_answers(requests, source(run, by), run.compute.partitions)
-
-
-def source(run: StageRun, by: str) -> "Source":
-    """Where the answers of the model under ``models.<by>`` come from; its stage declares the option ``llm``."""
+def source(run: StageRun, name: str) -> "Source":
+    """Return the source of answers of the model ``models.<name>``. Its stage must declare the option ``llm``."""
     from udfs.generate import source_of
 
-    model, compute = run.models[by], run.compute
+    model, compute = run.models[name], run.compute
     return source_of(str(model.path), model.identity, run.settings.llm, compute.threads, compute.partitions)

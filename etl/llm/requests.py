@@ -1,7 +1,7 @@
-"""What a language model is asked, keyed by content: one row of ``llm.generations`` each.
+"""Build requests to a language model, keyed by content, with one row of ``llm.generations`` each.
 
-The rows that a step's prompts stand for are joined with the answers by ``request_id``, which both sides compute
-from the same columns: answers can be parsed again, by other rules, without asking anything.
+A step's rows are joined with the answers by ``request_id``, which depends only on their columns. Stored answers can
+therefore be parsed again by other rules.
 """
 
 import hashlib
@@ -14,30 +14,27 @@ from udfs.llm_requests import REQUEST
 
 
 def parameters_hash(decoding: DecodingSettings) -> str:
-    """Of everything that decides how an answer is decoded."""
+    """Return a hash of all decoding parameters."""
     return hashlib.sha256(decoding.text().encode()).hexdigest()[:16]
 
 
 def prompt_hash(prompt: Column, answer_start: Column) -> Column:
-    """Of all that the model reads. Both texts' own hashes are hashed: no text can imitate the border."""
+    """Return a hash of the model's input. Hashing both texts' hashes avoids collisions at the border."""
     return F.sha2(F.concat(F.sha2(prompt, 256), F.sha2(answer_start, 256)), 256)
 
 
 def with_requests(
-    units: DataFrame,
-    prompt: Column,
-    decoding: DecodingSettings,
-    answer_start: Column | None = None,
+    units: DataFrame, prompt: Column, decoding: DecodingSettings, answer_start: Column | None = None,
     samples: Column | int = 1,
-) -> DataFrame:
-    """Units of a step with what is asked for each: one row a sample.
+) -> DataFrame:  # fmt: skip
+    """Add a step's requests to its units, with one row per sample.
 
     Args:
-        units: whatever the step goes through, one row each.
-        prompt: all that is asked.
-        decoding: of the step.
-        answer_start: dictated: the model goes on from there.
-        samples: how many answers each prompt gets, numbered from 0; units that get none are left out.
+        units: rows of the step, one per prompt.
+        prompt: the prompt.
+        decoding: decoding parameters of the step.
+        answer_start: predefined start of the answer, which the model continues.
+        samples: number of answers per prompt, numbered from 0. Units without samples are dropped.
 
     Returns:
         The units' columns with prompt, answer_start, sample, parameters, parameters_hash, prompt_hash, request_id.
@@ -56,22 +53,24 @@ def with_requests(
 
 
 def distinct_requests(asked: DataFrame) -> DataFrame:
-    """What is to be asked, each once, however many units it stands for."""
+    """Return the distinct requests, as several units can share one."""
     return asked.select(*REQUEST).dropDuplicates(["request_id"])
 
 
 def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFrame:
-    """Requests with their answers: ``answer`` is the dictated start and what the model made of it; ``error`` if none;
-    ``cut_off`` where the most tokens ended it.
+    """Join requests with their answers.
 
     Args:
-        asked: of ``with_requests``.
-        generations: the step's table of answers; only this model's count.
-        model: identity of the generator.
+        asked: rows of ``with_requests``.
+        generations: the step's table of answers.
+        model: identity of the generator. Rows of other models are ignored.
+
+    Returns:
+        The requests with answer (with its predefined start), cut_off (whether generation stopped at the token limit),
+        and error if there is no answer.
     """
-    said = generations.where(F.col("model") == model).select("request_id", "text", "finish_reason", "error")
-    found = asked.join(said, "request_id", "left")
-    return found.select(
+    answers = generations.where(F.col("model") == model).select("request_id", "text", "finish_reason", "error")
+    return asked.join(answers, "request_id", "left").select(
         *asked.columns,
         F.when(F.col("text").isNotNull(), F.concat("answer_start", "text")).alias("answer"),
         (F.coalesce("finish_reason", F.lit("")) == "length").alias("cut_off"),

@@ -1,7 +1,6 @@
-"""The three sets that generators learn from, as talks: turns in order, with labels where there are any (EDOS 5)."""
+"""Read the conversations of the generators' three data sets, with labels if available (EDOS 5)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -10,43 +9,36 @@ COLUMNS = ("Dialog_ID", "Type", "Text", "Label")
 CONVERSATIONS = """
     source string, dialogue_id string, whole string, turns array<struct<text: string, label: string>>
     """
-"""``whole`` is what no split divides: the film, or the conversation."""
+"""``whole`` is the film or conversation, which is in one split."""
 OS, EDOS, EMPATHETIC = "os", "edos", "empathetic"
-SOURCES = (OS, EDOS, EMPATHETIC)
 
 
 def subtitle_conversations(clean: DataFrame, edos: DataFrame) -> DataFrame:
-    """EDOS, and the cleaned dialogues that are not in it ("we excluded the EDOS dialogues", EDOS 5).
+    """Return EDOS and the other cleaned dialogues ("we excluded the EDOS dialogues", EDOS 5) as ``CONVERSATIONS``.
 
     Args:
         clean: ``subtitles.clean_dialogues``.
         edos: ``edos.dialogues``.
-
-    Returns:
-        Rows of ``CONVERSATIONS``.
     """
     film = F.concat(F.lit("film "), "movie_id").alias("whole")
     text = F.transform("turns", lambda turn: _turn(turn["text"], F.lit(None).cast("string")))
     labelled = F.transform("turns", lambda turn: _turn(turn["text"], turn["label"]))
     others = clean.join(edos.select("dialogue_id"), "dialogue_id", "left_anti")
-    parts = [
-        others.select(F.lit(OS).alias("source"), "dialogue_id", film, text.alias("turns")),
-        edos.select(F.lit(EDOS).alias("source"), "dialogue_id", film, labelled.alias("turns")),
-    ]
-    return reduce(DataFrame.unionByName, parts)
+    unlabelled = others.select(F.lit(OS).alias("source"), "dialogue_id", film, text.alias("turns"))
+    return unlabelled.unionByName(
+        edos.select(F.lit(EDOS).alias("source"), "dialogue_id", film, labelled.alias("turns"))
+    )
 
 
 def empathetic_conversations(
     spark: SparkSession, rows: Iterable[Mapping[str, str]], labels: Sequence[str]
 ) -> DataFrame:
-    """The conversations of EmpatheticDialogues; the situation that opens one is no turn.
+    """Return EmpatheticDialogues as ``CONVERSATIONS``, without the situations.
 
     Args:
+        spark: the session.
         rows: the released CSV's Dialog_ID, Type, Text, Label; a conversation's rows in order.
-        labels: the taxonomy; another label counts as none.
-
-    Returns:
-        Rows of ``CONVERSATIONS``.
+        labels: the taxonomy. Other labels become null.
     """
     known, talks = set(labels), dict[str, list[tuple[str, str | None]]]()
     for row in rows:

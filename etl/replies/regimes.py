@@ -1,4 +1,4 @@
-"""Which generators there are: what each is trained on, and from which it starts (EDOS 5)."""
+"""The training regimes of the response generators: data and initial weights (EDOS 5)."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ class Regime:
     """A way to train a generator.
 
     Attributes:
-        generator: its name in tables.
-        sources: of the rows it learns from.
-        starts_from: the generator whose weights it starts from; None: from nothing.
-        steered: whether it is told the replies' intents.
+        generator: name of the generator in tables.
+        sources: sources of its training rows.
+        starts_from: model with its initial weights; None for random ones.
+        steered: whether it is given the replies' intents.
     """
 
     generator: str
@@ -23,7 +23,7 @@ class Regime:
 
     @property
     def model(self) -> str:
-        """The name of its model among the settings."""
+        """Name of its model in the settings."""
         return f"reply_{self.generator}"
 
 
@@ -31,8 +31,8 @@ PRETRAINED = Regime("pretrained", (OS,))
 ON_EDOS = Regime("edos", (EDOS,), PRETRAINED.model)
 ON_EMPATHETIC = Regime("empathetic", (EMPATHETIC,), PRETRAINED.model)
 STEERED = Regime("steered", (EDOS, EMPATHETIC), ON_EMPATHETIC.model, steered=True)
-"""Ours, the paper's future work: every labelled reply, its label in the token that it begins from. It goes on from the
-generator that takes no intents, with which it is compared."""
+"""Ours, the paper's future work: trained on all labelled replies, with the label as the first token. It is initialised
+from the generator without intents, with which it is compared."""
 
 PAPERS = (PRETRAINED, ON_EDOS, ON_EMPATHETIC)
 ALL = (*PAPERS, STEERED)

@@ -1,4 +1,4 @@
-"""What generators are asked on held-out replies, each request under a hash of all that its answer depends on."""
+"""Build requests on held-out replies, each with a hash of everything that its answer depends on."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -10,7 +10,7 @@ from etl.common.hashes import history_hash
 
 
 def held_out_replies(examples: DataFrame, most: int | None) -> DataFrame:
-    """The test replies, or so many of each source by content hash: fewer are among more."""
+    """Return the test replies, or the first of each source by hash. A smaller number gives a subset of a larger."""
     rows = examples.where("split = 'test'")
     if most is None:
         return rows
@@ -19,12 +19,12 @@ def held_out_replies(examples: DataFrame, most: int | None) -> DataFrame:
 
 
 def plain_requests(replies: DataFrame, models: Mapping[str, str], how: str) -> DataFrame:
-    """Every reply asked of every generator, without an intent.
+    """Return a request without an intent for each reply and generator.
 
     Args:
         replies: rows of ``replies.examples``.
-        models: generator to its model's identity.
-        how: what else the answer depends on: settings as text.
+        models: identity of each generator's model.
+        how: the settings on which the answer depends, as text.
 
     Returns:
         request_id, example_id, source, generator, model, intent, context, expected.
@@ -36,26 +36,25 @@ def plain_requests(replies: DataFrame, models: Mapping[str, str], how: str) -> D
 def steered_requests(
     replies: DataFrame, steered: tuple[str, str], unsteered: tuple[str, str], intents: Sequence[str], how: str
 ) -> DataFrame:
-    """Every reply asked with every intent of the generator that can be told, and without of it and of another.
+    """Return requests of each reply to the steered generator with each intent, and to both without an intent.
 
     Args:
         replies: rows of ``replies.examples``.
         steered, unsteered: generator and its model's identity.
         intents: labels of the taxonomy.
-        how: as for :func:`plain_requests`.
+        how: see :func:`plain_requests`.
 
     Returns:
-        As :func:`plain_requests`.
+        The columns of :func:`plain_requests`.
     """
     each = replies.withColumn("wish", F.explode(F.array(*map(F.lit, intents))))
-    return _asked(each, *steered, F.col("wish"), how).unionByName(
-        plain_requests(replies, dict([steered, unsteered]), how)
-    )
+    plain = plain_requests(replies, dict([steered, unsteered]), how)
+    return _asked(each, *steered, F.col("wish"), how).unionByName(plain)
 
 
 def _asked(replies: DataFrame, generator: str, model: str, intent: Column, how: str) -> DataFrame:
-    said = history_hash(F.concat("context", F.array("reply")))
-    key = F.sha2(F.concat_ws("\n", F.lit(model), F.lit(how), "example_id", said, F.coalesce(intent, F.lit(""))), 256)
+    turns = history_hash(F.concat("context", F.array("reply")))
+    key = F.sha2(F.concat_ws("\n", F.lit(model), F.lit(how), "example_id", turns, F.coalesce(intent, F.lit(""))), 256)
     return replies.select(
         key.alias("request_id"), "example_id", "source", F.lit(generator).alias("generator"),
         F.lit(model).alias("model"), intent.alias("intent"), "context", F.col("reply").alias("expected"),

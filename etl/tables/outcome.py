@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+
+DROPPED_DDL = "unit string, id string, reason string, detail string, units bigint"
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,27 @@ class Outcome:
     dropped: DataFrame | None = None
     quarantined: DataFrame | None = None
     rows_in: int | None = None
+
+
+@dataclass(frozen=True)
+class LocalRows:
+    """Rows that were read on the driver, and ledger rows of those that were dropped."""
+
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    dropped: list[tuple[str, str, str, str, int]] = field(default_factory=list)
+
+    @property
+    def rows_in(self) -> int:
+        return len(self.rows) + len(self.dropped)
+
+    def drop(self, unit: str, row_id: str, reason: str, detail: str) -> None:
+        """Add a ledger row, with the detail cut to 200 characters."""
+        self.dropped.append((unit, row_id, reason, detail[:200], 1))
+
+    def to_outcome(self, spark: SparkSession, schema: str) -> Outcome:
+        """Return the rows as an outcome with the given schema."""
+        rows, dropped = spark.createDataFrame(self.rows, schema), spark.createDataFrame(self.dropped, DROPPED_DDL)
+        return Outcome(rows, dropped, rows_in=self.rows_in)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Support conversations by augmentation: sessions, queries, models tuned on a few, what they write (AugESC 4, 6.1)."""
+"""Generate support conversations: sessions, queries, tuned models and their texts (AugESC 4, 6.1)."""
 
 from itertools import chain
 
@@ -30,7 +30,7 @@ GENERATION, ROLES = "augesc.generation", ("seeker", "supporter")
     units="sessions",
 )
 def augesc_read_sessions(run: StageRun) -> Outcome:
-    """Read support conversations between people: ESConv in the forms that are passed on (AugESC 4.1)."""
+    """Read support conversations between people from the published forms of ESConv (AugESC 4.1)."""
     augesc = run.settings.augesc
     files = files_under(augesc.sessions, sessions.ENDINGS, "augesc.sessions")
     contrast = files_under(augesc.contrast_sessions, sessions.ENDINGS, "augesc.contrast_sessions")
@@ -46,7 +46,7 @@ def augesc_read_sessions(run: StageRun) -> Outcome:
     units="sessions",
 )
 def augesc_draw_sessions(known: DataFrame, run: StageRun) -> Outcome:
-    """Draw the sessions that a model is tuned on, as evenly over the problem types as the data allow (AugESC 4.1)."""
+    """Draw training sessions as evenly over the problem types as the data allow (AugESC 4.1)."""
     rules = run.settings.augesc.session_rules
     return sessions.training_draw(known, rules.training, rules.seed)
 
@@ -54,29 +54,25 @@ def augesc_draw_sessions(known: DataFrame, run: StageRun) -> Outcome:
 @manual_stage(writes=QUERIES, settings=("augesc.query_rules",), inputs=("augesc.queries",), units="posts",
               resources=tuple(f"{name}.txt" for name in LISTS))  # fmt: skip
 def augesc_collect_queries(run: StageRun) -> Outcome:
-    """Collect posts that begin conversations: EmpatheticDialogues' first posts, dumps of forums (AugESC 4.2, A)."""
+    """Collect posts that start conversations from EmpatheticDialogues and dumps of forums (AugESC 4.2, A)."""
     rules = run.settings.augesc.query_rules
     files = files_under(run.settings.augesc.queries, (*TALKS, *DUMPS), "augesc.queries")
-    talks = (csv_rows(name, queries.COLUMNS, "augesc.queries") for name in files if name.endswith(TALKS))
-    posts = queries.empathetic_posts(run.spark, chain.from_iterable(talks))
+    rows = (csv_rows(name, queries.COLUMNS, "augesc.queries") for name in files if name.endswith(TALKS))
+    posts = queries.empathetic_posts(run.spark, chain.from_iterable(rows))
     dumps = [name for name in files if not name.endswith(TALKS)]
     posts = queries.with_lengths(posts.unionByName(queries.forum_posts(run.spark, dumps))).cache()
     outcome = queries.chosen_queries(
-        posts,
-        tokens=(rules.min_tokens, rules.max_tokens),
-        emotions=rules.emotions or cased_words(EMOTIONS),
-        sensitive=cased_words(SENSITIVE),
-        medication=cased_words(MEDICATION),
-        forum_words=cased_words(FORUM),
+        posts, tokens=(rules.min_tokens, rules.max_tokens), emotions=rules.emotions or cased_words(EMOTIONS),
+        sensitive=cased_words(SENSITIVE), medication=cased_words(MEDICATION), forum_words=cased_words(FORUM),
         forums=[name.lower() for name in rules.forums],
-    )
+    )  # fmt: skip
     return Outcome(outcome.rows, outcome.dropped, rows_in=posts.count())
 
 
 @training_stage("augmenter", "models.augmenter_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
         enabled_if=f"{GENERATION}.augments", resources=(INSTRUCTION,))  # fmt: skip
 def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
-    """Tune a language model on a few sessions, so that it goes on from a query as people do (AugESC 4.1)."""
+    """Tune a language model on a few sessions, so that it continues a query as people do (AugESC 4.1)."""
     from etl.training.recipes.augesc import train_and_register_augmenter
 
     return train_and_register_augmenter(drawn, known, run)
@@ -87,18 +83,17 @@ def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) ->
     settings=(*under(GENERATION, "queries", "decoding"), "augesc.samples_per_query"),
 )  # fmt: skip
 def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
-    """Let the tuned model go on from each query, several times (AugESC 4.2)."""
-    return generation.augmenter_asked(posts, run.settings.augesc)
+    """Let the tuned model continue each query several times (AugESC 4.2)."""
+    return generation.augmenter_requests(posts, run.settings.augesc)
 
 
 @prompt_stage(
-    (QUERIES,), UNTUNED, "augmenter_base", resources=(INSTRUCTION,),
-    enabled_if=f"{GENERATION}.compares_untuned",
+    (QUERIES,), UNTUNED, "augmenter_base", resources=(INSTRUCTION,), enabled_if=f"{GENERATION}.compares_untuned",
     settings=under(GENERATION, "queries", "baseline_queries", "untuned_decoding"),
 )  # fmt: skip
 def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
-    """Let the model before its tuning go on from queries, for comparison (AugESC 4.3)."""
-    return generation.untuned_asked(posts, run.settings.augesc)
+    """Let the untuned model continue queries, for comparison (AugESC 4.3)."""
+    return generation.untuned_requests(posts, run.settings.augesc)
 
 
 def _trained_role(role: str, drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
@@ -110,20 +105,20 @@ def _trained_role(role: str, drawn: DataFrame, known: DataFrame, run: StageRun) 
 @training_stage("seeker", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
         enabled_if=f"{GENERATION}.plays_roles")  # fmt: skip
 def augesc_train_seeker(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
-    """Tune a model on what seekers say, for talks of two models (AugESC 6.1)."""
+    """Tune a model on the seekers' utterances, for talks of two models (AugESC 6.1)."""
     return _trained_role("seeker", drawn, known, run)
 
 
 @training_stage("supporter", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
         enabled_if=f"{GENERATION}.plays_roles")  # fmt: skip
 def augesc_train_supporter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
-    """Tune a model on what supporters say, for talks of two models (AugESC 6.1)."""
+    """Tune a model on the supporters' utterances, for talks of two models (AugESC 6.1)."""
     return _trained_role("supporter", drawn, known, run)
 
 
 def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
     identities = [run.models[role].identity for role in ROLES]
-    return generation.role_plays_asked(posts, run.settings.augesc.generation, identities)
+    return generation.role_play_requests(posts, run.settings.augesc.generation, identities)
 
 
 @manual_stage(
@@ -137,11 +132,12 @@ def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
     options=("llm",),
 )
 def augesc_play_roles(plays: DataFrame, posts: DataFrame, run: StageRun) -> DataFrame:
-    """Let two models, one tuned on each speaker's utterances, talk with each other, from queries on (AugESC 6.1)."""
+    """Let two models, each tuned on one speaker's utterances, talk with each other about queries (AugESC 6.1)."""
     from udfs.role_play import role_plays
 
-    wanted = run.settings.augesc.generation
-    sources = {role: source(run, role) for role in ROLES}
-    said = role_plays(plays, sources, next_prompt, wanted.role_decoding, wanted.role_utterances, run.compute.partitions)
+    settings, sources = run.settings.augesc.generation, {role: source(run, role) for role in ROLES}
+    turns = role_plays(
+        plays, sources, next_prompt, settings.role_decoding, settings.role_utterances, run.compute.partitions
+    )
     models = {f"{role}_model": F.lit(run.models[role].identity) for role in ROLES}
-    return plays.drop("query").withColumns(models).join(said, "play_id")
+    return plays.drop("query").withColumns(models).join(turns, "play_id")

@@ -1,4 +1,4 @@
-"""Two support chatbots, tuned on ESConv and further on AugESC, compared by machine and by people (AugESC 7)."""
+"""Tune a chatbot on ESConv and another one further on AugESC, and compare them (AugESC 7)."""
 
 from pyspark.sql import DataFrame
 
@@ -17,7 +17,7 @@ SECTION = "augesc.evaluation.comparisons"
 
 @training_stage("chatbot", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
 def augesc_train_chatbot(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
-    """Tune a chatbot on what supporters say in ESConv (AugESC 7.1)."""
+    """Tune a chatbot on the supporters' utterances of ESConv (AugESC 7.1)."""
     from etl.training.recipes.dialogue_models import train_and_register_speaker
 
     return train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
@@ -28,7 +28,7 @@ def augesc_train_chatbot(drawn: DataFrame, sessions: DataFrame, run: StageRun) -
 def augesc_train_augmented_chatbot(
     conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
 ) -> Trained:
-    """Tune the chatbot further, on what supporters say in AugESC (AugESC 7.1)."""
+    """Tune the chatbot further on the supporters' utterances of AugESC (AugESC 7.1)."""
     from etl.training.recipes.dialogue_models import train_and_register_augmented_chatbot
 
     return train_and_register_augmented_chatbot(conversations, drawn, sessions, run)
@@ -37,7 +37,7 @@ def augesc_train_augmented_chatbot(
 @manual_stage(reads=(TRAINING_SESSIONS, SESSIONS), writes=CHATBOTS, models=("chatbot", "augmented_chatbot"),
               settings=("training.chatbot",), units="chatbots")  # fmt: skip
 def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
-    """Compare the chatbots by how well they foretell what supporters say in ESConv's held-out sessions (AugESC 7.1)."""
+    """Compare the chatbots' perplexity on the supporters' utterances of ESConv's held-out sessions (AugESC 7.1)."""
     from etl.training.recipes.dialogue_models import compared_chatbots
 
     return compared_chatbots(drawn, sessions, run)
@@ -50,20 +50,20 @@ def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun
     units=RowAccounting("talks", rows_out="2 * count(*)"),
 )
 def augesc_prepare_comparisons(run: StageRun) -> Outcome:
-    """Pair the participants' talks with the two bots, for them to compare (AugESC 7.2)."""
-    wanted = run.settings.augesc.evaluation.comparisons
-    files = files_under(wanted.chats, (".jsonl", ".jsonl.gz"), f"{SECTION}.chats")
-    return comparisons.paired_chats(run.spark, files, least=wanted.least_utterances, seed=wanted.seed)
+    """Pair each participant's talks with the two bots, for comparison (AugESC 7.2)."""
+    settings = run.settings.augesc.evaluation.comparisons
+    files = files_under(settings.chats, (".jsonl", ".jsonl.gz"), f"{SECTION}.chats")
+    return comparisons.paired_chats(run.spark, files, least=settings.least_utterances, seed=settings.seed)
 
 
 @form_stage(COMPARISON_FORM, SECTION, COMPARISON_TASKS, COMPARISON_FILES)
 def augesc_export_comparisons() -> None:
-    """Write the questionnaire after talks with two bots as a page, with the key to its answers (AugESC 7.2)."""
+    """Write the questionnaire on talks with two bots as a page with a key (AugESC 7.2)."""
 
 
 @form_answers_stage(COMPARISON_FORM, SECTION, QUESTIONS, len(QUESTIONS), COMPARISONS)
 def augesc_collect_comparisons(counted: Outcome) -> Outcome:
-    """Collect the participants' answers on two bots: which count, and who won (AugESC 7.2)."""
+    """Collect the participants' valid answers on the two bots (AugESC 7.2)."""
     return comparisons.comparisons(counted)
 
 

@@ -1,4 +1,4 @@
-"""How good the conversations are: people's ratings, and faults that machines find (AugESC 6)."""
+"""Evaluate the conversations by people's ratings and by measured faults (AugESC 6)."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -14,47 +14,47 @@ from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 from etl.tables.augesc_evaluation import RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS
 from etl.tables.outcome import Outcome
 
-RATED, LOOKED_AT = "augesc.evaluation.ratings", "augesc.faults"
+RATING_SETTINGS, FAULT_SETTINGS = "augesc.evaluation.ratings", "augesc.faults"
 ENCODER, TOXICITY, CONTRADICTION = "sentence_encoder", "toxicity", "contradiction"
 
 
 @manual_stage(
     reads=(MEASURED_TEXTS, VIOLATIONS),
     writes=RATING_TASKS,
-    settings=under(RATED, "per_set", "sessions_per_hit", "seed"),
+    settings=under(RATING_SETTINGS, "per_set", "sessions_per_hit", "seed"),
     units="texts",
 )
 def augesc_prepare_ratings(measured: DataFrame, violations: DataFrame, run: StageRun) -> Outcome:
-    """Draw the conversations that people rate: so many of each set, mixed (AugESC 6.3)."""
-    wanted = run.settings.augesc.evaluation.ratings
-    sizes = {"per_set": wanted.per_set, "per_hit": wanted.sessions_per_hit}
-    return ratings.rating_tasks(measured, violations, **sizes, seed=wanted.seed)
+    """Draw the same number of conversations of each set for people to rate (AugESC 6.3)."""
+    settings = run.settings.augesc.evaluation.ratings
+    sizes = {"per_set": settings.per_set, "per_hit": settings.sessions_per_hit}
+    return ratings.rating_tasks(measured, violations, **sizes, seed=settings.seed)
 
 
-@form_stage(RATING_FORM, RATED, RATING_TASKS, RATING_FILES)
+@form_stage(RATING_FORM, RATING_SETTINGS, RATING_TASKS, RATING_FILES)
 def augesc_export_ratings() -> None:
-    """Write the questionnaire on conversations as a page, with the key to its answers (AugESC 6.2, Figure 6)."""
+    """Write the questionnaire on conversations as a page with a key (AugESC 6.2, Figure 6)."""
 
 
-@form_answers_stage(RATING_FORM, RATED, QUESTIONS, len(QUESTIONS), RATINGS)
+@form_answers_stage(RATING_FORM, RATING_SETTINGS, QUESTIONS, len(QUESTIONS), RATINGS)
 def augesc_collect_ratings(counted: Outcome) -> Outcome:
-    """Collect the raters' answers on conversations: which count, and as which scores (AugESC 6.3)."""
+    """Collect the raters' valid answers on conversations as scores (AugESC 6.3)."""
     return Outcome(ratings.ratings(counted.rows), counted.dropped, rows_in=counted.rows_in)
 
 
 @manual_stage(
     reads=(RATINGS,),
     writes=RATING_SCORES,
-    settings=under(RATED, "significance", "tested"),
+    settings=under(RATING_SETTINGS, "significance", "tested"),
     units=RowAccounting("ratings", rows_out="coalesce(sum(ratings), 0)"),
 )
 def augesc_score_ratings(rated: DataFrame, run: StageRun) -> DataFrame:
     """Score the sets by their ratings: means by aspect, tested against the best (AugESC Table 3)."""
-    wanted = run.settings.augesc.evaluation.ratings
+    settings = run.settings.augesc.evaluation.ratings
     columns = rated.select("method", "source", "text_id", "aspect", "score")
     rows = (row.asDict() for row in columns.toLocalIterator())
-    found = ratings.rating_scores(rows, significance=wanted.significance, tested=wanted.tested)
-    return run.spark.createDataFrame(found, RATING_SCORES.schema)
+    scores = ratings.rating_scores(rows, significance=settings.significance, tested=settings.tested)
+    return run.spark.createDataFrame(scores, RATING_SCORES.schema)
 
 
 def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
@@ -67,7 +67,7 @@ def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
     10_000,
     reads=(MEASURED_TEXTS,),
     writes=tables.UTTERANCE_EMBEDDINGS,
-    settings=(f"{LOOKED_AT}.sampled",),
+    settings=(f"{FAULT_SETTINGS}.sampled",),
     units="utterances",
     manual=True,
 )
@@ -77,30 +77,30 @@ def augesc_embed_utterances(measured: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS), writes=tables.TOPIC_SCORES, models=(ENCODER,),
-              settings=under(LOOKED_AT, "sampled", "least_tokens"), units="utterances")  # fmt: skip
+              settings=under(FAULT_SETTINGS, "sampled", "least_tokens"), units="utterances")  # fmt: skip
 def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
-    """Score how near each utterance is to what was said before it: topic shifts (AugESC 6.4)."""
+    """Score the similarity of each utterance to the earlier ones: topic shifts (AugESC 6.4)."""
     from udfs.conversation_vectors import topic_scores
 
-    wanted = run.settings.augesc.faults
-    texts = faults.sample_texts(measured, wanted.sampled).cache()
-    spoken = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
-    rows = topic_scores(faults.beside_others(spoken), wanted.least_tokens)
-    dropped = faults.without_topic(texts, spoken, wanted.least_tokens)
-    return Outcome(rows, dropped, rows_in=faults.number_of_utterances(texts))
+    settings = run.settings.augesc.faults
+    texts = faults.sample_texts(measured, settings.sampled).cache()
+    embedded_texts = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
+    rows = topic_scores(faults.with_others(embedded_texts), settings.least_tokens)
+    dropped = faults.unscored_utterances(texts, embedded_texts, settings.least_tokens)
+    return Outcome(rows, dropped, rows_in=faults.count_utterances(texts))
 
 
 @manual_stage(
     reads=(MEASURED_TEXTS,),
     writes=tables.TOXICITY_SCORES,
     models=(TOXICITY,),
-    settings=(f"{LOOKED_AT}.sampled",),
+    settings=(f"{FAULT_SETTINGS}.sampled",),
     incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True),
     units="utterances",
     resources=("profanity.txt",),
 )
 def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
-    """Score how toxic each distinct utterance is, by a classifier, else by a list of words; no filter (ours)."""
+    """Score the toxicity of each distinct utterance by a classifier, or else by a word list (ours)."""
     if not run.has_model(TOXICITY):
         return faults.listed_toxicity(utterances, words("profanity"))
     from udfs.predict import label_scores
@@ -110,19 +110,18 @@ def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS), writes=tables.STATEMENT_PAIRS, models=(ENCODER,),
-              settings=under(LOOKED_AT, "sampled", "least_tokens", "related", "pairs"), units="pairs")  # fmt: skip
+              settings=under(FAULT_SETTINGS, "sampled", "least_tokens", "related", "pairs"), units="pairs")  # fmt: skip
 def augesc_pair_statements(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
-    """Pair statements of one speaker that speak of one thing, for a model of entailment (AugESC 6.4)."""
-    wanted = run.settings.augesc.faults
-    texts = faults.sample_texts(measured, wanted.sampled)
-    spoken = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
-    return faults.statement_pairs(spoken, wanted.least_tokens, wanted.related, wanted.pairs)
+    """Pair similar statements of one speaker for an entailment model (AugESC 6.4)."""
+    settings = run.settings.augesc.faults
+    texts = faults.sample_texts(measured, settings.sampled)
+    embedded_texts = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
+    return faults.statement_pairs(embedded_texts, settings.least_tokens, settings.related, settings.pairs)
 
 
 def _statements(pairs: DataFrame, run: StageRun) -> DataFrame:
-    asked = run.rows_if_model(CONTRADICTION, pairs)
-    texts = asked.select("text_hash", F.col("first").alias("text"), F.col("second").alias("other"))
-    return texts.dropDuplicates(["text_hash"])
+    distinct = run.rows_if_model(CONTRADICTION, pairs).dropDuplicates(["text_hash"])
+    return distinct.select("text_hash", F.col("first").alias("text"), F.col("second").alias("other"))
 
 
 @manual_stage(
@@ -133,38 +132,28 @@ def _statements(pairs: DataFrame, run: StageRun) -> DataFrame:
     units="pairs",
 )
 def augesc_score_contradictions(pairs: DataFrame, run: StageRun) -> DataFrame:
-    """Ask a model of entailment, where one is named, if a speaker's statements contradict each other (AugESC 6.4)."""
+    """Score contradictions between a speaker's statements with an entailment model, if one is set (AugESC 6.4)."""
     from udfs.predict import label_scores
 
     return label_scores(pairs, ("contradiction",), **run.model_arguments(CONTRADICTION))
 
 
 @manual_stage(
-    reads=(
-        MEASURED_TEXTS,
-        tables.TOPIC_SCORES,
-        tables.TOXICITY_SCORES,
-        tables.STATEMENT_PAIRS,
-        tables.CONTRADICTION_SCORES,
-    ),
-    writes=tables.FAULTS,
-    models=(TOXICITY, CONTRADICTION),
-    settings=under(LOOKED_AT, "sampled", "near", "toxic", "contradicts"),
-    units="texts",
+    reads=(MEASURED_TEXTS, tables.TOPIC_SCORES, tables.TOXICITY_SCORES, tables.STATEMENT_PAIRS,
+           tables.CONTRADICTION_SCORES),
+    writes=tables.FAULTS, models=(TOXICITY, CONTRADICTION), units="texts",
+    settings=under(FAULT_SETTINGS, "sampled", "near", "toxic", "contradicts"),
     resources=("augesc/seeker_phrases.txt", "augesc/supporter_phrases.txt"),
-)
+)  # fmt: skip
 def augesc_find_faults(
     measured: DataFrame, topics: DataFrame, toxicity: DataFrame, pairs: DataFrame, contradictions: DataFrame,
     run: StageRun,
 ) -> Outcome:  # fmt: skip
-    """Find the faults of the sampled texts: inconsistency, topic shifts, toxicity apart (AugESC 6.4)."""
-    wanted = run.settings.augesc.faults
-    texts = faults.sample_texts(measured, wanted.sampled).cache()
-    poison, against = (
-        scores.where(F.col("model") == run.models[model].identity)
-        for model, scores in ((TOXICITY, toxicity), (CONTRADICTION, contradictions))
-    )
-    rows = faults.faults(
-        texts, topics, poison, pairs, against, near=wanted.near, toxic=wanted.toxic, contradicts=wanted.contradicts
-    )
+    """Count the faults of the sampled texts: inconsistency, topic shifts, toxicity (AugESC 6.4)."""
+    settings = run.settings.augesc.faults
+    texts = faults.sample_texts(measured, settings.sampled).cache()
+    toxicity = toxicity.where(F.col("model") == run.models[TOXICITY].identity)
+    contradictions = contradictions.where(F.col("model") == run.models[CONTRADICTION].identity)
+    thresholds = {name: getattr(settings, name) for name in ("near", "toxic", "contradicts")}
+    rows = faults.faults(texts, topics, toxicity, pairs, contradictions, **thresholds)
     return Outcome(rows, rows_in=texts.count())

@@ -1,8 +1,8 @@
-"""From texts to the AugESC conversations: measured, checked against eight requirements, kept, exported (AugESC 4.3)."""
+"""Measure texts, check the eight requirements, and keep and export the AugESC conversations (AugESC 4.3)."""
 
 from pyspark.sql import DataFrame
 
-from etl.augesc import conversations, generation, measures, requirements
+from etl.augesc import generation, measures, requirements
 from etl.augesc.texts import INSTRUCTION
 from etl.pipeline import RowAccounting, StageRun, manual_stage
 from etl.pipeline.outside_files import files_under
@@ -23,25 +23,25 @@ from etl.tables.outcome import Outcome
 def augesc_measure_texts(
     sessions: DataFrame, queries: DataFrame, augmented: DataFrame, untuned: DataFrame, plays: DataFrame, run: StageRun
 ) -> Outcome:
-    """Measure every text as a conversation: utterances, lengths, lines that nobody speaks (AugESC 4.3)."""
+    """Measure every text as a conversation: utterances, lengths, lines without a speaker (AugESC 4.3)."""
     augesc = run.settings.augesc
     files = files_under(augesc.generated_texts, (".jsonl", ".jsonl.gz"), "augesc.generated_texts")
-    given = [measures.texts_from_files(run.spark, files)]
+    texts = [measures.texts_from_files(run.spark, files)]
     if augesc.generation.augments:
-        asked, model = generation.augmenter_asked(queries, augesc), run.models["augmenter"].identity
-        given.append(generation.generated_texts(asked, augmented, model, "augmenter"))
+        requests, model = generation.augmenter_requests(queries, augesc), run.models["augmenter"].identity
+        texts.append(generation.generated_texts(requests, augmented, model, "augmenter"))
     if augesc.generation.compares_untuned:
-        asked, model = generation.untuned_asked(queries, augesc), run.models["augmenter_base"].identity
-        given.append(generation.generated_texts(asked, untuned, model, "untuned"))
+        requests, model = generation.untuned_requests(queries, augesc), run.models["augmenter_base"].identity
+        texts.append(generation.generated_texts(requests, untuned, model, "untuned"))
     if augesc.generation.plays_roles:
-        given.append(Outcome(generation.played_texts(plays), rows_in=plays.count()))
-    outcome = measures.all_texts(measures.session_texts(sessions), given)
+        texts.append(Outcome(generation.played_texts(plays), rows_in=plays.count()))
+    outcome = measures.all_texts(measures.session_texts(sessions), texts)
     return Outcome(measures.measured_texts(outcome.rows), outcome.dropped, rows_in=outcome.rows_in)
 
 
 @manual_stage(reads=(MEASURED_TEXTS,), writes=VIOLATIONS, settings=("augesc.filters",), units="texts")
 def augesc_check_texts(measured: DataFrame, run: StageRun) -> DataFrame:
-    """Check the eight requirements for every text, each for itself (AugESC 4.3)."""
+    """Check each of the eight requirements for every text (AugESC 4.3)."""
     return requirements.violations(measured, run.settings.augesc.filters)
 
 
@@ -52,7 +52,7 @@ def augesc_check_texts(measured: DataFrame, run: StageRun) -> DataFrame:
 )
 def augesc_keep_conversations(measured: DataFrame, violations: DataFrame, run: StageRun) -> Outcome:
     """Keep the tuned model's texts that meet all requirements: the AugESC conversations (AugESC 4.3, 5)."""
-    return conversations.kept_conversations(measured, violations)
+    return requirements.kept_conversations(measured, violations)
 
 
 @manual_stage(

@@ -1,4 +1,4 @@
-"""What the conversations are like: counts by role, bigrams, typical words, a report (AugESC 5)."""
+"""Describe the conversations: counts by role, bigrams, typical words, a report (AugESC 5)."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ COMPARED = ("esconv", "ed", "reddit")
     units=RowAccounting("conversations", rows_out="coalesce(sum(value) FILTER (WHERE measure = 'sessions'), 0)"),
 )
 def augesc_describe_conversations(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
-    """Count what the conversations are like, by set and role (AugESC 5.1, Table 2)."""
-    rows = statistics.role_statistics(statistics.said_in(measured, conversations))
-    return Outcome(rows, rows_in=statistics.number_said(measured, conversations))
+    """Compute statistics of the conversations by set and role (AugESC 5.1, Table 2)."""
+    rows = statistics.role_statistics(statistics.conversations_by_set(measured, conversations))
+    return Outcome(rows, rows_in=statistics.count_conversations(measured, conversations))
 
 
 @manual_stage(
@@ -32,9 +32,10 @@ def augesc_describe_conversations(measured: DataFrame, conversations: DataFrame,
     units="sizes",
 )
 def augesc_grow_bigrams(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
-    """Count how many different bigrams more and more conversations have (AugESC 5.2, Figure 5)."""
-    said, points = statistics.said_in(measured, conversations), run.settings.augesc.statistics.growth_points
-    return Outcome(statistics.bigram_growth(said, points), rows_in=statistics.number_of_sizes(said, points))
+    """Count the distinct bigrams of growing numbers of conversations (AugESC 5.2, Figure 5)."""
+    by_set = statistics.conversations_by_set(measured, conversations)
+    points = run.settings.augesc.statistics.growth_points
+    return Outcome(statistics.bigram_growth(by_set, points), rows_in=statistics.count_sizes(by_set, points))
 
 
 @manual_stage(
@@ -44,12 +45,12 @@ def augesc_grow_bigrams(measured: DataFrame, conversations: DataFrame, run: Stag
     units="words",
 )
 def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
-    """Compare the sets' words: which are typical of one, by log-odds with a prior, z-scored (AugESC 5.3, Figure 4)."""
-    wanted = run.settings.augesc.statistics
-    said = statistics.said_in(measured, conversations).where(f"data_set IN {COMPARED}")
-    counts = statistics.word_counts(statistics.sampled(said, wanted.sampled)).cache()
-    rows = statistics.most_typical(statistics.log_odds(counts, wanted.prior_words), wanted.typical_words)
-    return Outcome(rows, rows_in=statistics.number_of_typical(counts, wanted.typical_words))
+    """Find the words that are typical of a set, by z-scored log-odds with a prior (AugESC 5.3, Figure 4)."""
+    settings = run.settings.augesc.statistics
+    by_set = statistics.conversations_by_set(measured, conversations).where(f"data_set IN {COMPARED}")
+    counts = statistics.word_counts(statistics.sampled(by_set, settings.sampled)).cache()
+    rows = statistics.most_typical(statistics.log_odds(counts, settings.prior_words), settings.typical_words)
+    return Outcome(rows, rows_in=statistics.count_typical_words(counts, settings.typical_words))
 
 
 @manual_stage(

@@ -1,4 +1,4 @@
-"""The dialogue emotion classifier: trained, compared, and asked for the finished EDOS rows (EDOS 3.3, C)."""
+"""Train and compare the dialogue emotion classifier, and label the finished EDOS rows (EDOS 3.3, C)."""
 
 from pyspark.sql import DataFrame
 
@@ -36,13 +36,12 @@ def _trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
         *under("models", "encoder", "training_threads"),
         "edos.taxonomy",
     ),
-    incremental=Incremental(
-        "trial", cost_per_minute=1e-6, prepare=_trials, content_keyed=True
-    ),  # a slice is one training
+    # The cost makes each training a slice.
+    incremental=Incremental("trial", cost_per_minute=1e-6, prepare=_trials, content_keyed=True),
     units="trials",
 )
 def compare_classifiers(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) -> DataFrame:
-    """Compare classifiers, weighted or not, each origin of rows added in turn, by seed; only when named (EDOS C)."""
+    """Compare classifiers by class weights, by added origins of rows, and by seed; only when named (EDOS C)."""
     from etl.training.recipes.trials import run_trials
 
     return run_trials(trials, training_dialogues, run)
@@ -50,11 +49,11 @@ def compare_classifiers(trials: DataFrame, training_dialogues: DataFrame, run: S
 
 @model_stage(history_scores, CLASSIFIER, 6_000, reads=(INITIAL,), writes=DIALOGUE_SCORES, units="histories")
 def score_dialogues(initial: DataFrame, run: StageRun) -> DataFrame:
-    """Ask the dialogue classifier about each distinct turn with its history, once per model."""
+    """Score each distinct turn with its history by the dialogue classifier, once per model."""
     return distinct_histories(initial)
 
 
 @stage(reads=(INITIAL, DIALOGUE_SCORES), writes=DIALOGUES, models=(CLASSIFIER,), units="dialogues")
 def annotate_dialogues(initial: DataFrame, scores: DataFrame, run: StageRun) -> Outcome:
-    """Label every turn of every chosen dialogue, with confidence: the finished EDOS rows (EDOS 3.3)."""
+    """Label every turn of every chosen dialogue with a confidence: the finished EDOS rows (EDOS 3.3)."""
     return labelled_dialogues(initial, scores, run.models[CLASSIFIER].identity)

@@ -1,4 +1,4 @@
-"""The crowd's labels: readable turns made into HITs, answers collected, majorities found and held out (EDOS 3.2)."""
+"""Collect the crowd's labels: make HITs of readable turns, collect answers, find and split majorities (EDOS 3.2)."""
 
 from pyspark.sql import DataFrame
 
@@ -27,7 +27,7 @@ SECTION, TALKS, LABELS = "edos.annotation", "edos.empathetic_dialogues", "edos.t
     units="turns",
 )
 def score_readability(weak_labels: DataFrame, dialogues: DataFrame, run: StageRun) -> Outcome:
-    """Score how easily each confidently labelled turn reads with its history (EDOS 3.2, A)."""
+    """Score the readability of each confidently labelled turn with its history (EDOS 3.2, A)."""
     annotation = run.settings.edos.annotation
     return readability_of_turns(weak_labels, dialogues, annotation.bands, reading_of(annotation))
 
@@ -63,14 +63,14 @@ def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
 def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
-    """Write the crowd's HITs as files: the annotation page, a platform's table, the key to the answers (EDOS B)."""
+    """Write the crowd's HITs as files: the annotation page, a platform's table, and a key (EDOS B)."""
     return write_batch(tasks, "crowd", run.settings.edos.annotation.workers, run)
 
 
 @stage(writes=tables.ANSWERS, settings=(*under(SECTION, "known_workers", "keep_half_done"), LABELS),
        inputs=under(SECTION, "answers", "batches"), units="answers")  # fmt: skip
 def collect_answers(run: StageRun) -> Outcome:
-    """Collect the annotation page's answers: which count, and what each was about (EDOS 3.2)."""
+    """Collect the annotation page's valid answers with their items (EDOS 3.2)."""
     annotation = run.settings.edos.annotation
     files = files_under(annotation.answers, (".json", ".jsonl", ".csv"), f"{SECTION}.answers")
     if files and not annotation.batches:
@@ -88,7 +88,7 @@ def collect_answers(run: StageRun) -> Outcome:
     units=RowAccounting("assignments", "count(DISTINCT hit_id, worker_id)"),
 )
 def score_workers(answers: DataFrame, run: StageRun) -> Outcome:
-    """Score each HIT that a worker did: quiz, time, pay and bonus (EDOS 3.2, 7)."""
+    """Score each worker's HITs: quiz, time, pay and bonus (EDOS 3.2, 7)."""
     annotation = run.settings.edos.annotation
     pay = {"reward": annotation.reward, "bonus": annotation.bonus}
     return Outcome(page_answers.assignments(answers, pass_at=annotation.quiz_to_pass, **pay))
@@ -98,7 +98,7 @@ def score_workers(answers: DataFrame, run: StageRun) -> Outcome:
     reads=(tables.ANSWERS,), writes=tables.ANNOTATIONS, settings=(LABELS,), inputs=("edos.crowd_votes",), units="votes"
 )
 def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
-    """Collect the crowd's answers: files of votes, and the page's; the unit is a turn with its history (EDOS 3.2)."""
+    """Collect the crowd's votes on turns with their history from files and from the page (EDOS 3.2)."""
     files, votes = run.settings.edos.crowd_votes, None
     if files or answers.isEmpty():
         votes = read_csv(run.spark, files, "edos.crowd_votes")
@@ -112,7 +112,7 @@ def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     settings=(LABELS,),
 )
 def agree_labels(annotations: DataFrame, run: StageRun) -> Outcome:
-    """Take the label that two of three workers agree on (EDOS 3.2)."""
+    """Find the labels on which two of three workers agree (EDOS 3.2)."""
     return agree(annotations, run.settings.edos.taxonomy.names)
 
 
@@ -123,6 +123,6 @@ def agree_labels(annotations: DataFrame, run: StageRun) -> Outcome:
     units="turns",
 )
 def hold_out_labels(crowd_labels: DataFrame, run: StageRun) -> Outcome:
-    """Hold out a fifth of the crowd's labels in each class, before anything is expanded from them (EDOS 3.3)."""
+    """Hold out a fifth of the crowd's labels of each class, before the expansion (EDOS 3.3)."""
     edos = run.settings.edos
     return seeds_of(crowd_labels, edos.test_share, edos.validation_share)

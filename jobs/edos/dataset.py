@@ -1,22 +1,22 @@
-"""The finished data set: what it is like, an audit by people, a report, files for others (EDOS 4)."""
+"""Describe, audit, report on and export the finished data set (EDOS 4)."""
 
 from pyspark.sql import DataFrame
 
 from etl.annotation.form_files import write_batch
 from etl.edos.audit import audit_tasks
-from etl.edos.empathetic import COLUMNS, DROPPED, TURNS, labelled_utterances
+from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
 from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
 from etl.pipeline.outside_files import csv_rows
 from etl.tables.edos import AUDIT_FILES, AUDIT_TASKS, DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
-TALKS = "edos.empathetic_dialogues"
+ANNOTATION, TALKS = "edos.annotation", "edos.empathetic_dialogues"
 
 
 @stage(reads=(DIALOGUES,), writes=None, options=("edos.taxonomy",))
 def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
-    """Show what was made: the paper's Tables 3 and 9, accounts, examples, and how to go on."""
+    """Show the results: the paper's Tables 3 and 9, accounts, examples, and next steps."""
     from etl.publishing.describe import describe
 
     describe(run)
@@ -39,26 +39,20 @@ def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -
 @manual_stage(
     reads=(AUDIT_TASKS,),
     writes=AUDIT_FILES,
-    settings=(
-        *under("edos.annotation", "folder", "post_to", "reward", "countries"),
-        "edos.audit.workers",
-        "edos.taxonomy",
-    ),
+    settings=("edos.audit.workers", "edos.taxonomy", *under(ANNOTATION, "folder", "post_to", "reward", "countries")),
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
 def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
-    """Write the audit's HITs as files: the annotation page, and the key to the answers (ours)."""
+    """Write the audit's HITs as files: the annotation page and a key (ours)."""
     return write_batch(tasks, "audit", run.settings.edos.audit.workers, run)
 
 
 @manual_stage(writes=EMPATHETIC_TURNS, settings=("edos.taxonomy",), inputs=(TALKS,), units="utterances")
 def read_empathetic_dialogues(run: StageRun) -> Outcome:
-    """Read EmpatheticDialogues with its labels, to compare EDOS with (EDOS 4); no rows where no files are named."""
+    """Read EmpatheticDialogues with its labels, to compare EDOS with (EDOS 4); no rows if no files are set."""
     path = run.settings.edos.empathetic_dialogues
     rows = csv_rows(path, COLUMNS, TALKS) if path else ()
-    found = labelled_utterances(rows, run.settings.edos.taxonomy.names)
-    turns = run.spark.createDataFrame(found.turns, TURNS)
-    return Outcome(turns, run.spark.createDataFrame(found.dropped, DROPPED), rows_in=found.rows_in)
+    return labelled_utterances(rows, run.settings.edos.taxonomy.names).to_outcome(run.spark, TURNS)
 
 
 @manual_stage(
@@ -83,7 +77,7 @@ def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame,
     options=("lakehouse", "mlflow", "subtitles", "edos"),
 )
 def export_dataset(dialogues: DataFrame, clean: DataFrame, run: StageRun) -> None:
-    """Export the data set for others: Parquet and JSON Lines split by film, a card; texts or references to OPUS."""
+    """Export the data set: Parquet and JSON Lines split by film, with a card, and texts or references to OPUS."""
     from etl.publishing.dataset_export import publish
 
     publish(run)

@@ -1,9 +1,10 @@
-"""Weak labels of every turn, and the dialogues chosen by them as emotional: EDOS (initial) (EDOS 3.1)."""
+"""Give every turn a weak label, and choose the emotional dialogues: EDOS (initial) (EDOS 3.1)."""
 
 from pyspark.sql import DataFrame
 
+from etl.common.hashes import distinct_texts
 from etl.edos.choosing import choose_emotional
-from etl.edos.texts import distinct_texts, weak_labels_of_turns
+from etl.edos.texts import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
 from etl.pipeline import RowAccounting, StageRun, stage
 from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
@@ -15,7 +16,7 @@ from etl.training.stages import training_stage
 @training_stage("weak_labeler", "models.weak_encoder", "edos.taxonomy", units="sentences", manual=False,
         inputs=("edos.weak_label_examples",))  # fmt: skip
 def train_weak_labeler(run: StageRun) -> Trained:
-    """Train the weak labeler: 41 classes, one sentence at a time, on labelled sentences (EDOS 3.1)."""
+    """Train the weak labeler of 41 classes on labelled sentences (EDOS 3.1)."""
     from etl.training.recipes.classifiers import train_and_register_weak_labeler
 
     return train_and_register_weak_labeler(run)
@@ -23,8 +24,8 @@ def train_weak_labeler(run: StageRun) -> Trained:
 
 @model_stage(text_scores, "weak_labeler", 12_000, reads=(CLEAN_DIALOGUES,), writes=WEAK_SCORES, units="texts")
 def score_weakly(dialogues: DataFrame, run: StageRun) -> DataFrame:
-    """Ask the weak labeler about each distinct turn text, once per model."""
-    return distinct_texts(dialogues)
+    """Score each distinct turn text by the weak labeler, once per model."""
+    return distinct_texts(dialogues, "turns.text")
 
 
 @stage(
@@ -34,7 +35,7 @@ def score_weakly(dialogues: DataFrame, run: StageRun) -> DataFrame:
     units=RowAccounting("turns", "sum(size(turns))"),
 )
 def label_weakly(dialogues: DataFrame, scores: DataFrame, run: StageRun) -> Outcome:
-    """Give every turn of the clean dialogues its weak label, from the texts' scores (EDOS 3.1)."""
+    """Give every turn of the clean dialogues the weak label of its text (EDOS 3.1)."""
     return weak_labels_of_turns(dialogues, scores, run.models["weak_labeler"].identity)
 
 

@@ -1,4 +1,4 @@
-"""What the synthetic data are like: similarities, changes, markers, topics and their names (Emo Pillars 7, G, H)."""
+"""Analyse the synthetic data: similarities, changes, markers, topics and their names (Emo Pillars 7, G, H)."""
 
 from typing import Any
 
@@ -36,8 +36,8 @@ def emo_pillars_embed_texts(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, run: StageRun
 ) -> DataFrame:
     """Embed each distinct text of the analysis' samples once (Emo Pillars 7)."""
-    wanted = run.settings.emo_pillars.analysis
-    return samples.texts_to_embed(examples, contextual, contexts, wanted, wanted.topic_query)
+    settings = run.settings.emo_pillars.analysis
+    return samples.texts_to_embed(examples, contextual, contexts, settings, settings.topic_query)
 
 
 @manual_stage(reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.SIMILARITIES,
@@ -46,13 +46,11 @@ def emo_pillars_embed_texts(
 def emo_pillars_compare_texts(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
 ) -> Outcome:
-    """Compare utterances and contexts pair by pair: how alike overall, by emotion, by actor (Emo Pillars 7, G)."""
-    wanted, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
-    counts = similarities.counts_of_samples(
-        examples, contextual, contexts, embedded, model,
-        utterances=wanted.utterances, pairs=wanted.pairs, plots=wanted.plots,
-    ).cache()  # fmt: skip
-    return Outcome(similarities.summarised(counts, model), rows_in=similarities.number_of_pairs(counts))
+    """Measure the similarity of pairs of utterances and contexts: overall, by emotion, by actor (Emo Pillars 7, G)."""
+    settings, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
+    sizes = {"utterances": settings.utterances, "pairs": settings.pairs, "plots": settings.plots}
+    counts = similarities.counts_of_samples(examples, contextual, contexts, embedded, model, **sizes).cache()
+    return Outcome(similarities.summarised(counts, model), rows_in=similarities.count_pairs(counts))
 
 
 @manual_stage(reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.CHANGES, models=(ENCODER,),
@@ -60,7 +58,7 @@ def emo_pillars_compare_texts(
 def emo_pillars_measure_changes(
     contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
 ) -> Outcome:
-    """Measure what cleaning and rewriting changed: similarity, lengths, what is left of the words (Emo Pillars 7)."""
+    """Measure the changes by cleaning and rewriting: similarity, lengths, common words (Emo Pillars 7)."""
     pairs, model = run.settings.emo_pillars.analysis.pairs, run.models[ENCODER].identity
     dropped = similarities.unmeasured_changes(contextual, contexts, embedded, model, pairs)
     rows = similarities.changes(contextual, contexts, embedded, model, pairs)
@@ -75,12 +73,10 @@ def emo_pillars_measure_changes(
     resources=("emo_pillars/not_adverbs.txt",),
 )
 def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
-    """Find the adverbs that rewriting takes out, and the emotions that they go with (Emo Pillars G, Table 9)."""
-    wanted = run.settings.emo_pillars.analysis
-    return adverb_markers(
-        contextual, words("emo_pillars/not_adverbs"), removed=wanted.removed_share, share=wanted.marker_share,
-        least=wanted.marker_count,
-    )  # fmt: skip
+    """Find the adverbs that rewriting removes, and their emotions (Emo Pillars G, Table 9)."""
+    settings = run.settings.emo_pillars.analysis
+    shares = {"removed": settings.removed_share, "share": settings.marker_share}
+    return adverb_markers(contextual, words("emo_pillars/not_adverbs"), **shares, least=settings.marker_count)
 
 
 @manual_stage(
@@ -92,51 +88,49 @@ def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
 )
 def emo_pillars_find_topics(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Find topics among the utterances of one emotion: communities of their similarity graph (Emo Pillars 7, H)."""
-    wanted, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
-    texts = samples.topic_utterances(examples, wanted.topic_emotion, wanted.topic_utterances)
+    settings, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
+    emotion, number = settings.topic_emotion, settings.topic_utterances
+    texts = samples.topic_utterances(examples, emotion, number)
     rows = samples.with_vector(texts, embedded, model).orderBy("utterance_id").collect()
     vectors = np.array([row.vector for row in rows], dtype=np.float32)
-    said = [row.text for row in rows]
-    found = topics_of(wanted.topic_emotion, said, vectors, wanted.topic_similarity, wanted.seed)
+    topics = topics_of(emotion, [row.text for row in rows], vectors, settings.topic_similarity, settings.seed)
     dropped = samples.without_vector(texts, ["text"], embedded, model)
-    rows_in = min(wanted.topic_utterances, examples.where(F.col("primary_label") == wanted.topic_emotion).count())
-    return Outcome(run.spark.createDataFrame(found, tables.TOPICS.schema), dropped, rows_in=rows_in)
+    rows_in = min(number, examples.where(F.col("primary_label") == emotion).count())
+    return Outcome(run.spark.createDataFrame(topics, tables.TOPICS.schema), dropped, rows_in=rows_in)
 
 
-@prompt_stage(
-    (tables.TOPICS,), llm.TOPIC_NAMES, NAMER, **prompt_of("topic_names", "analysis.large_topic")
-)  # fmt: skip
+@prompt_stage((tables.TOPICS,), llm.TOPIC_NAMES, NAMER, **prompt_of("topic_names", "analysis.large_topic"))
 def emo_pillars_ask_topic_names(topics: DataFrame, run: StageRun) -> DataFrame:
-    """Ask a language model, where one is named, what each large topic is about (Emo Pillars H)."""
-    return run.rows_if_model(NAMER, steps.topic_names_asked(topics, run.settings.emo_pillars))
+    """Ask a language model, if one is set, for the name of each large topic (Emo Pillars H)."""
+    return run.rows_if_model(NAMER, steps.topic_names_requests(topics, run.settings.emo_pillars))
 
 
 @answer_stage(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
 def emo_pillars_topic_names(answers: DataFrame, run: StageRun) -> Outcome:
-    """Read the names of topics out of the answers (Emo Pillars H)."""
-    return reading.topic_names_read(answers)
+    """Parse the names of topics (Emo Pillars H)."""
+    return reading.read_topic_names(answers)
 
 
 @prompt_stage((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, **prompt_of("topic_categories"))
 def emo_pillars_ask_topic_categories(names: DataFrame, run: StageRun) -> DataFrame:
-    """Ask that model for a broad category of each named topic (Emo Pillars H)."""
-    return run.rows_if_model(NAMER, steps.topic_categories_asked(names, run.settings.emo_pillars))
+    """Ask the language model for a broad category of each named topic (Emo Pillars H)."""
+    return run.rows_if_model(NAMER, steps.topic_categories_requests(names, run.settings.emo_pillars))
 
 
 @answer_stage(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
 def emo_pillars_topic_categories(answers: DataFrame, run: StageRun) -> Outcome:
-    """Read the categories of topics out of the answers (Emo Pillars H)."""
-    return reading.topic_categories_read(answers)
+    """Parse the categories of topics (Emo Pillars H)."""
+    return reading.read_topic_categories(answers)
 
 
 @manual_stage(reads=(EXAMPLES, tables.TEXT_EMBEDDINGS), writes=tables.QUERY_EXAMPLES, models=(ENCODER,),
               settings=under(SECTION, "topic_query", "topic_examples"), units="examples")  # fmt: skip
 def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
-    """Take the examples nearest to a query, as a topic whose emotions are counted (Emo Pillars 7, Figure 7)."""
-    wanted, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
-    rows = similarities.nearest_to(wanted.topic_query, examples, embedded, model, wanted.topic_examples)
+    """Find the examples nearest to a query, as a topic whose emotions are counted (Emo Pillars 7, Figure 7)."""
+    settings, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
+    rows = similarities.nearest_to(settings.topic_query, examples, embedded, model, settings.topic_examples)
     known = samples.with_vector(examples, embedded, model, "utterance").count()
-    return Outcome(rows, rows_in=min(wanted.topic_examples, known))
+    return Outcome(rows, rows_in=min(settings.topic_examples, known))
 
 
 @manual_stage(

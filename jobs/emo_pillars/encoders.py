@@ -1,4 +1,4 @@
-"""Models of the synthetic data, with contexts and without, on its own test sets and on EDOS (Emo Pillars 5.1, 5.2)."""
+"""Train models on the synthetic data, with and without contexts, and apply them to tests and EDOS (Emo Pillars 5)."""
 
 from pyspark.sql import DataFrame
 
@@ -27,19 +27,18 @@ def emo_pillars_train_contextless(examples: DataFrame, run: StageRun) -> Trained
 
 
 def _trained(examples: DataFrame, run: StageRun, model: str, rewritten: bool, with_context: bool = True) -> Trained:
-    """A model of the context-full data set's original or rewritten utterances."""
+    """Train a model on the context-full data set's original or rewritten utterances."""
     from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
 
-    return train_and_register_multi_label(
-        contextual(examples, rewritten=rewritten, with_context=with_context), run, model
-    )
+    passages = contextual(examples, rewritten=rewritten, with_context=with_context)
+    return train_and_register_multi_label(passages, run, model)
 
 
 @training_stage(
     CONTEXTLESS_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
 )
 def emo_pillars_train_contextless_rewritten(examples: DataFrame, run: StageRun) -> Trained:
-    """Train the context-less model on rewritten utterances, contexts left out (Emo Pillars 5.1.1)."""
+    """Train the context-less model on rewritten utterances without contexts (Emo Pillars 5.1.1)."""
     return _trained(examples, run, CONTEXTLESS_REWRITTEN, rewritten=True, with_context=False)
 
 
@@ -60,7 +59,7 @@ def emo_pillars_train_contextual_rewritten(examples: DataFrame, run: StageRun) -
 @manual_stage(reads=(tables.EXAMPLES, tables.CONTEXTUAL_EXAMPLES), writes=tables.TEST_ANSWERS, models=LEARNERS,
               units="answers", resources=(GOEMOTIONS,))  # fmt: skip
 def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
-    """Ask each model of the synthetic data on its test sets, with and without contexts (Emo Pillars 5.1.1, 5.2.1)."""
+    """Apply each model to the test sets, with and without contexts (Emo Pillars 5.1.1, 5.2.1)."""
     from etl.training.recipes.multi_label_answers import answers_on_tests
 
     return answers_on_tests(examples, contextual_examples, run)
@@ -72,7 +71,7 @@ def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame
     units=RowAccounting("test sets", "count(DISTINCT learner, tested_on)", "count_if(class = 'macro')"),
 )
 def emo_pillars_intra_dataset(answers: DataFrame, run: StageRun) -> Outcome:
-    """Score models on the data set's own test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
+    """Score models on the data set's test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
     tested = intra_dataset.significance(answers).selectExpr("*", "'macro' AS class")
     scores = intra_dataset.class_scores(answers)
     return Outcome(scores.join(tested, ["learner", "tested_on", "class"], "left"))
@@ -85,7 +84,7 @@ def emo_pillars_intra_dataset(answers: DataFrame, run: StageRun) -> Outcome:
     shows="the file `emo_pillars.embeddings`",
 )
 def emo_pillars_export_embeddings(run: StageRun) -> None:
-    """Export the context-less model's embeddings of dialogues' sentences, as CORECT reads them (Emo Pillars 5.1.4)."""
+    """Export the context-less model's embeddings of dialogues' sentences in CORECT's format (Emo Pillars 5.1.4)."""
     from etl.training.recipes.sentence_embeddings import export_embeddings
 
     export_embeddings(run)
@@ -95,7 +94,7 @@ def emo_pillars_export_embeddings(run: StageRun) -> None:
     passage_scores, CONTEXTLESS, 12_000, reads=(INITIAL,), writes=tables.TURN_ANSWERS, units="texts", manual=True
 )
 def emo_pillars_answer_turns(initial: DataFrame, run: StageRun) -> DataFrame:
-    """Ask the context-less model about each distinct turn of EDOS, once per model, to compare the taxonomies (ours)."""
+    """Apply the context-less model to each distinct turn of EDOS, once per model, to compare taxonomies (ours)."""
     turns = initial.selectExpr("explode(turns) AS utterance", "CAST(NULL AS string) AS context")
     return turns.select(text_hash(turns["utterance"]).alias("text_hash"), "*").dropDuplicates(["text_hash"])
 
@@ -108,7 +107,7 @@ def emo_pillars_answer_turns(initial: DataFrame, run: StageRun) -> DataFrame:
     resources=(GOEMOTIONS,),
 )
 def emo_pillars_map_taxonomies(initial: DataFrame, scores: DataFrame, answers: DataFrame, run: StageRun) -> Outcome:
-    """Learn which of EDOS's 41 labels goes with which of the 28, from both models' answers to the same turns (ours)."""
+    """Map EDOS's 41 labels to the 28 labels by both models' answers to the same turns (ours)."""
     inputs = (initial, scores, answers, *(run.models[name].identity for name in ("emotion_classifier", CONTEXTLESS)))
     turns = initial.selectExpr("explode(turns)").count()
     return Outcome(taxonomy_map.taxonomy_map(*inputs), taxonomy_map.unanswered(*inputs), rows_in=turns)

@@ -1,4 +1,4 @@
-"""Whether people agree with the labels: examples drawn, a questionnaire, its answers scored (Emo Pillars I)."""
+"""Evaluate the labels by people: draw examples, write a questionnaire, score its answers (Emo Pillars I)."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -20,24 +20,24 @@ SHARES = ("neutral_alone", "neutral_beside", "ranked_share", "rewritten_share")
 @manual_stage(reads=(CONTEXTUAL_EXAMPLES,), writes=tables.EVALUATION_TASKS, resources=(GOEMOTIONS_GROUPS,),
               units="items", settings=under(SECTION, "examples", "items_per_hit", "seed", *SHARES))  # fmt: skip
 def emo_pillars_prepare_evaluation(contextual: DataFrame, run: StageRun) -> Outcome:
-    """Draw the examples whose labels people check, with options as the paper builds them (Emo Pillars I.1)."""
-    wanted = run.settings.emo_pillars.evaluation
-    rows = evaluated(contextual.where(F.col("split") == "train"), wanted.examples, wanted.seed)
-    found = (row.asDict(recursive=True) for row in rows.orderBy("nth", "utterance_id").collect())
-    examples = chosen_examples(found, wanted.examples, wanted.neutral_alone, wanted.neutral_beside)
-    shares = {"ranked_share": wanted.ranked_share, "rewritten_share": wanted.rewritten_share}
-    tasks = label_tasks(examples, per_hit=wanted.items_per_hit, seed=wanted.seed, **shares)
+    """Draw the examples whose labels people check, with options as in the paper (Emo Pillars I.1)."""
+    settings = run.settings.emo_pillars.evaluation
+    rows = evaluated(contextual.where(F.col("split") == "train"), settings.examples, settings.seed)
+    candidates = (row.asDict(recursive=True) for row in rows.orderBy("nth", "utterance_id").collect())
+    examples = chosen_examples(candidates, settings.examples, settings.neutral_alone, settings.neutral_beside)
+    shares = {"ranked_share": settings.ranked_share, "rewritten_share": settings.rewritten_share}
+    tasks = label_tasks(examples, per_hit=settings.items_per_hit, seed=settings.seed, **shares)
     return Outcome(run.spark.createDataFrame(tasks, tables.EVALUATION_TASKS.schema), rows_in=len(examples))
 
 
 @form_stage(LABEL_FORM, SECTION, tables.EVALUATION_TASKS, tables.EVALUATION_FILES, GOEMOTIONS, GOEMOTIONS_GROUPS)
 def emo_pillars_export_evaluation() -> None:
-    """Write the questionnaire on labels as a page, with the key to its answers (Emo Pillars I.1)."""
+    """Write the questionnaire on labels as a page with a key (Emo Pillars I.1)."""
 
 
 @form_answers_stage(LABEL_FORM, SECTION, questions, REQUIRED, tables.EVALUATION_ANSWERS, GOEMOTIONS_GROUPS)
 def emo_pillars_collect_evaluation(counted: Outcome) -> Outcome:
-    """Collect the raters' answers on labels: which count (Emo Pillars I)."""
+    """Collect the raters' valid answers on labels (Emo Pillars I)."""
     return counted
 
 
@@ -48,9 +48,9 @@ def emo_pillars_collect_evaluation(counted: Outcome) -> Outcome:
     units=RowAccounting("examples", rows_out=f"coalesce(sum(number) FILTER (WHERE measure = '{WHOLE}'), 0)"),
 )
 def emo_pillars_score_evaluation(answers: DataFrame, run: StageRun) -> Outcome:
-    """Score the labels by what raters chose: accuracy, neutral, agreement, contexts (Emo Pillars I.2, Table 14)."""
+    """Score the labels by the raters' answers: accuracy, neutral, agreement, contexts (Emo Pillars I.2, Table 14)."""
     raters = run.settings.emo_pillars.evaluation.raters
-    found = label_scores((row.asDict() for row in answers.toLocalIterator()), raters)
+    scores = label_scores((row.asDict() for row in answers.toLocalIterator()), raters)
     examples = answers.select("utterance_id").distinct().count()
-    rows = run.spark.createDataFrame(found, tables.EVALUATION_SCORES.schema)
+    rows = run.spark.createDataFrame(scores, tables.EVALUATION_SCORES.schema)
     return Outcome(rows, too_few_raters(answers, raters), rows_in=examples)

@@ -1,4 +1,4 @@
-"""Labelled utterances out of story plots, by prompts: characters, speech, levels, contexts (Emo Pillars 3, 4)."""
+"""Generate labelled utterances from story plots: characters, utterances, levels, contexts (Emo Pillars 3, 4)."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame
 
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from etl.emo_pillars import examples as data_sets
-from etl.emo_pillars import plots as story_plots
 from etl.emo_pillars import reading, steps
 from etl.emo_pillars.plot_files import read_stories
+from etl.emo_pillars.plots import PLOTS, select_plots
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import RowAccounting, StageRun, manual_stage, under
 from etl.tables import emo_pillars as tables
@@ -19,9 +19,9 @@ GENERATOR = "generator"
 
 
 def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return what a step's prompts depend on: decoding, template, further settings of ``emo_pillars``, other files."""
-    own = under("emo_pillars", f"steps.{step}", *settings)
-    return {"settings": own, "resources": (f"prompts/emo_pillars/{step}.txt", *resources)}
+    """Return the settings and resources of a step's prompts, with its decoding and template."""
+    declared = under("emo_pillars", f"steps.{step}", *settings)
+    return {"settings": declared, "resources": (f"prompts/emo_pillars/{step}.txt", *resources)}
 
 
 @manual_stage(
@@ -31,24 +31,23 @@ def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dic
     units="plots",
 )
 def emo_pillars_read_plots(run: StageRun) -> Outcome:
-    """Read story plots from CSV or WikiPlots files, each cut to what a prompt holds (Emo Pillars 4)."""
-    own = run.settings.emo_pillars
-    stories = read_stories(own.plots) if own.plots else ()
-    found = story_plots.taken_plots(stories, own.plot_limit, own.plot_words, own.english_share)
-    rows = run.spark.createDataFrame(found.taken, story_plots.PLOTS)
-    return Outcome(rows, run.spark.createDataFrame(found.dropped, story_plots.DROPPED), rows_in=found.rows_in)
+    """Read story plots from CSV or WikiPlots files, and cut them to the length of a prompt (Emo Pillars 4)."""
+    settings = run.settings.emo_pillars
+    stories = read_stories(settings.plots) if settings.plots else ()
+    found = select_plots(stories, settings.plot_limit, settings.plot_words, settings.english_share)
+    return found.to_outcome(run.spark, PLOTS)
 
 
 @prompt_stage((tables.PLOTS,), llm.ACTORS, GENERATOR, **prompt_of("actors"))
 def emo_pillars_ask_actors(plots: DataFrame, run: StageRun) -> DataFrame:
-    """Ask who takes part in each plot (Emo Pillars 3.1)."""
-    return steps.actors_asked(plots, run.settings.emo_pillars)
+    """Ask for the characters of each plot (Emo Pillars 3.1)."""
+    return steps.actors_requests(plots, run.settings.emo_pillars)
 
 
 @answer_stage(emo_pillars_ask_actors, tables.ACTORS, RowAccounting("plots", rows_out="count(DISTINCT plot_id)"))
 def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
-    """Read the characters out of the answers, one a line (Emo Pillars 3.1)."""
-    return reading.actors_read(answers)
+    """Parse the characters, one per line (Emo Pillars 3.1)."""
+    return reading.read_actors(answers)
 
 
 @prompt_stage(
@@ -58,8 +57,8 @@ def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
     **prompt_of("utterances", "emotional", "neutral", resources=(GOEMOTIONS,)),
 )
 def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
-    """Ask what each character could say, with eight emotions and twice with none (Emo Pillars 3.2)."""
-    return steps.utterances_asked(actors, plots, run.settings.emo_pillars)
+    """Ask for each character's utterances: eight with emotions and two neutral ones (Emo Pillars 3.2)."""
+    return steps.utterances_requests(actors, plots, run.settings.emo_pillars)
 
 
 @answer_stage(
@@ -69,8 +68,8 @@ def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRu
     GOEMOTIONS_MAPPING,
 )
 def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
-    """Read the utterances and their emotions out of the answers (Emo Pillars 3.2)."""
-    return reading.utterances_read(answers)
+    """Parse the utterances and their emotions (Emo Pillars 3.2)."""
+    return reading.read_utterances(answers)
 
 
 @manual_stage(
@@ -80,7 +79,7 @@ def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
     units="utterances",
 )
 def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Outcome:
-    """Leave out utterances that are nearly others, of whatever plot and emotion."""
+    """Drop near-duplicate utterances of any plot and emotion."""
     return data_sets.distinct_utterances(utterances, run.settings.emo_pillars.near_duplicate)
 
 
@@ -91,8 +90,8 @@ def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Out
     **prompt_of("soft_labels", "top_labels", resources=(GOEMOTIONS,)),
 )
 def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFrame:
-    """Ask which emotions each utterance expresses, and how strongly (Emo Pillars 3.3)."""
-    return steps.soft_labels_asked(utterances, run.settings.emo_pillars)
+    """Ask for the emotions of each utterance and their levels (Emo Pillars 3.3)."""
+    return steps.soft_labels_requests(utterances, run.settings.emo_pillars)
 
 
 @answer_stage(
@@ -102,8 +101,8 @@ def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFra
     GOEMOTIONS_MAPPING,
 )
 def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
-    """Read labels and levels out of the answers, mapped into the taxonomy (Emo Pillars 3.3, 4)."""
-    return reading.soft_labels_read(answers, run.settings.emo_pillars.top_labels)
+    """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
+    return reading.read_soft_labels(answers, run.settings.emo_pillars.top_labels)
 
 
 @manual_stage(
@@ -113,45 +112,45 @@ def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
     units=RowAccounting("utterances", "count(DISTINCT utterance_id)"),
 )
 def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, run: StageRun) -> Outcome:
-    """Make the context-less data set: labels from 0.3 on, split by plot, a third drawn for contexts (Emo Pillars 4)."""
-    own = run.settings.emo_pillars
-    return data_sets.examples(soft_labels, utterances, own.least_level, own.context_share)
+    """Make the context-less data set: labels from level 0.3, split by plot, a third for contexts (Emo Pillars 4)."""
+    settings = run.settings.emo_pillars
+    return data_sets.examples(soft_labels, utterances, settings.least_level, settings.context_share)
 
 
 @prompt_stage((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
 def emo_pillars_ask_contexts(examples: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
-    """Ask what led to each utterance that was drawn (Emo Pillars 3.4)."""
-    return steps.contexts_asked(examples, plots, run.settings.emo_pillars)
+    """Ask for the events before each drawn utterance (Emo Pillars 3.4)."""
+    return steps.contexts_requests(examples, plots, run.settings.emo_pillars)
 
 
 @answer_stage(emo_pillars_ask_contexts, tables.CONTEXTS, RowAccounting("examples", rows_in="count_if(needs_context)"))
 def emo_pillars_contexts(answers: DataFrame, run: StageRun) -> Outcome:
-    """Read the contexts out of the answers (Emo Pillars 3.4)."""
-    return reading.contexts_read(answers)
+    """Parse the contexts (Emo Pillars 3.4)."""
+    return reading.read_contexts(answers)
 
 
 @prompt_stage((tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, **prompt_of("clean_contexts"))
 def emo_pillars_ask_clean_contexts(contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
-    """Ask for each context without a word on emotions (Emo Pillars 3.4)."""
-    return steps.clean_contexts_asked(contexts, examples, run.settings.emo_pillars)
+    """Ask for each context without mentions of emotions (Emo Pillars 3.4)."""
+    return steps.clean_contexts_requests(contexts, examples, run.settings.emo_pillars)
 
 
 @answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts")
 def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
-    """Read the cleaned contexts out of the answers (Emo Pillars 3.4)."""
-    return reading.clean_contexts_read(answers)
+    """Parse the cleaned contexts (Emo Pillars 3.4)."""
+    return reading.read_clean_contexts(answers)
 
 
 @prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
 def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
-    """Ask for each utterance in words that need its context (Emo Pillars 3.5)."""
-    return steps.rewrites_asked(clean_contexts, examples, run.settings.emo_pillars)
+    """Ask for each utterance rewritten so that it depends on its context (Emo Pillars 3.5)."""
+    return steps.rewrites_requests(clean_contexts, examples, run.settings.emo_pillars)
 
 
 @answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts")
 def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
-    """Read the rewritten utterances out of the answers (Emo Pillars 3.5)."""
-    return reading.rewrites_read(answers)
+    """Parse the rewritten utterances (Emo Pillars 3.5)."""
+    return reading.read_rewrites(answers)
 
 
 @manual_stage(

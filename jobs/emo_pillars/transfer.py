@@ -1,8 +1,8 @@
-"""Transfer to other labelled sets: GoEmotions, ISEAR and EmoContext read, models tuned on each (Emo Pillars 5)."""
+"""Read GoEmotions, ISEAR and EmoContext, and tune and measure models on each (Emo Pillars 5)."""
 
 from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
 from etl.emo_pillars import transfer_sets
-from etl.emo_pillars.transfer_files import one_file, parts_of, set_rows
+from etl.emo_pillars.transfer_files import one_file, parts_of
 from etl.pipeline import StageRun, manual_stage, under
 from etl.tables import emo_pillars as tables
 from etl.tables.outcome import Outcome
@@ -16,41 +16,41 @@ SHARES = under("emo_pillars.transfer", "validation_share", "held_out_share")
               resources=(GOEMOTIONS_LABELS,))  # fmt: skip
 def emo_pillars_read_goemotions(run: StageRun) -> Outcome:
     """Read GoEmotions' comments with their labels and original splits (Emo Pillars 5.1.2)."""
-    own = run.settings.emo_pillars
-    parts = parts_of(own.goemotions, (".tsv",), ("train", "dev"), ("test",), "emo_pillars.goemotions")
-    found = transfer_sets.goemotions_comments(parts, own.transfer.validation_share)
-    return set_rows(found, transfer_sets.GOEMOTIONS, run)
+    settings = run.settings.emo_pillars
+    parts = parts_of(settings.goemotions, (".tsv",), ("train", "dev"), ("test",), "emo_pillars.goemotions")
+    comments = transfer_sets.goemotions_comments(parts, settings.transfer.validation_share)
+    return comments.to_outcome(run.spark, transfer_sets.GOEMOTIONS)
 
 
 @manual_stage(
     writes=tables.ISEAR, inputs=("emo_pillars.isear",), settings=("emo_pillars.transfer.folds",), units="reports"
 )
 def emo_pillars_read_isear(run: StageRun) -> Outcome:
-    """Read ISEAR's reports with their emotions, in folds; those that say nothing go (Emo Pillars 5.1.3)."""
-    own = run.settings.emo_pillars
-    lines = one_file(own.isear, ("isear.csv", "isear.csv.gz"), "emo_pillars.isear")
-    return set_rows(transfer_sets.isear_reports(lines, own.transfer.folds), transfer_sets.ISEAR, run)
+    """Read ISEAR's reports with their emotions, in folds, without empty reports (Emo Pillars 5.1.3)."""
+    settings = run.settings.emo_pillars
+    lines = one_file(settings.isear, ("isear.csv", "isear.csv.gz"), "emo_pillars.isear")
+    return transfer_sets.isear_reports(lines, settings.transfer.folds).to_outcome(run.spark, transfer_sets.ISEAR)
 
 
 @manual_stage(writes=tables.EMOCONTEXT, inputs=("emo_pillars.emocontext",), settings=SHARES, units="dialogues")
 def emo_pillars_read_emocontext(run: StageRun) -> Outcome:
     """Read EmoContext's dialogues of three turns with the last one's emotion (Emo Pillars 5.2.2)."""
-    own = run.settings.emo_pillars
-    parts = parts_of(own.emocontext, (".txt",), ("train",), ("dev",), "emo_pillars.emocontext")
-    found = transfer_sets.emocontext_dialogues(parts, own.transfer.validation_share, own.transfer.held_out_share)
-    return set_rows(found, transfer_sets.EMOCONTEXT, run)
+    settings = run.settings.emo_pillars
+    parts = parts_of(settings.emocontext, (".txt",), ("train",), ("dev",), "emo_pillars.emocontext")
+    shares = (settings.transfer.validation_share, settings.transfer.held_out_share)
+    return transfer_sets.emocontext_dialogues(parts, *shares).to_outcome(run.spark, transfer_sets.EMOCONTEXT)
 
 
 @transfer_stage("goemotions", tables.GOEMOTIONS, tables.GOEMOTIONS_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
 def emo_pillars_transfer_goemotions() -> None:
-    """Tune models on GoEmotions and measure them, by seed and as they are; only when named (Emo Pillars 5.1.2)."""
+    """Measure models on GoEmotions, tuned (by seed) and untuned; only when named (Emo Pillars 5.1.2)."""
 
 
 @transfer_stage("isear", tables.ISEAR, tables.ISEAR_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
 def emo_pillars_transfer_isear() -> None:
-    """Tune models on ISEAR's folds and measure them, and as they are; only when named (Emo Pillars 5.1.3)."""
+    """Measure models on ISEAR, tuned (by fold) and untuned; only when named (Emo Pillars 5.1.3)."""
 
 
 @transfer_stage("emocontext", tables.EMOCONTEXT, tables.EMOCONTEXT_RESULTS, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
 def emo_pillars_transfer_emocontext() -> None:
-    """Tune context-aware models on EmoContext, others relabelled or not; only when named (Emo Pillars 5.2.2)."""
+    """Tune context-aware models on EmoContext, with others relabelled or not; only when named (Emo Pillars 5.2.2)."""

@@ -1,12 +1,15 @@
-"""Response generators: pre-trained on OpenSubtitles, then tuned on EDOS or on EmpatheticDialogues (EDOS 5, E)."""
+"""Pre-train response generators on OpenSubtitles, and tune them on EDOS or EmpatheticDialogues (EDOS 5, E)."""
+
+from collections.abc import Callable
 
 from pyspark.sql import DataFrame
 
-from etl.pipeline import StageRun, manual_stage
+from etl.pipeline import Declare, Incremental, StageRun, manual_stage
 from etl.pipeline.outside_files import csv_rows
 from etl.replies.conversations import COLUMNS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
 from etl.replies.regimes import ON_EDOS, ON_EMPATHETIC, PAPERS, PRETRAINED, Regime
+from etl.tables import Table
 from etl.tables.edos import DIALOGUES
 from etl.tables.outcome import Outcome, Trained
 from etl.tables.replies import EXAMPLES, TRAININGS
@@ -18,6 +21,17 @@ TUNING = ("training.processes", "replies.network.dropout", "edos.taxonomy")
 TALKS = "edos.empathetic_dialogues"
 
 
+def generator_stage(
+    writes: Table, requests: Callable[..., DataFrame], per_minute: float, models: tuple[str, ...], *settings: str
+) -> Declare:
+    """Declare a stage that sends requests on test examples to response generators."""
+    return manual_stage(
+        reads=(EXAMPLES,), writes=writes, models=models, settings=settings, units="replies",
+        options=("replies.evaluation.batch_size",),
+        incremental=Incremental("request_id", cost_per_minute=per_minute, prepare=requests, content_keyed=True),
+    )  # fmt: skip
+
+
 @manual_stage(
     reads=(CLEAN_DIALOGUES, DIALOGUES),
     writes=EXAMPLES,
@@ -26,17 +40,16 @@ TALKS = "edos.empathetic_dialogues"
     units="replies",
 )
 def replies_gather(clean: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
-    """Gather turns as replies to the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
+    """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
     path, replies = run.settings.edos.empathetic_dialogues, run.settings.replies
     rows = csv_rows(path, COLUMNS, TALKS) if path else ()
-    talks = subtitle_conversations(clean, edos).unionByName(
-        empathetic_conversations(run.spark, rows, run.settings.edos.taxonomy.names)
-    )
+    empathetic = empathetic_conversations(run.spark, rows, run.settings.edos.taxonomy.names)
+    talks = subtitle_conversations(clean, edos).unionByName(empathetic)
     return reply_examples(talks, max_tokens=replies.network.max_tokens, **replies.rows.model_dump())
 
 
 def trained(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
-    """The generator of a regime."""
+    """Train the generator of a regime."""
     from etl.training.recipes.replies import train_and_register_generator
 
     return train_and_register_generator(examples, run, regime)

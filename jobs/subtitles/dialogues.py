@@ -1,4 +1,4 @@
-"""Dialogues: cut where the screen is silent for more than 5 s, then cleaned (EDOS 3.1, C)."""
+"""Split films into dialogues at silences of more than 5 s, and clean them (EDOS 3.1, C)."""
 
 from pyspark.sql import DataFrame
 
@@ -14,13 +14,12 @@ from etl.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FIL
 
 @manual_stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=RowAccounting("pairs", rows_out="sum(pairs)"))
 def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
-    """Count the silences between neighbouring sentences by length: why 5 s part two dialogues (EDOS C, Figure 5)."""
-    own = files.join(chosen.select("source_path"), "source_path", "left_semi")
-    return Outcome(gap_histogram(own), rows_in=count_pairs(own))
+    """Count the silences between neighbouring sentences by length, which justify the 5 s (EDOS C, Figure 5)."""
+    chosen_files = files.join(chosen.select("source_path"), "source_path", "left_semi")
+    return Outcome(gap_histogram(chosen_files), rows_in=count_pairs(chosen_files))
 
 
 def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> DataFrame:
-    """The chosen uploads with sentences and scores."""
     scores = turn_scores.select("source_path", "scores")
     return files.join(chosen.select("source_path"), "source_path", "left_semi").join(scores, "source_path")
 
@@ -34,7 +33,7 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
                 "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))"),
 )  # fmt: skip
 def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
-    """Cut each film's turns into dialogues where the screen is silent for more than 5 s (EDOS 3.1)."""
+    """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
     subtitles = run.settings.subtitles
     silence_ms = round(subtitles.silence_seconds * 1000) if subtitles.silence_ends_turn else None
     turns = turns_of(scored, explicit_marks=subtitles.explicit_marks, silence_ends_turn_ms=silence_ms)

@@ -1,4 +1,4 @@
-"""Subtitle files into tables: what is found, what can be read, one upload a film, lemmas of all words (EDOS 3.1)."""
+"""List and read subtitle files, choose one upload per film, and look up the lemmas of all words (EDOS 3.1)."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -22,7 +22,7 @@ def _fingerprint(settings: Settings) -> str:
     units="files",
 )
 def find_subtitles(run: StageRun) -> Outcome:
-    """List every subtitle file under the sources: plain files, and the members of OPUS zips."""
+    """List all subtitle files of the sources: plain files, and the members of OPUS zips."""
     subtitles = run.settings.subtitles
     listed = manifest.find_subtitles(run.spark, subtitles.sources, subtitles.languages, subtitles.release)
     sampled = listed.where(manifest.in_film_sample(F.col("movie_id"), subtitles.sample))
@@ -42,21 +42,17 @@ def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
     options=under("subtitles", "sources", "task_megabytes"),
 )
 def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
-    """Read the files found: one row a file, sentences nested; what cannot be read goes to quarantine."""
+    """Read the listed files into one row each, with nested sentences, and quarantine unreadable ones."""
     subtitles = run.settings.subtitles
     return ingest.ingest_subtitles(
-        found,
-        languages=subtitles.languages,
-        task_mb=subtitles.task_megabytes,
-        max_bytes=subtitles.max_file_megabytes << 20,
-        max_ratio=subtitles.max_ratio,
-        truecase=subtitles.truecase,
-    )
+        found, languages=subtitles.languages, task_mb=subtitles.task_megabytes, truecase=subtitles.truecase,
+        max_bytes=subtitles.max_file_megabytes << 20, max_ratio=subtitles.max_ratio,
+    )  # fmt: skip
 
 
 @stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files")
 def choose_uploads(files: DataFrame, run: StageRun) -> Outcome:
-    """Choose the upload that stands for each film, by a stated rule; the others go to the ledger."""
+    """Choose one upload for each film, and record the others in the ledger."""
     return uploads.choose_uploads(files, run.settings.subtitles.uploads_per_film)
 
 

@@ -1,4 +1,4 @@
-"""Turns: a model that tells whether two adjacent sentences have one speaker, and its scores (EDOS 3.1)."""
+"""Train and apply the model that decides whether two adjacent sentences have one speaker (EDOS 3.1)."""
 
 from pyspark.sql import DataFrame
 
@@ -23,7 +23,7 @@ KINDS = ByKind("training.turn_segmenter.kind", {
     version=2,
 )
 def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
-    """Train the model that tells whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
+    """Train the model that decides whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
     from etl.training.recipes.turn_segmenter import train_and_register_turn_segmenter
 
     return train_and_register_turn_segmenter(files, run)
@@ -41,7 +41,7 @@ def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: S
     units="files",
 )
 def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
-    """Score every two adjacent sentences of the chosen uploads: does the second open a new turn? (EDOS 3.1)."""
+    """Score whether the second of two adjacent sentences starts a new turn (EDOS 3.1)."""
     from etl.subtitles.turn_scorers import turn_scorer
 
     model, compute = run.models["turn_segmenter"], run.compute

@@ -11,12 +11,12 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from etl.augesc.consistency import Fact, contradictions, facts_in, inconsistencies, role_confusions
 from etl.augesc.faults import (
-    beside_others,
     distinct_utterances,
     faults,
     listed_toxicity,
     sample_texts,
     statement_pairs,
+    with_others,
     with_vectors,
 )
 from etl.common.hashes import text_hash
@@ -110,7 +110,7 @@ def test_faults_of_a_text(spark: SparkSession) -> None:
     conversations = with_vectors(texts, embeddings, "m").cache()
     assert conversations.count() == 2
     assert with_vectors(texts, embeddings.where("text != 'fine'"), "m").count() == 1
-    topics = topic_scores(beside_others(conversations), 2).cache()
+    topics = topic_scores(with_others(conversations), 2).cache()
     pairs = statement_pairs(conversations, 2, 0.5, 5).rows.cache()
     assert [(row.text_id, row.role, row["first"], row["second"]) for row in pairs.collect()] == [
         ("t2", "seeker", "work one", "work two")

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from conf.augesc_settings import AugescSettings
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.augesc.generation import asked_queries, augmenter_asked, generated_texts, played_texts, untuned_asked
+from etl.augesc.generation import augmenter_requests, first_queries, generated_texts, played_texts, untuned_requests
 from etl.augesc.queries import COLUMNS
 from etl.augesc.texts import prompt
 from etl.pipeline.planner import PipelineContext, chosen
@@ -35,22 +35,22 @@ def test_queries_are_asked_several_times_by_source_and_fewer_are_a_part_of_more(
     rows = [(f"{source}/{n}", source, f"{source} text {n}") for source in ("ed", "reddit") for n in range(9)]
     queries = spark.createDataFrame(rows, QUERIES)
     few, more = (
-        {row.query_id for row in asked_queries(queries, number).collect()} for number in (3, 5)
+        {row.query_id for row in first_queries(queries, number).collect()} for number in (3, 5)
     )  # fmt: skip
     assert few < more and len(few) == 6 and sum(name.startswith("ed/") for name in more) == 5
-    asked = augmenter_asked(queries, settings_of(queries=2))
+    asked = augmenter_requests(queries, settings_of(queries=2))
     counts = {row.source: row["count"] for row in asked.groupBy("source").count().collect()}
     assert counts == {"ed": 2 * 12, "reddit": 2 * 4}
     row = asked.where("sample = 3 AND source = 'ed'").first()
     assert row is not None and row.prompt == prompt(row.query) and json.loads(row.parameters)["chat"] is False
-    untuned = untuned_asked(queries, settings_of(queries=4, baseline_queries=3))
+    untuned = untuned_requests(queries, settings_of(queries=4, baseline_queries=3))
     assert {(row.source, row.sample) for row in untuned.collect()} == {("ed", 0)} and untuned.count() == 3
     assert json.loads(untuned.first().parameters)["max_total_tokens"] == 400  # type: ignore[union-attr]
 
 
 def test_answers_become_texts_with_their_prompts_and_what_is_missing_is_told(spark: SparkSession) -> None:
     queries = spark.createDataFrame([("ed/1", "ed", "one"), ("ed/2", "ed", "two")], QUERIES)
-    asked = untuned_asked(queries, settings_of()).cache()
+    asked = untuned_requests(queries, settings_of()).cache()
     said = asked.where("query_id = 'ed/1'").select(
         "request_id", F.explode(F.array(F.lit("m"), F.lit("other"))).alias("model"),
         F.lit(" well\nHuman: yes").alias("text"), F.lit("stop").alias("finish_reason"),

@@ -10,7 +10,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from etl.augesc.measures import measured_texts, session_texts
 from etl.augesc.sessions import read_sessions, usable_sessions
-from etl.augesc.statistics import bigram_growth, log_odds, most_typical, role_statistics, said_in, sampled, word_counts
+from etl.augesc.statistics import (
+    bigram_growth,
+    conversations_by_set,
+    log_odds,
+    most_typical,
+    role_statistics,
+    sampled,
+    word_counts,
+)
 from etl.tables.augesc import BIGRAM_GROWTH, STATISTICS, TYPICAL_WORDS
 from tests.stand_ins import StandIns
 
@@ -115,7 +123,7 @@ def test_real_sessions_are_as_long_as_table_2_says(spark: SparkSession, shared_d
     sessions = usable_sessions(read_sessions(spark, files, []), 60_000).rows
     turns = "turns array<struct<role: string, text: string, tokens: int>>"
     nothing = spark.createDataFrame([], f"conversation_id string, source string, {turns}")
-    said = said_in(measured_texts(session_texts(sessions)), nothing)
+    said = conversations_by_set(measured_texts(session_texts(sessions)), nothing)
     found = {(row.role, row.measure): row.value for row in role_statistics(said).collect()}
     assert found["both", "sessions"] == 390
     # The paper: 543.7 tokens; 16.8 and 21.0 an utterance, where turns are not merged.

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from pyspark.sql import DataFrame
 
-from etl.edos.embeddings import texts_of
+from etl.common.hashes import distinct_texts
 from tests.benchmarks.corpora import film_lines
 from tests.benchmarks.embeddings import table_of
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
@@ -78,8 +78,8 @@ def compared(corpus: list[str], rounds: int) -> list[Row]:
 
             def ours(turns: DataFrame = turns, target: str = target) -> None:
                 scored = score_texts(
-                    texts_of(turns), str(folder), "drawn", batch_size=own.batch_size, threads=own.threads,
-                    partitions=spark.sparkContext.defaultParallelism,
+                    distinct_texts(turns, "turns"), str(folder), "drawn", batch_size=own.batch_size,
+                    threads=own.threads, partitions=spark.sparkContext.defaultParallelism,
                 )  # fmt: skip
                 scored.write.format("delta").mode("overwrite").save(target)
 
@@ -109,7 +109,7 @@ def main() -> int:
     corpus, data = film_lines(400 if given.small else given.texts)
     result = Result(
         "Classification of turns",
-        "Seconds from a Delta table of turns to a Delta table of labels by `texts_of` and `score_texts` in a warm "
+        "Seconds from a Delta table of turns to one of labels by `distinct_texts` and `score_texts` in a warm "
         f"local session (one thread a worker), against the pipeline on a list in memory, batches of 64, {cores()} "
         "threads, nothing read or written. MiniLM's encoder with a drawn head.",
         f"{data}, {len(set(corpus)):,} distinct", compared(corpus, given.rounds), CAUSE, ("transformers",),

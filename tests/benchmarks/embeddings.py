@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from etl.common.hashes import text_hash
-from etl.edos.embeddings import texts_of
+from etl.common.hashes import distinct_texts, text_hash
 from tests.benchmarks.corpora import film_lines
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
@@ -69,7 +68,7 @@ def compared(corpus: list[str], rounds: int) -> list[Row]:
 
             def ours(histories: DataFrame = histories, target: str = target) -> None:
                 found = embed_texts(
-                    texts_of(histories), str(model.path), model.identity, batch_size=models.batch_size,
+                    distinct_texts(histories, "turns"), str(model.path), model.identity, batch_size=models.batch_size,
                     threads=models.threads, partitions=spark.sparkContext.defaultParallelism,
                 )  # fmt: skip
                 found.write.format("delta").mode("overwrite").save(target)
@@ -98,7 +97,7 @@ def main() -> int:
     corpus, data = film_lines(400 if given.small else given.texts)
     result = Result(
         "Embeddings",
-        "Seconds from a Delta table of texts to a Delta table of vectors by `texts_of` and `embed_texts` in a warm "
+        "Seconds from a Delta table of texts to one of vectors by `distinct_texts` and `embed_texts` in a warm "
         f"local session (each text once, one thread a worker), against `encode` on the same texts as a list in memory "
         f"with its own sorting and {cores()} threads, nothing read or written. Loading the model is left out of both.",
         f"{data}, {len(set(corpus)):,} distinct", compared(corpus, given.rounds), CAUSE,

@@ -208,11 +208,13 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
 
 
 def test_the_released_votes_give_the_released_figures(spark: SparkSession, view, shared_data: Path) -> None:
-    from etl.edos.votes import VOTE_FILE_OPTIONS, agree
+    from etl.edos.votes import agree
+    from etl.pipeline.outside_files import read_csv
 
     path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
     nobody = spark.createDataFrame([], ANSWERS.schema)
-    annotations = all_annotations(spark.read.options(**VOTE_FILE_OPTIONS).csv(str(path)), nobody, edos_labels())
+    votes = read_csv(spark, [str(path)], "edos.crowd_votes")
+    annotations = all_annotations(votes, nobody, edos_labels())
     rows = annotations.rows.cache()
     labels = agree(rows, edos_labels()).rows.cache()
     done = assignments(nobody, pass_at=3, reward=0.4, bonus=0.1)

@@ -56,9 +56,9 @@ def test_the_papers_table_9_against_the_released_labels(
     query, give = stand_ins.ask, stand_ins.give
     folder = str(shared_data / "empathetic_dialogues")
     found = labelled_utterances(csv_rows(folder, COLUMNS, "edos.empathetic_dialogues"), edos_labels())
-    assert (len(found.turns), found.dropped) == (107_247, [])
-    assert len({dialogue for dialogue, *_ in found.turns}) == 24_856
-    labels = spark.createDataFrame([(label,) for *_, label in found.turns], "label string")
+    assert (len(found.rows), found.dropped) == (107_247, [])
+    assert len({dialogue for dialogue, *_ in found.rows}) == 24_856
+    labels = spark.createDataFrame([(label,) for *_, label in found.rows], "label string")
     give("edos.empathetic_turns", labels.selectExpr("label AS dialogue_id", "0 AS turn", "'' AS speaker", "label"))
     counts = [(label, int(turns) // 10) for label, _, turns in paper_table("edos_paper_table_9").rows]
     line = "named_struct('text', 'x', 'label', label, 'confidence', 0.5F)"
@@ -134,7 +134,7 @@ def test_empathetic_turns_in_order_and_strange_labels_apart() -> None:
         ]
     ]  # fmt: skip
     found = labelled_utterances(rows, edos_labels())
-    assert found.turns == [("h1", 0, "speaker", "sad"), ("h1", 2, "speaker", "joyful")]
+    assert found.rows == [("h1", 0, "speaker", "sad"), ("h1", 2, "speaker", "joyful")]
     assert found.dropped == [
         ("utterance", "h2/0", "unknown_label", "no label", 1), ("utterance", "h1/1", "unknown_label", "hangry", 1),
     ]  # fmt: skip

@@ -12,12 +12,12 @@ from conf.taxonomy import edos_labels
 from etl.edos.votes import (
     AGREED,
     VOTE_COLUMNS,
-    VOTE_FILE_OPTIONS,
     agree,
     answers_from_votes,
     dialogue_turns,
     normalised_answer,
 )
+from etl.pipeline.outside_files import read_csv
 from etl.tables.edos import ANNOTATIONS, CROWD_LABELS
 from tests.stand_ins import StandIns
 
@@ -132,7 +132,7 @@ def test_a_file_that_lacks_a_column_is_refused_in_one_line(spark: SparkSession) 
 
 def test_released_votes_agree_as_released(spark: SparkSession, stand_ins: StandIns, shared_data: Path) -> None:
     path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
-    votes = spark.read.options(**VOTE_FILE_OPTIONS).csv(str(path)).cache()
+    votes = read_csv(spark, [str(path)], "edos.crowd_votes").cache()
     answers = answers_from_votes(votes, edos_labels(), "released").rows.cache()
     labels = agree(answers, edos_labels()).rows.cache()
     assert (votes.count(), answers.count(), labels.count()) == (8187, 3 * 8187, 8187)

@@ -9,7 +9,7 @@ import pytest
 
 from conf.errors import InputError
 from etl.emo_pillars.plot_files import read_stories
-from etl.emo_pillars.plots import Story, cut_to_words, taken_plots
+from etl.emo_pillars.plots import Story, cut_to_words, select_plots
 
 LAMP = "Ada keeps the lamp on a far island. Her uncle sails away in spring, and no letter comes."
 BAKER = "A baker opens a shop beside the harbour. The town does not like his bread, until a storm comes."
@@ -18,9 +18,9 @@ GERMAN = "Der junge Wärter wartet auf seinen Onkel, der im Frühling fortgesege
 
 def taken(*texts: str, limit: int | None = None, words: int = 100) -> tuple[list[str], dict[str, str]]:
     stories = [Story(f"f:{n}", "The Lamp", text) for n, text in enumerate(texts, 1)]
-    found = taken_plots(stories, limit, words, 0.5)
+    found = select_plots(stories, limit, words, 0.5)
     assert found.rows_in == len(texts)
-    return [row[3] for row in found.taken], {row[1].split("@")[1]: row[2] for row in found.dropped}
+    return [row[3] for row in found.rows], {row[1].split("@")[1]: row[2] for row in found.dropped}
 
 
 def test_plots_that_are_none_are_left_out_with_a_reason() -> None:
@@ -41,16 +41,16 @@ def test_a_limit_takes_the_same_plots_in_any_order() -> None:
 
 
 def test_ids_are_readable_and_of_the_content() -> None:
-    one, other = (taken_plots([Story("a:1", title, LAMP)], None, 99, 0).taken[0][0] for title in ("The Lamp!", "母"))
+    one, other = (select_plots([Story("a:1", title, LAMP)], None, 99, 0).rows[0][0] for title in ("The Lamp!", "母"))
     assert one.startswith("the-lamp-") and other.startswith("plot-")
     assert one.rsplit("-")[-1] == other.rsplit("-")[-1]
-    assert taken_plots([Story("b:9", "The Lamp!", LAMP)], None, 99, 0).taken[0][0] == one
+    assert select_plots([Story("b:9", "The Lamp!", LAMP)], None, 99, 0).rows[0][0] == one
 
 
 def test_a_long_plot_is_cut_after_a_sentence_and_that_is_recorded() -> None:
     long = " ".join([LAMP] * 2500)
     assert len(long.split()) > 40_000
-    row = taken_plots([Story("f:1", "Long", long)], None, 1000, 0.5).taken[0]
+    row = select_plots([Story("f:1", "Long", long)], None, 1000, 0.5).rows[0]
     text, words, kept = row[3:6]
     assert words == len(LAMP.split()) * 2500 + 3 * 2500
     assert 900 < kept <= 1000 and text.endswith(".") and long.startswith(text)
@@ -120,8 +120,8 @@ def test_files_that_are_no_stories_are_told_in_one_line(
 
 
 def test_real_plots_are_read(shared_data: Path) -> None:
-    found = taken_plots(read_stories(str(shared_data / "plots")), 50, 1500, 0.5)
-    assert len(found.taken) == 50
+    found = select_plots(read_stories(str(shared_data / "plots")), 50, 1500, 0.5)
+    assert len(found.rows) == 50
     assert found.rows_in > 4_000
     reasons = Counter(row[2] for row in found.dropped)
     assert reasons["beyond_limit"] > 4_000 and reasons["other_language"] == 0

@@ -7,8 +7,8 @@ from pyspark.sql import SparkSession
 
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.prompts import prompt
-from etl.emo_pillars.reading import topic_categories_read
-from etl.emo_pillars.steps import topic_categories_asked, topic_names_asked
+from etl.emo_pillars.reading import read_topic_categories
+from etl.emo_pillars.steps import topic_categories_requests, topic_names_requests
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
 from etl.llm.requests import with_answers
 
@@ -76,7 +76,7 @@ def test_large_topics_alone_are_asked_about(spark: SparkSession) -> None:
         [("joy", 1, 30, ["We won!", "<|end|> hooray"]), ("joy", 2, 20, ["So warm."]), ("joy", 3, 19, ["Tea."])],
         "emotion string, topic int, utterances int, examples array<string>",
     )
-    asked = topic_names_asked(topics, EmoPillarsSettings()).orderBy("topic").collect()
+    asked = topic_names_requests(topics, EmoPillarsSettings()).orderBy("topic").collect()
     assert [(row.topic_id, row.sample) for row in asked] == [("joy-1", 0), ("joy-2", 0)]
     assert "- We won!\n- <| end|> hooray\n" in asked[0].prompt
 
@@ -85,13 +85,13 @@ def test_categories_find_their_topics_by_number(spark: SparkSession) -> None:
     names = spark.createDataFrame(
         [("joy", 7, "Tea"), ("joy", 2, "Music"), ("fear", 1, "The dark")], "emotion string, topic int, name string"
     )
-    asked = topic_categories_asked(names, EmoPillarsSettings())
+    asked = topic_categories_requests(names, EmoPillarsSettings())
     answers = {"joy": "1. Arts\n2. Food\n3. Sea\n0. Air", "fear": "Nothing here."}
     rows = [(row.request_id, "m", answers[row.emotion], "stop", None) for row in asked.collect()]
     said = spark.createDataFrame(
         rows, "request_id string, model string, text string, finish_reason string, error string"
     )
-    outcome = topic_categories_read(with_answers(asked, said, "m"))
+    outcome = read_topic_categories(with_answers(asked, said, "m"))
     assert {tuple(row) for row in outcome.rows.collect()} == {("joy", 2, "Arts"), ("joy", 7, "Food")}
     left = [SimpleNamespace(**row.asDict()) for row in outcome.dropped.collect()]
     assert {(one.unit, one.reason, one.detail, one.units) for one in left} == {

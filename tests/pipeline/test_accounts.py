@@ -121,7 +121,7 @@ def test_utterances_without_a_topic_score_are_told(place: PipelineContext, monke
     monkeypatch.setattr(faults, "with_vectors", lambda *given: real(*given).where("false"))
     assert run(place, "augesc_score_topics") == (6, 0, 6)
     monkeypatch.setattr(faults, "with_vectors", real)
-    monkeypatch.setattr(evaluation.faults, "beside_others", lambda rows: rows.withColumn("other", F.lit(None)).limit(0))
+    monkeypatch.setattr(evaluation.faults, "with_others", lambda rows: rows.withColumn("other", F.lit(None)).limit(0))
     with pytest.raises(StageError, match="6 utterances in, 0 out, 4 dropped"):
         run(place, "augesc_score_topics")
 

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from etl.common.splits import split_by_film
 from etl.pipeline.outside_files import csv_rows
-from etl.replies.conversations import COLUMNS, TALKS, empathetic_conversations, subtitle_conversations
+from etl.replies.conversations import COLUMNS, CONVERSATIONS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
 from etl.tables.replies import EXAMPLES
 
@@ -20,7 +20,7 @@ def talk(name: str, *texts: str, source: str = "os", whole: str | None = None) -
 
 
 def talks_of(spark: SparkSession, *talks: tuple) -> DataFrame:
-    return spark.createDataFrame(list(talks), TALKS)
+    return spark.createDataFrame(list(talks), CONVERSATIONS)
 
 
 def names_in(spark: SparkSession, split: str, count: int) -> list[str]:

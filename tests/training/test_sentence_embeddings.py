@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.hashes import history_hash, text_hash
-from etl.edos.embeddings import embedded_turns, histories_to_embed, texts_of
+from etl.common.hashes import distinct_texts, history_hash, text_hash
+from etl.edos.embeddings import embedded_turns, histories_to_embed
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.dialogue_embeddings import embed_dialogues, half_decay
 from udfs.models.sentence_encoder import SentenceEncoder
@@ -65,7 +65,7 @@ def test_from_texts_to_dialogues_in_spark(spark: SparkSession, encoder_folder: P
     none = spark.createDataFrame([], "turns array<string>, matched_turns array<string>")
     seeds = spark.createDataFrame([(dialogues[0],), (["no ."],)], "turns array<string>")
     histories = histories_to_embed(pool, seeds, none)
-    texts = texts_of(histories)
+    texts = distinct_texts(histories, "turns")
     assert {row.text for row in texts.collect()} == {"yes .", "i was so happy", "thanks", "no ."}
     bad = spark.createDataFrame([("?", None)], "text_hash string, text string")
     answers = embed_texts(texts.unionByName(bad), str(encoder_folder), "s@1", batch_size=8, partitions=2).persist()
