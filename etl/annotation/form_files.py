@@ -13,7 +13,7 @@ from etl.annotation.exports import Form, batch_files, form_files
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.outside_files import files_under
 from etl.pipeline.stage_run import StageRun
-from etl.tables.edos import ANNOTATION_FILES
+from etl.tables.edos_annotation import ANNOTATION_FILES
 from etl.tables.outcome import Outcome
 
 

@@ -1,6 +1,6 @@
 """Tables of AugESC's human evaluations: what is asked, the answers, and what they say (AugESC 6 and 7)."""
 
-from etl.tables.edos import FILE
+from etl.tables.edos_annotation import FILE
 from etl.tables.model import Table
 
 _TURNS = "array<struct<role: string, text: string>>"

@@ -1,6 +1,6 @@
 """Tables of Emo Pillars' analysis and human evaluation (Emo Pillars 7, 8, G, H, I)."""
 
-from etl.tables.edos import FILE
+from etl.tables.edos_annotation import FILE
 from etl.tables.model import Table
 
 TEXT_EMBEDDINGS = Table(

@@ -14,6 +14,7 @@ from etl.edos.votes import agree, all_annotations
 from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
 from etl.pipeline.outside_files import files_under, read_csv
 from etl.tables import edos as tables
+from etl.tables import edos_annotation as annotation_tables
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES
 
@@ -22,7 +23,7 @@ SECTION, TALKS, LABELS = "edos.annotation", "edos.empathetic_dialogues", "edos.t
 
 @manual_stage(
     reads=(tables.WEAK_LABELS, CLEAN_DIALOGUES),
-    writes=tables.READABILITY,
+    writes=annotation_tables.READABILITY,
     settings=under(SECTION, "bands", "readability_alpha", "distinct_weight", "frequencies", "distinct"),
     units="turns",
 )
@@ -33,8 +34,8 @@ def score_readability(weak_labels: DataFrame, dialogues: DataFrame, run: StageRu
 
 
 @manual_stage(
-    reads=(tables.READABILITY, tables.WEAK_LABELS, CLEAN_DIALOGUES),
-    writes=tables.ANNOTATION_TASKS,
+    reads=(annotation_tables.READABILITY, tables.WEAK_LABELS, CLEAN_DIALOGUES),
+    writes=annotation_tables.ANNOTATION_TASKS,
     settings=(*under(SECTION, "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed"), LABELS),
     inputs=(TALKS,),
     units=RowAccounting("turns", rows_out="count_if(quiz_label IS NULL)"),
@@ -57,8 +58,8 @@ def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues
 
 
 @manual_stage(
-    reads=(tables.ANNOTATION_TASKS,),
-    writes=tables.ANNOTATION_FILES,
+    reads=(annotation_tables.ANNOTATION_TASKS,),
+    writes=annotation_tables.ANNOTATION_FILES,
     settings=(*under(SECTION, "folder", "post_to", "reward", "workers", "countries"), LABELS),
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
@@ -67,7 +68,7 @@ def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
     return write_batch(tasks, "crowd", run.settings.edos.annotation.workers, run)
 
 
-@stage(writes=tables.ANSWERS, settings=(*under(SECTION, "known_workers", "keep_half_done"), LABELS),
+@stage(writes=annotation_tables.ANSWERS, settings=(*under(SECTION, "known_workers", "keep_half_done"), LABELS),
        inputs=under(SECTION, "answers", "batches"), units="answers")  # fmt: skip
 def collect_answers(run: StageRun) -> Outcome:
     """Collect the annotation page's valid answers with their items (EDOS 3.2)."""
@@ -82,8 +83,8 @@ def collect_answers(run: StageRun) -> Outcome:
 
 
 @stage(
-    reads=(tables.ANSWERS,),
-    writes=tables.ASSIGNMENTS,
+    reads=(annotation_tables.ANSWERS,),
+    writes=annotation_tables.ASSIGNMENTS,
     settings=under(SECTION, "quiz_to_pass", "reward", "bonus"),
     units=RowAccounting("assignments", "count(DISTINCT hit_id, worker_id)"),
 )
@@ -95,7 +96,11 @@ def score_workers(answers: DataFrame, run: StageRun) -> Outcome:
 
 
 @stage(
-    reads=(tables.ANSWERS,), writes=tables.ANNOTATIONS, settings=(LABELS,), inputs=("edos.crowd_votes",), units="votes"
+    reads=(annotation_tables.ANSWERS,),
+    writes=annotation_tables.ANNOTATIONS,
+    settings=(LABELS,),
+    inputs=("edos.crowd_votes",),
+    units="votes",
 )
 def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     """Collect the crowd's votes on turns with their history from files and from the page (EDOS 3.2)."""
@@ -106,7 +111,7 @@ def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
 
 
 @stage(
-    reads=(tables.ANNOTATIONS,),
+    reads=(annotation_tables.ANNOTATIONS,),
     writes=tables.CROWD_LABELS,
     units=RowAccounting("turns", "count(DISTINCT dialogue_id, turn)"),
     settings=(LABELS,),

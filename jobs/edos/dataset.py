@@ -7,7 +7,8 @@ from etl.edos.audit import audit_tasks
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
 from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
 from etl.pipeline.outside_files import csv_rows
-from etl.tables.edos import AUDIT_FILES, AUDIT_TASKS, DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
+from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
+from etl.tables.edos_annotation import AUDIT_FILES, AUDIT_TASKS
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 

@@ -11,7 +11,7 @@ from conf.edos_settings import AnnotationSettings
 from conf.taxonomy import edos_labels
 from etl.edos.answers import KEY_DDL, accepted_answers, assignments
 from etl.edos.votes import all_annotations
-from etl.tables.edos import ANNOTATIONS, ANSWERS, ASSIGNMENTS
+from etl.tables.edos_annotation import ANNOTATIONS, ANSWERS, ASSIGNMENTS
 from tests.stand_ins import StandIns
 from udfs.answer_files import DDL
 

@@ -13,7 +13,7 @@ from etl.edos.audit import audit_tasks
 from etl.edos.quiz import situations
 from etl.edos.tasks import annotation_tasks, most_readable
 from etl.pipeline.outside_files import files_under, read_csv
-from etl.tables.edos import ANNOTATION_TASKS, AUDIT_TASKS
+from etl.tables.edos_annotation import ANNOTATION_TASKS, AUDIT_TASKS
 
 READABLE = (
     "dialogue_id string, turn int, label string, confidence float, band string, history_hash string, readability double"

@@ -18,7 +18,8 @@ from etl.edos.votes import (
     normalised_answer,
 )
 from etl.pipeline.outside_files import read_csv
-from etl.tables.edos import ANNOTATIONS, CROWD_LABELS
+from etl.tables.edos import CROWD_LABELS
+from etl.tables.edos_annotation import ANNOTATIONS
 from tests.stand_ins import StandIns
 
 VOTES = [
