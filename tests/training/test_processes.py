@@ -96,7 +96,7 @@ CONF = {"spark.task.resource.gpu.amount": "1"}
         ({"spark.task.resource.gpu.amount": "0.25"}, 2, "auto", "one whole GPU a task: .* not 0.25"),
         ({"spark.task.resource.gpu.amount": "2"}, 2, "cuda", "one whole GPU a task: .* not 2"),
         ({}, 2, "cuda", "gives its tasks no GPU"),
-        (CONF, 9, "auto", "runs 8 tasks at once here"),
+        (CONF, 9, "auto", "runs 8 tasks at once"),
     ],
 )
 def test_a_cluster_that_does_not_fit_is_refused_in_one_line(conf, processes, device, line) -> None:

@@ -150,7 +150,7 @@ def test_a_killed_training_ends_in_the_same_weights(training_encoder, tmp_path, 
     later, said = [], []
     told = {"on_epoch": lambda epoch: later.append(epoch.epoch), "checkpoints": kept, "say": said.append}
     again = train(training_encoder, tmp_path / "again", options, last=TRAIN[:4], **told)
-    assert later == [4, 5, 6] and said[0] == "goes on after epoch 3/6, from its checkpoint" and not kept.exists()
+    assert later == [4, 5, 6] and said[0] == "resumed after epoch 3/6 from a checkpoint" and not kept.exists()
     assert again.metrics == whole.metrics and again.best_epoch == whole.best_epoch
     for name in ("head.safetensors", "encoder/model.safetensors"):
         assert (again.path / name).read_bytes() == (whole.path / name).read_bytes()

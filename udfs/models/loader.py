@@ -114,7 +114,7 @@ def _require_weights(uri: str, folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"model {uri}: no folder {folder}: check the path")
     if not _weights(folder):
-        raise InputError(f"model {uri}: no .safetensors or .gguf weights in {folder}: no other formats are read")
+        raise InputError(f"model {uri}: only safetensors and GGUF are read, and {folder} has neither")
 
 
 def _weights(folder: Path) -> list[Path]:
