@@ -1,8 +1,7 @@
-"""Pictures as inline SVG: bars, a histogram, a Sankey diagram.
+"""Charts as inline SVG: bars, histograms and Sankey diagrams.
 
-Lengths along the page are percentages and heights are pixels, so that a picture fills its place at any width while its
-letters keep their size. Colours are CSS classes of the page (``emotion``, ``intent``, ``neutral``, ``paper``, ...).
-All text is escaped.
+Widths are percentages and heights are pixels, so that a chart fills any width and its text keeps its size. Colours are
+CSS classes of the page (``emotion``, ``intent``, ``neutral``, ``paper``, ...). All text is escaped.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from html import escape
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its length as a share of the longest place there is (0 to 1), its class and what it stands for."""
+    """One bar: its length as a share of the available length (0 to 1), its CSS class and its tooltip."""
 
     share: float
     style: str
@@ -21,7 +20,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Node:
-    """A label at one position of the flow: its key, what is written there, its class."""
+    """A label at one position of the flow: its key, text and CSS class."""
 
     key: str
     text: str
@@ -30,7 +29,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Link:
-    """How many go from a node at ``position`` (from 0) to one at the next position."""
+    """The number of dialogues from a node at ``position`` (from 0) to one at the next position."""
 
     position: int
     source: str
@@ -39,12 +38,12 @@ class Link:
 
 
 def number(value: float) -> str:
-    """A length in SVG: at most two decimals, never in powers of ten."""
+    """Return a length for SVG: at most two decimals, without an exponent."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value == value else "0"
 
 
 def bars(rows: Sequence[Bar], thickness: int = 6, gap: int = 2) -> str:
-    """Bars below each other; decoration beside numbers that say the same, so hidden from screen readers."""
+    """Return bars below each other, hidden from screen readers because numbers are beside them."""
     height = len(rows) * (thickness + gap) - gap
     drawn = "".join(
         f'<rect class="{escape(bar.style)}" y="{place * (thickness + gap)}" height="{thickness}" rx="1" '
@@ -62,14 +61,14 @@ def histogram(
     title: str,
     height: int = 240,
 ) -> str:
-    """Columns side by side over an axis.
+    """Return columns above an axis.
 
     Args:
-        columns: in order, each as a share of the height.
-        ticks: (place along the axis from 0 to 1, text) below the axis.
-        marks: (place, text) of upright lines.
-        levels: (share of the height, text) of lines across, the scale.
-        title: what the picture shows, for those who do not see it.
+        columns: shares of the height, in order.
+        ticks: (position on the axis from 0 to 1, text) below the axis.
+        marks: (position, text) of vertical lines.
+        levels: (share of the height, text) of horizontal lines.
+        title: description for screen readers.
     """
     top, bottom = 22, 24
     inner = height - top - bottom
@@ -84,7 +83,7 @@ def histogram(
             f'width="{number(width * 0.88)}%" y="{number(top + inner - tall)}" height="{number(tall)}">'
             f"<title>{escape(column.title)}</title></rect>"
         )
-    # After the columns: a tall last one must not hide them.
+    # Drawn after the columns, so that the last one does not hide them.
     parts += [
         f'<text class="scale" x="100%" y="{y}" dy="-3" text-anchor="end">{escape(text)}</text>' for y, text in scale
     ]
@@ -107,15 +106,15 @@ def sankey(
     gap: int = 6,
     heads: Sequence[str] = (),
 ) -> str:
-    """Nodes in columns and bands between them, as thick as their values.
+    """Return nodes in columns, and bands between them whose widths are the links' values.
 
-    A node is as tall as what leaves it or what comes in, whichever is more; what comes in and does not leave ends.
+    The height of a node is the sum of its outgoing or of its incoming values, whichever is larger.
 
     Args:
         columns: the nodes of each position, from the top.
-        links: between neighbouring positions; sources may name a target "" for what ends there.
-        title: what the picture shows, for those who do not see it.
-        heads: written over the columns.
+        links: between adjacent positions; the target "" is the end of a dialogue.
+        title: description for screen readers.
+        heads: titles of the columns.
     """
     top, node_width = 24, 1.6
     sizes = [_sizes(column, links, position) for position, column in enumerate(columns)]
@@ -188,13 +187,13 @@ def _stacked(column: Sequence[Node], sizes: dict[str, float], scale: float, gap:
 def _bands(
     columns: Sequence[Sequence[Node]], links: Sequence[Link], tops: Sequence[dict[str, float]], scale: float
 ) -> list[tuple[Link, float, float, float]]:
-    """(link, top at its source, top at its target, thickness), crossing each other as little as the order allows."""
+    """Return (link, top at its source, top at its target, thickness), ordered to reduce crossings."""
     order = [{node.key: place for place, node in enumerate(column)} for column in columns]
-    going = [link for link in links if link.target and link.value > 0]
+    drawn = [link for link in links if link.target and link.value > 0]
     starts, ends = {}, {}
     leaving, arriving = ({(p, key): y for p, tall in enumerate(tops) for key, y in tall.items()} for _ in range(2))
-    by_target = sorted(going, key=lambda one: (one.position, order[one.position + 1][one.target]))
-    by_source = sorted(going, key=lambda one: (one.position, order[one.position][one.source]))
+    by_target = sorted(drawn, key=lambda one: (one.position, order[one.position + 1][one.target]))
+    by_source = sorted(drawn, key=lambda one: (one.position, order[one.position][one.source]))
     for link in by_target:
         starts[link] = leaving[link.position, link.source]
         leaving[link.position, link.source] += link.value * scale

@@ -45,10 +45,11 @@ def reading(
         more: exceptions to convert besides OSError, ValueError and KeyError.
         what, library: words of the message.
     """
+    errors: tuple[type[Exception], ...] = (OSError, ValueError, KeyError, *more)
     try:
         with quiet():
             yield
-    except (OSError, ValueError, KeyError, *more) as error:
+    except errors as error:
         raise InputError(f"{folder}: {library} cannot read {what} ({one_line(error)})") from None
 
 
