@@ -115,11 +115,19 @@ def diversity(findings: Findings) -> str:
     rows = [row for row in findings.rows("emo_pillars_similarity") if row["pairs"]]
     if not rows:
         return ""
-    names = ("pairs", "mean", "paper_mean", "deviation", "paper_deviation", "percentile_99", "paper_percentile_99")
-    table = pages.records(rows, {"kind": "compared texts", **{name: name.replace("_", " ") for name in names}})
+    shared = {
+        "mean": "mean",
+        "paper_mean": "paper mean",
+        "deviation": "deviation",
+        "paper_deviation": "paper deviation",
+    }
+    percentiles = {"percentile_99": "percentile 99", "paper_percentile_99": "paper percentile 99"}
+    table = pages.records(rows, {"kind": "compared texts", "pairs": "pairs", **shared, **percentiles})
     classes = [row for row in findings.rows("emo_pillars_table_12") if row["pairs"]]
-    names = ("utterances", "mean", "paper_mean", "deviation", "paper_deviation", "paper_utterances")
-    by_class = pages.records(classes, {"label": "main emotion", **{name: name.replace("_", " ") for name in names}})
+    by_class = pages.records(
+        classes,
+        {"label": "main emotion", "utterances": "utterances", **shared, "paper_utterances": "paper utterances"},
+    )
     text = "Cosines of embeddings over pairs. A low mean indicates diverse utterances."
     return pages.paragraph(text) + table + (pages.details("By main emotion (Table 12)", by_class) if classes else "")
 

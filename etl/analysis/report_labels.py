@@ -64,8 +64,8 @@ def _divergence(findings: Findings) -> str:
         return ""
     text = (
         "KL divergence of a distribution p from a reference q: the sum over the labels of p ln(p/q), in nats, with "
-        "half a count added to each label. EmpatheticDialogues is counted by utterances, with the labels of Welivita and "
-        "Pu. The paper reports 0.2447 for its data set; its Table 9 gives 0.2675 by this formula."
+        "half a count added to each label. EmpatheticDialogues is counted by utterances, with the labels of Welivita "
+        "and Pu. The paper reports 0.2447 for its data set; its Table 9 gives 0.2675 by this formula."
     )
     table = pages.records(rows, {"distribution": "labels of", "reference": "against", "nats": "nats", "paper": "paper"})
     return f"<h3>Divergence of the label shares</h3>{table}{pages.paragraph(text, 'quiet')}"

@@ -106,7 +106,7 @@ def sizes(findings: Findings) -> str:
     titles = {"dataset": "data set", "labels": "labels", "dialogues": "dialogues", "utterances": "utterances",
               "publicly_available": "open"}  # fmt: skip
     compared = f"<h3>Compared with other sets</h3>{pages.records(others, titles)}" if others else ""
-    note = "From the paper's Tables 3 and 2. In its Table 2 EDOS has 3,488,300 utterances, in its Tables 3 and 9 2,829,426."
+    note = "Table 2 of the paper has 3,488,300 utterances of EDOS, its Tables 3 and 9 have 2,829,426."
     return pages.compared(rows, "criterion", "size") + compared + pages.paragraph(note, "quiet")
 
 
