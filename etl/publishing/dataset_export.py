@@ -96,8 +96,9 @@ def restore_text(settings: Settings) -> int:
         total = sum(manifest.rows.values())
         if outcome.rows.isEmpty():
             raise InputError(f"none of {total:,} dialogues is in subtitles.files: read the OPUS release that they name")
-        own = Manifest(fingerprint({"restored": manifest.fingerprint}), "included", manifest.rules, {})
-        done = write_export(spark, folder, outcome.rows, own, manifest.formats, settings.publishing.dialogues_per_file)
+        fresh = Manifest(fingerprint({"restored": manifest.fingerprint}), "included", manifest.rules, {})
+        per_file = settings.publishing.dialogues_per_file
+        done = write_export(spark, folder, outcome.rows, fresh, manifest.formats, per_file)
         languages = [row.language for row in referred.select("language").distinct().orderBy("language").collect()]
         before = folders.read_text(f"{source}/{CARD}") or ""
         folders.write_text(f"{folder}/{CARD}", restored_card(before, done.rows, manifest.formats, languages))

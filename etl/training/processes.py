@@ -94,27 +94,19 @@ def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int,
 
     Args:
         conf: Spark's configuration, by key and default.
-        processes: ``training.processes``.
-        device: ``auto``, ``cpu`` or ``cuda``.
         slots: number of concurrent tasks.
-
-    Raises:
-        InputError: dynamic allocation, a number of GPUs a task other than one, or too few executors.
     """
-    asked = f"training.processes={processes}"
+    gpus, reason = gpus_of_task(conf), None
     if str(conf("spark.dynamicAllocation.enabled", "false")).lower() == "true":
-        raise InputError(
-            f"{asked} needs all executors at once: submit this stage alone, with spark.dynamicAllocation.enabled=false"
-        )
-    gpus = gpus_of_task(conf)
-    if device != "cpu" and gpus not in (0, 1):
-        raise InputError(
-            f"{asked} needs one whole GPU a task: submit this stage alone, with {GPUS_OF_TASK}=1, not {gpus:g}"
-        )
-    if device.startswith("cuda") and gpus == 0:
-        raise InputError(f"{asked} on {device}: Spark gives its tasks no GPU: set {GPUS_OF_TASK}=1")
-    if processes > slots:
-        raise InputError(f"{asked}: Spark runs {slots} tasks at once: use more executors or fewer processes")
+        reason = " needs all executors at once: submit this stage alone, with spark.dynamicAllocation.enabled=false"
+    elif device != "cpu" and gpus not in (0, 1):
+        reason = f" needs one whole GPU a task: submit this stage alone, with {GPUS_OF_TASK}=1, not {gpus:g}"
+    elif device.startswith("cuda") and gpus == 0:
+        reason = f" on {device}: Spark gives its tasks no GPU: set {GPUS_OF_TASK}=1"
+    elif processes > slots:
+        reason = f": Spark runs {slots} tasks at once: use more executors or fewer processes"
+    if reason is not None:
+        raise InputError(f"training.processes={processes}{reason}")
 
 
 def gpus_of_task(conf: Callable[[str, str], str | None]) -> float:
@@ -126,18 +118,16 @@ def write_packages(archive: Path) -> Path:
     """Write this project's packages that a process needs to a zip file that Python can import from."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
         for package in PACKAGES:
-            for name, member in _members(package, files(package)):
-                out.writestr(name, member.read_bytes())
+            _add_folder(out, package, files(package))
     return archive
 
 
-def _members(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+def _add_folder(out: zipfile.ZipFile, name: str, folder: Traversable) -> None:
     for member in folder.iterdir():
-        inner = f"{name}/{member.name}"
         if member.is_file():
-            yield inner, member
+            out.writestr(f"{name}/{member.name}", member.read_bytes())
         elif member.name != "__pycache__":
-            yield from _members(inner, member)
+            _add_folder(out, f"{name}/{member.name}", member)
 
 
 def _process_main(packages: str, folder: str) -> Callable[[], None]:
