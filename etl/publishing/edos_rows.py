@@ -1,4 +1,4 @@
-"""The rows of EDOS's export: with texts, or with references to OPUS instead of texts (ours).
+"""The rows of EDOS's export, with texts or with references to OPUS (ours).
 
 OPUS publishes the subtitles, but a data set may not have the right to distribute their texts. A reference is the
 subtitle file and the numbers of a turn's sentences in it. :func:`restored` restores the texts from a copy of the same

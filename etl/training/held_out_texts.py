@@ -42,7 +42,7 @@ def held_out_figures(
 
 
 class LanguageTest(HeldOutTest):
-    """The word perplexity of held-out texts, which are also the validation rows, because nothing is chosen by them.
+    """The word perplexity of held-out texts; they are also the validation rows, because nothing is chosen by them.
 
     Args:
         start: the model before its training.

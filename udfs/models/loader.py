@@ -72,7 +72,9 @@ def resolve(
         parts = part_names(name)
         model = _from_package(uri, name) if parts is None else _from_parts(uri, parts, cache_dir)
     elif scheme == "file":
-        model = _from_folder(uri, Path(name.removeprefix("//")).expanduser())
+        folder = Path(name.removeprefix("//")).expanduser().resolve()
+        _require_weights(uri, folder)
+        model = ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
     elif scheme == "models":
         return _from_registry(uri, name, cache_dir, tracking_uri, registry_uri)
     elif scheme == "hf":
@@ -107,7 +109,7 @@ def _model_files(folder: Path) -> list[Path]:
     hidden = re.compile(r"(^|/)(\.|__pycache__)")
     found = [path for path in folder.rglob("*") if path.is_file()]
     kept = [path for path in found if not hidden.search(path.relative_to(folder).as_posix())]
-    return sorted(path for path in kept if not any(path.match(pattern) for pattern in PICKLES))
+    return sorted(path for path in kept if not any(map(path.match, PICKLES)))
 
 
 def _require_weights(uri: str, folder: Path) -> None:
@@ -120,12 +122,6 @@ def _require_weights(uri: str, folder: Path) -> None:
 def _weights(folder: Path) -> list[Path]:
     """Return the weights under `folder`, sorted by name."""
     return sorted(path for pattern in WEIGHTS for path in folder.rglob(pattern))
-
-
-def _from_folder(uri: str, folder: Path) -> ResolvedModel:
-    folder = folder.resolve()
-    _require_weights(uri, folder)
-    return ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
 
 
 def _from_package(uri: str, name: str) -> ResolvedModel:
