@@ -1,13 +1,15 @@
 """Sections of EDOS's report on labels: their frequencies and their order in dialogues (EDOS 4, Figures 2 and 3)."""
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 from html import escape
 
 from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
-from etl.analysis.flow import frequent_labels, grouped_flow
 from etl.analysis.pages import percent
-from etl.analysis.pictures import Bar, bars, sankey
+from etl.analysis.pictures import Bar, Link, Node, bars, sankey
+
+OTHERS = {"emotion": "other emotions", "intent": "other intents", "neutral": "neutral"}
 
 
 def labels(findings: Findings) -> str:
@@ -114,3 +116,49 @@ def _flow_words(ours: Rows, kinds: Mapping[str, str]) -> str:
 def _share(some: Rows, rows: Rows) -> str:
     total = sum(row["dialogues"] for row in rows)
     return percent(sum(row["dialogues"] for row in some) / total if total else None)
+
+
+def frequent_labels(rows: Rows, most: int) -> list[str]:
+    """Return the most frequent labels, ties sorted by name, from one corpus's rows of ``analysis.edos_flow``."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[row["label"]] += row["dialogues"]
+    return sorted(counts, key=lambda label: (-counts[label], label))[:most]
+
+
+def grouped_flow(rows: Rows, kinds: Mapping[str, str], shown: Collection[str]) -> tuple[list[list[Node]], list[Link]]:
+    """Return nodes and links of a Sankey diagram; labels that are not shown are grouped by kind.
+
+    Args:
+        rows: of ``analysis.edos_flow``, of one corpus: position (from 1), label, to_label (null at the end), dialogues.
+        kinds: label to emotion, intent or neutral.
+        shown: labels that are not grouped.
+
+    Returns:
+        Columns of nodes, in the same order with emotions above intents; links with summed values.
+    """
+
+    def key(label: str | None) -> str:
+        if label is None:
+            return ""
+        return label if label in shown else OTHERS[kinds.get(label, "emotion")]
+
+    sums: Counter[tuple[int, str, str]] = Counter()
+    seen: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        position, source, target = row["position"] - 1, key(row["label"]), key(row["to_label"])
+        sums[position, source, target] += row["dialogues"]
+        seen[position][source] += row["dialogues"]
+        if target:
+            seen[position + 1][target] += row["dialogues"]
+    totals = sum(seen.values(), Counter[str]())
+    order = {"emotion": 0, "neutral": 1, "intent": 2}
+    groups = {group: kind for kind, group in OTHERS.items()}
+
+    def kind(name: str) -> str:
+        return groups.get(name) or kinds.get(name, "emotion")
+
+    names = sorted(totals, key=lambda name: (order[kind(name)], name in groups, -totals[name], name))
+    columns = [[Node(name, name, kind(name)) for name in names if name in seen[place]] for place in sorted(seen)]
+    links = [Link(position, source, target, value) for (position, source, target), value in sorted(sums.items())]
+    return columns, links
