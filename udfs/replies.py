@@ -44,7 +44,7 @@ def generate_replies(
         contexts, intents = [context for _, context, _, _ in asked], [intent for *_, intent in asked]
         seeds = [_seed(request_id) for request_id, *_ in asked]
         found: list[Written] = write_replies(model, contexts, intents, decoding, batch_size, seeds)
-        return [tuple(one) for one in found]
+        return [(one.text, one.tokens) for one in found]
 
     return _answered(requests, model_path, threads, partitions, answer, WRITTEN)
 

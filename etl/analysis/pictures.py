@@ -124,12 +124,11 @@ def sankey(
     xs = [place * (100 - node_width) / max(len(columns) - 1, 1) for place in range(len(columns))]
     tops = [_stacked(column, size, scale, gap, top) for column, size in zip(columns, sizes, strict=True)]
     styles = {(position, node.key): node for position, column in enumerate(columns) for node in column}
-    bands = _bands(columns, links, tops, scale)
     parts = [
         f'<svg class="sankey" width="100%" height="{height}" role="img" aria-label="{escape(title)}">',
         f'<svg width="100%" height="{height}" viewBox="0 0 100 {height}" preserveAspectRatio="none">',
     ]
-    for link, y0, y1, thick in bands:
+    for link, y0, y1, thick in _bands(columns, links, tops, scale):
         source, target = styles[link.position, link.source], styles[link.position + 1, link.target]
         x0, x1 = xs[link.position] + node_width, xs[link.position + 1]
         parts.append(
@@ -148,20 +147,18 @@ def sankey(
     parts.append("</svg>")
     for position, column in enumerate(columns):
         last = position == len(columns) - 1 and position > 0
-        x = xs[position] if last else xs[position] + node_width
         anchor, dx = ("end", -5) if last else ("start", 5)
         if position < len(heads):
             edge = "100%" if last else f"{number(xs[position])}%"
             parts.append(
                 f'<text class="head" x="{edge}" y="13" text-anchor="{anchor}">{escape(heads[position])}</text>'
             )
+        x = number(xs[position] if last else xs[position] + node_width)
         for node in column:
             size = sizes[position][node.key] * scale
+            y = f'y="{number(tops[position][node.key] + size / 2)}" dy="4"'
             if size >= 8:
-                y = number(tops[position][node.key] + size / 2)
-                parts.append(
-                    f'<text x="{number(x)}%" dx="{dx}" y="{y}" dy="4" text-anchor="{anchor}">{escape(node.text)}</text>'
-                )
+                parts.append(f'<text x="{x}%" dx="{dx}" {y} text-anchor="{anchor}">{escape(node.text)}</text>')
     return "".join([*parts, "</svg>"])
 
 

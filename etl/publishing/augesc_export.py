@@ -41,7 +41,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
     manifest = exported(
         run, folder, Manifest(fingerprint(content), "included", {}, {}),
         lambda: published_rows(conversations, queries, **shares),
-        settings.formats, settings.conversations_per_file, "conversations",
+        settings.formats, settings.conversations_per_file, what="conversations",
     )  # fmt: skip
     lakehouse.register(all_views(load_taxonomy("edos")))
     views = rows_of(run.spark, ("augesc_table_1", "augesc_table_2"))

@@ -100,6 +100,7 @@ def exported(
     rows: Callable[[], DataFrame],
     formats: Sequence[str],
     per_file: int,
+    *,
     what: str = "dialogues",
 ) -> Manifest:
     """Write an export if its inputs have changed or a file is missing, and return the manifest of its files.

@@ -13,6 +13,14 @@ from conf.errors import InputError
 from conf.training_options import ClassifierOptions
 from udfs.models.batches import Batch, Encoded, answers_alike, collate
 from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, row_schema
+from udfs.models.classifiers.multi_label_metrics import (
+    best_threshold,
+    class_rows,
+    counts_at,
+    multi_hot,
+    multi_label_metrics,
+    threshold_curve,
+)
 
 if TYPE_CHECKING:
     from udfs.models.pictures import Chart
@@ -129,13 +137,9 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         return torch.sigmoid(logits.float() / self.temperature)
 
     def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        from udfs.models.classifiers.multi_label_metrics import multi_label_metrics
-
         return multi_label_metrics(probabilities, self._truth(truths), self.threshold)
 
     def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        from udfs.models.classifiers.multi_label_metrics import best_threshold, multi_label_metrics
-
         truth = self._truth(truths)
         return multi_label_metrics(probabilities, truth, best_threshold(probabilities, truth))
 
@@ -143,12 +147,9 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         self.threshold = metrics["threshold"]
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
-        from udfs.models.classifiers.multi_label_metrics import class_rows, counts_at
-
         return class_rows(counts_at(probabilities, self._truth(truths), self.threshold), self.labels)
 
     def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
-        from udfs.models.classifiers.multi_label_metrics import threshold_curve
         from udfs.models.pictures import threshold_chart
 
         return threshold_chart(threshold_curve(probabilities, self._truth(truths)), self.threshold)
@@ -159,8 +160,6 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         }  # fmt: skip
 
     def _truth(self, truths: Sequence[Any]) -> NDArray[Any]:
-        from udfs.models.classifiers.multi_label_metrics import multi_hot
-
         return multi_hot(truths, len(self.labels))
 
 

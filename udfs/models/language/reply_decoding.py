@@ -22,10 +22,14 @@ class Question(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A reply, and its number of tokens including the end token."""
+    """A reply as text, and as token ids including the end token."""
 
     text: str
-    tokens: int
+    ids: list[int]
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
 
 
 def write_replies(
@@ -46,19 +50,6 @@ def write_replies(
     Raises:
         InputError: a history without a turn, or an unknown intent.
     """
-    found = reply_ids(model, contexts, intents, decoding, batch_size, seeds)
-    return [Written(model.tokenizer.text(ids), len(ids)) for ids in found]
-
-
-def reply_ids(
-    model: ReplyGenerator,
-    contexts: Sequence[Sequence[str]],
-    intents: Sequence[str | None],
-    decoding: ReplyDecoding,
-    batch_size: int,
-    seeds: Sequence[int] = (),
-) -> list[list[int]]:
-    """Return the token ids of each reply including the end token; the arguments are those of `write_replies`."""
     histories = model.tokenizer.contexts(contexts, model.max_tokens)
     starts = [model.tokenizer.start_of(intent) for intent in intents]
     questions = [Question(*one) for one in zip(histories, starts, seeds or [0] * len(histories), strict=True)]
@@ -69,7 +60,8 @@ def reply_ids(
     found = [ids.tolist() for ids in answers_alike(questions, batch_size, model.max_tokens, answer)]
     end, pad = model.tokenizer.end, model.tokenizer.pad
     lengths = [ids.index(end) + 1 if end in ids else len(ids) - ids.count(pad) for ids in found]
-    return [ids[:n] for ids, n in zip(found, lengths, strict=True)]
+    replies = [ids[:length] for ids, length in zip(found, lengths, strict=True)]
+    return [Written(model.tokenizer.text(ids), ids) for ids in replies]
 
 
 @torch.inference_mode()
