@@ -119,8 +119,8 @@ def sankey(
     top, node_width = 24, 1.6
     sizes = [_sizes(column, links, position) for position, column in enumerate(columns)]
     fullest = max((sum(size.values()) for size in sizes), default=0.0)
-    slots = max((len(column) for column in columns), default=0)
-    scale = (height - top - gap * max(slots - 1, 0)) / fullest if fullest else 0.0
+    gaps = gap * max((len(column) - 1 for column in columns), default=0)
+    scale = (height - top - max(gaps, 0)) / fullest if fullest else 0.0
     xs = [place * (100 - node_width) / max(len(columns) - 1, 1) for place in range(len(columns))]
     tops = [_stacked(column, size, scale, gap, top) for column, size in zip(columns, sizes, strict=True)]
     styles = {(position, node.key): node for position, column in enumerate(columns) for node in column}
@@ -137,8 +137,7 @@ def sankey(
         )
     for position, column in enumerate(columns):
         for node in column:
-            size = sizes[position][node.key]
-            if size:
+            if size := sizes[position][node.key]:
                 parts.append(
                     f'<rect class="{escape(node.style)}" x="{number(xs[position])}" width="{node_width}" '
                     f'y="{number(tops[position][node.key])}" height="{number(max(size * scale, 1))}">'
@@ -150,9 +149,8 @@ def sankey(
         anchor, dx = ("end", -5) if last else ("start", 5)
         if position < len(heads):
             edge = "100%" if last else f"{number(xs[position])}%"
-            parts.append(
-                f'<text class="head" x="{edge}" y="13" text-anchor="{anchor}">{escape(heads[position])}</text>'
-            )
+            text = f'text-anchor="{anchor}">{escape(heads[position])}</text>'
+            parts.append(f'<text class="head" x="{edge}" y="13" {text}')
         x = number(xs[position] if last else xs[position] + node_width)
         for node in column:
             size = sizes[position][node.key] * scale
