@@ -80,7 +80,7 @@ def words(element: Any) -> str:
     return " ".join(" ".join(element.itertext()).split())
 
 
-def test_the_page_is_complete_and_needs_nothing() -> None:
+def test_the_page_is_whole_and_needs_nothing() -> None:
     text, page = page_of()
     assert not re.findall(r"(?:src|href)=\"(?!#)", text) and not page.xpath("//script | //img | //@onerror")
     body = text.partition("<body>")[2].partition("</body>")[0]

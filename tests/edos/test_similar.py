@@ -32,7 +32,7 @@ def balanced(outcome: Outcome) -> bool:
     return bool(outcome.rows_in == outcome.rows.count() + units)
 
 
-def test_the_pool_is_complete_dialogues_and_a_smaller_share_is_part_of_a_larger(spark: SparkSession) -> None:
+def test_the_pool_is_whole_dialogues_and_a_smaller_share_is_part_of_a_larger(spark: SparkSession) -> None:
     clean = clean_frame(spark, {f"d{number}": ("f", ["a", f"b{number}"]) for number in range(400)})
     shares = [{row.dialogue_id for row in pool_of(clean, True, share).collect()} for share in (0.1, 0.3, 1.0)]
     assert shares[0] < shares[1] < shares[2] and len(shares[2]) == 400
