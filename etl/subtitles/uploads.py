@@ -62,7 +62,7 @@ def _small(files: DataFrame) -> DataFrame:
     """The few numbers that the rule reads; sentences themselves stay where they are."""
     return files.select(
         "source_path", "subtitle_id", "movie_id", "release", "language", "sentence_count",
-        (~_is_complete(F.col("cds"))).alias("_part"),
+        (~_is_whole(F.col("cds"))).alias("_part"),
         F.coalesce("machine_translated", F.lit(False)).alias("_machine"),
         _untimed_share().alias("_untimed"),
     )  # fmt: skip
@@ -73,7 +73,7 @@ def _release_year() -> Column:
     return F.expr("try_cast(regexp_extract(release, '(20[0-9]{2})', 1) AS int)")
 
 
-def _is_complete(cds: Column) -> Column:
+def _is_whole(cds: Column) -> Column:
     """``1/1``, nothing said, or nonsense; ``2/2`` is half a film."""
     discs = F.regexp_extract(cds, _CDS, 2)
     return cds.isNull() | discs.isin("", "0", "00", "1", "01")
