@@ -80,7 +80,7 @@ def registered(spark: SparkSession, settings: LakehouseSettings, taxonomy: Taxon
 
 def versions(lakehouse: Lakehouse, tables: Iterable[Table]) -> dict[str, str]:
     """Return the version of each table as a fact to print."""
-    return {f"version of {table.name}": lakehouse.identity(table) or "missing" for table in tables}
+    return {f"version of {table.name}": lakehouse.identity(table) or "not there" for table in tables}
 
 
 def rows_of(spark: SparkSession, views: Iterable[str]) -> dict[str, Rows]:
