@@ -40,7 +40,8 @@ def generate_replies(
     def answer(model: ReplyGenerator, asked: Sequence[Request]) -> list[tuple[Any, ...]]:
         contexts, intents = [context for _, context, _, _ in asked], [intent for *_, intent in asked]
         seeds = [_seed(request_id) for request_id, *_ in asked]
-        return [tuple(reply) for reply in write_replies(model, contexts, intents, decoding, batch_size, seeds)]
+        found = write_replies(model, contexts, intents, decoding, batch_size, seeds)
+        return [(one.text, one.tokens) for one in found]
 
     return _answered(requests, model_path, threads, partitions, answer, WRITTEN)
 

@@ -1,7 +1,8 @@
-"""The pictures of AugESC's report: Figures 3, 4 and 5, and the distributions under Table 2."""
+"""The figures of AugESC's report: Figures 3, 4 and 5, and the distributions under Table 2."""
 
 from collections.abc import Sequence
 from html import escape
+from itertools import product
 
 from etl.analysis import pages
 from etl.analysis.findings import Rows
@@ -13,108 +14,91 @@ SET_NAMES = {"ed": "AugESC-ED", "reddit": "AugESC-Reddit", "esconv": "ESConv", "
              "total": "AugESC, both"}  # fmt: skip
 METHODS = {"augmenter": "tuned model", "untuned": "untuned model", "role_models": "two role models"}
 MARKED = 3
-"""A z above it is highly significant (AugESC 5.3)."""
-LONGEST_BIN = {"utterances_per_session": 50, "utterance_length": 100}
+"""A z-score above it is highly significant (AugESC 5.3)."""
 
 
 def lengths(rows: Rows) -> str:
-    """AugESC Figure 3: a query's tokens and the mean of the utterances after it."""
-    sets = list(dict.fromkeys((row["method"], row["source"]) for row in rows))
-    if not sets:
+    """Return AugESC Figure 3: the tokens of a query, and the mean tokens of the utterances after it."""
+    if not rows:
         return ""
     limits = (60.0, max(_high([row["mean_utterance_tokens"] for row in rows]), 1.0))
     pictures = ""
-    for method, source in sets:
-        own = [row for row in rows if (row["method"], row["source"]) == (method, source)]
+    for method, source in dict.fromkeys((row["method"], row["source"]) for row in rows):
+        chosen = [row for row in rows if (row["method"], row["source"]) == (method, source)]
         name = f"{METHODS.get(method, method)}, {source.replace('ed', 'ED').replace('rEDdit', 'Reddit')}"
-        points = [(float(row["query_tokens"]), float(row["mean_utterance_tokens"])) for row in own]
-        title = f"{name}: {len(own):,} texts"
+        points = [(float(row["query_tokens"]), float(row["mean_utterance_tokens"])) for row in chosen]
+        title = f"{name}: {len(chosen):,} texts"
         picture = scatter(
             Series(points, STYLES.get(source, "four"), title), "tokens of the query", "tokens of an utterance after it",
-            own[0]["mean_of_all"], limits,
+            chosen[0]["mean_of_all"], limits,
         )  # fmt: skip
         pictures += f"<figure><h3>{escape(title)}</h3>{picture}</figure>"
-    how = (
-        "Each point is a generated text before any filtering. The paper saw that longer queries lead to longer "
-        "utterances, and took none of more than 60 tokens."
+    text = (
+        "Each point is a generated text before any filtering. In the paper longer queries lead to longer utterances, "
+        "and no query has more than 60 tokens."
     )
-    return pages.paragraph(how) + f'<div class="beside">{pictures}</div>'
+    return pages.paragraph(text) + f'<div class="beside">{pictures}</div>'
 
 
 def typical_words(rows: Rows) -> str:
-    """AugESC Figure 4: the ten words most typical of each set, seekers and supporters apart."""
+    """Return AugESC Figure 4: the ten most typical words of each set, by role."""
     if not rows:
         return ""
     most = max(row["z"] for row in rows) or 1.0
-    parts = [
-        pages.paragraph(
-            "Log-odds of a word in one set against all others, with a prior, as a z-score; above 3 the word is "
-            "typical beyond chance. The paper found the times of a pandemic in ESConv, daily life in ED, mental "
-            "health in Reddit."
-        )
-    ]
+    text = pages.paragraph(
+        "Log-odds of a word in one set against all others, with a prior, as a z-score. A word with a z-score above 3 "
+        "is significantly typical. The paper found words of the pandemic in ESConv, of daily life in ED, and of mental "
+        "health in Reddit."
+    )
     for role in ("seeker", "supporter"):
-        made = ""
+        charts = ""
         for name in ("esconv", "ed", "reddit"):
-            own = [row for row in rows if (row["data_set"], row["role"]) == (name, role)]
-            made += (
-                f"<div><h3>{escape(f'{SET_NAMES[name]}, {role}s')}</h3>{_words(own, most, name)}</div>" if own else ""
-            )
-        parts.append(f'<div class="beside">{made}</div>')
-    return "".join(parts)
+            words = [
+                (escape(row["word"]), bars([Bar(row["z"] / most, _style(row["z"], name), row["word"])], 8),
+                 [f"{row['z']:.0f}"])
+                for row in rows if (row["data_set"], row["role"]) == (name, role)
+            ]  # fmt: skip
+            if words:
+                title = escape(f"{SET_NAMES[name]}, {role}s")
+                charts += f"<div><h3>{title}</h3>{pages.chart(('word', 'z'), words)}</div>"
+        text += f'<div class="beside">{charts}</div>'
+    return text
 
 
-def _words(rows: Rows, most: float, name: str) -> str:
-    body = "".join(
-        f'<tr><th scope="row">{escape(row["word"])}</th>'
-        f"<td>{bars([Bar(row['z'] / most, STYLES[name] if row['z'] > MARKED else 'neutral', row['word'])], 8)}</td>"
-        f'<td class="n">{row["z"]:.0f}</td></tr>'
-        for row in rows
-    )
-    return (
-        '<table class="chart"><colgroup><col class="name"/><col/><col class="share"/></colgroup><thead><tr>'
-        f'<th scope="col">word</th><td></td><th scope="col" class="n">z</th></tr></thead><tbody>{body}</tbody></table>'
-    )
+def _style(z: float, name: str) -> str:
+    return STYLES[name] if z > MARKED else "neutral"
 
 
 def bigrams(rows: Rows) -> str:
-    """AugESC Figure 5: different bigrams by number of conversations."""
-    names = list(dict.fromkeys(row["data_set"] for row in rows))
-    if not names:
+    """Return AugESC Figure 5: the number of different bigrams by number of conversations."""
+    if not rows:
         return ""
-    series = [
-        Series(
-            [(0.0, 0.0), *((float(row["sessions"]), float(row["unique_bigrams"])) for row in rows
-                           if row["data_set"] == name)],
-            STYLES.get(name, "four"), SET_NAMES.get(name, name),
-        )
-        for name in names
-    ]  # fmt: skip
-    last = {name: [row for row in rows if row["data_set"] == name][-1] for name in names}
+    series, last = [], []
+    for name in dict.fromkeys(row["data_set"] for row in rows):
+        title = SET_NAMES.get(name, name)
+        points = [(row["sessions"], row["unique_bigrams"]) for row in rows if row["data_set"] == name]
+        series.append(Series([(0.0, 0.0), *((float(x), float(y)) for x, y in points)], STYLES.get(name, "four"), title))
+        last.append((title, *points[-1]))
     picture = lines(series, "conversations", "different bigrams", "Different bigrams by number of conversations")
-    table = pages.table(
-        ("set", "conversations", "different bigrams"),
-        [(SET_NAMES.get(name, name), row["sessions"], row["unique_bigrams"]) for name, row in last.items()],
-    )
+    table = pages.table(("set", "conversations", "different bigrams"), last)
     key = pages.key([(one.style, one.title) for one in series])
     return key + f"<figure>{picture}</figure>" + table
 
 
 def distributions(rows: Rows) -> str:
-    """The figures under AugESC Table 2: utterances a conversation, and lengths of utterances."""
+    """Return the figures below AugESC Table 2: utterances a conversation, and lengths of utterances."""
     parts = ""
-    for measure, title, step in (
-        ("utterances_per_session", "utterances of a role in a conversation", 1),
-        ("utterance_length", "tokens of an utterance", 5),
+    for measure, title, most, step in (
+        ("utterances_per_session", "utterances of a role in a conversation", 50, 1),
+        ("utterance_length", "tokens of an utterance", 100, 5),
     ):
-        own = [row for row in rows if row["measure"] == measure and row["data_set"] in ("esconv", "ed", "reddit")]
         pictures = ""
-        for role in ("seeker", "supporter"):
-            for name in ("esconv", "ed", "reddit"):
-                shares = [row for row in own if (row["data_set"], row["role"]) == (name, role)]
-                if shares:
-                    picture = _distribution(shares, LONGEST_BIN[measure], step, f"{SET_NAMES[name]}, {role}s: {title}")
-                    pictures += f"<figure><h3>{escape(f'{SET_NAMES[name]}, {role}s')}</h3>{picture}</figure>"
+        for role, name in product(("seeker", "supporter"), ("esconv", "ed", "reddit")):
+            shares = [row for row in rows if (row["measure"], row["data_set"], row["role"]) == (measure, name, role)]
+            if shares:
+                heading = f"{SET_NAMES[name]}, {role}s"
+                picture = _distribution(shares, most, step, f"{heading}: {title}")
+                pictures += f"<figure><h3>{escape(heading)}</h3>{picture}</figure>"
         parts += f'<h3>{escape(title.capitalize())}</h3><div class="beside">{pictures}</div>' if pictures else ""
     return pages.details("Distributions", parts) if parts else ""
 
@@ -123,17 +107,17 @@ def _distribution(rows: Rows, most: int, step: int, title: str) -> str:
     shares = [0.0] * (most // step + 1)
     for row in rows:
         shares[min(int(row["from_value"]) // step, len(shares) - 1)] += row["share"]
-    highest = max(shares) or 1.0
-    style = STYLES[rows[0]["data_set"]]
-    columns = []
-    for place, share in enumerate(shares):
-        upper = "" if place < len(shares) - 1 else " and more"
-        columns.append(Bar(share / highest, style, f"{place * step}{upper}: {pages.percent(share)}"))
+    highest, style = max(shares) or 1.0, STYLES[rows[0]["data_set"]]
+    names = [f"{place * step}" for place in range(len(shares) - 1)] + [f"{(len(shares) - 1) * step} and more"]
+    columns = [
+        Bar(share / highest, style, f"{name}: {pages.percent(share)}")
+        for name, share in zip(names, shares, strict=True)
+    ]
     marks = [(place * step / (most + step), str(place * step)) for place in range(0, len(shares), len(shares) // 5)]
     return histogram(columns, marks, [], [(1.0, pages.percent(highest))], title, 150)
 
 
 def _high(values: Sequence[float], share: float = 0.99) -> float:
-    """The value that so many do not exceed: a few endless texts must not flatten the picture."""
+    """Return a quantile of the values, so that a few very long texts do not flatten the chart."""
     ordered = sorted(values)
     return float(ordered[min(int(len(ordered) * share), len(ordered) - 1)]) if ordered else 0.0

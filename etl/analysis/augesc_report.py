@@ -1,5 +1,4 @@
-"""The report on AugESC's conversations as one HTML page: what was kept, how large, how diverse, how good (AugESC 4 "
-"to 7)."""
+"""The report on AugESC's conversations as one HTML page: filtering, size, diversity and quality (AugESC 4 to 7)."""
 
 from collections.abc import Mapping
 from html import escape
@@ -7,13 +6,13 @@ from typing import Any
 
 from etl.analysis import pages
 from etl.analysis.augesc_pictures import bigrams, distributions, lengths, typical_words
-from etl.analysis.findings import Findings, Rows
+from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
 from etl.analysis.pictures import Bar, bars
 from etl.analysis.report_making import left_out, made
 
 RETENTION = "final_retention"
-"""The name that analysis.augesc_table_1 gives to texts that meet every requirement."""
+"""Name of texts that meet every requirement, in analysis.augesc_table_1."""
 NAMES = {
     ("people", "esconv"): "people (ESConv)", ("people", "failed_esconv"): "people, failed (FailedESConv)",
     ("augmenter", "ed"): "tuned model, ED", ("augmenter", "reddit"): "tuned model, Reddit",
@@ -25,30 +24,25 @@ SETS = {"esconv": "ESConv", "failed_esconv": "FailedESConv", "ed": "AugESC-ED", 
 
 
 def report(findings: Findings) -> str:
-    """The whole page.
-
-    Args:
-        findings: views of AugESC, and facts of the run.
-    """
+    """Return the page from views of AugESC and facts of the run."""
     kept = int(figure(findings, "total", "both", "sessions") or 0)
     sections = [
         ("limits", "Before you use it", limits(findings)),
-        ("table-1", "Which texts are conversations", requirements(findings)),
+        ("table-1", "Requirements", requirements(findings)),
         ("table-2", "Size and length", sizes(findings)),
-        ("figure-3", "Longer queries, longer utterances", lengths(findings.rows("augesc_figure_3"))),
-        ("figure-4", "What each set speaks of", typical_words(findings.rows("augesc_figure_4"))),
-        ("figure-5", "How diverse the words are", bigrams(findings.rows("augesc_figure_5"))),
-        ("people", "What people say of the quality", ratings(findings)),
-        ("bots", "Two bots compared", comparison(findings)),
-        ("faults", "Faults, measured", faults(findings)),
-        ("left-out", "What was left out", left_out(findings)),
-        ("made", "How it was made", made(findings)),
+        ("figure-3", "Lengths of queries and utterances", lengths(findings.rows("augesc_figure_3"))),
+        ("figure-4", "Typical words of each set", typical_words(findings.rows("augesc_figure_4"))),
+        ("figure-5", "Diversity of words", bigrams(findings.rows("augesc_figure_5"))),
+        ("people", "Quality rated by people", ratings(findings)),
+        ("bots", "Comparison of two bots", comparison(findings)),
+        ("faults", "Measured faults", faults(findings)),
+        ("left-out", "Dropped rows", left_out(findings)),
+        ("made", "Versions and settings", made(findings)),
     ]
     lead = (
-        f"{kept:,} conversations between somebody in distress and somebody who supports, written by a language model "
-        f"that "
-        "was tuned on a few sessions of ESConv and went on from a first post. Made by the method of AugESC (Zheng, "
-        "Sabour, Wen, Zhang and Huang, 2023), whose figures stand beside ours."
+        f"{kept:,} conversations between a person in distress and a supporter. A language model, tuned on a few "
+        "sessions of ESConv, wrote them as continuations of first posts. The method is that of AugESC (Zheng, "
+        "Sabour, Wen, Zhang and Huang, 2023), whose figures are shown beside ours."
     )
     about = f"{kept:,} generated support conversations: requirements, sizes, diversity, quality, faults"
     heading = "AugESC: support conversations by a model"
@@ -56,7 +50,7 @@ def report(findings: Findings) -> str:
 
 
 def figure(findings: Findings, data_set: str, role: str, measure: str, column: str = "value") -> float | None:
-    """A figure of Table 2."""
+    """Return a value of AugESC Table 2; None where it is missing."""
     for row in findings.rows("augesc_table_2"):
         if (row["data_set"], row["role"], row["measure"]) == (data_set, role, measure):
             return None if row[column] is None else float(row[column])
@@ -64,11 +58,11 @@ def figure(findings: Findings, data_set: str, role: str, measure: str, column: s
 
 
 def tiles(findings: Findings) -> str:
-    """The few numbers to remember."""
+    """Return the key numbers."""
     facts = [("conversations", pages.shown(figure(findings, "total", "both", "sessions")), "paper 102,000")]
     for row in findings.rows("augesc_table_1"):
         if row["requirement"] == RETENTION and row["percent"] is not None:
-            beside = f"paper {row['paper_percent']}%" if row["paper_percent"] is not None else "paper: not said"
+            beside = f"paper {row['paper_percent']}%" if row["paper_percent"] is not None else "not in the paper"
             facts.append((f"kept of {_name(row)}", f"{row['percent']}%", beside))
     unique = figure(findings, "total", "both", "unique_words")
     if unique is not None:
@@ -77,92 +71,76 @@ def tiles(findings: Findings) -> str:
 
 
 def limits(findings: Findings) -> str:
-    """What must be known before the conversations are used."""
+    """Return the limitations of the conversations."""
     rated = any(row["mean"] is not None for row in findings.rows("augesc_table_3"))
-    return (
-        '<div class="limits">'
-        + pages.items(
-            [
-                "Nobody in these conversations is a person: no seeker lived through it, no supporter is trained. "
-                "What is advised may be wrong or harmful.",
-                "A bot that learns from them must not be left alone with people in distress: the paper says so of "
-                "its own, and found that they miss when somebody is in danger.",
-                "The eight requirements look at form: lengths, turns, words for roles. They do not look at what is "
-                "said.",
-                "The seeker's story is made up as it goes. Facts may change within a talk, and topics drift (see the "
-                "measured faults).",
-                "People have rated samples of the sets." if rated else
-                "No sample of these conversations has been rated by people yet.",
-            ]
-        )
-        + "</div>"
+    texts = (
+        "All speakers are generated: no seeker had these experiences, and no supporter is trained. The advice may be "
+        "wrong or harmful.",
+        "A bot that is trained on these conversations must not support people in distress without supervision. The "
+        "paper says the same of its bots, which did not notice when somebody was in danger.",
+        "The eight requirements check the form: lengths, turns, words for roles. They do not check the content.",
+        "The seeker's story is invented. Facts may change within a conversation, and topics drift (see the measured "
+        "faults).",
+        "People have rated samples of the sets." if rated else
+        "No sample of these conversations has been rated by people yet.",
     )  # fmt: skip
+    return pages.limits(texts)
 
 
 def requirements(findings: Findings) -> str:
-    """AugESC Table 1."""
+    """Return AugESC Table 1."""
     rows = [row for row in findings.rows("augesc_table_1") if row["texts"]]
     if not rows:
         return ""
-    how = "Percent of the texts that violate each requirement; a text may violate several. One without any is kept."
-    parts = [pages.paragraph(how), pages.key([("emotion", "here"), ("paper", "paper's Table 1")])]
+    text = "Percent of the texts that violate each requirement. A text may violate several; texts without any are kept."
+    parts = [pages.paragraph(text), pages.key([("emotion", "here"), ("paper", "paper's Table 1")])]
     for name in dict.fromkeys((row["method"], row["source"]) for row in rows):
-        own = [row for row in rows if (row["method"], row["source"]) == name]
-        texts, title = own[0]["texts"], NAMES.get(name, " ".join(name))
-        parts.append(f"<h3>{escape(title)}: {texts:,} texts</h3>{_requirement_chart(own)}")
+        chosen = [row for row in rows if (row["method"], row["source"]) == name]
+        chart = pages.chart(("requirement", "here", "paper"), map(_requirement, chosen))
+        parts.append(f"<h3>{escape(NAMES.get(name, ' '.join(name)))}: {chosen[0]['texts']:,} texts</h3>{chart}")
     return "".join(parts)
 
 
-def _requirement_chart(rows: Rows) -> str:
-    body = ""
-    for row in rows:
-        drawn = [Bar((row["percent"] or 0) / 100, "emotion", f"here: {row['percent']}%")]
-        if row["paper_percent"] is not None:
-            drawn.append(Bar(row["paper_percent"] / 100, "paper", f"paper: {row['paper_percent']}%"))
-        name = "kept" if row["requirement"] == RETENTION else row["requirement"].replace("_", " ")
-        cells = "".join(
-            f'<td class="n">{"–" if value is None else f"{value:.1f}%"}</td>'
-            for value in (row["percent"], row["paper_percent"])
-        )
-        body += f'<tr><th scope="row">{escape(name)}</th><td>{bars(drawn, 6, 1)}</td>{cells}</tr>'
-    return (
-        '<table class="chart"><colgroup><col class="name"/><col/><col class="share"/><col class="share"/></colgroup>'
-        '<thead><tr><th scope="col">requirement</th><td></td><th scope="col" class="n">here</th>'
-        f'<th scope="col" class="n">paper</th></tr></thead><tbody>{body}</tbody></table>'
-    )
+def _requirement(row: Mapping[str, Any]) -> tuple[str, str, list[str]]:
+    drawn = [Bar((row["percent"] or 0) / 100, "emotion", f"here: {row['percent']}%")]
+    if row["paper_percent"] is not None:
+        drawn.append(Bar(row["paper_percent"] / 100, "paper", f"paper: {row['paper_percent']}%"))
+    name = "kept" if row["requirement"] == RETENTION else row["requirement"].replace("_", " ")
+    shares = (row["percent"], row["paper_percent"])
+    return escape(name), bars(drawn, 6, 1), ["–" if share is None else f"{share:.1f}%" for share in shares]
 
 
 def sizes(findings: Findings) -> str:
-    """AugESC Table 2 and the figures under it."""
+    """Return AugESC Table 2 and the figures below it."""
     rows = [row for row in findings.rows("augesc_table_2") if row["value"] is not None]
     if not rows:
         return ""
     table = pages.table(
         ("set", "measure", "here", "paper"),
         [(SETS.get(row["data_set"], row["data_set"]), _measure(row), row["value"], row["paper"]) for row in rows],
-    )  # fmt: skip
+    )
     note = (
-        "Lengths in NLTK's word tokens, a session's in the tokens of the model that wrote it. What supporters say "
-        "before the seeker's first words is left out, as in the paper."
+        "Lengths are in NLTK's word tokens; lengths of sessions are in tokens of the model that wrote them. Greetings "
+        "of supporters before the seeker's first utterance are excluded, as in the paper."
     )
     return table + pages.paragraph(note, "quiet") + distributions(findings.rows("augesc_distributions"))
 
 
 def ratings(findings: Findings) -> str:
-    """AugESC Table 3 and the raters' agreement."""
+    """Return AugESC Table 3 and the raters' agreement."""
     rows = [row for row in findings.rows("augesc_table_3") if row["mean"] is not None]
     if not rows:
         return ""
-    how = (
-        "Means of people's ratings from 0 to 3, the paper's in brackets; of ethical risk a low one is good. A "
-        "star: significantly below the best set by Student's t-test; a cross: below the tuned model on ED. Ethical "
-        "risk is not tested."
+    text = (
+        "Means of people's ratings from 0 to 3, with the paper's in brackets. For ethical risk a low mean is good. A "
+        "star marks a mean significantly below the best set by Student's t-test, a cross one below the tuned model on "
+        "ED. Ethical risk is not tested."
     )
     aspects = list(dict.fromkeys(row["aspect"] for row in rows))
     shown = []
     for name in dict.fromkeys(_name(row) for row in rows):
-        own = {row["aspect"]: row for row in rows if _name(row) == name}
-        shown.append((name, *(_rated(own[aspect]) if aspect in own else None for aspect in aspects)))
+        cells = {row["aspect"]: _rated(row) for row in rows if _name(row) == name}
+        shown.append((name, *map(cells.get, aspects)))
     table = pages.table(("set", *(aspect.replace("_", " ") for aspect in aspects)), shown)
     agreed = [
         (row["aspect"].replace("_", " "), row["samples"], percent(row["share_within_1"]), percent(row["paper_share"]))
@@ -170,36 +148,35 @@ def ratings(findings: Findings) -> str:
         if row["share_within_1"] is not None
     ]
     head = ("aspect", "conversations", "raters at most one step apart", "paper")
-    return pages.paragraph(how) + table + ("<h3>Agreement</h3>" + pages.table(head, agreed) if agreed else "")
+    return pages.paragraph(text) + table + ("<h3>Agreement</h3>" + pages.table(head, agreed) if agreed else "")
 
 
 def comparison(findings: Findings) -> str:
-    """AugESC Table 4."""
+    """Return AugESC Table 4."""
     rows = [row for row in findings.rows("augesc_table_4") if row["pairs"]]
     if not rows:
         return ""
-    how = (
-        "Participants talked with both bots about the same problem. Percent of the pairs in which the bot that was "
-        "tuned on AugESC, too, won or lost, and p of the sign test."
+    text = (
+        "Participants talked with both bots about the same problem. The table has the percent of pairs in which the "
+        "bot that was also tuned on AugESC won or lost, and the p-value of the sign test."
     )
     columns = ("aspect", "pairs", "win_percent", "lose_percent", "tie_percent", "p", "paper_win_percent",
                "paper_lose_percent", "paper_significance")  # fmt: skip
-    head = [name.replace("_", " ") for name in columns]
-    return pages.paragraph(how) + pages.table(head, [[row[name] for name in columns] for row in rows])
+    return pages.paragraph(text) + pages.records(rows, columns)
 
 
 def faults(findings: Findings) -> str:
-    """AugESC 6.4, with measures of ours."""
+    """Return measures of the faults in AugESC 6.4 (ours)."""
     rows = findings.rows("augesc_faults")
     if not rows:
         return ""
-    how = (
-        "The paper found two faults by reading: facts that change, and topics that change without ground. These "
-        "measures are ours, for comparing sets. Rules see facts stated in plain patterns, and phrases of the other "
-        "role; they miss what takes understanding. A topic shift is an utterance whose embedding is far from the "
-        "one before and from all before; people shift, too. The control tells what share of the utterances would "
-        "be seen as a shift if they stood in another conversation of the set. Toxicity is apart: by a list of "
-        "words it sees coarse words alone."
+    text = (
+        "The paper's authors found two faults by reading: contradictory facts, and topic changes without reason. These "
+        "measures are ours, for the comparison of sets. Rules find facts in simple patterns, and phrases of the other "
+        "role; they miss implicit ones. A topic shift is an utterance whose embedding is far from the previous one and "
+        "from all before it; people also change topics. The control is the share of utterances that would count as a "
+        "shift in another conversation of the set. Toxicity is measured separately; a list of words finds only coarse "
+        "words."
     )
     columns = (
         ("texts", "texts"), ("percent_with_contradicted_facts", "contradicted facts, %"),
@@ -215,7 +192,7 @@ def faults(findings: Findings) -> str:
     )
     by = next((row["toxic_by"] for row in rows if row["toxic_by"]), None)
     note = "" if by is None else pages.paragraph(f"Toxicity by: {'a list of words' if by == 'none' else by}.", "quiet")
-    return pages.paragraph(how) + table + note
+    return pages.paragraph(text) + table + note
 
 
 def _measure(row: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The dataset card of an export: ``README.md`` with the front matter that dataset loaders read."""
+"""The dataset card of an export: ``README.md`` with front matter for dataset loaders."""
 
 from collections.abc import Mapping, Sequence
 from string import Template
@@ -20,7 +20,7 @@ INCLUDED = (
 REFERRED = (
     *INCLUDED[:2],
     ("release, language, subtitle_id", "the subtitle file in OPUS's OpenSubtitles"),
-    ("source_path", "where it lay when it was read"),
+    ("source_path", "the path that it was read from"),
     (
         "turns",
         "list of `sentence_first` and `sentence_last` (numbers of the file's sentences, from 0, both inclusive), "
@@ -38,15 +38,15 @@ def card(
     formats: Sequence[str],
     languages: Sequence[str],
 ) -> str:
-    """The card as Markdown.
+    """Return the card as Markdown.
 
     Args:
-        findings: what was counted.
+        findings: views of EDOS and facts of the run.
         name: of the data set.
-        references: the texts are not there.
-        rows: dialogues by split.
-        formats: parquet, jsonl; the first is what a loader reads when nothing is named.
-        languages: codes.
+        references: whether the export has references instead of texts.
+        rows: number of dialogues by split.
+        formats: parquet, jsonl; loaders read the first one by default.
+        languages: language codes.
     """
     template = Template(resources.text("publishing/card.md"))
     text = template.substitute(
@@ -86,9 +86,9 @@ def front_matter(
     licence: str = "other",
     tags: Sequence[str] = ("emotion", "empathy", "dialogue", "subtitles"),
 ) -> str:
-    """The card's YAML: licence, size, and which files of the first format are which split.
+    """Return the card's YAML: licence, size, and the first format's files by split.
 
-    A loader takes one format for a whole folder; the others are there to be named.
+    A loader reads one format of a folder by default. The others must be named.
     """
     kind = formats[0]
     files_of = [{"split": split, "path": f"{kind}/{split}-*.{ENDINGS[kind]}"} for split in SPLITS if split in rows]
@@ -105,22 +105,19 @@ def front_matter(
 
 
 def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], languages: Sequence[str]) -> str:
-    """The card of an export whose texts were put back, from that of the export with references."""
+    """Return the card of an export with restored texts, from the card of the export with references."""
     body = before.split("\n---\n", 1)[-1].strip()
     head = front_matter(rows, formats, languages, "edos")
-    return (
-        f"---\n{head}---\n\n> In this copy the texts were put back; the rest is said of the copy without.\n\n{body}\n"
-    )
+    return f"---\n{head}---\n\n> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n"
 
 
 def size_category(rows: int) -> str:
-    """The hub's name for a number of rows."""
-    steps = ((1_000, "1K"), (10_000, "10K"), (100_000, "100K"), (1_000_000, "1M"), (10_000_000, "10M"))
-    below = ""
-    for limit, text in steps:
+    """Return the Hugging Face hub's category for a number of rows."""
+    lower = ""
+    for limit, text in ((1_000, "1K"), (10_000, "10K"), (100_000, "100K"), (1_000_000, "1M"), (10_000_000, "10M")):
         if rows < limit:
-            return f"{below}<n<{text}" if below else f"n<{text}"
-        below = text
+            return f"{lower}n<{text}"
+        lower = f"{text}<"
     return "n>10M"
 
 
@@ -136,17 +133,17 @@ _LINES = """
 The same rows as JSON Lines: `load_dataset("json", data_files={"train": "path/to/this/folder/jsonl/train-*"})`.
 """
 _RESTORING = """
-## Putting the texts back
+## Restoring the texts
 
-Get the same OPUS release of OpenSubtitles in XML, for instance `en.zip`; it need not be unpacked. Read it with
-edos-lakehouse, then put the texts in their places:
+Download the same OPUS release of OpenSubtitles in XML, for instance `en.zip`; it need not be unpacked. Read it with
+edos-lakehouse, then restore the texts:
 
 ```console
 python -m jobs run --to ingest_subtitles --set lakehouse.root=mine 'subtitles.sources=[en.zip]'
 python -m jobs restore-text --set lakehouse.root=mine publishing.references=path/to/this/folder
 ```
 
-A dialogue comes back when all its turns have the text that was labelled, by `text_check`; the others are counted.
+A dialogue is restored if all its turns have the labelled text, by `text_check`. The others are counted.
 
 """
 
@@ -155,11 +152,11 @@ def _trust(findings: Findings) -> str:
     known = findings.classifier
     unsure = findings.unsure_share
     measured = (
-        f"On turns that people labelled and it never saw, the classifier's accuracy is "
+        f"On held-out turns labelled by people, the classifier's accuracy is "
         f"{100 * known.get('accuracy', 0):.2f} and its macro-F1 {100 * known['macro_f1']:.2f} of 100 "
-        "(the paper's classifier: 65.00 and 63.86 on a fifth of its own crowd labels)."
+        "(the paper's classifier: 65.00 and 63.86 on a fifth of its crowd labels)."
         if "macro_f1" in known
-        else "The classifier's figures on held-out turns are not at hand."
+        else "The classifier's metrics on held-out turns are not available."
     )
     return measured + ("" if unsure is None else f" {percent(unsure)} of the turns have a confidence under 0.5.")
 
@@ -169,10 +166,8 @@ def _audit(findings: Findings) -> str:
     if not rows:
         return "No sample of the finished labels has been checked by people yet."
     names = [name for name in rows[0] if name not in ("place", "batch_id")]
-    head = [name.replace("_", " ") for name in names]
-    return "A sample of finished turns, checked by people:\n\n" + _table(
-        head, [[row[name] for name in names] for row in rows]
-    )
+    table = _table([name.replace("_", " ") for name in names], [[row[name] for name in names] for row in rows])
+    return f"A sample of finished turns, checked by people:\n\n{table}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -184,6 +179,6 @@ def _rows(rows: Any) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text that stays in its cell, and is text."""
+    """Escape a text for a cell of a Markdown table."""
     plain = " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
     return plain.replace("<", "&lt;") if "`" not in plain else plain

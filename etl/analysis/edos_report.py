@@ -1,4 +1,4 @@
-"""The report on a finished EDOS as one HTML page: what it is, how it came about, where its limits are (EDOS 4)."""
+"""The report on a finished EDOS as one HTML page: its contents, its making and its limitations (EDOS 4)."""
 
 from etl.analysis import pages
 from etl.analysis.findings import Findings
@@ -9,30 +9,30 @@ from etl.analysis.report_trust import confidence, dialogues, limits, people
 
 
 def report(findings: Findings, examples: int = 2, flow_labels: int = 9) -> str:
-    """The whole page.
+    """Return the page.
 
     Args:
-        findings: what was counted.
-        examples: dialogues shown for each quarter of the confidence scale.
-        flow_labels: labels with a node of their own in the flow.
+        findings: views of EDOS and facts of the run.
+        examples: number of dialogues for each quarter of the confidence scale.
+        flow_labels: number of labels that are not grouped in the flow.
     """
     sections = [
         ("limits", "Before you use it", limits(findings)),
         ("steps", "From files to dialogues", funnel(findings)),
-        ("labels", "Which emotions and intents", labels(findings)),
-        ("flow", "What follows what", flow(findings, flow_labels)),
-        ("confidence", "How sure the classifier is", confidence(findings)),
+        ("labels", "Emotions and intents", labels(findings)),
+        ("flow", "Consecutive labels", flow(findings, flow_labels)),
+        ("confidence", "Confidence of the classifier", confidence(findings)),
         ("examples", "Dialogues with their labels", dialogues(findings, examples)),
-        ("people", "What people say", people(findings)),
-        ("silences", "Where one dialogue ends", silences(findings)),
-        ("size", "Size, beside other sets", sizes(findings)),
-        ("left-out", "What was left out", left_out(findings)),
-        ("made", "How it was made", made(findings)),
+        ("people", "Labels by people", people(findings)),
+        ("silences", "Silences between dialogues", silences(findings)),
+        ("size", "Size, compared with other sets", sizes(findings)),
+        ("left-out", "Dropped rows", left_out(findings)),
+        ("made", "Versions and settings", made(findings)),
     ]
     lead = (
         f"{findings.dialogues:,} short dialogues from {findings.films:,} films. Each of their {findings.turns:,} turns "
-        f"bears one of {findings.taxonomy.in_words()}, given by a classifier with its confidence. "
-        " Made by the method of EDOS (Welivita, Xie and Pu, 2021), whose figures stand beside ours."
+        f"has one of {findings.taxonomy.in_words()}, given by a classifier with its confidence. "
+        "The method is that of EDOS (Welivita, Xie and Pu, 2021), whose figures are shown beside ours."
     )
     about = f"{findings.dialogues:,} dialogues labelled with emotions and intents: sizes, labels, flow, limits"
     heading = "EDOS: emotional dialogues from film subtitles"
@@ -40,7 +40,7 @@ def report(findings: Findings, examples: int = 2, flow_labels: int = 9) -> str:
 
 
 def tiles(findings: Findings) -> str:
-    """The few numbers to remember."""
+    """Return the key numbers."""
     facts = [
         ("dialogues", f"{findings.dialogues:,}", "paper 1,000,000"),
         ("turns", f"{findings.turns:,}", "paper 2,829,426"),
@@ -52,5 +52,5 @@ def tiles(findings: Findings) -> str:
     if findings.divergence is not None:
         facts.append(("KL divergence", f"{findings.divergence:.3f}", "nats, against ED; paper 0.2447"))
     if findings.unsure_share is not None:
-        facts.append(("turns under 50% confidence", percent(findings.unsure_share), "paper: not said"))
+        facts.append(("turns under 50% confidence", percent(findings.unsure_share), "not in the paper"))
     return pages.tiles(facts)

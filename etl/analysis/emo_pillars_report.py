@@ -1,7 +1,8 @@
-"""The report on Emo Pillars as one HTML page: size, emotions, diversity, topics, contexts, markers (Emo Pillars 4, "
-"7)."""
+"""The report on Emo Pillars as one HTML page: size, emotions, diversity, topics and markers (Emo Pillars 4, 7)."""
 
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
@@ -11,35 +12,30 @@ from etl.analysis.report_making import left_out, made
 
 POLARITIES = {"positive": "three", "negative": "one", "ambiguous": "two", "neutral": "four"}
 TOPICS_SHOWN = 20
-"""Emo Pillars H names so many."""
+"""Number of topics in Emo Pillars H."""
 
 
 def report(findings: Findings) -> str:
-    """The whole page.
-
-    Args:
-        findings: views of Emo Pillars, and facts of the run.
-    """
+    """Return the page from views of Emo Pillars and facts of the run."""
     sections = [
         ("limits", "Before you use it", limits(findings)),
-        ("scale", "Size, beside the paper's", scale(findings)),
-        ("emotions", "Which emotions", emotions(findings)),
-        ("diversity", "How alike the utterances are", diversity(findings)),
-        ("topics", "What one emotion is about", topics(findings)),
-        ("query", "The emotions of one topic", topic_emotions(findings)),
-        ("changes", "What cleaning and rewriting changed", changes(findings)),
-        ("markers", "Words that tell emotions", markers(findings)),
-        ("people", "What people say of the labels", people(findings)),
-        ("left-out", "What was left out", left_out(findings)),
-        ("made", "How it was made", made(findings)),
+        ("scale", "Size, compared with the paper", scale(findings)),
+        ("emotions", "Emotions", emotions(findings)),
+        ("diversity", "Similarity of utterances", diversity(findings)),
+        ("topics", "Topics of one emotion", topics(findings)),
+        ("query", "Emotions of one topic", topic_emotions(findings)),
+        ("changes", "Changes by cleaning and rewriting", changes(findings)),
+        ("markers", "Words that mark emotions", markers(findings)),
+        ("people", "Labels checked by people", people(findings)),
+        ("left-out", "Dropped rows", left_out(findings)),
+        ("made", "Versions and settings", made(findings)),
     ]
     examples = int(value_of(findings, "examples") or 0)
     contextual = int(value_of(findings, "contextual examples") or 0)
     lead = (
-        f"{examples:,} utterances that characters of stories could say, each with one to five of 28 emotions; "
-        f"{contextual:,} "
-        "of them with what led to the words, and in words that need it. A language model made them from plots, by "
-        "the method of Emo Pillars (Shvets, 2025), whose figures stand beside ours."
+        f"{examples:,} utterances that characters of stories could say, each with one to five of 28 emotions. "
+        f"{contextual:,} of them have a context, and are rewritten so that the emotion depends on it. A language model "
+        "wrote them from plots. The method is that of Emo Pillars (Shvets, 2025), whose figures are shown beside ours."
     )
     about = f"{examples:,} utterances with emotions: size, diversity, topics, contexts, markers"
     title = "Emo Pillars: a report on the data set"
@@ -48,12 +44,12 @@ def report(findings: Findings) -> str:
 
 
 def value_of(findings: Findings, criterion: str) -> float | None:
-    """A figure of ``analysis.emo_pillars_scale``."""
+    """Return a value of ``analysis.emo_pillars_scale``; None where it is missing."""
     return next((row["value"] for row in findings.rows("emo_pillars_scale") if row["criterion"] == criterion), None)
 
 
 def tiles(findings: Findings) -> str:
-    """The few numbers to remember."""
+    """Return the key numbers."""
     facts = []
     for row in findings.rows("emo_pillars_scale"):
         if row["criterion"] in ("plots", "examples", "contextual examples", "labels an example, mean"):
@@ -65,181 +61,156 @@ def tiles(findings: Findings) -> str:
 
 
 def limits(findings: Findings) -> str:
-    """What must be known before the examples are used."""
+    """Return the limitations of the examples."""
     model = next((row["model"] for row in findings.rows("emo_pillars_similarity") if row["model"]), None)
-    measured = [] if model is None else [
-        f"Similarities are cosines of {model}. The paper's are of all-mpnet-base-v2: another encoder has another scale."
-    ]  # fmt: skip
-    return (
-        '<div class="limits">'
-        + pages.items(
-            [
-                "Utterances, labels and contexts are a language model's; nobody felt or said them.",
-                "Emotions that the model named out of the 28 were mapped by hand. The paper's own raters found "
-                "most faulty labels there: raw labels and the map are in the tables.",
-                "Plots decide what is spoken of, and so which emotions there are. The shares are not those of any "
-                "people.",
-                *measured,
-            ]
+    texts = [
+        "Utterances, labels and contexts are generated by a language model; nobody felt or said them.",
+        "Emotions that the model gave outside the 28 were mapped by hand. The paper's raters found most wrong labels "
+        "there. The raw labels and the map are in the tables.",
+        "The plots determine the topics, and with them the emotions. The shares do not represent any group of people.",
+    ]
+    if model is not None:
+        texts.append(
+            f"Similarities are cosines of {model}. The paper used all-mpnet-base-v2; scales of encoders differ."
         )
-        + "</div>"
-    )
+    return pages.limits(texts)
 
 
 def scale(findings: Findings) -> str:
-    """Emo Pillars 4: sizes."""
+    """Return the sizes (Emo Pillars 4)."""
     rows = findings.rows("emo_pillars_scale")
-    return (
-        pages.table(("size", "here", "paper"), [(r["criterion"], r["value"], r["paper"]) for r in rows]) if rows else ""
-    )
+    return pages.compared(rows, "criterion", "size") if rows else ""
 
 
 def emotions(findings: Findings) -> str:
-    """Emo Pillars Figures 3 and 4, and the balance."""
+    """Return Emo Pillars Figures 3 and 4, and the balance."""
     rows = findings.rows("emo_pillars_labels")
     if not any(row["labels"] for row in rows):
         return ""
     total, primary = (sum(row[name] for row in rows) or 1 for name in ("labels", "primary_labels"))
-    longest = max(max(row["labels"] / total, row["primary_labels"] / primary) for row in rows)
-    body = ""
-    for row in rows:
-        shares = (row["labels"] / total, row["primary_labels"] / primary)
-        drawn = [
-            Bar(
-                shares[0] / longest, POLARITIES[row["polarity"]], f"{row['label']}, of all labels: {percent(shares[0])}"
-            ),
-            Bar(shares[1] / longest, "paper", f"{row['label']}, made for it: {percent(shares[1])}"),
-        ]
-        cells = "".join(f'<td class="n">{percent(share)}</td>' for share in shares)
-        body += f'<tr><th scope="row">{escape(row["label"])}</th><td>{bars(drawn, 5, 1)}</td>{cells}</tr>'
-    chart = _chart("emotion", ("labels", "made"), body)
+    shares = [(row, row["labels"] / total, row["primary_labels"] / primary, "made for it") for row in rows]
     key = pages.key([*((style, name) for name, style in POLARITIES.items()), ("paper", "utterances made for it")])
     balance = findings.rows("emo_pillars_coverage")
-    table = pages.table(("balance", "here", "paper"), [(r["measure"], r["value"], r["paper"]) for r in balance])
-    how = "Of all labels, how many are of an emotion; and of all utterances, how many were made for it."
-    return pages.paragraph(how) + key + chart + (f"<h3>Balance</h3>{table}" if balance else "")
+    text = "The first bar is an emotion's share of all labels, the second the share of utterances generated for it."
+    chart = _chart(("emotion", "labels", "made"), shares)
+    table = f"<h3>Balance</h3>{pages.compared(balance, 'measure', 'balance')}" if balance else ""
+    return pages.paragraph(text) + key + chart + table
 
 
-def _chart(what: str, heads: tuple[str, ...], body: str) -> str:
-    columns = '<col class="name"/><col/>' + '<col class="share"/>' * len(heads)
-    names = "".join(f'<th scope="col" class="n">{escape(name)}</th>' for name in heads)
-    return (
-        f'<table class="chart"><colgroup>{columns}</colgroup><thead><tr><th scope="col">{escape(what)}</th><td></td>'
-        f"{names}</tr></thead><tbody>{body}</tbody></table>"
-    )
+def _chart(head: tuple[str, ...], shares: Sequence[tuple[Mapping[str, Any], float, float, str]]) -> str:
+    """Return two bars for each emotion: (row, first share, second share, name of the second)."""
+    longest = max(max(first, second) for _, first, second, _ in shares) or 1.0
+    rows = []
+    for row, first, second, other in shares:
+        drawn = [
+            Bar(first / longest, POLARITIES[row["polarity"]], f"{row['label']}, {head[1]}: {percent(first)}"),
+            Bar(second / longest, "paper", f"{row['label']}, {other}: {percent(second)}"),
+        ]
+        rows.append((escape(row["label"]), bars(drawn, 5, 1), [percent(first), percent(second)]))
+    return pages.chart(head, rows)
 
 
 def diversity(findings: Findings) -> str:
-    """Emo Pillars 7 and Table 12: similarities of utterances and of contexts."""
+    """Return the similarities of utterances and of contexts (Emo Pillars 7, Table 12)."""
     rows = [row for row in findings.rows("emo_pillars_similarity") if row["pairs"]]
     if not rows:
         return ""
-    names = ("pairs", "mean", "paper_mean", "deviation", "paper_deviation", "percentile_99", "paper_percentile_99")
-    head = ("what is compared", *(name.replace("_", " ") for name in names))
-    table = pages.table(head, [(row["kind"], *(row[name] for name in names)) for row in rows])
+    shared = {
+        "mean": "mean",
+        "paper_mean": "paper mean",
+        "deviation": "deviation",
+        "paper_deviation": "paper deviation",
+    }
+    percentiles = {"percentile_99": "percentile 99", "paper_percentile_99": "paper percentile 99"}
+    table = pages.records(rows, {"kind": "compared texts", "pairs": "pairs", **shared, **percentiles})
     classes = [row for row in findings.rows("emo_pillars_table_12") if row["pairs"]]
-    columns = ("utterances", "mean", "paper_mean", "deviation", "paper_deviation", "paper_utterances")
-    by_class = pages.table(
-        ("main emotion", *(name.replace("_", " ") for name in columns)),
-        [(row["label"], *(row[name] for name in columns)) for row in classes],
+    by_class = pages.records(
+        classes,
+        {"label": "main emotion", "utterances": "utterances", **shared, "paper_utterances": "paper utterances"},
     )
-    how = "Cosines of embeddings over pairs; a low mean says that utterances differ."
-    return pages.paragraph(how) + table + (pages.details("By main emotion (Table 12)", by_class) if classes else "")
+    text = "Cosines of embeddings over pairs. A low mean indicates diverse utterances."
+    return pages.paragraph(text) + table + (pages.details("By main emotion (Table 12)", by_class) if classes else "")
 
 
 def topics(findings: Findings) -> str:
-    """Emo Pillars H: communities with names where a language model gave them, and with keywords."""
+    """Return the topics with keywords, and with names where a language model gave them (Emo Pillars H)."""
     sizes = findings.rows("emo_pillars_topic_sizes")
     if not sizes:
         return ""
     words = [
-        f"{row['utterances']:,} utterances of {row['emotion']} fall into {row['topics']:,} topics, "
+        f"{row['utterances']:,} utterances of {row['emotion']} form {row['topics']:,} topics, "
         f"{row['topics_of_two_or_more']:,} of them of two utterances or more and {row['large_topics']:,} of 20 or more "
         "(paper: more than 300 in 3,000 utterances of joy, 20 of them large)."
         for row in sizes
     ]
-    shown = list(findings.rows("emo_pillars_topics"))[:TOPICS_SHOWN]
     named = {(row["emotion"], row["topic"]): row for row in findings.rows("emo_pillars_named_topics")}
-    called = ("name", "category") if named else ()
+    names = ("name", "category") if named else ()
     nameless: dict[str, str | None] = {}
     table = pages.table(
-        (*called, "keywords of the topic", "utterances", "one of them"),
+        (*names, "keywords of the topic", "utterances", "example"),
         [
             (
-                *(named.get((row["emotion"], row["topic"]), nameless).get(name) or "" for name in called),
-                row["keywords"] or "(no word stands out)", row["utterances"], row["example"],
+                *(named.get((row["emotion"], row["topic"]), nameless).get(name) or "" for name in names),
+                row["keywords"] or "(no keywords)", row["utterances"], row["example"],
             )
-            for row in shown
+            for row in findings.rows("emo_pillars_topics")[:TOPICS_SHOWN]
         ],
     )  # fmt: skip
-    by = "names by a language model, as in the paper" if named else "the paper had a language model name them"
+    by = "names by a language model, as in the paper" if named else "in the paper a language model named them"
     note = f"Communities of the graph of similar utterances (Louvain). Keywords by tf-idf; {by}."
     return pages.paragraph(" ".join(words)) + table + pages.paragraph(note, "quiet")
 
 
 def topic_emotions(findings: Findings) -> str:
-    """Emo Pillars Figure 7."""
+    """Return Emo Pillars Figure 7."""
     rows = [row for row in findings.rows("emo_pillars_topic_emotions") if row["number"]]
     if not rows:
         return ""
-    longest = max(max(row["share"] or 0, row["share_of_all"] or 0) for row in rows) or 1.0
-    body = ""
-    for row in rows:
-        drawn = [
-            Bar((row["share"] or 0) / longest, POLARITIES[row["polarity"]], f"here: {percent(row['share'])}"),
-            Bar((row["share_of_all"] or 0) / longest, "paper", f"of all: {percent(row['share_of_all'])}"),
-        ]
-        cells = "".join(f'<td class="n">{percent(row[name])}</td>' for name in ("share", "share_of_all"))
-        body += f'<tr><th scope="row">{escape(row["label"])}</th><td>{bars(drawn, 5, 1)}</td>{cells}</tr>'
     positive = sum(row["share"] or 0 for row in rows if row["polarity"] == "positive")
-    how = (
-        f"The examples nearest to a query on a music performance; {percent(positive)} of their labels are positive "
-        f"(paper: "
-        "82%). The second bar: the labels of all examples."
+    text = (
+        f"Labels of the examples that are most similar to a query on a music performance; {percent(positive)} of their "
+        "labels are positive (paper: 82%). The second bar is the share in all examples."
     )
-    return pages.paragraph(how) + _chart("emotion", ("topic", "all"), body)
+    shares = [(row, row["share"] or 0, row["share_of_all"] or 0, "all examples") for row in rows]
+    return pages.paragraph(text) + _chart(("emotion", "topic", "all"), shares)
 
 
 def changes(findings: Findings) -> str:
-    """Emo Pillars 7: original, cleaned, rewritten."""
+    """Return the changes from original to cleaned and rewritten utterances (Emo Pillars 7)."""
     rows = [row for row in findings.rows("emo_pillars_changes") if row["value"] is not None]
     if not rows:
         return ""
     note = (
-        "Tokens are NLTK's words and marks. The partial ratio is difflib's, as fuzzywuzzy computes it without its "
+        "Tokens are NLTK's words and punctuation marks. The partial ratio is difflib's, as in fuzzywuzzy without its "
         "extension."
     )
-    table = pages.table(("measure", "here", "paper"), [(row["measure"], row["value"], row["paper"]) for row in rows])
-    return table + pages.paragraph(note, "quiet")
+    return pages.compared(rows, "measure") + pages.paragraph(note, "quiet")
 
 
 def markers(findings: Findings) -> str:
-    """Emo Pillars G, Table 9."""
+    """Return the words that rewriting removes most often (Emo Pillars G, Table 9)."""
     rows = findings.rows("emo_pillars_markers")
     if not rows:
         return ""
-    how = (
-        "Adverbs of which rewriting takes out most, to hide the emotion. Beside each: the emotions that it goes "
-        "with more than they go with anything, and their share of its labels."
+    text = (
+        "Adverbs that rewriting removes most often to hide the emotion, with the emotions that they occur with most, "
+        "and these emotions' share of their labels."
     )
     table = _table_of(rows, ("word", "emotions", "removed_share", "occurrences"), "All markers")
     overlap = findings.rows("emo_pillars_marker_overlap")
     shared = _table_of(overlap, ("label", "other_label", "shared", "overlap"), "Emotions that share markers")
-    return pages.paragraph(how) + table + (f"<h3>Emotions that share markers</h3>{shared}" if overlap else "")
+    return pages.paragraph(text) + table + (f"<h3>Emotions that share markers</h3>{shared}" if overlap else "")
 
 
 def people(findings: Findings) -> str:
-    """Emo Pillars 8 and I: what raters say."""
+    """Return the raters' evaluation (Emo Pillars 8, I)."""
     rows = [row for row in findings.rows("emo_pillars_human_evaluation") if row["value"] is not None]
     if not rows:
         return pages.paragraph("No sample of the examples has been checked by people yet.")
-    return pages.table(("measure", "here", "paper"), [(row["measure"], row["value"], row["paper"]) for row in rows])
+    return pages.compared(rows, "measure")
 
 
 def _table_of(rows: Rows, columns: tuple[str, ...], title: str, most: int = 20) -> str:
-    """The first rows as a table, all of them behind it where there are more."""
-    head = [name.replace("_", " ") for name in columns]
-    whole = [[row[name] for name in columns] for row in rows]
-    first = pages.table(head, whole[:most])
-    more = pages.details(f"{title}: {len(whole)}", pages.table(head, whole)) if len(whole) > most else ""
-    return first + more
+    """Return a table of the first rows, and where there are more, a folded table of all rows."""
+    first = pages.records(rows[:most], columns)
+    return first + (pages.details(f"{title}: {len(rows)}", pages.records(rows, columns)) if len(rows) > most else "")

@@ -1,4 +1,4 @@
-"""What the report and the dataset card are written from: rows of views and a few facts."""
+"""The input of reports and dataset cards: rows of views and facts of the run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,19 +9,17 @@ from conf.taxonomy import Taxonomy, load_taxonomy
 
 Rows = Sequence[Mapping[str, Any]]
 UNSURE = 0.5
-"""Below this a label has less than half of the probability."""
+"""Labels with a lower confidence are unsure."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a report or a card is written from.
+    """The input of a report or a card.
 
     Attributes:
-        views: rows by view name without ``analysis.``; a view that is not there has none.
-        classifier: the labelling model's figures on held-out rows, as ``macro_f1``; empty when not known.
+        views: rows by view name without ``analysis.``; a missing view has no rows.
+        classifier: the labelling model's metrics on held-out rows, such as ``macro_f1``; empty if unknown.
         made_with: facts of the run to print, in order.
-        silence_seconds: ``subtitles.silence_seconds``.
-        taxonomy: ``edos.taxonomy``.
     """
 
     views: Mapping[str, Rows]
@@ -34,7 +32,7 @@ class Findings:
         return self.views.get(view, ())
 
     def count(self, step: int) -> int:
-        """Of ``analysis.edos_funnel``; 0 where it is not there."""
+        """Return the units of a step of ``analysis.edos_funnel``; 0 where it is missing."""
         return next((row["units"] for row in self.rows("edos_funnel") if row["place"] == step), 0)
 
     @property
@@ -51,13 +49,13 @@ class Findings:
 
     @property
     def unsure_share(self) -> float | None:
-        """Share of turns whose label has less than half of the probability."""
+        """Return the share of turns with a confidence up to `UNSURE`."""
         rows = self.rows("edos_confidence")
         return sum(row["share"] for row in rows if row["to_confidence"] <= UNSURE) if rows else None
 
     @property
     def divergence(self) -> float | None:
-        """KL of our labels against EmpatheticDialogues, in nats."""
+        """Return the KL divergence of our labels from EmpatheticDialogues, in nats."""
         return next((row["nats"] for row in self.rows("edos_kl_divergence") if row["place"] == 1), None)
 
     def _of_table_3(self, place: int) -> int:

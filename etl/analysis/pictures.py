@@ -1,8 +1,7 @@
-"""Pictures as inline SVG: bars, a histogram, a Sankey diagram.
+"""Charts as inline SVG: bars, histograms and Sankey diagrams.
 
-Lengths along the page are percentages and heights are pixels, so that a picture fills its place at any width while its
-letters keep their size. Colours are CSS classes of the page (``emotion``, ``intent``, ``neutral``, ``paper``, ...).
-All text is escaped.
+Widths are percentages and heights are pixels, so that a chart fills any width and its text keeps its size. Colours are
+CSS classes of the page (``emotion``, ``intent``, ``neutral``, ``paper``, ...). All text is escaped.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from html import escape
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its length as a share of the longest place there is (0 to 1), its class and what it stands for."""
+    """One bar: its length as a share of the available length (0 to 1), its CSS class and its tooltip."""
 
     share: float
     style: str
@@ -21,7 +20,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Node:
-    """A label at one position of the flow: its key, what is written there, its class."""
+    """A label at one position of the flow: its key, text and CSS class."""
 
     key: str
     text: str
@@ -30,7 +29,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Link:
-    """How many go from a node at ``position`` (from 0) to one at the next position."""
+    """The number of dialogues from a node at ``position`` (from 0) to one at the next position."""
 
     position: int
     source: str
@@ -39,12 +38,12 @@ class Link:
 
 
 def number(value: float) -> str:
-    """A length in SVG: at most two decimals, never in powers of ten."""
+    """Return a length for SVG: at most two decimals, without an exponent."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value == value else "0"
 
 
 def bars(rows: Sequence[Bar], thickness: int = 6, gap: int = 2) -> str:
-    """Bars below each other; decoration beside numbers that say the same, so hidden from screen readers."""
+    """Return bars below each other, hidden from screen readers because numbers are beside them."""
     height = len(rows) * (thickness + gap) - gap
     drawn = "".join(
         f'<rect class="{escape(bar.style)}" y="{place * (thickness + gap)}" height="{thickness}" rx="1" '
@@ -62,14 +61,14 @@ def histogram(
     title: str,
     height: int = 240,
 ) -> str:
-    """Columns side by side over an axis.
+    """Return columns above an axis.
 
     Args:
-        columns: in order, each as a share of the height.
-        ticks: (place along the axis from 0 to 1, text) below the axis.
-        marks: (place, text) of upright lines.
-        levels: (share of the height, text) of lines across, the scale.
-        title: what the picture shows, for those who do not see it.
+        columns: shares of the height, in order.
+        ticks: (position on the axis from 0 to 1, text) below the axis.
+        marks: (position, text) of vertical lines.
+        levels: (share of the height, text) of horizontal lines.
+        title: description for screen readers.
     """
     top, bottom = 22, 24
     inner = height - top - bottom
@@ -84,7 +83,7 @@ def histogram(
             f'width="{number(width * 0.88)}%" y="{number(top + inner - tall)}" height="{number(tall)}">'
             f"<title>{escape(column.title)}</title></rect>"
         )
-    # After the columns: a tall last one must not hide them.
+    # Drawn after the columns, so that the last one does not hide them.
     parts += [
         f'<text class="scale" x="100%" y="{y}" dy="-3" text-anchor="end">{escape(text)}</text>' for y, text in scale
     ]
@@ -107,30 +106,29 @@ def sankey(
     gap: int = 6,
     heads: Sequence[str] = (),
 ) -> str:
-    """Nodes in columns and bands between them, as thick as their values.
+    """Return nodes in columns, and bands between them whose widths are the links' values.
 
-    A node is as tall as what leaves it or what comes in, whichever is more; what comes in and does not leave ends.
+    The height of a node is the sum of its outgoing or of its incoming values, whichever is larger.
 
     Args:
         columns: the nodes of each position, from the top.
-        links: between neighbouring positions; sources may name a target "" for what ends there.
-        title: what the picture shows, for those who do not see it.
-        heads: written over the columns.
+        links: between adjacent positions; the target "" is the end of a dialogue.
+        title: description for screen readers.
+        heads: titles of the columns.
     """
     top, node_width = 24, 1.6
     sizes = [_sizes(column, links, position) for position, column in enumerate(columns)]
     fullest = max((sum(size.values()) for size in sizes), default=0.0)
-    slots = max((len(column) for column in columns), default=0)
-    scale = (height - top - gap * max(slots - 1, 0)) / fullest if fullest else 0.0
+    gaps = gap * max((len(column) - 1 for column in columns), default=0)
+    scale = (height - top - max(gaps, 0)) / fullest if fullest else 0.0
     xs = [place * (100 - node_width) / max(len(columns) - 1, 1) for place in range(len(columns))]
     tops = [_stacked(column, size, scale, gap, top) for column, size in zip(columns, sizes, strict=True)]
     styles = {(position, node.key): node for position, column in enumerate(columns) for node in column}
-    bands = _bands(columns, links, tops, scale)
     parts = [
         f'<svg class="sankey" width="100%" height="{height}" role="img" aria-label="{escape(title)}">',
         f'<svg width="100%" height="{height}" viewBox="0 0 100 {height}" preserveAspectRatio="none">',
     ]
-    for link, y0, y1, thick in bands:
+    for link, y0, y1, thick in _bands(columns, links, tops, scale):
         source, target = styles[link.position, link.source], styles[link.position + 1, link.target]
         x0, x1 = xs[link.position] + node_width, xs[link.position + 1]
         parts.append(
@@ -139,8 +137,7 @@ def sankey(
         )
     for position, column in enumerate(columns):
         for node in column:
-            size = sizes[position][node.key]
-            if size:
+            if size := sizes[position][node.key]:
                 parts.append(
                     f'<rect class="{escape(node.style)}" x="{number(xs[position])}" width="{node_width}" '
                     f'y="{number(tops[position][node.key])}" height="{number(max(size * scale, 1))}">'
@@ -149,20 +146,17 @@ def sankey(
     parts.append("</svg>")
     for position, column in enumerate(columns):
         last = position == len(columns) - 1 and position > 0
-        x = xs[position] if last else xs[position] + node_width
         anchor, dx = ("end", -5) if last else ("start", 5)
         if position < len(heads):
             edge = "100%" if last else f"{number(xs[position])}%"
-            parts.append(
-                f'<text class="head" x="{edge}" y="13" text-anchor="{anchor}">{escape(heads[position])}</text>'
-            )
+            text = f'text-anchor="{anchor}">{escape(heads[position])}</text>'
+            parts.append(f'<text class="head" x="{edge}" y="13" {text}')
+        x = number(xs[position] if last else xs[position] + node_width)
         for node in column:
             size = sizes[position][node.key] * scale
+            y = f'y="{number(tops[position][node.key] + size / 2)}" dy="4"'
             if size >= 8:
-                y = number(tops[position][node.key] + size / 2)
-                parts.append(
-                    f'<text x="{number(x)}%" dx="{dx}" y="{y}" dy="4" text-anchor="{anchor}">{escape(node.text)}</text>'
-                )
+                parts.append(f'<text x="{x}%" dx="{dx}" {y} text-anchor="{anchor}">{escape(node.text)}</text>')
     return "".join([*parts, "</svg>"])
 
 
@@ -188,13 +182,13 @@ def _stacked(column: Sequence[Node], sizes: dict[str, float], scale: float, gap:
 def _bands(
     columns: Sequence[Sequence[Node]], links: Sequence[Link], tops: Sequence[dict[str, float]], scale: float
 ) -> list[tuple[Link, float, float, float]]:
-    """(link, top at its source, top at its target, thickness), crossing each other as little as the order allows."""
+    """Return (link, top at its source, top at its target, thickness), ordered to reduce crossings."""
     order = [{node.key: place for place, node in enumerate(column)} for column in columns]
-    going = [link for link in links if link.target and link.value > 0]
+    drawn = [link for link in links if link.target and link.value > 0]
     starts, ends = {}, {}
     leaving, arriving = ({(p, key): y for p, tall in enumerate(tops) for key, y in tall.items()} for _ in range(2))
-    by_target = sorted(going, key=lambda one: (one.position, order[one.position + 1][one.target]))
-    by_source = sorted(going, key=lambda one: (one.position, order[one.position][one.source]))
+    by_target = sorted(drawn, key=lambda one: (one.position, order[one.position + 1][one.target]))
+    by_source = sorted(drawn, key=lambda one: (one.position, order[one.position][one.source]))
     for link in by_target:
         starts[link] = leaving[link.position, link.source]
         leaving[link.position, link.source] += link.value * scale

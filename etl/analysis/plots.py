@@ -1,4 +1,4 @@
-"""Two further pictures as inline SVG: points in a plane, and lines that grow; see ``etl.analysis.pictures``."""
+"""Scatter plots and line charts as inline SVG; see ``etl.analysis.pictures``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ TOP, BOTTOM = 12, 40
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one kind in the order of x: their class, and what they are."""
+    """Points in the order of x, with their CSS class and title."""
 
     points: Sequence[tuple[float, float]]
     style: str
@@ -22,13 +22,12 @@ class Series:
 def scatter(
     series: Series, x_name: str, y_name: str, mean: float | None, limits: tuple[float, float], height: int = 260
 ) -> str:
-    """Points, and a line across at the mean of their heights.
+    """Return a scatter plot with a horizontal line at the mean.
 
     Args:
-        series: what is drawn; points beyond the limits stand at the edge.
-        x_name, y_name: what the axes are.
-        mean: where the line is.
-        limits: the most of x and of y.
+        series: points; those beyond the limits are drawn at the edge.
+        x_name, y_name: titles of the axes.
+        limits: maxima of x and y.
     """
     most_x, most_y = (max(limit, 1e-9) for limit in limits)
     inner = height - TOP - BOTTOM
@@ -46,7 +45,7 @@ def scatter(
 
 
 def lines(series: Sequence[Series], x_name: str, y_name: str, title: str, height: int = 300) -> str:
-    """Lines through points over one pair of axes, both from 0 on."""
+    """Return a line chart whose axes begin at 0."""
     most_x = max((x for one in series for x, _ in one.points), default=0) or 1.0
     most_y = max((y for one in series for _, y in one.points), default=0) or 1.0
     inner = height - TOP - BOTTOM
@@ -65,7 +64,7 @@ def lines(series: Sequence[Series], x_name: str, y_name: str, title: str, height
 
 
 def ticks(most: float, wanted: int = 5) -> list[float]:
-    """Round numbers from 0 up to the most, about so many."""
+    """Return about `wanted` round numbers from 0 to `most`."""
     raw = most / wanted
     size = 10 ** floor(log10(raw)) if raw > 0 else 1.0
     step = next(factor * size for factor in (1, 2, 5, 10) if factor * size >= raw * 0.999)
@@ -81,7 +80,7 @@ def _down(y: float, most: float, inner: float) -> float:
 
 
 def _frame(title: str, most_x: float, most_y: float, x_name: str, y_name: str, height: int) -> list[str]:
-    """An opened picture with its axes: numbers across below, numbers up on the lines that they name."""
+    """Return an unclosed SVG element with its axes."""
     inner = height - TOP - BOTTOM
     parts = [f'<svg class="plot" width="100%" height="{height}" role="img" aria-label="{escape(title)}">']
     for value in ticks(most_y):

@@ -1,17 +1,19 @@
-"""Sections of the report on labels: how often each occurs, and which follows which (EDOS 4, Figures 2 and 3)."""
+"""Sections of EDOS's report on labels: their frequencies and their order in dialogues (EDOS 4, Figures 2 and 3)."""
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 from html import escape
 
 from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
-from etl.analysis.flow import frequent_labels, grouped_flow
 from etl.analysis.pages import percent
-from etl.analysis.pictures import Bar, bars, sankey
+from etl.analysis.pictures import Bar, Link, Node, bars, sankey
+
+OTHERS = {"emotion": "other emotions", "intent": "other intents", "neutral": "neutral"}
 
 
 def labels(findings: Findings) -> str:
-    """EDOS Figure 2 with the paper's Table 9 beside it, and the divergence."""
+    """Return EDOS Figure 2 with the paper's Table 9, and the KL divergence."""
     rows = list(findings.rows("edos_label_distribution"))
     if not rows or not findings.turns:
         return ""
@@ -28,19 +30,14 @@ def labels(findings: Findings) -> str:
     if "intent" in kinds:
         text += f" The intents together have {percent(intents)} (paper: {percent(paper_intents)})."
     parts = [pages.paragraph(text)]
-    key = [
-        ("emotion", "emotion, here"),
-        ("intent", "intent, here"),
-        ("neutral", "neutral, here"),
-        ("paper", "paper's Table 9"),
-    ]
-    key = [one for one in key if one[0] in (*kinds, "paper")]
+    key = [(kind, f"{kind}, here") for kind in ("emotion", "intent", "neutral") if kind in kinds]
+    key.append(("paper", "paper's Table 9"))
     parts.append(pages.key([*key, ("empathetic", "EmpatheticDialogues (ED)")] if compared else key))
     parts += [
         f"<h3>{escape(title)}</h3>" + _label_chart([row for row in rows if row["kind"] in chosen], compared)
         for title, chosen in (
             ("Intents and neutral" if "intent" in kinds else "Neutral", {"intent", "neutral"}),
-            ("Emotions, on a longer scale", {"emotion"}),
+            ("Emotions, on another scale", {"emotion"}),
         )
         if kinds & chosen
     ]
@@ -49,81 +46,119 @@ def labels(findings: Findings) -> str:
 
 
 def _label_chart(rows: Rows, compared: bool) -> str:
-    """Labels of a kind by our share, on a scale of their own."""
-    series = [("share", "here"), ("paper_share", "paper")] + ([("empathetic_share", "ED")] if compared else [])
-    longest = max((row[name] or 0.0 for row in rows for name, _ in series), default=0.0) or 1.0
-    body = ""
+    """Return bars of the labels' shares, scaled to the longest one."""
+    series = {"share": "here", "paper_share": "paper"} | ({"empathetic_share": "ED"} if compared else {})
+    longest = max((row[name] or 0.0 for row in rows for name in series), default=0.0) or 1.0
+    lines = []
     for row in rows:
         drawn = [
             Bar((row[name] or 0) / longest, row["kind"] if name == "share" else name.removesuffix("_share"),
-                f"{row['label']}, {who}: {percent(row[name])}")
-            for name, who in series
+                f"{row['label']}, {source}: {percent(row[name])}")
+            for name, source in series.items()
         ]  # fmt: skip
-        cells = "".join(f'<td class="n">{percent(row[name])}</td>' for name, _ in series)
-        body += f'<tr><th scope="row">{escape(row["label"])}</th><td>{bars(drawn, 5, 1)}</td>{cells}</tr>'
-    head = "".join(f'<th scope="col" class="n">{who}</th>' for _, who in series)
-    columns = '<col class="name"/><col/>' + '<col class="share"/>' * len(series)
-    return (
-        f'<table class="chart"><colgroup>{columns}</colgroup><thead><tr><th scope="col">label</th><td></td>{head}</tr>'
-        f"</thead><tbody>{body}</tbody></table>"
-    )
+        lines.append((escape(row["label"]), bars(drawn, 5, 1), [percent(row[name]) for name in series]))
+    return pages.chart(("label", *series.values()), lines)
 
 
 def _divergence(findings: Findings) -> str:
     rows = [row for row in findings.rows("edos_kl_divergence") if row["nats"] is not None]
     if not rows:
         return ""
-    how = (
-        "KL divergence of a distribution p from a reference q: the sum over the labels of p ln(p/q), in nats, half "
-        "a count added to each label. EmpatheticDialogues is counted by its utterances, with the labels that Welivita "
-        "and Pu gave it. The paper says 0.2447 for its own set; its Table 9 gives 0.2675 by this formula."
+    text = (
+        "KL divergence of a distribution p from a reference q: the sum over the labels of p ln(p/q), in nats, with "
+        "half a count added to each label. EmpatheticDialogues is counted by utterances, with the labels of Welivita "
+        "and Pu. The paper reports 0.2447 for its data set; its Table 9 gives 0.2675 by this formula."
     )
-    return "<h3>How far the label shares are apart</h3>" + pages.table(
-        ("labels of", "against", "nats", "paper"),
-        [(row["distribution"], row["reference"], row["nats"], row["paper"]) for row in rows],
-    ) + pages.paragraph(how, "quiet")  # fmt: skip
+    table = pages.records(rows, {"distribution": "labels of", "reference": "against", "nats": "nats", "paper": "paper"})
+    return f"<h3>Divergence of the label shares</h3>{table}{pages.paragraph(text, 'quiet')}"
 
 
 def flow(findings: Findings, most: int) -> str:
-    """EDOS Figure 3: Sankey diagrams of the first four turns."""
+    """Return EDOS Figure 3: Sankey diagrams of the first four turns."""
     rows = findings.rows("edos_flow")
     ours = [row for row in rows if row["corpus"] == "EDOS"]
     if not ours:
         return ""
     shown, kinds = frequent_labels(ours, most), findings.taxonomy.kinds
-    how = (
-        " A band is as thick as the dialogues that go from one label to the next; a node whose right side is not full "
-        "has dialogues that end there. Labels that are rarer are together."
+    text = (
+        " The width of a band is the number of dialogues with these two labels in consecutive turns. Dialogues without "
+        "a band on the right of a node end there. Rare labels are grouped."
     )
-    parts = [pages.paragraph(_flow_words(ours, kinds) + how)]
-    parts.append(pages.key([("emotion", "emotion"), ("neutral", "neutral"), ("intent", "intent")]))
-    parts.append(pages.paragraph("The pictures go on to the right: move them sideways.", "hint quiet"))
+    parts = [pages.paragraph(_flow_words(ours, kinds) + text)]
+    parts.append(pages.key((kind, kind) for kind in ("emotion", "neutral", "intent")))
+    parts.append(pages.paragraph("Scroll the charts to the right to see all turns.", "hint quiet"))
     for corpus in ("EDOS", "EmpatheticDialogues"):
-        own = [row for row in rows if row["corpus"] == corpus]
-        if own:
-            columns, links = grouped_flow(own, kinds, shown)
+        chosen = [row for row in rows if row["corpus"] == corpus]
+        if chosen:
+            columns, links = grouped_flow(chosen, kinds, shown)
             heads = [f"turn {place}" for place in range(1, len(columns) + 1)]
             name = "EDOS, ours" if corpus == "EDOS" else corpus
             picture = sankey(columns, links, f"Labels of the first turns in {name}", heads=heads)
             parts.append(f'<figure><h3>{escape(name)}</h3><div class="wide" tabindex="0">{picture}</div></figure>')
-    often = sorted((row for row in ours if row["to_label"]), key=lambda row: (-row["dialogues"], row["position"]))
-    table = pages.table(
-        ("from turn", "label", "to label", "dialogues"),
-        [(row["position"], row["label"], row["to_label"], row["dialogues"]) for row in often[:20]],
-    )
+    frequent = sorted((row for row in ours if row["to_label"]), key=lambda row: (-row["dialogues"], row["position"]))
+    titles = {"position": "from turn", "label": "label", "to_label": "to label", "dialogues": "dialogues"}
+    table = pages.records(frequent[:20], titles)
     return "".join(parts) + pages.details("The 20 most frequent steps as a table", table)
 
 
 def _flow_words(ours: Rows, kinds: Mapping[str, str]) -> str:
-    """The paper's observation in numbers: emotions come first, intents answer."""
-    first = sum(row["dialogues"] for row in ours if row["position"] == 1)
-    emotional = sum(row["dialogues"] for row in ours if row["position"] == 1 and kinds.get(row["label"]) == "emotion")
-    answered = [
-        row for row in ours if row["position"] == 1 and kinds.get(row["label"]) == "emotion" and row["to_label"]
-    ]
-    total = sum(row["dialogues"] for row in answered)
-    by_intent = sum(row["dialogues"] for row in answered if kinds.get(row["to_label"]) == "intent")
+    """Return the shares of dialogues that open with an emotion, and of those answered with an intent."""
+    first = [row for row in ours if row["position"] == 1]
+    emotional = [row for row in first if kinds.get(row["label"]) == "emotion"]
+    answered = [row for row in emotional if row["to_label"]]
+    by_intent = [row for row in answered if kinds.get(row["to_label"]) == "intent"]
     return (
-        f"{percent(emotional / first if first else None)} of the dialogues open with an emotion; "
-        f"{percent(by_intent / total if total else None)} of those are answered with an intent."
+        f"{_share(emotional, first)} of the dialogues open with an emotion; "
+        f"{_share(by_intent, answered)} of those are answered with an intent."
     )
+
+
+def _share(some: Rows, rows: Rows) -> str:
+    total = sum(row["dialogues"] for row in rows)
+    return percent(sum(row["dialogues"] for row in some) / total if total else None)
+
+
+def frequent_labels(rows: Rows, most: int) -> list[str]:
+    """Return the most frequent labels, ties sorted by name, from one corpus's rows of ``analysis.edos_flow``."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[row["label"]] += row["dialogues"]
+    return sorted(counts, key=lambda label: (-counts[label], label))[:most]
+
+
+def grouped_flow(rows: Rows, kinds: Mapping[str, str], shown: Collection[str]) -> tuple[list[list[Node]], list[Link]]:
+    """Return nodes and links of a Sankey diagram; labels that are not shown are grouped by kind.
+
+    Args:
+        rows: of ``analysis.edos_flow``, of one corpus: position (from 1), label, to_label (null at the end), dialogues.
+        kinds: label to emotion, intent or neutral.
+        shown: labels that are not grouped.
+
+    Returns:
+        Columns of nodes, in the same order with emotions above intents; links with summed values.
+    """
+
+    def key(label: str | None) -> str:
+        if label is None:
+            return ""
+        return label if label in shown else OTHERS[kinds.get(label, "emotion")]
+
+    sums: Counter[tuple[int, str, str]] = Counter()
+    seen: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        position, source, target = row["position"] - 1, key(row["label"]), key(row["to_label"])
+        sums[position, source, target] += row["dialogues"]
+        seen[position][source] += row["dialogues"]
+        if target:
+            seen[position + 1][target] += row["dialogues"]
+    totals = sum(seen.values(), Counter[str]())
+    order = {"emotion": 0, "neutral": 1, "intent": 2}
+    groups = {group: kind for kind, group in OTHERS.items()}
+
+    def kind(name: str) -> str:
+        return groups.get(name) or kinds.get(name, "emotion")
+
+    names = sorted(totals, key=lambda name: (order[kind(name)], name in groups, -totals[name], name))
+    columns = [[Node(name, name, kind(name)) for name in names if name in seen[place]] for place in sorted(seen)]
+    links = [Link(position, source, target, value) for (position, source, target), value in sorted(sums.items())]
+    return columns, links

@@ -1,4 +1,4 @@
-"""Sections of the report on how the set came about: steps, silences, sizes, ledgers, versions (EDOS 3.1, Figure 5)."""
+"""Sections of the reports on the making of a set: steps, silences, sizes, ledgers, versions (EDOS 3.1, Figure 5)."""
 
 import math
 from collections.abc import Mapping
@@ -14,38 +14,27 @@ STAGES_OF_STEPS = {
     2: ("ingest_subtitles",), 3: ("choose_uploads",), 4: ("segment_dialogues",), 5: ("clean_dialogues",),
     6: ("select_emotional",), 7: ("annotate_dialogues",),
 }  # fmt: skip
-"""Which stage's ledger tells what was left out before a step of ``analysis.edos_funnel``."""
+"""Stages whose ledgers have the rows dropped before a step of ``analysis.edos_funnel``."""
 
 
 def funnel(findings: Findings) -> str:
-    """How many units each step left, and why the others went."""
+    """Return the number of units after each step, and the reasons for dropped ones."""
     rows = [row for row in findings.rows("edos_funnel") if row["place"] <= 7]
     if not rows:
         return ""
     most = {unit: max(row["units"] for row in rows if row["unit"] == unit) for unit in ("files", "dialogues")}
-    body = ""
+    lines = []
     for row in rows:
         share = row["units"] / most[row["unit"]] if most[row["unit"]] else 0.0
-        style = "intent" if row["unit"] == "files" else "emotion"
-        paper = f"{row['paper']:,}" if row["paper"] is not None else "–"
-        body += (
-            f'<tr><th scope="row">{escape(row["step"])}{_reasons(findings, row["place"])}</th>'
-            f"<td>{bars([Bar(share, style, pages.shown(row['units']))], 14)}</td>"
-            f'<td class="n">{row["units"]:,}</td><td class="n">{paper}</td></tr>'
-        )
-    head = '<tr><th scope="col">left after the step</th><td></td><th scope="col" class="n">here</th>' + (
-        '<th scope="col" class="n">paper</th></tr>'
+        bar = Bar(share, "intent" if row["unit"] == "files" else "emotion", pages.shown(row["units"]))
+        numbers = [pages.shown(row["units"]), pages.shown(row["paper"])]
+        lines.append((escape(row["step"]) + _reasons(findings, row["place"]), bars([bar], 14), numbers))
+    text = (
+        "Below each step are the most frequent reasons for dropped units. The paper's 3.7 million files include all "
+        "languages; it gives no number of English files."
     )
     key = pages.key([("intent", "files"), ("emotion", "dialogues")])
-    return (
-        pages.paragraph(
-            "Under each step: the commonest reasons for which the step left something out, and how often. The paper's "
-            "3.7 million files are of all languages; it gives no count of English ones."
-        )
-        + key
-        + '<table class="chart"><colgroup><col class="step"/><col/><col class="count"/><col class="count"/></colgroup>'
-        + f"<thead>{head}</thead><tbody>{body}</tbody></table>"
-    )
+    return pages.paragraph(text) + key + pages.chart(("left after the step", "here", "paper"), lines, ("step", "count"))
 
 
 def _reasons(findings: Findings, step: int) -> str:
@@ -57,16 +46,13 @@ def _reasons(findings: Findings, step: int) -> str:
 
 
 def _loss(row: Mapping[str, Any]) -> str:
-    """A line of the ledger in words."""
-    return f"−{row['rows']:,} {_plural(row['unit'], row['rows'])}: {row['reason'].replace('_', ' ')}"
-
-
-def _plural(unit: str, number: int) -> str:
-    return unit if number == 1 or unit.endswith("s") else f"{unit}s"
+    """Return a row of the ledger as text."""
+    plural = "" if row["rows"] == 1 or row["unit"].endswith("s") else "s"
+    return f"−{row['rows']:,} {row['unit']}{plural}: {row['reason'].replace('_', ' ')}"
 
 
 def silences(findings: Findings) -> str:
-    """EDOS Figure 5: the gaps between sentences, with the line that parts dialogues."""
+    """Return EDOS Figure 5: the histogram of gaps between sentences, with the limit that ends a dialogue."""
     rows = findings.rows("edos_gaps")
     gaps = [row for row in rows if row["kind"] == "gap"]
     if not gaps:
@@ -92,18 +78,18 @@ def silences(findings: Findings) -> str:
     picture = histogram(
         columns, ticks, [(limit / span, f"{limit:g} s")], levels, "Silences between sentences by length"
     )
-    under, over = _share_under(gaps, 3.0), _share_under(gaps, limit)
-    words = (
-        f"{percent(under)} of the silences are shorter than 3 s and {percent(1 - over)} are {limit:g} s or longer: at "
-        "those a dialogue is cut. The paper chose 5 s where its histogram drops."
+    text = (
+        f"{percent(_share_under(gaps, 3.0))} of the silences are shorter than 3 s and "
+        f"{percent(1 - _share_under(gaps, limit))} are {limit:g} s or longer, where a dialogue ends. The paper chose "
+        "5 s, because its histogram drops there."
     )
     other = {row["kind"]: row["pairs"] for row in rows if row["kind"] != "gap"}
-    rest = (
-        f"Number of pairs of neighbouring sentences by silence, on a scale of powers of ten; the last column is all of "
-        f"{last:g} s and more. Not drawn: {other.get('same_block', 0):,} pairs within one subtitle block, "
+    caption = (
+        f"Number of pairs of adjacent sentences by silence, on a logarithmic scale; the last column is {last:g} s and "
+        f"more. Not shown: {other.get('same_block', 0):,} pairs within one subtitle block, "
         f"{other.get('overlap', 0):,} that overlap, {other.get('no_time', 0):,} without a time."
     )
-    return pages.paragraph(words) + f"<figure>{picture}<figcaption>{escape(rest)}</figcaption></figure>"
+    return pages.paragraph(text) + f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _share_under(gaps: Rows, seconds: float) -> float:
@@ -113,40 +99,27 @@ def _share_under(gaps: Rows, seconds: float) -> float:
 
 
 def sizes(findings: Findings) -> str:
-    """EDOS Tables 3 and 2."""
-    own = [(row["criterion"], row["value"], row["paper"]) for row in findings.rows("edos_table_3")]
-    others = findings.rows("edos_table_2")
-    if not own:
+    """Return EDOS Tables 3 and 2."""
+    rows, others = findings.rows("edos_table_3"), findings.rows("edos_table_2")
+    if not rows:
         return ""
-    named = [
-        (row["dataset"], row["labels"], row["dialogues"], row["utterances"], row["publicly_available"])
-        for row in others
-    ]
-    note = (
-        "As the paper's Tables 3 and 2 have them. Its Table 2 gives EDOS 3,488,300 utterances, its Tables 3 and 9 "
-        "2,829,426."
-    )
-    return (
-        pages.table(("size", "here", "paper"), own)
-        + ("<h3>Beside other sets</h3>" if named else "")
-        + (pages.table(("data set", "labels", "dialogues", "utterances", "open"), named) if named else "")
-        + pages.paragraph(note, "quiet")
-    )
+    titles = {"dataset": "data set", "labels": "labels", "dialogues": "dialogues", "utterances": "utterances",
+              "publicly_available": "open"}  # fmt: skip
+    compared = f"<h3>Compared with other sets</h3>{pages.records(others, titles)}" if others else ""
+    note = "Table 2 of the paper has 3,488,300 utterances of EDOS, its Tables 3 and 9 have 2,829,426."
+    return pages.compared(rows, "criterion", "size") + compared + pages.paragraph(note, "quiet")
 
 
 def left_out(findings: Findings) -> str:
-    """The ledgers, summed."""
-    rows = findings.rows("dropped_by_reason")
+    """Return the ledgers, summed by reason."""
+    rows = [{**row, "reason": row["reason"].replace("_", " ")} for row in findings.rows("dropped_by_reason")]
     if not rows:
         return ""
-    table = pages.table(
-        ("stage", "what", "reason", "rows", "units"),
-        [(row["stage"], row["unit"], row["reason"].replace("_", " "), row["rows"], row["units"]) for row in rows],
-    )
-    how = "Nothing disappears: what a stage left out is a row of ops.dropped, with its evidence."
-    return pages.paragraph(how) + pages.details(f"All {len(rows)} reasons", table)
+    text = "Every dropped row is recorded in ops.dropped, with its details."
+    titles = {"stage": "stage", "unit": "what", "reason": "reason", "rows": "rows", "units": "units"}
+    return pages.paragraph(text) + pages.details(f"All {len(rows)} reasons", pages.records(rows, titles))
 
 
 def made(findings: Findings) -> str:
-    """Versions, models and settings."""
+    """Return versions, models and settings."""
     return pages.table(("what", "which"), findings.made_with.items()) if findings.made_with else ""

@@ -1,11 +1,11 @@
-"""Every view of the lakehouse: the SQL files under ``sql/``, and reference views of what they are compared with.
+"""The views of the lakehouse: the SQL files under ``sql/``, and reference views of the papers' tables.
 
-``sql/<schema>.<view>.sql`` begins with the view's comment, lines of ``--`` up to an empty one or to the query.
-Further lines of ``--`` before the query are notes for readers of the file.
+``sql/<schema>.<view>.sql`` begins with the view's comment: lines of ``--`` up to an empty one or to the query.
+Further lines of ``--`` before the query are notes.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
@@ -18,11 +18,7 @@ View = tuple[str, str]
 
 
 def all_views(taxonomy: Taxonomy) -> dict[str, View]:
-    """Return view name to (comment, SQL), each view after those that it reads.
-
-    Args:
-        taxonomy: the labels of the EDOS data set, ``edos.taxonomy``.
-    """
+    """Return (comment, SQL) by view name, each view after those that it reads; taxonomy is ``edos.taxonomy``."""
     views = reference_views(taxonomy) | sql_views()
     reads = {name: {*re.findall(r"\b\w+\.\w+\b", sql)} & views.keys() for name, (_, sql) in views.items()}
     return {name: views[name] for name in TopologicalSorter(reads).static_order()}
@@ -45,12 +41,11 @@ def reference_views(taxonomy: Taxonomy) -> dict[str, View]:
 
 
 def rows_as_sql(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a query that gives these rows.
+    """Return a query that selects these rows.
 
-    A column is int, double or boolean where all its cells are such a value or empty, else string. An empty cell is
-    null.
+    A column is int, double or boolean if all its cells are such values or empty, else string. Empty cells are null.
     """
-    by_column = [_literals(cells) for cells in zip(*rows, strict=True)]
+    by_column = map(_literals, zip(*rows, strict=True))
     values = ",\n  ".join(f"({', '.join(row)})" for row in zip(*by_column, strict=True))
     return f"SELECT * FROM VALUES\n  {values}\n  AS given({', '.join(columns)})"
 
@@ -60,9 +55,8 @@ def _printed(name: str) -> View:
     return table.comment, rows_as_sql(table.columns, table.rows)
 
 
-def _literals(cells: Iterable[str]) -> list[str]:
-    """A column's cells as SQL literals of one type."""
-    cells = list(cells)
+def _literals(cells: Sequence[str]) -> list[str]:
+    """Return a column's cells as SQL literals of one type."""
     patterns = {"{}": r"-?\d+|true|false|", "{}D": r"-?\d+(\.\d+)?|"}
     for form, pattern in patterns.items():
         if all(re.fullmatch(pattern, cell) for cell in cells):
@@ -72,13 +66,13 @@ def _literals(cells: Iterable[str]) -> list[str]:
 
 @cache
 def sql_views() -> dict[str, View]:
-    """Return view name to (comment, SQL) of the files under ``sql/``, sorted by name."""
+    """Return (comment, SQL) of the files under ``sql/`` by view name, sorted by name."""
     found = sorted(files(__package__).joinpath("sql").iterdir(), key=lambda file: file.name)
     return {file.name.removesuffix(".sql"): _split(file.read_text("utf-8")) for file in found}
 
 
 def _split(text: str) -> View:
-    """A file's comment and its query."""
+    """Return a file's comment and its query."""
     lines = text.splitlines()
     begin = next(place for place, line in enumerate(lines) if not line.startswith("--"))
     head = [line.removeprefix("--").strip() for line in lines[:begin]]

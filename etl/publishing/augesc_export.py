@@ -1,68 +1,93 @@
-"""The AugESC conversations as an export: Parquet and JSON Lines by split, with a card."""
+"""The export of the AugESC conversations, in the schema of ESConv, with a dataset card."""
 
 from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from conf import resources
 from conf.taxonomy import load_taxonomy
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
 from etl.analysis.views import all_views
+from etl.common.splits import split_by_film
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
-from etl.publishing.augesc_rows import published_rows
-from etl.publishing.exports import CARD, Manifest, exported, fingerprint, refuse_foreign
+from etl.publishing.dataset_findings import rows_of
+from etl.publishing.exports import CARD, Manifest, export_folder, exported, fingerprint, refuse_foreign
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 
 LICENCE, TAGS = "cc-by-nc-4.0", ("emotional-support", "dialogue", "synthetic")
 
 
 def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) -> str:
-    """Write the export where what it is made of has changed, and its card.
-
-    Returns:
-        The folder.
+    """Write the export if its inputs have changed, and its card, and return the folder.
 
     Raises:
-        InputError: the folder holds other files, or there is nothing to publish.
+        InputError: the folder has other files, or there are no conversations.
     """
-    wanted = run.settings.augesc.publishing
+    settings = run.settings.augesc.publishing
     lakehouse, folders = Lakehouse(run.spark, run.lakehouse), Folders(run.spark)
-    own = f"{run.lakehouse.root.rstrip('/')}/exports/{wanted.name}"
-    folder = (wanted.folder or own).rstrip("/")
+    folder = export_folder(run.lakehouse.root, settings)
     refuse_foreign(folders, folder)
     content = {
         "tables": {table.name: lakehouse.identity(table) for table in (CONVERSATIONS, QUERIES)},
-        "settings": wanted.model_dump(mode="json", exclude={"folder", "name"}),
+        "settings": settings.model_dump(mode="json", exclude={"folder", "name"}),
     }
-    manifest = Manifest(fingerprint(content), "included", {}, {})
+    shares = {"test_share": settings.test_share, "validation_share": settings.validation_share}
     manifest = exported(
-        run, folder, manifest,
-        lambda: published_rows(
-            conversations, queries, test_share=wanted.test_share, validation_share=wanted.validation_share
-        ),
-        wanted.formats, wanted.conversations_per_file, "conversations",
+        run, folder, Manifest(fingerprint(content), "included", {}, {}),
+        lambda: published_rows(conversations, queries, **shares),
+        settings.formats, settings.conversations_per_file, what="conversations",
     )  # fmt: skip
     lakehouse.register(all_views(load_taxonomy("edos")))
-    views = {name: _rows_of(run, name) for name in ("augesc_table_1", "augesc_table_2")}
-    folders.write_text(f"{folder}/{CARD}", augesc_card(wanted.name, manifest.rows, wanted.formats, views))
+    views = rows_of(run.spark, ("augesc_table_1", "augesc_table_2"))
+    folders.write_text(f"{folder}/{CARD}", augesc_card(settings.name, manifest.rows, settings.formats, views))
     return folder
+
+
+def published_rows(
+    conversations: DataFrame, queries: DataFrame, *, test_share: float, validation_share: float
+) -> DataFrame:
+    """Return one row a conversation, with the columns of ESConv; ``dialog`` has structs of ``speaker`` and ``content``.
+
+    Conversations from one query are in one split. ``situation`` and ``problem_type`` are null, because the seeker's
+    first utterance is the query.
+
+    Args:
+        conversations: ``augesc.conversations``.
+        queries: ``augesc.queries``; the emotion is null for a missing query.
+        test_share, validation_share: of the queries.
+
+    Returns:
+        dialogue_id, split, emotion_type, problem_type, situation, source, query_id, sample, model, dialog.
+    """
+    emotions = queries.select("query_id", F.col("emotion").alias("emotion_type"))
+    rows = conversations.join(emotions, "query_id", "left")
+    split = split_by_film(rows, test_share=test_share, validation_share=validation_share, film="query_id")
+    dialog = F.transform(
+        "turns", lambda turn: F.struct(turn["role"].alias("speaker"), turn["text"].alias("content"))
+    )  # fmt: skip
+    none = F.lit(None).cast("string")
+    return split.select(
+        F.col("conversation_id").alias("dialogue_id"), "split", "emotion_type", none.alias("problem_type"),
+        none.alias("situation"), "source", "query_id", "sample", "model", dialog.alias("dialog"),
+    )  # fmt: skip
 
 
 def augesc_card(
     name: str, rows: Mapping[str, int], formats: Sequence[str], views: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> str:
-    """The card as Markdown with front matter.
+    """Return the card as Markdown with front matter.
 
     Args:
         name: of the data set.
-        rows: conversations by split.
-        formats: parquet, jsonl; the first is what a loader reads when nothing is named.
-        views: rows of augesc_table_1 and augesc_table_2; a view without rows leaves its table empty.
+        rows: number of conversations by split.
+        formats: parquet, jsonl; loaders read the first one by default.
+        views: rows of augesc_table_1 and augesc_table_2.
     """
     template = Template(resources.text("publishing/augesc_card.md"))
     text = template.substitute(
@@ -81,11 +106,6 @@ def augesc_card(
         ),
     )
     return f"---\n{front_matter(rows, formats, ['en'], name, licence=LICENCE, tags=TAGS)}---\n\n{text}"
-
-
-def _rows_of(run: StageRun, view: str) -> list[dict[str, Any]]:
-    name = f"analysis.{view}"
-    return [row.asDict() for row in run.spark.table(name).collect()] if run.spark.catalog.tableExists(name) else []
 
 
 def _cells(rows: Any) -> str:

@@ -1,6 +1,4 @@
-"""The data set as an export, and texts put back into one that has references."""
-
-from types import SimpleNamespace
+"""The export of EDOS, and the restoring of texts in an export with references."""
 
 from conf.errors import InputError
 from conf.settings import Settings
@@ -15,6 +13,7 @@ from etl.publishing.edos_rows import published_rows, restored
 from etl.publishing.exports import (
     CARD,
     Manifest,
+    export_folder,
     exported,
     fingerprint,
     read_export,
@@ -27,64 +26,55 @@ from etl.tables.edos import DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 
 TEXT_RULES = ("strip_names", "strip_brackets")
-"""The cleaning rules that change a turn's text."""
+"""Cleaning rules that change a turn's text."""
 
 
 def publish(run: StageRun) -> str:
-    """Write the export where what it is made of has changed, and the card where it says something new.
-
-    Returns:
-        The folder.
+    """Write the export if its inputs have changed, and its card, and return the folder.
 
     Raises:
-        InputError: the folder holds other files, or there is nothing to publish.
+        InputError: the folder has other files, or there are no dialogues.
     """
-    settings, wanted = run.settings, run.settings.publishing
+    settings, publishing = run.settings, run.settings.publishing
     lakehouse, folders = Lakehouse(run.spark, settings.lakehouse), Folders(run.spark)
-    folder = export_folder(settings)
+    folder = export_folder(settings.lakehouse.root, publishing)
     refuse_foreign(folders, folder)
-    references = wanted.text == "references"
+    references = publishing.text == "references"
     rules = settings.subtitles.cleaning.model_dump(include=set(TEXT_RULES)) | {"truecase": settings.subtitles.truecase}
     tables = [DIALOGUES, CLEAN_DIALOGUES] if references else [DIALOGUES]
     content = {
         "tables": {table.name: lakehouse.identity(table) for table in tables},
-        "settings": wanted.model_dump(mode="json", exclude={"folder", "references", "name"}),
+        "settings": publishing.model_dump(mode="json", exclude={"folder", "references", "name"}),
         "rules": rules,
     }
-    manifest = Manifest(fingerprint(content), wanted.text, rules, {})
     dialogues = lakehouse.read(DIALOGUES)
     manifest = exported(
-        run, folder, manifest,
+        run, folder, Manifest(fingerprint(content), publishing.text, rules, {}),
         lambda: published_rows(
             dialogues, lakehouse.read(CLEAN_DIALOGUES), references=references,
-            test_share=wanted.test_share, validation_share=wanted.validation_share,
+            test_share=publishing.test_share, validation_share=publishing.validation_share,
         ),
-        wanted.formats, wanted.dialogues_per_file,
+        publishing.formats, publishing.dialogues_per_file,
     )  # fmt: skip
-    _check_all(sum(manifest.rows.values()), dialogues.count())
+    written, finished = sum(manifest.rows.values()), dialogues.count()
+    if written != finished:
+        raise InputError(
+            f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
+            "run the stages before"
+        )
     text = card(
-        gather(run.spark, settings, CARD_VIEWS),
-        name=wanted.name,
-        references=references,
-        rows=manifest.rows,
-        formats=wanted.formats,
-        languages=settings.subtitles.languages,
-    )
+        gather(run.spark, settings, CARD_VIEWS), name=publishing.name, references=references, rows=manifest.rows,
+        formats=publishing.formats, languages=settings.subtitles.languages,
+    )  # fmt: skip
     folders.write_text(f"{folder}/{CARD}", text)
     return folder
 
 
-def export_folder(settings: SimpleNamespace | Settings) -> str:
-    """Where the export goes."""
-    own = f"{settings.lakehouse.root.rstrip('/')}/exports/{settings.publishing.name}"
-    return (settings.publishing.folder or own).rstrip("/")
-
-
 def restore_text(settings: Settings) -> int:
-    """Put texts into an export that has references, from ``subtitles.files``; returns the exit status.
+    """Restore the texts of an export with references from ``subtitles.files``, and return the exit status.
 
     Raises:
-        InputError: no export is named or there, it has its texts, or no subtitles were read.
+        InputError: there is no such export, it already has texts, or no subtitles were read.
     """
     source = (settings.publishing.references or "").rstrip("/")
     if not source:
@@ -96,7 +86,7 @@ def restore_text(settings: Settings) -> int:
         if manifest is None or manifest.text != "references":
             raise InputError(f"{source} is no export with references: it needs its export.json")
         if lakehouse.identity(FILES) is None:
-            raise InputError("subtitles.files is not there: read your OPUS copy first, run --to ingest_subtitles")
+            raise InputError("subtitles.files does not exist: read your OPUS copy first, run --to ingest_subtitles")
         folder = settings.publishing.folder or f"{source}-with-text"
         refuse_foreign(folders, folder)
         kept = {name: bool(manifest.rules[name]) for name in TEXT_RULES if name in manifest.rules}
@@ -106,8 +96,9 @@ def restore_text(settings: Settings) -> int:
         total = sum(manifest.rows.values())
         if outcome.rows.isEmpty():
             raise InputError(f"none of {total:,} dialogues is in subtitles.files: read the OPUS release that they name")
-        own = Manifest(fingerprint({"restored": manifest.fingerprint}), "included", manifest.rules, {})
-        done = write_export(spark, folder, outcome.rows, own, manifest.formats, settings.publishing.dialogues_per_file)
+        fresh = Manifest(fingerprint({"restored": manifest.fingerprint}), "included", manifest.rules, {})
+        per_file = settings.publishing.dialogues_per_file
+        done = write_export(spark, folder, outcome.rows, fresh, manifest.formats, per_file)
         languages = [row.language for row in referred.select("language").distinct().orderBy("language").collect()]
         before = folders.read_text(f"{source}/{CARD}") or ""
         folders.write_text(f"{folder}/{CARD}", restored_card(before, done.rows, manifest.formats, languages))
@@ -118,11 +109,3 @@ def restore_text(settings: Settings) -> int:
         return 0
     finally:
         close_session(spark, settings)
-
-
-def _check_all(written: int, finished: int) -> None:
-    if written != finished:
-        raise InputError(
-            f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
-            "run the stages before"
-        )

@@ -1,4 +1,4 @@
-"""Gathering what the report and the dataset card say: rows of views, the classifier's figures, versions."""
+"""The input of reports and dataset cards: rows of views, the classifier's metrics, versions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,11 +24,11 @@ REPORT_VIEWS = (
 
 
 def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIEWS) -> Findings:
-    """Read the views that are there, all of them small, and the facts of the run.
+    """Return the rows of small views and the facts of the run.
 
     Args:
-        settings: all, or lakehouse, mlflow, subtitles and edos: where the tables are, and what they were made with.
-        views: names without ``analysis.``; a view that is not there has no rows.
+        settings: with the sections lakehouse, mlflow, subtitles and edos.
+        views: names without ``analysis.``; a missing view has no rows.
     """
     lakehouse = registered(spark, settings.lakehouse, settings.edos.taxonomy)
     models = [str(row.model) for row in lakehouse.read(DIALOGUES).select("model").distinct().orderBy("model").collect()]
@@ -59,12 +59,11 @@ def findings_of(
     spark: SparkSession, settings: LakehouseSettings, views: Iterable[str], tables: Iterable[Table],
     made_with: Mapping[str, str],
 ) -> Findings:  # fmt: skip
-    """What a report on another data set than EDOS is written from.
+    """Return the findings of another data set than EDOS.
 
     Args:
-        settings: say where the tables are.
-        views: names without ``analysis.``; a view that is not there has no rows.
-        tables: whose versions are told.
+        views: names without ``analysis.``; a missing view has no rows.
+        tables: tables whose versions are printed.
         made_with: further facts to print.
     """
     lakehouse = registered(spark, settings)
@@ -73,33 +72,28 @@ def findings_of(
 
 
 def registered(spark: SparkSession, settings: LakehouseSettings, taxonomy: Taxonomy | None = None) -> Lakehouse:
-    """Return the lakehouse, with its views known by name.
-
-    Args:
-        taxonomy: of EDOS; only its own views depend on it.
-    """
+    """Return the lakehouse after registering its views; only views of EDOS depend on the taxonomy."""
     lakehouse = Lakehouse(spark, settings)
     lakehouse.register(all_views(taxonomy or load_taxonomy("edos")))
     return lakehouse
 
 
 def versions(lakehouse: Lakehouse, tables: Iterable[Table]) -> dict[str, str]:
-    """Facts to print: which version of each table was read."""
+    """Return the version of each table as a fact to print."""
     return {f"version of {table.name}": lakehouse.identity(table) or "not there" for table in tables}
 
 
 def rows_of(spark: SparkSession, views: Iterable[str]) -> dict[str, Rows]:
-    """The rows of views, all of them small, by name."""
-    return {name: _rows(spark, name) for name in views}
-
-
-def _rows(spark: SparkSession, view: str) -> Rows:
-    name = f"analysis.{view}"
-    return [row.asDict() for row in spark.table(name).collect()] if spark.catalog.tableExists(name) else []
+    """Return the rows of small views by name."""
+    found: dict[str, Rows] = {}
+    for view in views:
+        name = f"analysis.{view}"
+        found[view] = [row.asDict() for row in spark.table(name).collect()] if spark.catalog.tableExists(name) else []
+    return found
 
 
 def _plain(value: object) -> str:
-    """A setting's value in words."""
+    """Return a setting's value as text."""
     if isinstance(value, list):
         return "/".join(map(str, value)) or "none"
     if value is None or isinstance(value, bool):

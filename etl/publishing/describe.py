@@ -1,4 +1,4 @@
-"""The picture of a finished run, for people: accounts, the paper's tables, examples, where to look."""
+"""A printed summary of a finished run: accounts, tables, examples and further commands."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -16,7 +16,7 @@ def describe(run: StageRun) -> None:
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     lakehouse.register(all_views(run.settings.edos.taxonomy))
     spark = run.spark
-    _title("What came in, and where it went")
+    _title("Rows by stage")
     _table(
         spark.sql(
             "SELECT stage, unit, rows_in, rows_out, rows_dropped AS dropped, rows_quarantined AS quarantined, "
@@ -25,12 +25,13 @@ def describe(run: StageRun) -> None:
             "ORDER BY started"
         )
     )
-    _title("Why things were left out")
-    _table(spark.sql("SELECT * FROM analysis.dropped_by_reason"))
-    _title("Table 3 of the EDOS paper")
-    _table(spark.sql("SELECT * FROM analysis.edos_table_3"))
-    _title("Table 9 of the EDOS paper")
-    _table(spark.sql("SELECT * FROM analysis.edos_table_9"))
+    for title, view in (
+        ("Dropped rows by reason", "dropped_by_reason"),
+        ("Table 3 of the EDOS paper", "edos_table_3"),
+        ("Table 9 of the EDOS paper", "edos_table_9"),
+    ):
+        _title(title)
+        _table(spark.table(f"analysis.{view}"))
     _title("Dialogues from the finished data set")
     for dialogue in _examples(spark.table("edos.dialogues")):
         print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")
@@ -40,7 +41,7 @@ def describe(run: StageRun) -> None:
     _title("Models")
     for line in _tracked_runs(run):
         print(f"  {line}")
-    _title("How to go on")
+    _title("Further commands")
     root = run.lakehouse.root
     print("  make sql                     SQL over these tables, e.g. SELECT * FROM analysis.edos_table_9;")
     print("  make mlflow                  compare the trainings in a browser")
@@ -48,7 +49,7 @@ def describe(run: StageRun) -> None:
 
 
 def _examples(dialogues: DataFrame) -> list:
-    """Dialogues of several turns, spread by content, each opening with another label."""
+    """Return dialogues of several turns, chosen by a hash, with different labels of their first turns."""
     several = dialogues.where(F.size("turns").between(2, 5))
     opening = several.withColumn("opening", F.get("turns", F.lit(0))["label"])
     chosen = opening.groupBy("opening").agg(
@@ -65,15 +66,14 @@ def _tracked_runs(run: StageRun) -> list[str]:
     client = MlflowClient(tracking_uri(settings))
     experiment = client.get_experiment_by_name(settings.mlflow.experiment)
     if experiment is None:
-        return ["no trainings were tracked here: the models were given"]
+        return ["no trainings were tracked: the models were given"]
     lines = []
     for tracked in client.search_runs([experiment.experiment_id], max_results=20):
-        shown = {
-            name.removeprefix("held_out_"): value
-            for name, value in sorted(tracked.data.metrics.items())
-            if name in ("held_out_accuracy", "held_out_macro_f1")
-        }
-        figures = ", ".join(f"{name} {value:.4f}" for name, value in shown.items())
+        figures = ", ".join(
+            f"{name} {tracked.data.metrics[f'held_out_{name}']:.4f}"
+            for name in ("accuracy", "macro_f1")
+            if f"held_out_{name}" in tracked.data.metrics
+        )
         lines.append(f"{tracked.info.run_name:28s} {tracked.info.status.lower():9s} {figures}")
     return lines
 
@@ -98,10 +98,6 @@ def _table(frame: DataFrame) -> None:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.2f}"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
     return str(value)

@@ -1,8 +1,8 @@
-"""The finished dialogues as others get them: with their texts, or with references to OPUS in their place.
+"""The rows of EDOS's export, with texts or with references to OPUS (ours).
 
-Ours, not the paper's: OPUS gives the subtitles to everyone, but who makes a data set of them may not be free to pass
-the texts on. A reference is the subtitle file and the numbers of a turn's sentences in it; with a copy of the same
-OPUS release the texts come back (:func:`restored`).
+OPUS publishes the subtitles, but a data set may not have the right to distribute their texts. A reference is the
+subtitle file and the numbers of a turn's sentences in it. :func:`restored` restores the texts from a copy of the same
+OPUS release.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,26 +21,25 @@ from etl.subtitles.turn_marks import without_dash
 from etl.tables.outcome import Outcome
 
 SOURCE = ("release", "language", "subtitle_id")
-"""What names a subtitle file whatever its place: OPUS's release, the language, the file's own number."""
-
+"""Key of a subtitle file: OPUS's release, the language, the file's number."""
 CHECK_LENGTH = 12
 _compute: Any = pc
 
 
 def text_check(text: Column) -> Column:
-    """The start of a text's sha256: enough to see that a text put back is the one that was labelled."""
+    """Return the first digits of a text's sha256, which verify a restored text."""
     return F.substring(F.sha2(text, 256), 1, CHECK_LENGTH)
 
 
 def published_rows(
     dialogues: DataFrame, clean: DataFrame, *, references: bool, test_share: float, validation_share: float
 ) -> DataFrame:
-    """One row a dialogue for publication, with its split by film.
+    """Return one row a dialogue for publication, split by film.
 
     Args:
         dialogues: ``edos.dialogues``.
-        clean: ``subtitles.clean_dialogues``, whose turns are the same ones in the same order.
-        references: sentence numbers in place of texts.
+        clean: ``subtitles.clean_dialogues``, with the same turns in the same order.
+        references: whether turns have sentence numbers instead of texts.
         test_share, validation_share: of films.
 
     Returns:
@@ -51,29 +50,25 @@ def published_rows(
     split = split_by_film(dialogues, test_share=test_share, validation_share=validation_share)
     if not references:
         return split.select("dialogue_id", "movie_id", "split", _labelled("turns", "text").alias("turns"))
-    sources = clean.select("dialogue_id", *SOURCE, "source_path", F.col("turns").alias("said"))
-    referred = split.join(sources, "dialogue_id").withColumn(
+    sources = clean.select("dialogue_id", *SOURCE, "source_path", F.col("turns").alias("clean_turns"))
+    turns = F.zip_with(
         "turns",
-        F.zip_with(
-            "turns",
-            "said",
-            lambda turn, said: F.struct(
-                said["sentence_first"].alias("sentence_first"),
-                said["sentence_last"].alias("sentence_last"),
-                text_check(turn["text"]).alias("text_check"),
-                turn["label"].alias("label"),
-                turn["confidence"].alias("confidence"),
-            ),
+        "clean_turns",
+        lambda turn, clean_turn: F.struct(
+            clean_turn["sentence_first"].alias("sentence_first"),
+            clean_turn["sentence_last"].alias("sentence_last"),
+            text_check(turn["text"]).alias("text_check"),
+            turn["label"].alias("label"),
+            turn["confidence"].alias("confidence"),
         ),
     )
-    named = ("sentence_first", "sentence_last", "text_check")
-    return referred.select(
-        "dialogue_id", "movie_id", *SOURCE, "source_path", "split", _labelled("turns", *named).alias("turns")
-    )
+    referred = split.join(sources, "dialogue_id").withColumn("turns", turns)
+    labelled = _labelled("turns", "sentence_first", "sentence_last", "text_check")
+    return referred.select("dialogue_id", "movie_id", *SOURCE, "source_path", "split", labelled.alias("turns"))
 
 
 def _labelled(turns: str, *names: str) -> Column:
-    """Turns with the named fields, label and rounded confidence."""
+    """Return turns with the named fields, label and rounded confidence."""
     return F.transform(
         turns,
         lambda turn: F.struct(
@@ -85,19 +80,19 @@ def _labelled(turns: str, *names: str) -> Column:
 
 
 def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules) -> Outcome:
-    """Texts in place of references, from a reader's own copy of OPUS.
+    """Return dialogues with texts instead of references, from a copy of OPUS.
 
-    A turn's text is made as it was made first: its sentences without the dashes that mark turns, joined, then without
-    names and descriptions. What comes out must be what was labelled, by ``text_check``.
+    A turn's text is made as in cleaning: its sentences without the dashes that mark turns are joined, and names and
+    descriptions are removed. Its ``text_check`` must match.
 
     Args:
-        referred: rows that :func:`published_rows` made with references.
-        files: ``subtitles.files`` of the reader, read with the same ``subtitles.truecase``.
-        rules: of the cleaning that the data set was made with; names and brackets are what counts.
+        referred: rows of :func:`published_rows` with references.
+        files: ``subtitles.files`` of the copy, read with the same ``subtitles.truecase``.
+        rules: cleaning rules of the data set; only those for names and brackets are used.
 
     Returns:
-        Outcome of dialogue_id, movie_id, split, turns with text, label and confidence. A dialogue whose file is not
-        there, or whose text is another there, is dropped. The unit is the dialogue.
+        Outcome of dialogue_id, movie_id, split, turns with text, label and confidence. Dialogues whose file is missing
+        or has another text are dropped. The unit is the dialogue.
     """
     texts = files.select(*SOURCE, F.col("sentences")["text"].alias("sentences"))
     found = referred.drop("source_path").join(texts, list(SOURCE), "left")
@@ -112,22 +107,20 @@ def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules) -> Out
     joined = _joined_sentences(
         found.where(known).select("dialogue_id", "movie_id", "split", "turns", spoken.alias("spoken"))
     )
-    said = joined.withColumn(
+    turns = F.zip_with(
         "turns",
-        F.zip_with(
-            "turns",
-            "spoken",
-            lambda turn, spoken: F.struct(
-                spoken_text(spoken, rules).alias("text"),
-                turn["label"].alias("label"),
-                turn["confidence"].alias("confidence"),
-                turn["text_check"].alias("text_check"),
-            ),
+        "spoken",
+        lambda turn, spoken: F.struct(
+            spoken_text(spoken, rules).alias("text"),
+            turn["label"].alias("label"),
+            turn["confidence"].alias("confidence"),
+            turn["text_check"].alias("text_check"),
         ),
     )
+    texted = joined.withColumn("turns", turns)
     same = F.forall("turns", lambda turn: text_check(turn["text"]) == turn["text_check"])
-    rows = said.where(same).select("dialogue_id", "movie_id", "split", _labelled("turns", "text").alias("turns"))
-    other = said.where(~same).select(
+    rows = texted.where(same).select("dialogue_id", "movie_id", "split", _labelled("turns", "text").alias("turns"))
+    other = texted.where(~same).select(
         "dialogue_id", F.lit("other_text").alias("reason"), F.lit("the file there says something else").alias("detail")
     )
     missing = found.where(~known).select(
@@ -141,7 +134,7 @@ def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules) -> Out
 
 
 def _joined_sentences(rows: DataFrame) -> DataFrame:
-    """``spoken``, a list of sentences for each turn, becomes one text for each turn."""
+    """Join ``spoken``, a list of sentences for each turn, to one text for each turn."""
 
     def join(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -156,7 +149,7 @@ def _joined_sentences(rows: DataFrame) -> DataFrame:
 
 
 def joined_sentences(turns: pa.ListArray) -> pa.Array:
-    """One text for each list of sentences: those with words, without the dashes that open them, one blank between."""
+    """Return one text for each list: its non-empty sentences without initial dashes, joined by blanks."""
     sentences = without_dash(_compute.fill_null(turns.flatten(), ""))
     some = np.asarray(_compute.not_equal(sentences, ""), dtype=bool)
     kept = np.concatenate([[0], np.cumsum(some)])[_bounds(turns)]
@@ -165,6 +158,6 @@ def joined_sentences(turns: pa.ListArray) -> pa.Array:
 
 
 def _bounds(lists: pa.ListArray) -> np.ndarray:
-    """Where each list begins in the flattened values, and the end of all; null lists are empty."""
+    """Return the offset of each list in the flattened values, and the total; null lists are empty."""
     lengths = np.asarray(_compute.fill_null(_compute.list_value_length(lists), 0), dtype=np.int64)
     return np.concatenate([[0], np.cumsum(lengths)])

@@ -1,4 +1,4 @@
-"""Writing the data set as files for others: Parquet and JSON Lines by split, a card, put in place whole."""
+"""Exports of a data set as Parquet and JSON Lines by split, with a manifest, written completely or not at all."""
 
 import hashlib
 import json
@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,19 +20,19 @@ from etl.pipeline.stage_run import StageRun
 MANIFEST = "export.json"
 CARD = "README.md"
 FORMAT = 1
-"""Raise it when the same tables must give other files."""
+"""Version of the file format; increase it when the same tables give other files."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an export was made of, and which files it has.
+    """The inputs and files of an export.
 
     Attributes:
-        fingerprint: of the tables' versions and the settings: an equal one means equal files.
+        fingerprint: digest of the tables' versions and the settings; it determines the files.
         text: included, or references.
-        rules: settings that the texts depend on, to put them back.
-        rows: dialogues by split.
-        files: path below the folder to bytes.
+        rules: settings that the texts depend on, for restoring them.
+        rows: number of rows by split.
+        files: sizes in bytes by path below the folder.
     """
 
     fingerprint: str
@@ -48,18 +49,18 @@ class Manifest:
         return [kind for kind in ENDINGS if any(name.startswith(f"{kind}/") for name in self.files)]
 
     def of(self, kind: str, split: str) -> list[str]:
-        """The files of a format and split, in order."""
+        """Return the files of a format and split, in order."""
         return sorted(name for name in self.files if name.startswith(f"{kind}/{split}-"))
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:
-    """A digest of what an export depends on."""
+    """Return a digest of an export's inputs."""
     text = json.dumps([FORMAT, content], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read_manifest(folders: Folders, folder: str) -> Manifest | None:
-    """The manifest of an export; None where there is none, or it is none of ours."""
+    """Return the manifest of an export; None where it is missing or invalid."""
     text = folders.read_text(f"{folder}/{MANIFEST}")
     if text is None:
         return None
@@ -74,21 +75,22 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
     return Manifest(str(found.fingerprint), str(found.text), rules, rows, files) if named else None
 
 
-def refuse_foreign(folders: Folders, folder: str) -> None:
-    """An export takes the place of its folder: one that holds other things is not to be touched.
+def export_folder(root: str, settings: Any) -> str:
+    """Return the folder of an export: the one in the settings, or ``exports/<name>`` under the root."""
+    return str(settings.folder or f"{root.rstrip('/')}/exports/{settings.name}").rstrip("/")
 
-    Raises:
-        InputError: the folder holds files and no manifest of an export.
-    """
+
+def refuse_foreign(folders: Folders, folder: str) -> None:
+    """Raise an InputError where the folder, which an export replaces, has files but no manifest."""
     if folders.entries(folder) and read_manifest(folders, folder) is None:
         raise InputError(f"{folder} holds files that are no export: set publishing.folder to an empty folder")
 
 
-def is_whole(folders: Folders, folder: str, manifest: Manifest) -> bool:
-    """Whether every file that the manifest names is there with its size."""
+def is_complete(folders: Folders, folder: str, manifest: Manifest) -> bool:
+    """Return whether every file of the manifest exists with its size."""
     kinds = {name.split("/")[0] for name in manifest.files}
-    there = {f"{kind}/{one.name}": one.size for kind in kinds for one in folders.entries(f"{folder}/{kind}")}
-    return all(there.get(name) == size for name, size in manifest.files.items())
+    sizes = {f"{kind}/{one.name}": one.size for kind in kinds for one in folders.entries(f"{folder}/{kind}")}
+    return all(sizes.get(name) == size for name, size in manifest.files.items())
 
 
 def exported(
@@ -98,24 +100,21 @@ def exported(
     rows: Callable[[], DataFrame],
     formats: Sequence[str],
     per_file: int,
+    *,
     what: str = "dialogues",
 ) -> Manifest:
-    """Write an export where what it is made of has changed, or a file of it is gone; leave it as it was elsewhere.
+    """Write an export if its inputs have changed or a file is missing, and return the manifest of its files.
 
     Args:
-        run: tells people which of both it was.
         manifest: without rows and files.
-        rows: makes what ``write_export`` takes; not asked where nothing has changed.
-        what: the rows are called.
-
-    Returns:
-        The manifest of what is there now.
+        rows: returns the rows for ``write_export``; called only if the export is written.
+        what: name of the rows, for messages.
     """
     folders = Folders(run.spark)
-    there = read_manifest(folders, folder)
-    if there is not None and there.fingerprint == manifest.fingerprint and is_whole(folders, folder, there):
-        run.say(f"export as it was: {folder}")
-        return there
+    existing = read_manifest(folders, folder)
+    if existing and existing.fingerprint == manifest.fingerprint and is_complete(folders, folder, existing):
+        run.say(f"export unchanged: {folder}")
+        return existing
     done = write_export(run.spark, folder, rows(), manifest, formats, per_file)
     run.say(f"export written: {folder}, {sum(done.rows.values()):,} {what}")
     return done
@@ -124,20 +123,16 @@ def exported(
 def write_export(
     spark: SparkSession, folder: str, rows: DataFrame, manifest: Manifest, formats: Sequence[str], per_file: int
 ) -> Manifest:
-    """Write the rows by split, and the manifest; the folder is another only when all is there.
+    """Write the rows by split, replace the folder after all files are complete, and return the new manifest.
 
-    A split of more than ``per_file`` dialogues is cut by the hash of their ids, and each file is in order of id: the
-    same rows give the same files, however they were partitioned.
+    A split of more than ``per_file`` dialogues is divided by the hash of their ids, and each file is sorted by id. The
+    same rows give the same files, however they are partitioned.
 
     Args:
-        folder: where to; what is there is replaced.
-        rows: dialogue_id, split and what else is published.
+        rows: dialogue_id, split and all published columns.
         manifest: without rows and files.
         formats: parquet, jsonl.
-        per_file: dialogues of a file, about.
-
-    Returns:
-        The manifest with rows and files.
+        per_file: approximate number of dialogues in a file.
     """
     folders, fresh = Folders(spark), f"{folder.rstrip('/')}.new"
     folders.delete(fresh)
@@ -145,7 +140,8 @@ def write_export(
     pieces = {split: max(1, math.ceil(counted[split] / per_file)) for split in SPLITS if split in counted}
     if not pieces:
         raise InputError("there are no dialogues to publish: run the stages before")
-    piece = F.pmod(F.xxhash64("dialogue_id"), F.create_map(*_pairs(pieces))[F.col("split")]).cast("int")
+    counts = F.create_map(*(F.lit(value) for pair in pieces.items() for value in pair))
+    piece = F.pmod(F.xxhash64("dialogue_id"), counts[F.col("split")]).cast("int")
     laid = (
         rows.withColumn("piece", piece)
         .repartition(sum(pieces.values()), "split", "piece")
@@ -167,7 +163,7 @@ def write_export(
 
 
 def put_in_place(folders: Folders, fresh: str, folder: str) -> None:
-    """Move a finished folder to where an older one may be, which goes."""
+    """Replace a folder by a finished one."""
     before = f"{folder.rstrip('/')}.old"
     if folders.exists(folder):
         folders.move(folder, before)
@@ -176,7 +172,7 @@ def put_in_place(folders: Folders, fresh: str, folder: str) -> None:
 
 
 def _named(folders: Folders, fresh: str, kind: str, raw: str, pieces: Mapping[str, int]) -> dict[str, int]:
-    """Move Spark's part files to names that say split and number; the names with their sizes."""
+    """Rename Spark's part files by split and number, and return the sizes by name."""
     found = {}
     for split, total in pieces.items():
         for number in range(total):
@@ -186,7 +182,7 @@ def _named(folders: Folders, fresh: str, kind: str, raw: str, pieces: Mapping[st
                 if one.name.startswith("part-") and not one.is_folder
             ]
             if len(parts) > 1:
-                raise RuntimeError(f"{split} {number} came out in {len(parts)} files: Spark cut a partition")
+                raise RuntimeError(f"Spark wrote {len(parts)} files for {split} {number}, because it split a partition")
             for part in parts:
                 name = f"{kind}/{split}-{number:05d}-of-{total:05d}.{ENDINGS[kind]}"
                 folders.move(part.path, f"{fresh}/{name}")
@@ -196,7 +192,7 @@ def _named(folders: Folders, fresh: str, kind: str, raw: str, pieces: Mapping[st
 
 
 def read_export(spark: SparkSession, folder: str, manifest: Manifest) -> DataFrame:
-    """The published rows, split among them.
+    """Return the rows of an export with their split.
 
     Raises:
         InputError: the export has no Parquet files.
@@ -208,11 +204,4 @@ def read_export(spark: SparkSession, folder: str, manifest: Manifest) -> DataFra
     ]
     if not frames:
         raise InputError(f"{folder} has no Parquet files: export it with publishing.formats=[parquet]")
-    rows = frames[0]
-    for more in frames[1:]:
-        rows = rows.unionByName(more)
-    return rows
-
-
-def _pairs(pieces: Mapping[str, int]) -> list[Any]:
-    return [F.lit(value) for pair in pieces.items() for value in pair]
+    return reduce(DataFrame.unionByName, frames)

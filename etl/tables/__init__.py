@@ -16,8 +16,8 @@ from etl.tables import (
 from etl.tables.model import Table
 
 GROUPS = (
-    subtitles, edos, edos_annotation, replies, emo_pillars, emo_pillars_analysis, llm, augesc, augesc_evaluation, augesc_faults,
-    ops,
+    subtitles, edos, edos_annotation, replies, emo_pillars, emo_pillars_analysis, llm, augesc, augesc_evaluation,
+    augesc_faults, ops,
 )  # fmt: skip
 TABLES: dict[str, Table] = {
     table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)

@@ -1,4 +1,4 @@
-"""How classifiers are measured on held-out rows."""
+"""Evaluation of classifiers on held-out rows."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,13 +16,11 @@ BATCH_SIZE = 64
 
 
 class ClassifierTest(HeldOutTest):
-    """Figures of a classifier on (item, truth) rows.
+    """The evaluation of a classifier on (item, truth) rows.
 
     Args:
         model: the class of the classifiers.
-        rows: never trained on.
-        metric: of the model's ``figures``; higher is better.
-        device: where trainings run.
+        metric: key of the model's ``figures``; higher is better.
     """
 
     def __init__(self, model: type[SequenceClassifier[Any]], rows: Sequence[Any], metric: str, device: str) -> None:
@@ -37,7 +35,7 @@ class ClassifierTest(HeldOutTest):
     def figures_and_classes(
         self, tracked: TrackedRun, result: TrainingResult
     ) -> tuple[dict[str, float], list[dict[str, Any]]]:
-        """Measure a trained model, and log and return its figures and those of its classes."""
+        """Evaluate a trained model, and log and return its metrics and those of its classes."""
         model = load_on_device(self.model, result.path, self.device)
         return log_answers(tracked, model, answers_to(model, self.rows), [truth for _, truth in self.rows])
 
@@ -50,7 +48,7 @@ class ClassifierTest(HeldOutTest):
 
 
 def load_on_device(model: type[Any], path: Path, device: str) -> Any:
-    """Return a trained model where trainings run, to be measured."""
+    """Load a trained model to the device of trainings."""
     return model.load(path).to(training_device(device))
 
 
@@ -62,9 +60,8 @@ def answers_to(model: SequenceClassifier[Any], rows: Sequence[Any], batch_size: 
 def log_answers(
     tracked: TrackedRun, model: SequenceClassifier[Any], probabilities: NDArray[Any], truths: Sequence[Any]
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Log and return a model's ``figures`` and ``class_figures`` on held-out rows; log its chart."""
-    figures = model.figures(probabilities, truths)
-    classes = model.class_figures(probabilities, truths)
+    """Log and return a model's ``figures`` and ``class_figures`` on held-out rows, and log its chart."""
+    figures, classes = model.figures(probabilities, truths), model.class_figures(probabilities, truths)
     tracked.log_metrics(figures, "held_out_")
     tracked.log_classes(classes, "held_out_")
     tracked.log_chart(model.chart(probabilities, truths), "held_out_")

@@ -1,4 +1,4 @@
-"""How causal language models are measured on held-out texts: perplexity, before their training and after it."""
+"""Perplexity of causal language models on held-out texts, before and after their training."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,38 +16,37 @@ from udfs.models.trainable import TrainingResult
 
 @dataclass(frozen=True)
 class HeldOutTexts:
-    """Texts that nothing is learned from.
+    """Texts that are not trained on.
 
     Attributes:
-        texts: as the model's `encode` takes them.
-        words: how many words of them are foretold, whatever a model's tokens are.
+        texts: in the form that the model's `encode` takes.
+        words: number of predicted words, independent of a model's tokens.
     """
 
     texts: Sequence[Any]
     words: int
 
     def figures(self, loss: float, tokens: int) -> dict[str, float]:
-        """Return the mean loss of a token in nats, perplexity of a token, and of a word, which models of other tokens
-        share."""
-        of_words = loss * tokens / max(1, self.words)
-        return {"loss": loss, "perplexity": perplexity_of(loss), "word_perplexity": perplexity_of(of_words)}
+        """Return a token's mean loss in nats and perplexity, and the perplexity of a word."""
+        word_loss = loss * tokens / max(1, self.words)
+        return {"loss": loss, "perplexity": perplexity_of(loss), "word_perplexity": perplexity_of(word_loss)}
 
 
 def held_out_figures(
     model: CausalLanguageModel, held: HeldOutTexts, options: LanguageTrainingSettings
 ) -> dict[str, float]:  # fmt: skip
-    """Measure a model on held-out texts."""
+    """Return a model's metrics on held-out texts."""
     model.to(training_device(options.device))
     rows = model.encode(held.texts)
     return held.figures(mean_loss(model, rows, options.batch_size), model.counted(rows))
 
 
 class LanguageTest(HeldOutTest):
-    """The word perplexity of held-out texts, which the model is also validated on: nothing is chosen by them.
+    """The word perplexity of held-out texts; they are also the validation rows, because nothing is chosen by them.
 
     Args:
         start: the model before its training.
-        learned: the rows that it learns from.
+        learned: the training rows.
     """
 
     metric, lower = "word_perplexity", True
@@ -66,7 +65,7 @@ class LanguageTest(HeldOutTest):
         return rows_digest(list(self.held.texts))
 
     def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
-        """The last validation has scored the kept model on these very rows."""
+        # The last validation has scored the kept model on the same rows.
         figures = self.held.figures(result.metrics["loss"], self.tokens)
         tracked.log_metrics(self.learned)
         tracked.log_metrics(self.before, "held_out_before_")

@@ -1,4 +1,4 @@
-"""A training in several processes by Spark's TorchDistributor: a submission of its own, one process a task."""
+"""Training in several processes by Spark's TorchDistributor, one process a task."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ from etl.training.loop.reproducible import reproducible
 from etl.training.loop.train import TrainingContext, encoded
 from udfs.models.trainable import TrainableModel, TrainingResult, TrainingRows
 
-PACKAGES = ("conf", "udfs")
+PACKAGES = ("conf", "etl", "udfs")
 GPUS_OF_TASK = "spark.task.resource.gpu.amount"
 
 
@@ -31,43 +31,44 @@ def train_in_processes(
     out_dir: Path,
     context: TrainingContext,
 ) -> TrainingResult:
-    """Train a model in ``training.processes`` processes: on the driver of a local session, else in tasks.
+    """Train a model in ``training.processes`` processes, on the driver of a local session or in Spark tasks.
 
-    Rows, start and result pass through a folder under ``run.folder``, which all machines see; no process asks Spark
-    or MLflow. Epochs and updates are told when all are done. Arguments and errors are those of `train_model`.
+    Rows, initial model and result are files under ``run.folder``, which all machines share. The processes use neither
+    Spark nor MLflow. The callbacks for epochs and updates are called at the end. Arguments and errors are those of
+    `train_model`.
 
     Raises:
-        InputError: the cluster cannot run it, or a process was given bad rows.
+        InputError: the cluster cannot run it, or the rows are bad.
         RuntimeError: a process failed.
     """
     with _shared_folder(Path(run.folder).resolve()) as folder:
         with reproducible(options):
-            model = start().to("cpu")  # a process may need the place
-        stored = model.stored() or (model.save(folder / START), {})
+            model = start().to("cpu")  # the processes may need the GPU
+        path, load_options = model.stored() or (model.save(folder / START), {})
         checkpoints = str(context.checkpoints.resolve()) if context.checkpoints is not None else None
-        job = TrainingJob(model.kind, str(stored[0]), options, checkpoints, stored[1])
+        job = TrainingJob(model.kind, str(path), options, checkpoints, load_options)
         job.write(encoded(model, rows), folder)
         run_processes(run, options.device, folder)
         result = read_result(folder, options)
         shutil.copytree(result.path, out_dir, dirs_exist_ok=True)
         losses = read_updates(folder)
-    for number, loss in losses.items():
-        if context.on_update is not None:
+    if context.on_update is not None:
+        for number, loss in losses.items():
             context.on_update(number, loss)
-    for epoch in result.history:
-        if context.on_epoch is not None:
+    if context.on_epoch is not None:
+        for epoch in result.history:
             context.on_epoch(epoch)
     return replace(result, path=out_dir)
 
 
 def run_processes(run: StageRun, device: str, folder: Path) -> None:
-    """Do the training that lies in a folder, which all machines see.
+    """Run the training that is described in a folder shared by all machines.
 
     Args:
-        device: the training's, ``auto``, ``cpu`` or ``cuda``.
+        device: ``auto``, ``cpu`` or ``cuda``.
 
     Raises:
-        InputError: the cluster cannot run it, or a process was given bad rows.
+        InputError: the cluster cannot run it, or the rows are bad.
         RuntimeError: a process failed.
     """
     from pyspark.ml.torch.distributor import TorchDistributor
@@ -76,71 +77,61 @@ def run_processes(run: StageRun, device: str, folder: Path) -> None:
     local = re.fullmatch(r"local(\[.*\])?", str(context.master)) is not None
     if not local:
         refuse_unfit_cluster(run.spark.conf.get, processes, device, context.defaultParallelism)
-    # On one machine the processes share out its GPUs themselves.
+    # On one machine the processes choose their GPUs without Spark.
     use_gpu = not local and device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
     packages = write_packages(folder / "packages.zip")
     run.say(f"training in {processes} processes")
     try:
-        TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(_each_process(str(packages), str(folder)))
+        TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(_process_main(str(packages), str(folder)))
     except Exception as error:
         if not finished(folder):
             raise failure(folder) from error
-        run.say("a process ended badly after all was done: the training stands")
+        run.say("a process failed after the training was finished: its result is valid")
 
 
 def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int, device: str, slots: int) -> None:
-    """Say in one line why TorchDistributor would fail here, or wait forever.
+    """Raise an InputError where TorchDistributor would fail or wait forever.
 
     Args:
         conf: Spark's configuration, by key and default.
-        processes: ``training.processes``.
-        device: the training's, ``auto``, ``cpu`` or ``cuda``.
-        slots: tasks that run at once.
-
-    Raises:
-        InputError: dynamic allocation, another number of GPUs a task than one, or too few executors.
+        slots: number of concurrent tasks.
     """
-    asked = f"training.processes={processes}"
+    gpus, reason = gpus_of_task(conf), None
     if str(conf("spark.dynamicAllocation.enabled", "false")).lower() == "true":
-        raise InputError(
-            f"{asked} needs all executors at once: submit this stage alone, with spark.dynamicAllocation.enabled=false"
-        )
-    gpus = gpus_of_task(conf)
-    if device != "cpu" and gpus not in (0, 1):
-        raise InputError(
-            f"{asked} needs one whole GPU a task: submit this stage alone, with {GPUS_OF_TASK}=1, not {gpus:g}"
-        )
-    if device.startswith("cuda") and gpus == 0:
-        raise InputError(f"{asked} on {device}: Spark gives its tasks no GPU: set {GPUS_OF_TASK}=1")
-    if processes > slots:
-        raise InputError(f"{asked}: Spark runs {slots} tasks at once here: ask for more executors, or fewer processes")
+        reason = " needs all executors at once: submit this stage alone, with spark.dynamicAllocation.enabled=false"
+    elif device != "cpu" and gpus not in (0, 1):
+        reason = f" needs one whole GPU a task: submit this stage alone, with {GPUS_OF_TASK}=1, not {gpus:g}"
+    elif device.startswith("cuda") and gpus == 0:
+        reason = f" on {device}: Spark gives its tasks no GPU: set {GPUS_OF_TASK}=1"
+    elif processes > slots:
+        reason = f": Spark runs {slots} tasks at once: use more executors or fewer processes"
+    if reason is not None:
+        raise InputError(f"training.processes={processes}{reason}")
 
 
 def gpus_of_task(conf: Callable[[str, str], str | None]) -> float:
-    """GPUs that Spark gives a task; 0 where none are set."""
+    """Return the number of GPUs of a Spark task; 0 where it is not set."""
     return float(conf(GPUS_OF_TASK, "0") or 0)
 
 
 def write_packages(archive: Path) -> Path:
-    """What a process needs of our code as a zip that Python imports from, wherever the code itself came from."""
+    """Write this project's packages that a process needs to a zip file that Python can import from."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
         for package in PACKAGES:
-            for name, member in _members(package, files(package)):
-                out.writestr(name, member.read_bytes())
+            _add_folder(out, package, files(package))
     return archive
 
 
-def _members(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+def _add_folder(out: zipfile.ZipFile, name: str, folder: Traversable) -> None:
     for member in folder.iterdir():
-        inner = f"{name}/{member.name}"
         if member.is_file():
-            yield inner, member
+            out.writestr(f"{name}/{member.name}", member.read_bytes())
         elif member.name != "__pycache__":
-            yield from _members(inner, member)
+            _add_folder(out, f"{name}/{member.name}", member)
 
 
-def _each_process(packages: str, folder: str) -> Callable[[], None]:
-    """What each process does. A local function travels by value, so our packages need not be there yet."""
+def _process_main(packages: str, folder: str) -> Callable[[], None]:
+    """Return the main function of each process; a local function is pickled by value, so it needs no packages."""
 
     def train() -> None:
         import importlib

@@ -1,6 +1,7 @@
-"""From a recipe to the registry: a training, its run in MLflow, its figures on held-out rows, the champion's alias."""
+"""Training of a recipe's model, its evaluation on held-out rows, and its registration in MLflow."""
 
 import hashlib
+import json
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +24,10 @@ LeftOut = tuple[str, str, str, str, int]
 
 
 class HeldOutTest(ABC):
-    """How a new model and today's champion are measured on the same rows, each once.
+    """The evaluation of a new model and of the current champion on the same rows.
 
     Attributes:
-        metric: the figure that decides; `lower` where a lower one is better.
+        metric: name of the metric that is compared; `lower` if a lower value is better.
     """
 
     metric: str
@@ -34,39 +35,36 @@ class HeldOutTest(ABC):
 
     @abstractmethod
     def digest(self) -> str:
-        """Return what tells these rows from others."""
+        """Return a digest of the held-out rows."""
 
     @abstractmethod
     def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
-        """Measure the new model, log what is found, and return figures, `metric` among them."""
+        """Evaluate the new model, log the results, and return metrics, `metric` among them."""
 
     @abstractmethod
     def score(self, path: Path) -> float:
-        """Return `metric` of another model's folder."""
+        """Return `metric` of the model in another folder."""
 
     @abstractmethod
     def summary(self, figures: Mapping[str, float]) -> str:
-        """Return the figures in one line for people."""
+        """Return the metrics in one line of text."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How one model is trained, measured and named.
+    """The training and the evaluation of one model.
 
     Attributes:
-        name: of the registered model, and of its run.
+        name: of the registered model and of its run.
         stage: for the run's tags.
-        model: its class.
-        options: of the training loop.
-        start: makes the model to train, as `etl.training.loop.train.train_model` calls it.
+        start: returns the model to train, for `etl.training.loop.train.train_model`.
         starts_from: that model's identity.
-        rows: to learn from and to validate on.
-        test: on rows never trained on.
-        rows_out: labelled rows used, for training or held out.
-        left_out: for the ledger.
-        params, tags: further ones of the run.
-        finish: what is done to the trained model before it is measured.
-        derive: further figures of an epoch.
+        test: the evaluation on rows that are not trained on.
+        rows_out: number of labelled rows used, for training or held out.
+        left_out: rows of the ledger.
+        params, tags: of the run, in addition to the options and versions.
+        finish: changes the trained model before it is evaluated.
+        derive: further metrics of an epoch.
     """
 
     name: str
@@ -86,9 +84,9 @@ class Recipe:
 
 
 def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
-    """Train, measure on held-out rows, log, register, and move the champion's alias if the new model is better.
+    """Train, evaluate on held-out rows, log, register, and move the champion's alias if the new model is better.
 
-    A training that was killed goes on after its last whole epoch, and its run is closed.
+    A killed training resumes after its last complete epoch, and its run is closed.
     """
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
     tags = {**training_tags(run, recipe.stage, recipe.name), **recipe.tags}
@@ -116,7 +114,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
 
 
 def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:
-    """Move the champion's alias to the candidate if it is better; return the champion, and the alias's story."""
+    """Move the champion's alias to the candidate if it is better; return the champion and the `Promotion`."""
     store, folder = model_store(run.all_settings), Path(run.folder)
     promotion = promote_if_better(store, candidate, score, folder)
     uri = f"models:/{candidate.name}@{CHAMPION}"
@@ -124,15 +122,14 @@ def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]
 
 
 def options_of(run: StageRun, model: str) -> Any:
-    """Return the options of the training ``training.<model>``, with the threads that all trainings take."""
+    """Return the options ``training.<model>``, with the threads of ``models.training_threads`` by default."""
     options = setting(run.all_settings, f"training.{model}")
     threads = options.threads or run.all_settings.models.training_threads
     return options.model_copy(update={"threads": threads})
 
 
 def training_context(run: StageRun, tracked: TrackedRun, name: str) -> TrainingContext:
-    """Return where a training of this name keeps checkpoints, whom it tells, and what trains it: ``training.processes``
-    processes, or this one."""
+    """Return a training's checkpoint folder, its callbacks, and its ``training.processes``."""
     elsewhere = None
     if run.all_settings.training.processes > 1:
         from etl.training.processes import train_in_processes
@@ -145,7 +142,7 @@ def training_context(run: StageRun, tracked: TrackedRun, name: str) -> TrainingC
 
 
 def training_tags(run: StageRun, stage: str, name: str) -> dict[str, str]:
-    """Return a training's tags; under ``training`` what is the same when it is started again after a kill."""
+    """Return a training's tags; the tag ``training`` is the same when it is restarted after a kill."""
     training = hashlib.sha256(f"{Path(run.folder).resolve()}\n{stage}\n{name}".encode()).hexdigest()[:16]
     return {"stage": stage, "training": training, **data_tags(run)}
 
@@ -153,3 +150,8 @@ def training_tags(run: StageRun, stage: str, name: str) -> dict[str, str]:
 def data_tags(run: StageRun) -> dict[str, str]:
     """Return the Delta versions of the tables that a training reads, as tags of its run."""
     return {f"data.{table}": version for table, version in run.inputs.items()}
+
+
+def trial_digest(content: Any) -> str:
+    """Return 16 hex digits of the sha256 of JSON-serializable content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The MLflow store of a lakehouse, and the figures of the models registered in it."""
+"""The MLflow store of a lakehouse, and the metrics of its registered models."""
 
 import re
 from typing import TYPE_CHECKING
@@ -10,22 +10,21 @@ if TYPE_CHECKING:
 
 
 def model_store(settings: Stored) -> "Store":
-    """The store that trainings log to; its artifacts lie beside local tables."""
+    """Return the store that trainings log to; by default its artifacts are beside local tables."""
     from etl.training.tracking import Store
 
-    root = _local_root(settings)
-    own = settings.mlflow.tracking_uri is None and root is not None
-    if own and root is not None:
+    root, artifacts = _local_root(settings), None
+    if settings.mlflow.tracking_uri is None and root is not None:
         root.mkdir(parents=True, exist_ok=True)
-    artifacts = str(root / "_mlflow") if own and root is not None else None
+        artifacts = str(root / "_mlflow")
     return Store(tracking_uri(settings), settings.mlflow.experiment, artifacts, settings.mlflow.registry_uri)
 
 
 def held_out_figures(settings: Stored, identity: str) -> dict[str, float]:
-    """A registered model's figures on held-out rows, as ``macro_f1``; none where it is not in the registry.
+    """Return a registered model's metrics on held-out rows, such as ``macro_f1``; empty if it is not registered.
 
     Args:
-        identity: of a resolved model: ``models:/NAME/VERSION#...``.
+        identity: ``models:/NAME/VERSION#...`` of a resolved model.
     """
     named = re.match(r"models:/([^/]+)/(\d+)(?:#|$)", identity)
     if named is None:

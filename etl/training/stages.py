@@ -1,4 +1,4 @@
-"""Declare the stages that train a model, and those that tune one on other labelled sets."""
+"""Declarations of the stages that train a model, and of those that tune one on other labelled sets."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -13,26 +13,25 @@ from etl.tables import Table
 
 
 def training_stage(model: str, *settings: str, units: str, **declared: Any) -> Declare:
-    """Declare a training of ``models.<model>`` under ``training.<model>``, which runs when it is named.
+    """Declare a manual stage that trains ``models.<model>`` with the options ``training.<model>``.
 
     Args:
-        model: that it trains.
-        settings: that count beside ``training.<model>`` and ``models.training_threads``.
-        units: what a row is, in the plural.
-        declared: what else ``stage`` takes.
+        settings: in addition to ``training.<model>`` and ``models.training_threads``.
+        units: name of a row, in the plural.
+        declared: further arguments of ``stage``.
     """
-    own = (f"training.{model}", "models.training_threads", *settings)
-    return stage(**{"writes": Model(model), "settings": own, "units": units, "manual": True, **declared})
+    names = (f"training.{model}", "models.training_threads", *settings)
+    return stage(**{"writes": Model(model), "settings": names, "units": units, "manual": True, **declared})
 
 
 def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Declare:
-    """Declare the transfers of Emo Pillars to another labelled set: one training after the other, each a slice.
+    """Declare a stage that tunes Emo Pillars' models on another labelled set, one slice a training.
 
     Args:
-        task: the set, a key under ``training``.
-        reads: its table.
+        task: key of the set under ``training``.
+        reads: the set's table.
         writes: the table of results.
-        models: keys under ``models`` of those that are tuned.
+        models: keys under ``models`` of the models to tune.
     """
 
     def trials(rows: DataFrame, run: StageRun) -> DataFrame:

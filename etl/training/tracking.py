@@ -1,4 +1,4 @@
-"""Trainings in MLflow: a run with its figures, the model in the registry, and the alias `champion`."""
+"""Trainings in MLflow: runs with metrics, registered models, and the alias `champion`."""
 
 import csv
 import hashlib
@@ -16,9 +16,11 @@ from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
 from mlflow.exceptions import MlflowException, RestException
 from mlflow.models import Model
+from mlflow.models.signature import ModelSignature
+from mlflow.types import ColSpec, DataType, Schema
+from mlflow.types.schema import Array
 
 from conf.errors import InputError
-from etl.training.signatures import signature_of
 from udfs.models.loader import resolve
 from udfs.models.mlflow_client import client_of
 from udfs.models.pictures import Chart, loss_curve, update_curve
@@ -28,17 +30,17 @@ CHAMPION = "champion"
 MODEL = "model"
 FLAVOR = "safetensors_classifier"
 MOST_METRICS = 1_000
-"""That MLflow takes in one call."""
+"""MLflow's limit for one call."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """Where runs and models are kept.
+    """The MLflow store of runs and models.
 
     Attributes:
-        tracking_uri: MLflow's store: `sqlite:///FILE`, `databricks`, a server's address.
+        tracking_uri: `sqlite:///FILE`, `databricks` or a server's address.
         experiment: name, or a path on Databricks.
-        artifact_root: folder or URI of a new experiment's artifacts; None leaves it to the store.
+        artifact_root: folder or URI of a new experiment's artifacts; None for the store's default.
         registry_uri: the registry, where it is not the store (`databricks-uc`).
     """
 
@@ -51,23 +53,22 @@ class Store:
         return client_of(self.tracking_uri, self.registry_uri)
 
     def experiment_id(self) -> str:
-        """The experiment's id; made when it is not there."""
+        """Return the experiment's id; create the experiment if it does not exist."""
         client = self.client()
         known = client.get_experiment_by_name(self.experiment)
-        if known is not None:
-            return str(known.experiment_id)
-        try:
-            return str(client.create_experiment(self.experiment, artifact_location=self.artifact_root))
-        except MlflowException:  # made by another run meanwhile
-            known = client.get_experiment_by_name(self.experiment)
-            if known is None:
-                raise
-            return str(known.experiment_id)
+        if known is None:
+            try:
+                return str(client.create_experiment(self.experiment, artifact_location=self.artifact_root))
+            except MlflowException:  # another run may have created it meanwhile
+                known = client.get_experiment_by_name(self.experiment)
+                if known is None:
+                    raise
+        return str(known.experiment_id)
 
 
 @dataclass(frozen=True)
 class Promotion:
-    """What became of the alias: the new version's score and the old champion's on the same held-out rows."""
+    """The decision on the champion's alias, with the scores of both versions on the same held-out rows."""
 
     promoted: bool
     version: str
@@ -78,10 +79,10 @@ class Promotion:
 
 
 class TrackedRun:
-    """A training's run in MLflow, as `tracked_run` opens it.
+    """A training's run in MLflow, which `tracked_run` opens.
 
     Attributes:
-        derive: further figures of an epoch, to be logged with it.
+        derive: returns further metrics of an epoch, which are logged with it.
         updates: each update's mean loss, by number.
     """
 
@@ -92,21 +93,21 @@ class TrackedRun:
         self._logged: set[int] = set()
 
     def on_epoch(self, epoch: EpochMetrics) -> None:
-        """Log one epoch; the callback that a training takes."""
+        """Log one epoch; a callback of the training loop."""
         self._logged.add(epoch.epoch)
         for name, value in {**epoch.flat(), **self.derive(epoch)}.items():
             if name != "epoch":
                 self.client.log_metric(self.run_id, name, value, step=epoch.epoch)
 
     def log_metrics(self, metrics: Mapping[str, float], prefix: str = "") -> None:
-        """Log figures, each name after `prefix`."""
+        """Log metrics, with `prefix` before each name."""
         rows = [Metric(f"{prefix}{name}", float(value), 0, 0) for name, value in metrics.items()]
         self.client.log_batch(self.run_id, metrics=rows)
 
     def log_history(self, result: TrainingResult) -> None:
-        """Log the best epoch, its validation figures, seconds, hardware, the loss curve, and epochs not logged yet."""
+        """Log the best epoch, its validation metrics, seconds, hardware, the loss curve, and epochs not yet logged."""
         for epoch in result.history:
-            if epoch.epoch not in self._logged:  # of before an interruption
+            if epoch.epoch not in self._logged:  # from before an interruption
                 self.on_epoch(epoch)
         self.client.log_batch(self.run_id, params=[Param(key, str(value)) for key, value in result.hardware.items()])
         self.log_metrics({"best_epoch": result.best_epoch, "training_seconds": result.seconds})
@@ -115,7 +116,7 @@ class TrackedRun:
         self.client.log_figure(self.run_id, loss_curve(result.history), "loss.png")
 
     def log_updates(self) -> None:
-        """Log the mean loss of each update, as a metric by step and as a picture."""
+        """Log the mean loss of each update, as a metric by step and as a chart."""
         rows = [Metric("update_loss", loss, 0, number) for number, loss in self.updates.items()]
         for start in range(0, len(rows), MOST_METRICS):
             self.client.log_batch(self.run_id, metrics=rows[start : start + MOST_METRICS])
@@ -127,7 +128,7 @@ class TrackedRun:
         self.client.log_dict(self.run_id, {"classes": [dict(row) for row in per_class]}, f"{prefix}per_class.json")
 
     def log_chart(self, chart: Chart, prefix: str = "") -> None:
-        """Log a chart as CSV and as a picture."""
+        """Log a chart as CSV and PNG."""
         self._log_csv(chart.rows, f"{prefix}{chart.name}.csv")
         self.client.log_figure(self.run_id, chart.figure, f"{prefix}{chart.name}.png")
 
@@ -137,7 +138,7 @@ class TrackedRun:
         self.client.log_text(self.run_id, text.getvalue(), name)
 
     def log_model(self, folder: Path, kind: str) -> str:
-        """Log a model folder as it is, safetensors and JSON, with an MLmodel file; return its URI."""
+        """Log a copy of a model folder with an MLmodel file, and return its URI."""
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / MODEL
             shutil.copytree(folder, copy)
@@ -148,7 +149,7 @@ class TrackedRun:
         return f"{self.artifact_uri.rstrip('/')}/{MODEL}"
 
     def register(self, name: str, source: str, tags: Mapping[str, str] | None = None) -> str:
-        """Make the logged model at `source` the next version of `name` in the registry; return its number."""
+        """Register the logged model at `source` as the next version of `name`, and return the version number."""
         try:
             self.client.create_registered_model(name)
         except (MlflowException, RestException) as error:
@@ -162,11 +163,10 @@ class TrackedRun:
 def tracked_run(
     store: Store, name: str, params: Mapping[str, Any], tags: Mapping[str, str] | None = None
 ) -> Iterator[TrackedRun]:
-    """Open a run named `name` with `params`; an error inside marks it failed.
+    """Open a run named `name` with `params`; an error inside sets its status to FAILED.
 
     Args:
-        tags: the data's versions among them; under ``training`` what names this training, whose earlier run, if it
-            was killed and still stands as running, is closed.
+        tags: of the run. The tag ``training`` identifies the training, whose killed earlier runs are closed.
     """
     tags = dict(tags or {})
     close_killed_runs(store, tags.get("training"))
@@ -183,7 +183,7 @@ def tracked_run(
 
 
 def close_killed_runs(store: Store, training: str | None) -> None:
-    """Give the runs of a training that still stand as running the status KILLED: it is starting anew."""
+    """Set the status of a training's earlier runs from RUNNING to KILLED."""
     if training is None:
         return
     client, running = store.client(), f"attributes.status = 'RUNNING' and tags.training = '{training}'"
@@ -197,9 +197,9 @@ class Candidate:
 
     Attributes:
         name, version: in the registry.
-        metric, score: the figure that decides, just measured on the held-out rows.
-        held_out: digest of these rows (`rows_digest`), kept with the version.
-        lower: a lower figure is the better one, as of perplexity.
+        metric, score: the metric that is compared, measured on the held-out rows.
+        held_out: digest of these rows (`rows_digest`), a tag of the version.
+        lower: whether a lower score is better, as for perplexity.
     """
 
     name: str
@@ -213,11 +213,13 @@ class Candidate:
 def promote_if_better(
     store: Store, candidate: Candidate, score: Callable[[Path], float], cache_dir: Path
 ) -> Promotion:  # fmt: skip
-    """Move the alias `champion` to the candidate if it beats today's champion on the same held-out rows.
+    """Move the alias `champion` to the candidate if it beats the current champion on the same held-out rows.
 
-    The champion is scored here and now by `score`, from a model's folder to its figure on the held-out rows, so that
-    no figure from other rows decides. Equal scores leave the alias where it is; a champion that can no longer be
-    read gives way.
+    The champion is scored again, because its logged metrics may come from other rows. Equal scores do not move the
+    alias. A champion that cannot be read is replaced.
+
+    Args:
+        score: from a model's folder to its metric on the held-out rows.
     """
     name, version, mine = candidate.name, candidate.version, candidate.score
     client = store.client()
@@ -229,7 +231,10 @@ def promote_if_better(
         promoted, reason = True, "there was no champion"
     else:
         try:
-            theirs = score(_resolved(store, name, before, cache_dir))
+            champion = resolve(
+                f"models:/{name}/{before}", cache_dir, store.tracking_uri, registry_uri=store.registry_uri
+            )
+            theirs = score(champion.path)
             promoted = mine < theirs if candidate.lower else mine > theirs
             verb = "beats" if promoted else "does not beat"
             reason = f"{candidate.metric} {mine:.4f} {verb} version {before}'s {theirs:.4f}"
@@ -244,7 +249,7 @@ def promote_if_better(
 
 
 def champion_version(store: Store, name: str) -> str | None:
-    """The champion's version number; None when there is none."""
+    """Return the champion's version number; None if there is no champion."""
     try:
         return str(store.client().get_model_version_by_alias(name, CHAMPION).version)
     except (MlflowException, RestException):
@@ -252,11 +257,21 @@ def champion_version(store: Store, name: str) -> str | None:
 
 
 def rows_digest(rows: Sequence[Any]) -> str:
-    """Sha256 of rows that JSON can write, whatever their order."""
+    """Return the sha256 of JSON-serializable rows, independent of their order."""
     lines = sorted(json.dumps(row, ensure_ascii=False) for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _resolved(store: Store, name: str, version: str, cache_dir: Path) -> Path:
-    uri = f"models:/{name}/{version}"
-    return resolve(uri, cache_dir, store.tracking_uri, registry_uri=store.registry_uri).path
+def signature_of(kind: str) -> ModelSignature:
+    """Return the inputs and outputs of a model of `kind`, which the registry of Unity Catalog requires."""
+    text, turns = ColSpec(DataType.string, "text"), ColSpec(Array(DataType.string), "turns")
+    inputs = [text if kind == "weak_labeler" else turns]
+    outputs = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence")]
+    if kind == "causal_language_model":
+        inputs, outputs = [ColSpec(DataType.string, "prompt")], [text]
+    elif kind == "multi_label_classifier":
+        inputs = [ColSpec(DataType.string, "context", required=False), text]
+        outputs = [ColSpec(Array(DataType.string), "labels"), ColSpec(Array(DataType.float), "probabilities")]
+    elif kind == "reply_generator":
+        outputs = [ColSpec(DataType.string, "reply")]
+    return ModelSignature(Schema(list(inputs)), Schema(list(outputs)))

@@ -97,7 +97,7 @@ def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
 
 
 def _trained_role(role: str, drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
-    from etl.training.recipes.dialogue_models import train_and_register_speaker
+    from etl.training.recipes.augesc import train_and_register_speaker
 
     return train_and_register_speaker(role, role, drawn, known, run)
 

@@ -18,7 +18,7 @@ SECTION = "augesc.evaluation.comparisons"
 @training_stage("chatbot", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
 def augesc_train_chatbot(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
     """Tune a chatbot on the supporters' utterances of ESConv (AugESC 7.1)."""
-    from etl.training.recipes.dialogue_models import train_and_register_speaker
+    from etl.training.recipes.augesc import train_and_register_speaker
 
     return train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
 
@@ -29,7 +29,7 @@ def augesc_train_augmented_chatbot(
     conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
 ) -> Trained:
     """Tune the chatbot further on the supporters' utterances of AugESC (AugESC 7.1)."""
-    from etl.training.recipes.dialogue_models import train_and_register_augmented_chatbot
+    from etl.training.recipes.augesc import train_and_register_augmented_chatbot
 
     return train_and_register_augmented_chatbot(conversations, drawn, sessions, run)
 
@@ -38,7 +38,7 @@ def augesc_train_augmented_chatbot(
               settings=("training.chatbot",), units="chatbots")  # fmt: skip
 def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
     """Compare the chatbots' perplexity on the supporters' utterances of ESConv's held-out sessions (AugESC 7.1)."""
-    from etl.training.recipes.dialogue_models import compared_chatbots
+    from etl.training.recipes.augesc import compared_chatbots
 
     return compared_chatbots(drawn, sessions, run)
 

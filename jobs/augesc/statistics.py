@@ -63,6 +63,6 @@ def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: Sta
     shows="a page under `augesc.report_folder`", options=("augesc.filters",))  # fmt: skip
 def augesc_report(*inputs: Any) -> None:
     """Report on AugESC's conversations: one HTML page, the paper's tables and figures beside ours (AugESC 4 to 7)."""
-    from etl.publishing.augesc_report import write_augesc_report
+    from etl.publishing.reports import write_augesc_report
 
     write_augesc_report(inputs[-1])

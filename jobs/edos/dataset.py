@@ -65,9 +65,9 @@ def read_empathetic_dialogues(run: StageRun) -> Outcome:
 )
 def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame, run: StageRun) -> None:
     """Report on the finished data set: one HTML page with labels, flow, silences, examples, limits (EDOS 4)."""
-    from etl.publishing.dataset_report import write_report
+    from etl.publishing.reports import write_edos_report
 
-    write_report(run)
+    write_edos_report(run)
 
 
 @manual_stage(

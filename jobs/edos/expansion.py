@@ -126,7 +126,7 @@ def expand_labels(
                 enabled_if=ON, manual=False)  # fmt: skip
 def train_self_labeler(seeds: DataFrame, alike: DataFrame, run: StageRun) -> Trained:
     """Train the first dialogue classifier, which self-labels, on the crowd's and similar dialogues (EDOS 3.3)."""
-    from etl.training.recipes.self_labeler import train_and_register_self_labeler
+    from etl.training.recipes.classifiers import train_and_register_self_labeler
 
     return train_and_register_self_labeler(seeds, alike, run)
 

@@ -144,6 +144,6 @@ def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: Stage
 )  # fmt: skip
 def emo_pillars_report(*inputs: Any) -> None:
     """Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 7, G and H beside ours."""
-    from etl.publishing.emo_pillars_report import write_emo_pillars_report
+    from etl.publishing.reports import write_emo_pillars_report
 
     write_emo_pillars_report(inputs[-1])

@@ -60,7 +60,7 @@ def emo_pillars_train_contextual_rewritten(examples: DataFrame, run: StageRun) -
               units="answers", resources=(GOEMOTIONS,))  # fmt: skip
 def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
     """Apply each model to the test sets, with and without contexts (Emo Pillars 5.1.1, 5.2.1)."""
-    from etl.training.recipes.multi_label_answers import answers_on_tests
+    from etl.training.recipes.multi_label import answers_on_tests
 
     return answers_on_tests(examples, contextual_examples, run)
 

@@ -36,6 +36,6 @@ def replies_embed(generated: DataFrame, run: StageRun) -> DataFrame:
 )
 def evaluate_response_generator(scored: DataFrame, generated: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Evaluate each response generator on each test set: Table 7, also logged to MLflow (EDOS 5)."""
-    from etl.training.recipes.reply_comparison import compared_generators
+    from etl.training.recipes.replies import compared_generators
 
     return compared_generators(scored, generated, embedded, run)

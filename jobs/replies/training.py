@@ -77,6 +77,6 @@ def replies_tune_empathetic(examples: DataFrame, run: StageRun) -> Trained:
 @manual_stage(writes=TRAININGS, models=GENERATORS, units="generators")
 def replies_list_trainings(run: StageRun) -> Outcome:
     """List how each response generator was trained: parameters, epochs, time, validation perplexity (EDOS Table 10)."""
-    from etl.training.recipes.reply_comparison import listed_trainings
+    from etl.training.recipes.replies import listed_trainings
 
     return listed_trainings(run)

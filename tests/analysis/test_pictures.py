@@ -5,8 +5,8 @@ import re
 import pytest
 from lxml import etree
 
-from etl.analysis.flow import frequent_labels, grouped_flow
 from etl.analysis.pictures import Bar, Link, Node, bars, histogram, number, sankey
+from etl.analysis.report_labels import frequent_labels, grouped_flow
 
 HOSTILE = '<script>alert("x")</script> & \'"'
 

@@ -26,7 +26,7 @@ from etl.tables.subtitles import FILES
 from etl.training.recipes.turn_segmenter import (
     accuracy_table,
     pairs_apart,
-    svm_learned_from,
+    train_svm,
 )
 from udfs.lemmas import lemma_dictionary
 
@@ -52,7 +52,7 @@ def main() -> int:
         for fold in range(given.folds):
             started = time.monotonic()
             training, held_out = (part.persist() for part in pairs_apart(files, settings, 1 / given.folds, fold))
-            segmenter = svm_learned_from(training, table, settings.training.turn_segmenter)
+            segmenter = train_svm(training, table, settings.training.turn_segmenter)
             marked = held_out.where(held_out.source.isin(*MARKED))
             scored.append(with_margins(marked, SvmScorer(segmenter, table)).localCheckpoint())
             print(f"fold {fold + 1} of {given.folds}: {training.count():,} pairs learned, "

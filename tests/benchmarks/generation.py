@@ -22,8 +22,8 @@ from tests.benchmarks.corpora import dialogues
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
 from udfs.generate import generate_answers, source_of
-from udfs.models.language.pretrained import causal_model
 from udfs.models.loader import resolve
+from udfs.models.pretrained import causal_model
 
 OURS, ONE_BY_ONE, LLAMA = "ours", "transformers generate, one by one", "llama.cpp, same GGUF"
 AIM = 4.0

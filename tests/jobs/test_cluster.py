@@ -110,4 +110,4 @@ def test_a_classifier_trains_in_one_process_a_worker(
     assert worked == {"work1", "work2"}
     refused = train(3)
     assert refused.returncode == 2
-    assert refused.stderr.strip().splitlines()[-1].endswith("ask for more executors, or fewer processes")
+    assert refused.stderr.strip().splitlines()[-1].endswith("use more executors or fewer processes")

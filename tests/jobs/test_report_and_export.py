@@ -96,7 +96,7 @@ def shared_out(finished: Path, spark: SparkSession, tmp_path_factory: pytest.Tem
     stamps = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     publish(run)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == stamps
-    assert [line.split(":")[0] for line in said] == ["export written", "export as it was"]
+    assert [line.split(":")[0] for line in said] == ["export written", "export unchanged"]
     yield folder
 
 

@@ -57,7 +57,7 @@ def test_running_again_writes_nothing(tiny: TinyRun, finished: Path) -> None:
     ran = [line for line in again.stdout.splitlines() if line.startswith("[") and "nothing to do" not in line]
     names = {line.split()[1] if line.split()[0] != "[" else line.split()[2] for line in ran}
     assert names <= {"describe_dataset", "export_dataset", "report_dataset"}
-    assert "report as it was" in again.stdout and "export as it was" in again.stdout
+    assert "report unchanged" in again.stdout and "export unchanged" in again.stdout
 
 
 @pytest.mark.slow

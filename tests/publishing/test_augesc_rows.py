@@ -5,8 +5,7 @@ from pathlib import Path
 import yaml
 from pyspark.sql import SparkSession
 
-from etl.publishing.augesc_export import augesc_card
-from etl.publishing.augesc_rows import published_rows
+from etl.publishing.augesc_export import augesc_card, published_rows
 from etl.publishing.exports import Manifest, write_export
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 from udfs.session_files import sessions_in

@@ -18,7 +18,7 @@ from etl.pipeline.folders import Folders
 from etl.publishing.exports import (
     MANIFEST,
     Manifest,
-    is_whole,
+    is_complete,
     read_export,
     read_manifest,
     refuse_foreign,
@@ -76,14 +76,14 @@ def test_an_export_is_known_whole_and_replaced_whole(spark: SparkSession, tmp_pa
     write_export(spark, folder, dialogues(spark), PLAIN, ("parquet",), 1000)
     done = write_export(spark, folder, dialogues(spark, 14), PLAIN, ("parquet",), 1000)
     there = read_manifest(folders, folder)
-    assert there == done and is_whole(folders, folder, done) and sum(done.rows.values()) == 14
+    assert there == done and is_complete(folders, folder, done) and sum(done.rows.values()) == 14
     assert [path.name for path in tmp_path.iterdir()] == ["export"]
     rows = read_export(spark, folder, done).collect()
     assert {(row["dialogue_id"], row["split"]) for row in rows} == {
         (row["dialogue_id"], row["split"]) for row in dialogues(spark, 14).collect()
     }
     (Path(folder) / done.of("parquet", "test")[0]).write_bytes(b"short")
-    assert not is_whole(folders, folder, done)
+    assert not is_complete(folders, folder, done)
 
 
 def test_a_folder_with_other_things_is_left_alone(spark: SparkSession, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from conf.settings import load_settings
 from etl.pipeline.stage_run import StageRun
-from etl.training.recipes.dialogue_models import (
+from etl.training.recipes.augesc import (
     compared_chatbots,
     train_and_register_augmented_chatbot,
     train_and_register_speaker,

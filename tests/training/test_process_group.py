@@ -35,7 +35,7 @@ ROWS = [
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 256, 257])
 @pytest.mark.parametrize("size", [1, 2, 3, 8])
 def test_a_group_shares_out_every_row_once(rows: int, size: int) -> None:
-    parts = [list(ProcessGroup(rank, size).own_rows(rows)) for rank in range(size)]
+    parts = [list(ProcessGroup(rank, size).local_rows(rows)) for rank in range(size)]
     assert sorted(place for part in parts for place in part) == list(range(rows))
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
@@ -110,4 +110,4 @@ def test_what_goes_wrong_after_the_end_changes_nothing(tmp_path) -> None:
 
 
 def test_processes_that_leave_no_word_are_told_too(tmp_path) -> None:
-    assert "left no word" in str(failure(tmp_path))
+    assert "wrote no reason" in str(failure(tmp_path))

@@ -15,7 +15,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.training.loop.process_job import MODEL, write_result
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.processes import refuse_unfit_cluster, train_in_processes, write_packages
-from tests.udfs.test_training import LABELS, TRAIN, VALID
+from tests.training.test_training import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_language_model import CausalLanguageModel
@@ -97,7 +97,7 @@ CONF = {"spark.task.resource.gpu.amount": "1"}
         ({"spark.task.resource.gpu.amount": "0.25"}, 2, "auto", "one whole GPU a task: .* not 0.25"),
         ({"spark.task.resource.gpu.amount": "2"}, 2, "cuda", "one whole GPU a task: .* not 2"),
         ({}, 2, "cuda", "gives its tasks no GPU"),
-        (CONF, 9, "auto", "runs 8 tasks at once here"),
+        (CONF, 9, "auto", "runs 8 tasks at once"),
     ],
 )
 def test_a_cluster_that_does_not_fit_is_refused_in_one_line(conf, processes, device, line) -> None:
@@ -142,7 +142,7 @@ def test_a_process_that_ends_badly_after_all_was_done_changes_nothing(
     start = start_at(tiny_encoder(tmp_path / "encoder"))
     result = train_in_processes(run, start, GIVEN, OPTIONS, tmp_path / "out", TrainingContext())
     assert (result.path, result.best_epoch) == (tmp_path / "out", 2)
-    assert (tmp_path / "out" / "weights").read_text() == "all of them" and "the training stands" in said[-1]
+    assert (tmp_path / "out" / "weights").read_text() == "all of them" and "its result is valid" in said[-1]
 
 
 def test_the_packages_travel_as_a_zip_that_python_imports_from(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from udfs.llm_requests import Request
 from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
 from udfs.models.language.generator import LocalGenerator
 from udfs.models.language.language_model import perplexity
-from udfs.models.language.pretrained import unpacked
+from udfs.models.pretrained import unpacked
 from udfs.models.trainable import TrainingRows
 
 TALKS = [

@@ -154,7 +154,7 @@ def test_attention_pooling_ignores_padding(dialogue_encoders):
     mask = torch.tensor([[1, 1, 1, 0, 0, 0]])
     changed = states.clone()
     changed[:, 3:] = 99.0
-    torch.testing.assert_close(model._pooled(states, mask), model._pooled(changed, mask))
+    torch.testing.assert_close(model.pooled(states, mask), model.pooled(changed, mask))
 
 
 def test_saved_and_loaded_it_answers_the_same(dialogue_encoders, tmp_path):
@@ -181,7 +181,7 @@ def test_padded_width_depends_on_the_row_alone(length, width):
 
 def test_batches_hold_one_width_and_every_row_once(dialogue_encoders):
     rows = classifier_of(dialogue_encoders["bert"]).encode(DIALOGUES * 5)
-    batches = list(batches_of_equal_width(rows, 3, 100))
+    batches = list(batches_of_equal_width([padded_width(len(row.ids), 100) for row in rows], 3))
     assert sorted(index for _, indices in batches for index in indices) == list(range(20))
     assert all({padded_width(len(rows[i].ids), 100) for i in indices} == {width} for width, indices in batches)
     assert max(len(indices) for _, indices in batches) == 3

@@ -70,7 +70,7 @@ def test_renaming_a_file_changes_the_digest_and_pickles_do_not_count(tmp_path):
 def test_a_folder_of_pickles_is_refused(tmp_path):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "pytorch_model.bin").write_bytes(b"never read")
-    with pytest.raises(InputError, match="only safetensors are read"):
+    with pytest.raises(InputError, match="only safetensors and GGUF are read"):
         resolve(f"file:{tmp_path / 'm'}", tmp_path)
 
 

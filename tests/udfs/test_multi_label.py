@@ -102,7 +102,7 @@ def test_typed_tells_context_and_utterance_apart(encoders: dict[str, Path], tmp_
     encoder.embeddings.token_type_embeddings = torch.nn.Embedding(1, 16)  # type: ignore[union-attr]  # as RoBERTa's
     encoder.config.type_vocab_size = 1  # type: ignore[union-attr]
     model = MultiLabelClassifier(encoder, tokenizer, LABELS, 12).eval()
-    model.tell_types()
+    model.use_token_types()
     (row,) = model.encode([Passage("so happy", "we are home")])
     assert row.types == (0, 0, 0, 0, 0, 1, 1, 1)
     assert collate([row], 0, 10).types.tolist() == [[0, 0, 0, 0, 0, 1, 1, 1, 0, 0]]

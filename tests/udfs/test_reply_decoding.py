@@ -11,7 +11,7 @@ from conf.reply_settings import ReplyDecoding
 from etl.cli.command_line import main
 from etl.cli.reply_shell import Conversation
 from tests.udfs.test_reply_generator import LINES, tiny_generator
-from udfs.models.language.reply_decoding import reply_ids, write_replies
+from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
 
 CONTEXTS = [[said] for said, _ in LINES]
@@ -59,7 +59,7 @@ def test_greedy_takes_the_likeliest_token_each_time(model: ReplyGenerator) -> No
 def test_beams_find_likelier_replies_than_greed(model: ReplyGenerator) -> None:
     def mean(method: str) -> float:
         how = decoding(method=method, blocked_ngrams=0, length_penalty=0.0, max_new_tokens=5, beams=32)
-        ids = reply_ids(model, CONTEXTS, NONE, how, 8)
+        ids = [reply.ids for reply in write_replies(model, CONTEXTS, NONE, how, 8)]
         return sum(log_likelihood(model, *pair) for pair in zip(CONTEXTS, ids, strict=True))
 
     assert mean("beam") >= mean("greedy") - 1e-3
@@ -69,7 +69,7 @@ def test_beams_find_likelier_replies_than_greed(model: ReplyGenerator) -> None:
 def test_no_four_tokens_stand_twice_in_a_reply(model: ReplyGenerator, method: str) -> None:
     def repeats(blocked: int) -> int:
         how = decoding(method=method, blocked_ngrams=blocked, max_new_tokens=22)
-        rows = [tuple(ids) for ids in reply_ids(model, CONTEXTS, NONE, how, 4)]
+        rows = [tuple(reply.ids) for reply in write_replies(model, CONTEXTS, NONE, how, 4)]
         grams = [[row[n : n + 4] for n in range(len(row) - 3)] for row in rows]
         return sum(len(some) - len(set(some)) for some in grams)
 

@@ -54,13 +54,13 @@ def test_a_batch_that_does_not_fit_the_gpu_is_scored_in_smaller_ones(weak_encode
 def test_mean_pooling_leaves_padding_out(weak_encoder):
     model = labeler_of(weak_encoder)
     states = torch.tensor([[[1.0, 3.0], [3.0, 5.0], [100.0, 100.0]]])
-    assert model._pooled(states, torch.tensor([[1, 1, 0]])).tolist() == [[2.0, 4.0]]
+    assert model.pooled(states, torch.tensor([[1, 1, 0]])).tolist() == [[2.0, 4.0]]
 
 
 def test_cls_pooling_takes_the_first_token(weak_encoder):
     model = labeler_of(weak_encoder, pooling="cls")
     states = torch.tensor([[[1.0, 3.0], [3.0, 5.0]]])
-    assert model._pooled(states, torch.tensor([[1, 1]])).tolist() == [[1.0, 3.0]]
+    assert model.pooled(states, torch.tensor([[1, 1]])).tolist() == [[1.0, 3.0]]
 
 
 def test_a_long_sentence_is_cut_by_tokens_and_an_empty_one_has_an_answer(weak_encoder):

@@ -1,6 +1,6 @@
-"""Token sequences in batches: what both networks read."""
+"""Token sequences in batches: the input of classifiers and of language models."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -11,14 +11,14 @@ from udfs.devices import with_back_off
 
 WIDTH_STEP = 8
 NARROW, NARROW_STEP = 32, 2
-"""Most turns have some ten tokens: up to this width a step of 8 would compute a quarter of padding."""
+"""Most turns have some ten tokens: up to this width, steps of 8 would make a quarter of the computation padding."""
 ROW_STEP = 8
 
 
 class Encoded(NamedTuple):
-    """One text or dialogue as token ids, each with the factor its token embedding is multiplied by.
+    """One text or dialogue as token ids, each with the factor that its token embedding is multiplied by.
 
-    `types` are the tokens' types, for a network that reads them; () is the first type for all.
+    `types` are token types, for a network that reads them; () is the first type for all.
     """
 
     ids: tuple[int, ...]
@@ -27,14 +27,14 @@ class Encoded(NamedTuple):
 
 
 class HasIds(Protocol):
-    """Whatever is read as token ids."""
+    """A row of token ids."""
 
     @property
     def ids(self) -> tuple[int, ...]: ...
 
 
 class HasWeights(HasIds, Protocol):
-    """What is read as token ids, each with its factor and its type, as an `Encoded` is."""
+    """A row of token ids with their factors and types, such as `Encoded`."""
 
     @property
     def weights(self) -> tuple[float, ...]: ...
@@ -59,37 +59,49 @@ class Batch:
         return Batch(self.ids.to(device), self.mask.to(device), self.weights.to(device), self.types.to(device))
 
 
-def collate(rows: Sequence[HasWeights], pad_id: int, width: int | None = None) -> Batch:
+def unweighted(rows: Iterable[Sequence[int]]) -> list[Encoded]:
+    """Return rows of token ids whose factors are 1."""
+    return [Encoded(tuple(ids), (1.0,) * len(ids)) for ids in rows]
+
+
+def padded(
+    rows: Sequence[Sequence[float]], fill: float = 0, width: int = 0, dtype: torch.dtype = torch.int64
+) -> Tensor:  # fmt: skip
+    """Return right-padded rows (rows, width); the width is at least the longest row's length."""
+    out = torch.full((len(rows), max(width, max(map(len, rows)))), fill, dtype=dtype)
+    for place, row in enumerate(rows):
+        out[place, : len(row)] = torch.tensor(row, dtype=dtype)
+    return out
+
+
+def row_mask(rows: Sequence[HasIds], width: int = 0) -> Tensor:
+    """Return the mask (rows, width) of right-padded rows: 1 for a token, 0 for padding."""
+    return padded([[1] * len(row.ids) for row in rows], width=width)
+
+
+def collate(rows: Sequence[HasWeights], pad_id: int, width: int = 0) -> Batch:
     """Pad `rows` on the right to `width`, by default the longest row's length."""
-    width = width or max(len(row.ids) for row in rows)
-    ids = torch.full((len(rows), width), pad_id, dtype=torch.int64)
-    mask = torch.zeros((len(rows), width), dtype=torch.int64)
-    weights = torch.zeros((len(rows), width), dtype=torch.float32)
-    types = torch.zeros((len(rows), width), dtype=torch.int64)
-    for index, row in enumerate(rows):
-        ids[index, : len(row.ids)] = torch.tensor(row.ids, dtype=torch.int64)
-        mask[index, : len(row.ids)] = 1
-        weights[index, : len(row.ids)] = torch.tensor(row.weights, dtype=torch.float32)
-        if row.types:
-            types[index, : len(row.ids)] = torch.tensor(row.types, dtype=torch.int64)
-    return Batch(ids, mask, weights, types)
+    ids = padded([row.ids for row in rows], pad_id, width)
+    width = ids.shape[1]
+    weights = padded([row.weights for row in rows], 0.0, width, torch.float32)
+    return Batch(ids, row_mask(rows, width), weights, padded([row.types for row in rows], 0, width))
 
 
 def padded_width(length: int, max_tokens: int) -> int:
-    """The width a row is always computed at: its own length rounded up, whatever its neighbours are."""
+    """Return the width that a row is computed at: its length rounded up, whatever its neighbours are."""
     step = NARROW_STEP if length <= NARROW else WIDTH_STEP
     return max(length, min(-(-length // step) * step, max_tokens))
 
 
-def batches_of_equal_width(rows: Sequence[HasIds], batch_size: int, max_tokens: int) -> Iterator[tuple[int, list[int]]]:
-    """Yield (width, indices) with at most `batch_size` rows of one padded width, the longest first.
+def batches_of_equal_width(widths: Iterable[int], batch_size: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield (width, indices) with at most `batch_size` rows of one width, the widest first.
 
     Rows of one width are computed in one shape, so a row's score does not depend on how rows were
     spread over partitions.
     """
     by_width: dict[int, list[int]] = {}
-    for index, row in enumerate(rows):
-        by_width.setdefault(padded_width(len(row.ids), max_tokens), []).append(index)
+    for index, width in enumerate(widths):
+        by_width.setdefault(width, []).append(index)
     for width in sorted(by_width, reverse=True):
         indices = by_width[width]
         for start in range(0, len(indices), batch_size):
@@ -97,7 +109,7 @@ def batches_of_equal_width(rows: Sequence[HasIds], batch_size: int, max_tokens: 
 
 
 def mean_pooled(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean of a row's states (rows, width, size), padding left out."""
+    """Return the mean of each row's states (rows, width, size) without padding."""
     kept = mask.unsqueeze(-1).to(states.dtype)
     return (states * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
 
@@ -105,18 +117,18 @@ def mean_pooled(states: Tensor, mask: Tensor) -> Tensor:
 def answers_alike(
     rows: Sequence[Row], batch_size: int, max_tokens: int, answer: Callable[[Sequence[Row], int], list[Tensor]]
 ) -> list[Tensor]:
-    """A network's answer to each row, in order; it does not depend on how many neighbours a row has.
+    """Return a network's answer to each row, in order; it does not depend on the number of other rows.
 
     Matrix products of very few rows take another path and differ in the last bit: batches are filled up.
 
     Args:
-        rows: any number.
-        batch_size: rows the network sees at once; fewer when they do not fit into memory.
-        max_tokens: the widest row.
+        batch_size: rows in one batch; fewer when they do not fit into memory.
+        max_tokens: width of the widest row.
         answer: from rows and their width to one tensor a row, on the CPU.
     """
     answers: dict[int, Tensor] = {}
-    for width, indices in batches_of_equal_width(rows, batch_size, max_tokens):
+    widths = [padded_width(len(row.ids), max_tokens) for row in rows]
+    for width, indices in batches_of_equal_width(widths, batch_size):
 
         def at_width(part: Sequence[Row], width: int = width) -> list[Tensor]:
             return answer(part, width)
@@ -130,7 +142,7 @@ def answers_alike(
 def batches_alike(
     lengths: Sequence[int], batch_size: int, generator: torch.Generator, pool: int = 50
 ) -> list[list[int]]:
-    """One epoch's batches of indices: shuffled, sorted by length in pools of batches, shuffled again."""
+    """Return one epoch's batches of indices: shuffled, sorted by length in pools of batches, shuffled again."""
     order = torch.randperm(len(lengths), generator=generator).tolist()
     batches: list[list[int]] = []
     for start in range(0, len(order), pool * batch_size):

@@ -1,4 +1,4 @@
-"""Folders that are there whole or not at all."""
+"""Folders that are written completely or not at all."""
 
 import shutil
 import tempfile
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def filling(folder: Path) -> Iterator[Path]:
-    """A scratch folder that becomes `folder` only when all went well; a rival that came first wins."""
+    """Yield a scratch folder, which becomes `folder` unless an error occurs; a `folder` made meanwhile is kept."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:

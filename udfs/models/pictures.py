@@ -1,4 +1,4 @@
-"""Pictures of trainings, for MLflow."""
+"""Charts of trainings, for MLflow."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Chart(NamedTuple):
-    """A picture with its numbers: rows of cells, the first the head."""
+    """A figure with its numbers: rows of cells, the first one the header."""
 
     name: str
     rows: list[list[Any]]
@@ -19,7 +19,7 @@ class Chart(NamedTuple):
 
 
 def loss_curve(history: Sequence["EpochMetrics"]) -> Figure:
-    """Training and validation loss by epoch."""
+    """Return the chart of training and validation loss by epoch."""
     figure = Figure(figsize=(6, 4))
     axes = figure.subplots()
     epochs = [epoch.epoch for epoch in history]
@@ -31,7 +31,7 @@ def loss_curve(history: Sequence["EpochMetrics"]) -> Figure:
 
 
 def update_curve(losses: Mapping[int, float]) -> Figure:
-    """Training loss of a token by update."""
+    """Return the chart of a token's training loss by update."""
     figure = Figure(figsize=(6, 4))
     axes = figure.subplots()
     axes.plot(list(losses), list(losses.values()))
@@ -40,7 +40,7 @@ def update_curve(losses: Mapping[int, float]) -> Figure:
 
 
 def confusion_chart(counts: NDArray[Any], labels: Sequence[str]) -> Chart:
-    """Counts (true class, guessed class), in the picture as shares of the true class's rows."""
+    """Return a chart of counts (true class, predicted class), drawn as shares of the true class's rows."""
     rows = [["true \\ guessed", *labels], *([label, *row] for label, row in zip(labels, counts.tolist(), strict=True))]
     size = max(5.0, 0.28 * len(labels))
     figure = Figure(figsize=(size + 1, size))
@@ -55,11 +55,11 @@ def confusion_chart(counts: NDArray[Any], labels: Sequence[str]) -> Chart:
 
 
 def threshold_chart(curve: Sequence[tuple[float, float, float, float]], chosen: float) -> Chart:
-    """Macro precision against recall, a point each threshold (Emo Pillars Figure 8).
+    """Return a chart of macro precision against recall, one point a threshold (Emo Pillars Figure 8).
 
     Args:
-        curve: (threshold, macro precision, recall, F1), thresholds rising.
-        chosen: the threshold in use, marked.
+        curve: (threshold, macro precision, recall, F1), thresholds increasing.
+        chosen: the threshold in use, which is marked.
     """
     figure = Figure(figsize=(6, 5))
     axes = figure.subplots()

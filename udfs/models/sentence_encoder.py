@@ -1,4 +1,4 @@
-"""Sentence-BERT: a turn's embedding, the same whatever texts it is embedded with (EDOS 3.3)."""
+"""Sentence-BERT embeddings of turns, which do not depend on the other texts of the batch (EDOS 3.3)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from conf.errors import InputError
-from udfs.models.batches import Encoded, answers_alike, collate
+from udfs.models.batches import Encoded, answers_alike, collate, unweighted
+from udfs.models.pretrained import LOCAL, reading, require_safetensors
 
 Vectors = NDArray[np.float32]
 
@@ -18,8 +18,7 @@ Vectors = NDArray[np.float32]
 class SentenceEncoder(nn.Module):
     """A sentence-transformers model: its tokenizer, encoder, pooling and, where it has one, normalisation.
 
-    The library reads the model and computes it. The batches are ours, each of one width, so that no embedding
-    depends on its neighbours' lengths.
+    All rows of a batch have one width, so that no embedding depends on the lengths of other texts.
     """
 
     def __init__(self, network: Any) -> None:
@@ -29,42 +28,28 @@ class SentenceEncoder(nn.Module):
 
     @classmethod
     def load(cls, folder: str | Path) -> "SentenceEncoder":
-        """Read a model's folder: safetensors only, no code from it, in fp32.
+        """Read a model's folder in fp32: safetensors only, and no code.
 
-        A folder without sentence-transformers' own files is an encoder, pooled by the mean.
+        A folder without the files of sentence-transformers is read as an encoder with mean pooling.
 
         Raises:
             InputError: `folder` holds no safetensors, or not a model that the library knows.
         """
         folder = Path(folder)
-        if not any(folder.rglob("*.safetensors")):
-            raise InputError(f"{folder}: no .safetensors weights: only safetensors are read")
+        require_safetensors(folder, "**/*.safetensors")
         from sentence_transformers import SentenceTransformer
 
-        from udfs.models.classifiers.classifier import quiet
-
-        try:
-            with quiet():
-                network = SentenceTransformer(
-                    str(folder),
-                    device="cpu",
-                    local_files_only=True,
-                    trust_remote_code=False,
-                    model_kwargs={"use_safetensors": True},
-                )
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(f"{folder}: sentence-transformers cannot read it ({reason})") from None
+        with reading(folder, TypeError, library="sentence-transformers"):
+            network = SentenceTransformer(str(folder), device="cpu", model_kwargs={"use_safetensors": True}, **LOCAL)
         return cls(network.float().eval())
 
     @torch.inference_mode()
     def embed(self, texts: Sequence[str], batch_size: int) -> Vectors:
-        """One row a text, as the model gives it: of length 1 only where the model normalises."""
+        """Return one row a text; rows have length 1 only where the model normalises."""
         if not texts:
             return np.empty((0, 0), dtype=np.float32)
         ids = self.network.tokenizer(list(texts), truncation=True, max_length=self.max_tokens)["input_ids"]
-        rows = [Encoded(tuple(row), (1.0,) * len(row)) for row in ids]
-        return torch.stack(answers_alike(rows, batch_size, self.max_tokens, self._vectors)).numpy()
+        return torch.stack(answers_alike(unweighted(ids), batch_size, self.max_tokens, self._vectors)).numpy()
 
     def _vectors(self, rows: Sequence[Encoded], width: int) -> list[Tensor]:
         device = next(self.network.parameters()).device

@@ -1,4 +1,4 @@
-"""What a model supplies to be trained, and what a training gives back."""
+"""The interface of a trainable model, and the result of a training."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from conf.training_options import TrainingOptions
 
 
 class TrainingRows(NamedTuple):
-    """The rows of a training; ``last`` are those of the last `options.last_epochs` epochs, none: the training rows."""
+    """The rows of a training; the last `options.last_epochs` epochs use ``last``, or ``train`` where it is empty."""
 
     train: Sequence[Any]
     validation: Sequence[Any]
@@ -21,16 +21,16 @@ class TrainingRows(NamedTuple):
 
 
 class EncodedRows(TrainingRows):
-    """The same as a model's `forward` takes them."""
+    """Training rows in the form that a model's `forward` takes."""
 
 
 @dataclass(frozen=True)
 class EpochMetrics:
-    """One epoch.
+    """The metrics of one epoch.
 
     Attributes:
-        train_loss, validation_loss: means; the training one with label smoothing and dropout.
-        validation: further figures on the validation rows.
+        train_loss, validation_loss: means; the training loss includes label smoothing and dropout.
+        validation: further metrics on the validation rows.
     """
 
     epoch: int
@@ -40,7 +40,7 @@ class EpochMetrics:
     seconds: float
 
     def flat(self) -> dict[str, float]:
-        """Return all figures by name, as tracking has them."""
+        """Return all metrics by the names that are logged."""
         further = {f"validation_{name}": value for name, value in self.validation.items()}
         losses = {"train_loss": self.train_loss, "validation_loss": self.validation_loss}
         return {"epoch": self.epoch, **losses, **further, "seconds": self.seconds}
@@ -51,13 +51,11 @@ class TrainingResult:
     """A finished training.
 
     Attributes:
-        path: folder of the model of the epoch that was kept.
-        metrics: that model's figures on the validation rows.
-        history: every epoch.
-        best_epoch: the one that was kept, from 1.
-        seconds: of training, those before an interruption counted.
-        options: as given.
-        hardware: what was chosen of it: device, precision, threads.
+        path: folder of the kept epoch's model.
+        metrics: that model's metrics on the validation rows.
+        best_epoch: number of the kept epoch, from 1.
+        seconds: of training, including the time before an interruption.
+        hardware: chosen device, precision and threads.
     """
 
     path: Path
@@ -73,11 +71,11 @@ class TrainableModel(nn.Module):
     """A model that the training loop can train.
 
     Attributes:
-        kind: its name in folders and in the registry.
+        kind: name in folders and in the registry.
         row, schema: an encoded row, and its columns in Parquet.
-        sharded: whether the processes of a training hold a part of it each: for models too large for one device.
-        loss_metric: the validation loss among what `validate` returns.
-        epoch_metrics: further ones that are told of each epoch.
+        sharded: whether each process of a training holds a part of the model, which is too large for one device.
+        loss_metric: name of the validation loss in the result of `validate`.
+        epoch_metrics: names of further metrics that are logged for each epoch.
     """
 
     kind: ClassVar[str]
@@ -88,19 +86,19 @@ class TrainableModel(nn.Module):
     epoch_metrics: ClassVar[tuple[str, ...]]
 
     def encode_rows(self, rows: Sequence[Any]) -> Sequence[Any]:
-        """Return training rows as `forward` takes them; here they are that already."""
+        """Return training rows in the form that `forward` takes; by default they are unchanged."""
         return rows
 
     @abstractmethod
     def check(self, rows: Sequence[Any], what: str) -> None:
-        """Raise an `InputError` where encoded rows cannot be learned from; `what` names them."""
+        """Raise an `InputError` for encoded rows that cannot be trained on; `what` names the rows."""
 
     def lengths(self, rows: Sequence[Any]) -> list[int]:
-        """Return what each encoded row costs, in tokens: rows of like length are batched."""
+        """Return the length of each encoded row in tokens, by which rows are batched."""
         return [len(row.ids) for row in rows]
 
     def counted(self, rows: Sequence[Any]) -> int:
-        """Return how many units the loss is a mean of: rows, or tokens."""
+        """Return the number of units that the loss is a mean of: rows or tokens."""
         return len(rows)
 
     @abstractmethod
@@ -109,21 +107,21 @@ class TrainableModel(nn.Module):
 
     @abstractmethod
     def validate(self, rows: Sequence[Any], batch_size: int) -> dict[str, float]:
-        """Return figures on encoded rows, `loss_metric` and `epoch_metrics` among them."""
+        """Return metrics on encoded rows, `loss_metric` and `epoch_metrics` among them."""
 
     def settle(self, metrics: Mapping[str, float]) -> None:
-        """Take what was chosen on validation rows, before the model is saved."""
+        """Set the values that were chosen on validation rows, before the model is saved."""
 
     def learning_rates(self, options: TrainingOptions) -> dict[str, float]:
-        """Return each trained parameter's rate."""
+        """Return each trained parameter's learning rate."""
         return {name: options.learning_rate for name, value in self.named_parameters() if value.requires_grad}
 
     def blocks(self) -> list[nn.Module]:
-        """Return the layers that follow each other: what a sharded training holds whole, one at a time."""
+        """Return the consecutive layers that a sharded training gathers one at a time."""
         return []
 
     def stored(self) -> tuple[Path, dict[str, Any]] | None:
-        """Return the folder that the model was read from and what `load` was told, where it need not be saved again."""
+        """Return the folder that the model was read from and the arguments of `load`; None if it must be saved."""
         return None
 
     @classmethod
@@ -133,8 +131,8 @@ class TrainableModel(nn.Module):
 
     @abstractmethod
     def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
-        """Write the model to `folder`, without pickles, and return it.
+        """Write the model to `folder` without pickles, and return the folder.
 
         Args:
-            weights: by parameter, where the model itself does not hold them.
+            weights: by parameter, where the model does not hold them.
         """

@@ -1,4 +1,4 @@
-"""The state of a training after an epoch, on disk without pickles: a killed training goes on from the last one."""
+"""Checkpoints of a training after each epoch, without pickles; a killed training resumes from the last one."""
 
 import hashlib
 import json
@@ -23,22 +23,22 @@ Parts = Mapping[str, Mapping[str, Tensor]]
 
 
 def weights_of(model: nn.Module, keep: bool = True) -> dict[str, Tensor]:
-    """Return a copy of the parameters on the CPU; those that layers share are there once.
+    """Return a copy of the parameters on the CPU; parameters that layers share occur once.
 
-    Of a sharded model all processes give their parts; those that do not ``keep`` the whole get nothing.
+    For a sharded model all processes must call it. Processes without ``keep`` return an empty dictionary.
     """
     return _gathered(((name, value.detach()) for name, value in model.named_parameters()), keep)
 
 
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Write what `weights_of` gave into the model."""
+    """Copy the result of `weights_of` into the model."""
     with torch.no_grad():
         for name, value in model.named_parameters():
-            value.copy_(_own_part(weights[name], value))
+            value.copy_(_local_part(weights[name], value))
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer, keep: bool = True) -> dict[str, Tensor]:
-    """Return a copy of the optimizer's tensors, whole as those of `weights_of`, named ``<parameter>.<name>``."""
+    """Return a copy of the optimizer's unsharded tensors, named ``<parameter>.<name>``; see `weights_of`."""
     states = optimizer.state_dict()["state"]
     return _gathered(
         ((f"{place}.{name}", value) for place, state in states.items() for name, value in state.items()), keep
@@ -46,19 +46,19 @@ def optimizer_state(optimizer: torch.optim.Optimizer, keep: bool = True) -> dict
 
 
 def put_optimizer_state(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Write what `optimizer_state` gave into the optimizer."""
+    """Copy the result of `optimizer_state` into the optimizer."""
     states: dict[int, dict[str, Tensor]] = {}
     parameters = [value for group in optimizer.param_groups for value in group["params"]]
     for key, value in tensors.items():
         place, name = key.split(".", 1)
         like = parameters[int(place)]
-        whole = value.shape == like.shape  # a count of steps is none's part
-        states.setdefault(int(place), {})[name] = _own_part(value, like) if whole else value
+        sharded = value.shape == like.shape  # a step counter is not sharded
+        states.setdefault(int(place), {})[name] = _local_part(value, like) if sharded else value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": states})
 
 
 def _gathered(tensors: Iterable[tuple[str, Tensor]], keep: bool) -> dict[str, Tensor]:
-    """One at a time, so that no process holds more than it keeps."""
+    """Copy tensors to the CPU, one at a time to save memory."""
     found = {}
     for name, value in tensors:
         whole = value.full_tensor() if isinstance(value, DTensor) else value
@@ -67,15 +67,15 @@ def _gathered(tensors: Iterable[tuple[str, Tensor]], keep: bool) -> dict[str, Te
     return found
 
 
-def _own_part(whole: Tensor, like: Tensor) -> Tensor:
-    """This process's part of a tensor that all have, where ``like`` is such a part."""
+def _local_part(whole: Tensor, like: Tensor) -> Tensor:
+    """Return this process's part of a tensor where ``like`` is sharded, else the whole tensor."""
     if not isinstance(like, DTensor):
         return whole
     return distribute_tensor(whole.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
 
 
 def random_state() -> dict[str, Tensor]:
-    """Return the state of this process's random numbers."""
+    """Return the states of this process's random number generators."""
     states = {"cpu": torch.get_rng_state()}
     if torch.cuda.is_available():
         states["cuda"] = torch.cuda.get_rng_state()
@@ -83,7 +83,7 @@ def random_state() -> dict[str, Tensor]:
 
 
 def put_random_state(states: Mapping[str, Tensor]) -> None:
-    """Go on with the random numbers from what `random_state` gave."""
+    """Restore the result of `random_state`."""
     if "cpu" in states:
         torch.set_rng_state(states["cpu"])
     if torch.cuda.is_available() and "cuda" in states:
@@ -91,7 +91,7 @@ def put_random_state(states: Mapping[str, Tensor]) -> None:
 
 
 def training_digest(model: TrainableModel, rows: EncodedRows, options: TrainingOptions) -> str:
-    """Return the sha256 of start, encoded rows and options; of these not the device, which each process has its own."""
+    """Return the sha256 of initial weights, encoded rows and options; the device is excluded, as processes differ."""
     total = hashlib.sha256(json.dumps([model.kind, options.model_dump(mode="json", exclude={"device"})]).encode())
     for some in rows:
         total.update(f"{len(some)}\n".encode())
@@ -104,18 +104,18 @@ def training_digest(model: TrainableModel, rows: EncodedRows, options: TrainingO
 
 
 class Checkpoints:
-    """A training's checkpoints in a folder, the newest alone.
+    """A folder with the newest checkpoint of a training.
 
     Args:
         folder: readable by all processes of the training.
-        training: what tells this training from any other; checkpoints of another are not gone on from.
+        training: digest of the training; checkpoints with another digest are ignored.
     """
 
     def __init__(self, folder: Path, training: str) -> None:
         self.folder, self.training = folder, training
 
     def save(self, epoch: int, parts: Parts, course: Mapping[str, Any]) -> None:
-        """Keep the state after `epoch`; `course` is what JSON can write."""
+        """Write the state after `epoch`, and delete older checkpoints; `course` must be JSON-serializable."""
         with filling(self.folder / f"epoch-{epoch:05d}") as scratch:
             for name, tensors in parts.items():
                 save_file(dict(tensors), scratch / f"{name}.safetensors")
@@ -125,7 +125,7 @@ class Checkpoints:
             shutil.rmtree(older, ignore_errors=True)
 
     def newest(self) -> tuple[dict[str, Any], Parts] | None:
-        """Return the newest course and its tensors; None where this training has no checkpoint that can be read."""
+        """Return the newest course and its tensors; None where this training has no readable checkpoint."""
         for folder in reversed(self._kept()):
             try:
                 course = json.loads((folder / COURSE).read_text(encoding="utf-8"))
@@ -136,7 +136,7 @@ class Checkpoints:
         return None
 
     def clear(self) -> None:
-        """Forget all of them: the training has ended."""
+        """Delete the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _kept(self) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The processes that train one model together: each takes its part of every batch, all make the same update."""
+"""The processes that train one model together: each computes a part of every batch, and all make the same update."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ TIMEOUT = timedelta(minutes=30)
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """One process's place among those of a training; alone unless `process_group` says otherwise.
+    """The rank of a process among those of a training; by default it is the only one.
 
     Attributes:
-        sharded: each process holds a part of the parameters, of their gradients and of the optimizer's state,
-            and the whole of one block at a time: for models that are too large for one device.
+        sharded: each process holds a part of the parameters, gradients and optimizer state, and gathers one block at
+            a time, for models that are too large for one device.
     """
 
     rank: int = 0
@@ -33,17 +33,17 @@ class ProcessGroup:
 
     @property
     def leads(self) -> bool:
-        """Whether this process writes and speaks for all."""
+        """Return whether this process writes files and logs."""
         return self.rank == 0
 
-    def own_rows(self, rows: int) -> range:
-        """The places of `rows` rows that are this process's own; no two processes share one."""
+    def local_rows(self, rows: int) -> range:
+        """Return the indices of this process's share of `rows` rows."""
         return range(self.rank, rows, self.size)
 
     def wrap(self, model: nn.Module, blocks: Sequence[nn.Module] = ()) -> nn.Module:
-        """The network whose gradients are averaged over the group; `model` itself when alone.
+        """Return the network whose gradients are averaged over the group; `model` if there is one process.
 
-        A sharded group's parameters are others afterwards: an optimizer is made after it.
+        A sharded group replaces the model's parameters, so the optimizer must be created afterwards.
         """
         if self.size == 1:
             return model
@@ -51,11 +51,11 @@ class ProcessGroup:
             for block in [*blocks, model]:
                 fully_shard(block)
             return model
-        # An encoder's own pooler, which no classifier here uses, never gets a gradient.
+        # The encoder's pooler is unused by the classifiers and gets no gradient.
         return DistributedDataParallel(model, find_unused_parameters=True)
 
     def accumulate(self, network: nn.Module, last: bool) -> AbstractContextManager[Any]:
-        """Around a micro-batch: gradients travel with the `last` one of an update only."""
+        """Return the context manager of a micro-batch; only the `last` one of an update exchanges gradients."""
         if isinstance(network, FSDPModule):
             network.set_requires_gradient_sync(last)
         if self.size == 1 or self.sharded or last:
@@ -64,7 +64,7 @@ class ProcessGroup:
         return network.no_sync()
 
     def total(self, value: float, device: torch.device) -> float:
-        """The sum of the processes' values."""
+        """Return the sum of the processes' values."""
         if self.size == 1:
             return value
         sums = torch.tensor(value, dtype=torch.float64, device=device)
@@ -80,7 +80,7 @@ class ProcessGroup:
         return values
 
     def barrier(self) -> None:
-        """Until all are here: torchrun stops everybody when one process ends badly, be the others still writing."""
+        """Wait for all processes: when one fails, torchrun stops the others even while they write."""
         if self.size > 1:
             distributed.barrier()
 
@@ -90,24 +90,24 @@ ALONE = ProcessGroup()
 
 @contextmanager
 def process_group(device: str) -> Iterator[tuple[ProcessGroup, str]]:
-    """Return this process's group and device, from the environment that torchrun sets: NCCL on GPUs, else gloo.
+    """Yield this process's group and device, from torchrun's environment variables: NCCL on GPUs, else gloo.
 
     Args:
-        device: `auto`, `cpu` or `cuda`; each process of a machine takes the GPU of its local rank.
+        device: `auto`, `cpu` or `cuda`; each process uses the GPU of its local rank.
 
     Raises:
         InputError: fewer GPUs than processes on this machine.
     """
     on_gpu = device.startswith("cuda") or (device == "auto" and torch.cuda.is_available())
-    own = "cpu"
+    local_device = "cpu"
     if on_gpu:
         local, gpus = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
         if local >= gpus:
             raise InputError(f"training.processes needs a GPU for each process, this machine has {gpus}: use fewer")
-        own = f"cuda:{local}"
+        local_device = f"cuda:{local}"
         torch.cuda.set_device(local)
     distributed.init_process_group("nccl" if on_gpu else "gloo", timeout=TIMEOUT)
     try:
-        yield ProcessGroup(distributed.get_rank(), distributed.get_world_size()), own
+        yield ProcessGroup(distributed.get_rank(), distributed.get_world_size()), local_device
     finally:
         distributed.destroy_process_group()

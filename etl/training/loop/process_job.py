@@ -1,10 +1,11 @@
-"""What a training passes to its processes, and they pass back, by a folder: rows as Parquet, all else as JSON."""
+"""The files between a training's driver and its processes: rows as Parquet, job and result as JSON."""
 
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from pydoc import locate
 from typing import Any
@@ -36,36 +37,36 @@ KINDS: Mapping[str, type[TrainableModel]] = {
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """What each process needs to know beside the rows.
+    """The description of a training for each process.
 
     Attributes:
-        kind: of ``KINDS``.
-        start: the model's folder, which all processes see.
-        options: of the training; the device is each process's own.
-        checkpoints: folder that all processes see, or None.
-        told: what the kind's ``load`` is told beside the folder.
+        kind: key of ``KINDS``.
+        start: folder of the initial model, shared by all processes.
+        options: of the training; each process sets its device.
+        checkpoints: folder shared by all processes, or None.
+        load_options: keyword arguments of the model's ``load``.
     """
 
     kind: str
     start: str
     options: TrainingOptions
     checkpoints: str | None = None
-    told: Mapping[str, Any] = field(default_factory=dict)
+    load_options: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, rows: EncodedRows, folder: Path) -> None:
         """Write the job and its encoded rows to `folder`."""
         for name, some in rows._asdict().items():
             write_rows(some, KINDS[self.kind].schema, folder / name)
         options = type(self.options)
-        own = {"class": f"{options.__module__}.{options.__qualname__}", **self.options.model_dump(mode="json")}
-        (folder / JOB).write_text(json.dumps({**vars(self), "options": own}), encoding="utf-8")
+        values = {"class": f"{options.__module__}.{options.__qualname__}", **self.options.model_dump(mode="json")}
+        (folder / JOB).write_text(json.dumps({**vars(self), "options": values}), encoding="utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> tuple["TrainingJob", EncodedRows]:
-        """Return what `write` wrote.
+        """Read the job and the rows that `write` wrote.
 
         Raises:
-            InputError: this machine does not see the folder.
+            InputError: the folder cannot be read on this machine.
         """
         try:
             job = json.loads((folder / JOB).read_text(encoding="utf-8"))
@@ -80,7 +81,7 @@ class TrainingJob:
 
 
 def write_rows(rows: Sequence[Sequence[Any]], schema: pa.Schema, folder: Path, shard_rows: int = SHARD_ROWS) -> None:
-    """Write rows, a value a column of `schema`, to `folder` as Parquet files, named in the rows' order."""
+    """Write rows with the columns of `schema` to `folder` as Parquet files, numbered in the rows' order."""
     folder.mkdir(parents=True)
     for number, first in enumerate(range(0, len(rows), shard_rows)):
         columns = list(zip(*rows[first : first + shard_rows], strict=True))
@@ -88,7 +89,7 @@ def write_rows(rows: Sequence[Sequence[Any]], schema: pa.Schema, folder: Path, s
 
 
 def read_rows(folder: Path, model: type[TrainableModel]) -> list[Any]:
-    """Return the rows of a kind of model that `write_rows` wrote, in the same order."""
+    """Return the rows of a model that `write_rows` wrote, in the same order."""
     rows: list[Any] = []
     for shard in sorted(folder.glob("*.parquet")):
         columns = (column.to_pylist() for column in parquet.read_table(shard, schema=model.schema).columns)
@@ -99,9 +100,9 @@ def read_rows(folder: Path, model: type[TrainableModel]) -> list[Any]:
 
 
 def train_in_this_process(folder: Path) -> None:
-    """Train in this process with the others of its group; the one that leads writes model and result to `folder`.
+    """Train in this process as a member of its group; the leading process writes model and result to `folder`.
 
-    Every process reads all rows and draws the same batches, so that any number of them makes the same updates.
+    Every process reads all rows and draws the same batches, so the updates do not depend on the number of processes.
     """
     with record_failure(folder):
         job, rows = TrainingJob.read(folder)
@@ -112,11 +113,10 @@ def train_in_this_process(folder: Path) -> None:
                 replace(group, sharded=model.sharded), Path(job.checkpoints) if job.checkpoints else None,
                 on_update=losses.__setitem__,
             )  # fmt: skip
-            # Without its number: each process has its own GPU by default.
+            # Without the GPU's number: the process has set its default GPU.
             options = job.options.model_copy(update={"device": device.partition(":")[0]})
-            result = train_model(
-                lambda: model.load(Path(job.start), **job.told), rows, options, folder / MODEL, context
-            )  # fmt: skip
+            start = partial(model.load, Path(job.start), **job.load_options)
+            result = train_model(start, rows, options, folder / MODEL, context)
             if group.leads:
                 (folder / UPDATES).write_text(json.dumps(losses), encoding="utf-8")
                 write_result(folder, result)
@@ -125,7 +125,7 @@ def train_in_this_process(folder: Path) -> None:
 
 @contextmanager
 def record_failure(folder: Path) -> Iterator[None]:
-    """Leave the reason of an error inside in `folder`, for `failure`: torchrun tells nobody."""
+    """Write an error's message to `folder`, where `failure` reads it: torchrun does not pass it on."""
     try:
         yield
     except Exception as error:
@@ -136,35 +136,36 @@ def record_failure(folder: Path) -> Iterator[None]:
 
 
 def failure(folder: Path) -> Exception:
-    """Return why the training in `folder` failed, in one line: bad input first, then the lowest rank's reason."""
+    """Return the error of a failed training with a one-line reason: bad input first, then the lowest rank's reason."""
     for kind, error in (("input", InputError), ("failure", RuntimeError)):
         for note in sorted(folder.glob(f"{FAILED}-{kind}-*.txt")):
             line = next(iter(note.read_text("utf-8").strip().splitlines()), "no reason given")[:500]
             return error(line if error is InputError else f"a training process failed: {line}")
     return RuntimeError(
-        f"the training's processes left no word in {folder}: see their logs, and that all machines share models.folder"
+        f"the training's processes wrote no reason to {folder}: check their logs, "
+        "and that all machines share models.folder"
     )
 
 
 def write_result(folder: Path, result: TrainingResult) -> None:
-    """Write what came of a training, for `read_result`: the last that is written."""
+    """Write a training's result for `read_result`, after all other files."""
     facts: dict[str, Any] = {name: getattr(result, name) for name in ("metrics", "best_epoch", "seconds", "hardware")}
     facts["history"] = [asdict(epoch) for epoch in result.history]
-    begun = folder / f"{RESULT}.begun"
-    begun.write_text(json.dumps(facts), encoding="utf-8")
-    begun.replace(folder / RESULT)
+    temporary = folder / f"{RESULT}.begun"
+    temporary.write_text(json.dumps(facts), encoding="utf-8")
+    temporary.replace(folder / RESULT)
 
 
 def finished(folder: Path) -> bool:
-    """Return whether all was written and no process tells of a failure: what goes wrong afterwards changes nothing."""
+    """Return whether the result was written and no process failed; later errors do not matter."""
     return (folder / RESULT).exists() and not any(folder.glob(f"{FAILED}-*.txt"))
 
 
 def read_result(folder: Path, options: TrainingOptions) -> TrainingResult:
-    """Return what came of the training in `folder`.
+    """Return the result of the training in `folder`.
 
     Raises:
-        InputError: the leading process wrote it where this one does not see it.
+        InputError: the folder has no result, because the machines do not share it.
     """
     try:
         facts = json.loads((folder / RESULT).read_text(encoding="utf-8"))
@@ -175,6 +176,6 @@ def read_result(folder: Path, options: TrainingOptions) -> TrainingResult:
 
 
 def read_updates(folder: Path) -> dict[int, float]:
-    """Return each update's number and mean loss; those before an interruption are not among them."""
+    """Return each update's number and mean loss, without the updates before an interruption."""
     path = folder / UPDATES
     return {int(number): loss for number, loss in json.loads(path.read_text("utf-8")).items()} if path.is_file() else {}

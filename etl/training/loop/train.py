@@ -1,4 +1,4 @@
-"""The training loop of all models: epochs, updates from micro-batches, the best epoch, going on after a kill."""
+"""The training loop of all models, with gradient accumulation, selection of the best epoch and checkpoints."""
 
 import math
 import time
@@ -23,8 +23,7 @@ from etl.training.loop.checkpoints import (
     training_digest,
     weights_of,
 )
-from etl.training.loop.optimization import adamw, go_to_step, schedule
-from etl.training.loop.optimizer_step import OptimizerStep
+from etl.training.loop.optimization import OptimizerStep, adamw, go_to_step, schedule
 from etl.training.loop.process_group import ALONE, ProcessGroup
 from etl.training.loop.reproducible import reproducible
 from udfs.devices import hardware_parameters, training_device
@@ -36,16 +35,16 @@ PROGRESS_SECONDS = 15.0
 
 @dataclass(frozen=True)
 class TrainingContext:
-    """Where a training runs, and whom it tells.
+    """The processes, checkpoints and callbacks of a training.
 
     Attributes:
         group: the processes that train the model together; all of them call `train_model` with the same rows.
-        checkpoints: folder for the state after each epoch, for this training alone. A training of the same start,
-            rows and options that finds one there goes on from it, to the same weights; it is empty in the end.
-        on_epoch: told each epoch that is done.
-        on_update: told each update's number, from 1, and its mean loss.
-        say: told lines for people.
-        elsewhere: trains in other processes, in `train_model`'s place.
+        checkpoints: folder for the state after each epoch, used by this training alone. A training of the same start,
+            rows and options resumes from it, to the same weights. It is deleted at the end.
+        on_epoch: called after each epoch.
+        on_update: called with each update's number, from 1, and its mean loss.
+        say: called with lines of progress.
+        elsewhere: replaces `train_model` to train in other processes.
     """
 
     group: ProcessGroup = ALONE
@@ -63,15 +62,15 @@ def train_model(
     out_dir: Path,
     context: TrainingContext | None = None,
 ) -> TrainingResult:
-    """Train a model and save the epoch of the lowest validation loss, or the last, to `out_dir`.
+    """Train a model, and save the epoch of the lowest validation loss, or the last epoch, to `out_dir`.
 
     Args:
-        start: makes the model; it is called when torch is seeded.
-        rows: as the model's `encode_rows` takes them.
+        start: returns the model; it is called after torch is seeded.
+        rows: in the form that the model's `encode_rows` takes.
 
     Raises:
-        InputError: no rows, or rows that the model cannot learn from.
-        ArithmeticError: the loss is no longer a number.
+        InputError: no rows, or rows that the model cannot be trained on.
+        ArithmeticError: the loss is not finite.
     """
     context = context or TrainingContext()
     if context.elsewhere is not None:
@@ -79,25 +78,24 @@ def train_model(
     with reproducible(options):
         model = start()
         if not context.group.leads:
-            torch.manual_seed(options.seed + context.group.rank)  # a dropout of its own
+            torch.manual_seed(options.seed + context.group.rank)  # another dropout in each process
         return _Training(model, encoded(model, rows), options, context).run(out_dir)
 
 
 def encoded(model: TrainableModel, rows: TrainingRows) -> EncodedRows:
-    """Return the rows as the model's `forward` takes them."""
+    """Return the rows in the form that the model's `forward` takes."""
     return rows if isinstance(rows, EncodedRows) else EncodedRows(*map(model.encode_rows, rows))
 
 
 @dataclass
 class _State:
-    """What a checkpoint carries beside tensors."""
+    """The part of a checkpoint that is not tensors; `metrics` are those of the kept epoch."""
 
     history: list[EpochMetrics] = field(default_factory=list)
     updates: int = 0
     seconds: float = 0.0
     scale: dict[str, Any] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
-    """Of the epoch that is kept."""
 
     @property
     def best(self) -> EpochMetrics:
@@ -105,19 +103,17 @@ class _State:
 
 
 class _Training:
-    """A training from its first epoch, or the one after its last checkpoint, to its end."""
+    """A training from its first epoch, or from its last checkpoint, to its end."""
 
     def __init__(
         self, model: TrainableModel, rows: EncodedRows, options: TrainingOptions, context: TrainingContext
     ) -> None:  # fmt: skip
         self.model, self.rows, self.options, self.group = model, rows, options, context.group
-        for name, some in zip(("training", "validation", "last epochs'"), rows, strict=True):
-            if some or name != "last epochs'":
-                model.check(some, name)
-        quiet = not self.group.leads
-        self.on_epoch = None if quiet else context.on_epoch
-        self.on_update = None if quiet else context.on_update
-        self.say = (lambda line: None) if quiet else context.say
+        model.check(rows.train, "training")
+        model.check(rows.validation, "validation")
+        if rows.last:
+            model.check(rows.last, "last epochs'")
+        self.context = context if self.group.leads else TrainingContext(say=lambda line: None)
         self.checkpoints = None
         if context.checkpoints is not None:
             self.checkpoints = Checkpoints(context.checkpoints, training_digest(model, rows, options))
@@ -125,26 +121,23 @@ class _Training:
         model.to(device)
         self.network = self.group.wrap(model, model.blocks())
         optimizer = adamw(model, options)
-        ending = min(options.last_epochs, options.epochs) if rows.last else 0
-        self.course = [rows.train] * (options.epochs - ending) + [rows.last] * ending
-        self.steps = [math.ceil(len(some) / options.effective_batch) for some in self.course]
+        last = min(options.last_epochs, options.epochs) if rows.last else 0
+        self.epoch_rows = [rows.train] * (options.epochs - last) + [rows.last] * last
+        self.steps = [math.ceil(len(some) / options.effective_batch) for some in self.epoch_rows]
         scheduler = schedule(optimizer, options, sum(self.steps))
         self.stepper = OptimizerStep(model, optimizer, scheduler, options, device)
-        self.average = self._averaged()
+        self.average: AveragedModel | None = None
+        if options.average_decay != 0:
+            if self.group.sharded:
+                raise InputError("average_decay cannot be used with a sharded model: set it to 0")
+            self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(options.average_decay))
         self.shuffler = torch.Generator().manual_seed(options.seed)
         self.state = _State()
         self.best: dict[str, Tensor] | None = None
 
-    def _averaged(self) -> AveragedModel | None:
-        if self.options.average_decay == 0:
-            return None
-        if self.group.sharded:
-            raise InputError("average_decay is for models that are whole in every process: set it to 0")
-        return AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(self.options.average_decay))
-
     @property
     def trained(self) -> TrainableModel:
-        """The model to judge and keep: of the averaged weights, where they are averaged."""
+        """The model to validate and save, with averaged weights if they are averaged."""
         return self.model if self.average is None else self.average.module  # type: ignore[return-value]
 
     def run(self, out_dir: Path) -> TrainingResult:
@@ -153,39 +146,39 @@ class _Training:
         for epoch in range(len(state.history) + 1, options.epochs + 1):
             if self._out_of_patience():
                 break
-            self._one_epoch(epoch)
-            if self.on_epoch is not None:
-                self.on_epoch(state.history[-1])
+            self._run_epoch(epoch)
+            if self.context.on_epoch is not None:
+                self.context.on_epoch(state.history[-1])
             self._checkpoint(epoch)
-        path = self._saved(out_dir)
+        path = self._save(out_dir)
         if self.checkpoints is not None and self.group.leads:
             self.checkpoints.clear()
         kept = state.best if options.keep == "best" else state.history[-1]
         hardware, history = hardware_parameters(options.precision, options.device), tuple(state.history)
         return TrainingResult(path, state.metrics, history, kept.epoch, state.seconds, options, hardware)
 
-    def _one_epoch(self, epoch: int) -> None:
-        """Learn, validate, and keep the weights where they are the best so far."""
+    def _run_epoch(self, epoch: int) -> None:
+        """Train, validate, and keep the weights if they are the best so far."""
         state, began = self.state, time.monotonic()
-        train_loss = self._learned(epoch)
+        train_loss = self._train_epoch(epoch)
         metrics = self.trained.validate(self.rows.validation, self.options.batch_size)
         seconds = time.monotonic() - began
-        told = {name: metrics[name] for name in self.model.epoch_metrics}
+        further = {name: metrics[name] for name in self.model.epoch_metrics}
         loss = metrics[self.model.loss_metric]
         state.seconds += seconds
-        state.history.append(EpochMetrics(epoch, train_loss, loss, told, seconds))
-        self.say(_line(state.history[-1], self.options.epochs))
+        state.history.append(EpochMetrics(epoch, train_loss, loss, further, seconds))
+        self.context.say(_line(state.history[-1], self.options.epochs))
         best = state.best is state.history[-1]
         if best or self.options.keep == "last":
             state.metrics = metrics
         if best and self.options.keep == "best":
             self.best = weights_of(self.trained, self.group.leads or not self.group.sharded)
 
-    def _learned(self, epoch: int) -> float:
-        """Go over the epoch's rows, and return their mean loss."""
+    def _train_epoch(self, epoch: int) -> float:
+        """Train on the epoch's rows, and return their mean loss."""
         self.model.train()
-        rows, steps = self.course[epoch - 1], self.steps[epoch - 1]
-        began = told = time.monotonic()
+        rows, steps = self.epoch_rows[epoch - 1], self.steps[epoch - 1]
+        began = reported = time.monotonic()
         total, counted = 0.0, 0
         batches = batches_alike(self.model.lengths(rows), self.options.effective_batch, self.shuffler)
         for number, places in enumerate(batches, start=1):
@@ -193,32 +186,32 @@ class _Training:
             if not math.isfinite(loss):
                 raise ArithmeticError(f"the loss is {loss} in epoch {epoch}: lower learning_rate or use fp32")
             total, counted = total + loss, counted + count
-            if time.monotonic() - told >= PROGRESS_SECONDS:
-                told = time.monotonic()
-                left = (told - began) / number * (sum(self.steps) - self.state.updates)
-                self.say(
+            if time.monotonic() - reported >= PROGRESS_SECONDS:
+                reported = time.monotonic()
+                left = (reported - began) / number * (sum(self.steps) - self.state.updates)
+                self.context.say(
                     f"epoch {epoch}/{self.options.epochs}, step {number}/{steps}, loss {loss / max(1, count):.3f}, "
                     f"{left / 60:.1f} minutes left"
                 )
         return total / max(1, counted)
 
     def _update(self, rows: Sequence[Any]) -> tuple[float, int]:
-        """Learn from an effective batch; return the sum of its units' losses, and their number.
+        """Update the weights with an effective batch; return the sum of its units' losses, and their number.
 
-        Each process takes its part of the batch, so that the number of updates, the rows of each and its gradient
-        do not depend on how many processes there are.
+        Each process computes a part of the batch. Updates, their rows and gradients do not depend on the number of
+        processes.
         """
-        own, count = self.group.own_rows(len(rows)), self.model.counted(rows)
+        local, count = self.group.local_rows(len(rows)), self.model.counted(rows)
         size, total = self.options.batch_size, 0.0
         most = math.ceil(len(rows) / self.group.size)
         for start in range(0, most, size):
-            # A process without rows takes part all the same, with a row that does not count.
-            places = own[start : start + size]
+            # A process without rows computes one row with weight 0, because all must synchronize.
+            places = local[start : start + size]
             part = [rows[place] for place in places or [0]]
             with self.group.accumulate(self.network, last=start + size >= most):
                 with self.stepper.autocast():
                     loss = float(bool(places)) * self.network(part, self.options.label_smoothing)
-                # The group's gradients are averaged: times its size they are summed.
+                # The group averages gradients; multiplying by its size gives their sum.
                 self.stepper.backward(loss * (self.group.size / max(1, count)))
             total += float(loss.detach())
         self.stepper.step()
@@ -226,16 +219,16 @@ class _Training:
             self.average.update_parameters(self.model)
         self.state.updates += 1
         total = self.group.total(total, self.stepper.device)
-        if self.on_update is not None:
-            self.on_update(self.state.updates, total / max(1, count))
+        if self.context.on_update is not None:
+            self.context.on_update(self.state.updates, total / max(1, count))
         return total, count
 
     def _out_of_patience(self) -> bool:
         history, patience = self.state.history, self.options.patience
         return patience is not None and bool(history) and len(history) - self.state.best.epoch >= patience
 
-    def _saved(self, out_dir: Path) -> Path:
-        """Write the kept weights to `out_dir`, and to the model where it is not sharded."""
+    def _save(self, out_dir: Path) -> Path:
+        """Write the kept weights to `out_dir`, and copy them to the model if it is not sharded."""
         leads, weights = self.group.leads, self.best
         if self.group.sharded:
             weights = weights_of(self.model, leads) if weights is None else weights
@@ -249,7 +242,7 @@ class _Training:
         return self.model.save(out_dir) if leads else out_dir
 
     def _checkpoint(self, epoch: int) -> None:
-        """Keep the state after an epoch: of all processes, by the one that leads."""
+        """Write a checkpoint: the leading process writes the state of all processes."""
         if self.checkpoints is None:
             return
         leads, sharded = self.group.leads, self.group.sharded
@@ -269,7 +262,7 @@ class _Training:
         self.checkpoints.save(epoch, parts, asdict(self.state))
 
     def _restore(self) -> None:
-        """Go on from the newest checkpoint, where this training has one."""
+        """Restore the newest checkpoint of this training, if there is one."""
         found = self.checkpoints.newest() if self.checkpoints is not None else None
         if found is None:
             return
@@ -283,17 +276,18 @@ class _Training:
             put_weights(self.trained, parts["average"])
             self.average.n_averaged.fill_(self.state.updates)  # type: ignore[operator]
         self.shuffler.set_state(parts["random"]["shuffle"])
-        own = f"{self.group.rank}."
-        put_random_state({name.removeprefix(own): one for name, one in parts["random"].items() if name.startswith(own)})
+        rank = f"{self.group.rank}."
+        random = {name.removeprefix(rank): one for name, one in parts["random"].items() if name.startswith(rank)}
+        put_random_state(random)
         if self.state.scale:
             self.stepper.scaler.load_state_dict(self.state.scale)
         go_to_step(self.stepper.scheduler, self.state.updates)
-        self.say(f"goes on after epoch {len(history)}/{self.options.epochs}, from its checkpoint")
+        self.context.say(f"resumed after epoch {len(history)}/{self.options.epochs} from a checkpoint")
 
 
 def _line(epoch: EpochMetrics, epochs: int) -> str:
-    told = "".join(f"{name.replace('macro_f1', 'macro-F1')} {value:.4f}, " for name, value in epoch.validation.items())
+    further = "".join(f"{name.replace('macro_f1', 'macro-F1')} {one:.4f}, " for name, one in epoch.validation.items())
     return (
         f"epoch {epoch.epoch}/{epochs}: train loss {epoch.train_loss:.4f}, validation loss "
-        f"{epoch.validation_loss:.4f}, {told}{epoch.seconds:.0f} s"
+        f"{epoch.validation_loss:.4f}, {further}{epoch.seconds:.0f} s"
     )

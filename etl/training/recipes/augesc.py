@@ -1,33 +1,89 @@
-"""The trainings of the AugESC path: language models tuned on conversations."""
+"""The trainings of AugESC's language models on conversations: augmenters (4.1), role models (6.1), chatbots (7.1)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.augesc.sessions import held_out_sessions
-from etl.augesc.texts import learned_session
+from etl.augesc.sessions import held_out_sessions, without_greetings
+from etl.augesc.texts import learned_role, learned_session
 from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import Trained
-from etl.training.held_out_texts import HeldOutTexts, LanguageTest
+from etl.tables.outcome import Outcome, Trained
+from etl.training.held_out_texts import HeldOutTexts, LanguageTest, held_out_figures
 from etl.training.registration import Recipe, options_of, train_and_register
 from udfs.models.language.causal_language_model import CausalLanguageModel, Piece
 from udfs.models.loader import ResolvedModel, resolve
 from udfs.models.trainable import TrainingRows
 
 Pieces = Callable[[Sequence[dict[str, str]]], list[Piece]]
+COMPARED = {"chatbot": "esconv", "augmented_chatbot": "esconv, then augesc"}
+"""The two chatbots (AugESC 7.1) and their training data; AugESC includes ESConv, so it is not used alone."""
 
 
 def train_and_register_augmenter(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
     """Tune the base model on the drawn sessions (AugESC 4.1), and measure perplexity before and after.
 
     Raises:
-        InputError: no sessions were drawn, or none are left to measure on.
+        InputError: there are no drawn or no held-out sessions.
     """
     start = resolve(run.settings.models.augmenter_base, Path(run.folder), share=run.all_settings.models.share)
     held = held_out_sessions(sessions, drawn, run.all_settings.training.augmenter.held_out)
     return train_and_register(tuning_recipe(run, "augmenter", start, drawn, held, learned_session), run)
+
+
+def train_and_register_speaker(model: str, role: str, drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
+    """Tune a model of one speaker's utterances on the sessions of ESConv that are not held out.
+
+    Args:
+        model: its key under ``models`` and ``training``.
+        role: seeker or supporter.
+        drawn: ``augesc.training_sessions``, which are never held out.
+        sessions: ``augesc.sessions``.
+    """
+    settings = run.all_settings.models
+    start = resolve(settings.dialogue_base, Path(run.folder), share=settings.share)
+    held = held_out_sessions(sessions, drawn, options_of(run, model).held_out)
+    rest = sessions.where(~F.col("contrast")).join(held.select("session_id"), "session_id", "left_anti")
+    learned = rest.select("session_id", without_greetings(F.col("turns")).alias("turns"))
+    return train_and_register(tuning_recipe(run, model, start, learned, held, partial(learned_role, role=role)), run)
+
+
+def train_and_register_augmented_chatbot(
+    conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
+) -> Trained:
+    """Tune the chatbot further on AugESC (7.1), and measure perplexity before and after."""
+    model = "augmented_chatbot"
+    held = held_out_sessions(sessions, drawn, options_of(run, model).held_out)
+    learned = conversations.select(F.col("conversation_id").alias("session_id"), "turns")
+    pieces = partial(learned_role, role="supporter")
+    return train_and_register(tuning_recipe(run, model, run.models["chatbot"], learned, held, pieces), run)
+
+
+def compared_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
+    """Return each chatbot's perplexity of the supporters' utterances in the held-out sessions of ESConv.
+
+    Returns:
+        Outcome of ``augesc.chatbots``.
+    """
+    options = options_of(run, "chatbot")
+    held_out = held_out_sessions(sessions, drawn, options.held_out)
+    pieces = pieces_of(held_out, partial(learned_role, role="supporter"))
+    rows = []
+    for name, tuned_on in COMPARED.items():
+        model = CausalLanguageModel.load(run.models[name].path, options.max_tokens)
+        figures = held_out_figures(model, held_of(pieces), options)
+        tokens = model.counted(model.encode(list(pieces.values())))
+        run.say(f"{name}: perplexity {figures['perplexity']:.2f} of {tokens:,} tokens")
+        values = (figures[key] for key in ("loss", "perplexity", "word_perplexity"))
+        rows.append((name, tuned_on, run.models[name].identity, len(pieces), tokens, *values))
+    schema = (
+        "chatbot string, tuned_on string, model string, sessions int, tokens int, loss double, perplexity double, "
+        "word_perplexity double"
+    )
+    return Outcome(run.spark.createDataFrame(rows, schema), rows_in=len(rows))
 
 
 def tuning_recipe(
@@ -37,9 +93,8 @@ def tuning_recipe(
 
     Args:
         model: its key under ``training``.
-        start: what it starts from.
         sessions, held_out: session_id, turns.
-        pieces: from a session's turns to what is read and what is learned of it.
+        pieces: from a session's turns to its pieces of text.
     """
     options, stage = options_of(run, model), f"augesc_train_{model}"
     given, kept_back = (pieces_of(frame, pieces) for frame in (sessions, held_out))
@@ -49,9 +104,8 @@ def tuning_recipe(
     network = CausalLanguageModel.load(start.path, options.max_tokens, options.gradient_checkpointing)
     rows = network.encode(list(given.values()))
     test = LanguageTest(network, rows, held_of(kept_back), options)
-    run.say(
-        f"{test.learned['tokens']:,} tokens to learn; {test.learned['cut_texts']} texts are cut at {network.max_tokens}"
-    )
+    tokens, cut = test.learned["tokens"], test.learned["cut_texts"]
+    run.say(f"{tokens:,} tokens to learn; {cut} texts are truncated to {network.max_tokens} tokens")
     return Recipe(
         name=options.name, stage=stage, model=CausalLanguageModel, options=options, start=lambda: network,
         starts_from=start.identity, rows=TrainingRows(rows, test.rows), test=test,
@@ -60,12 +114,12 @@ def tuning_recipe(
 
 
 def held_of(pieces: Mapping[str, list[Piece]]) -> HeldOutTexts:
-    """Held-out sessions with the number of words that a model foretells in them."""
+    """Return held-out sessions with the number of words that a model predicts in them."""
     words = sum(len(text.split()) for session in pieces.values() for text, learned in session if learned)
     return HeldOutTexts(list(pieces.values()), words)
 
 
 def pieces_of(sessions: DataFrame, pieces: Pieces) -> dict[str, list[Piece]]:
-    """What is learned of each session, in the order of their ids."""
+    """Return the pieces of each session by session_id, in the order of the ids."""
     ordered = sessions.select("session_id", "turns").orderBy("session_id")
     return {row.session_id: pieces([turn.asDict() for turn in row.turns]) for row in ordered.toLocalIterator()}

@@ -1,7 +1,8 @@
-"""The trainings of the EDOS path: the weak labeler and the dialogue classifier."""
+"""The trainings of EDOS's classifiers: the weak labeler, the dialogue classifier and the self-labeler."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,28 +14,28 @@ from conf.training_settings import EmotionClassifierSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Trained
-from etl.training.held_out_classifiers import ClassifierTest
+from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.registration import LeftOut, Recipe, options_of, train_and_register
+from udfs.models.classifiers.calibration import calibration, set_temperature
 from udfs.models.classifiers.classifier import ENCODER
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.trainable import TrainingRows
+from udfs.models.trainable import TrainingResult, TrainingRows
 
-HELD_BACK_SHARE = 0.1
+VALIDATION_SHARE = 0.1
 SPLITS = ("train", "validation", "test")
 CROWD = "crowd"
 Rows = list[tuple[tuple[str, ...], int]]
 
 
 def train_and_register_weak_labeler(run: StageRun) -> Trained:
-    """Train the weak labeler on ``classifier_train`` and measure it on ``classifier_valid`` (EDOS 3.1).
+    """Train the weak labeler on ``classifier_train`` and evaluate it on ``classifier_valid`` (EDOS 3.1).
 
-    The epoch is chosen on a tenth of the training sentences held back by content, never on the file that
-    the reported figure comes from.
+    The epoch is chosen on a tenth of the training sentences, selected by content, and not on the held-out file.
 
     Raises:
-        InputError: ``edos.weak_label_examples`` names no folder with the two files.
+        InputError: ``edos.weak_label_examples`` is not a folder with the two files.
     """
     settings, labels, options = run.all_settings, run.all_settings.edos.taxonomy.names, options_of(run, "weak_labeler")
     given = {part: _examples(run.settings.edos.weak_label_examples, part, labels) for part in ("train", "valid")}
@@ -42,10 +43,10 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     # A sentence of the validation file must not be trained on.
     known = {text for text, _ in held_out}
     usable = [row for row in given["train"].rows if row[0] not in known]
-    back = [row for row in usable if _share(row[0]) < HELD_BACK_SHARE]
-    train = [row for row in usable if _share(row[0]) >= HELD_BACK_SHARE]
+    validation = [row for row in usable if _share(row[0]) < VALIDATION_SHARE]
+    train = [row for row in usable if _share(row[0]) >= VALIDATION_SHARE]
     encoder = resolve(settings.models.weak_encoder, Path(run.folder))
-    run.say(f"{len(train):,} sentences to train on, {len(back):,} to choose the epoch, {len(held_out):,} held out")
+    run.say(f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,} held out")
     left_out = [
         ("sentence", f"{line.place}", line.reason, line.detail, 1)
         for examples in given.values()
@@ -57,7 +58,7 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     recipe = Recipe(
         name=options.name, stage="train_weak_labeler", model=WeakLabeler, options=options,
         start=partial(WeakLabeler.new, encoder.path, labels, options), starts_from=encoder.identity,
-        rows=TrainingRows(train, back), test=ClassifierTest(WeakLabeler, held_out, "accuracy", options.device),
+        rows=TrainingRows(train, validation), test=ClassifierTest(WeakLabeler, held_out, "accuracy", options.device),
         rows_out=len(usable) + len(held_out), left_out=left_out,
         tags={"examples": str(settings.edos.weak_label_examples)},
     )  # fmt: skip
@@ -65,15 +66,46 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
 
 
 def train_and_register_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
-    """Train the dialogue classifier (EDOS 3.3.1) on ``edos.training_dialogues`` and measure it on its test fifth.
+    """Train the dialogue classifier (EDOS 3.3.1) on ``edos.training_dialogues`` and evaluate it on its test split.
 
-    The split column decides; the epoch is chosen by validation cross-entropy (EDOS C).
+    The epoch is chosen by validation cross-entropy (EDOS C).
 
     Raises:
         InputError: a split has no rows.
     """
     rows, left_out = rows_by_split(training_dialogues, run.all_settings.edos.taxonomy.names)
     return train_and_register(dialogue_recipe(run, "emotion_classifier", rows, left_out), run)
+
+
+def train_and_register_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:
+    """Train the self-labeler on the crowd's training rows and similar dialogues (EDOS 3.3), and calibrate it.
+
+    The epoch and the temperature are chosen on the validation split. The MLflow run has the temperature, and the
+    expected calibration error on validation rows before and after scaling. ``held_out_...`` metrics are after scaling.
+
+    Raises:
+        InputError: a split has no rows.
+    """
+    columns = ("dialogue_id", "turn", "turns", "label")
+    given = seeds.select(*columns, "split", F.lit(CROWD).alias("origin")).unionByName(
+        similar.select(*columns, F.lit("train").alias("split"), "origin")
+    )
+    rows, left_out = rows_by_split(given, run.all_settings.edos.taxonomy.names, "edos.seeds")
+    recipe = dialogue_recipe(run, "self_labeler", rows, left_out)
+    recipe = replace(recipe, finish=lambda result: _calibrated(result, rows["validation"], run))
+    return train_and_register(recipe, run)
+
+
+def _calibrated(result: TrainingResult, validation: Rows, run: StageRun) -> TrainingResult:
+    """Set the temperature of a trained model on validation rows, and add it to the result's metrics."""
+    probabilities = answers_to(DialogueClassifier.load(result.path), validation)
+    figures = calibration(probabilities, [label for _, label in validation])
+    set_temperature(result.path, figures["temperature"])
+    run.say(
+        f"temperature {figures['temperature']:.3f}: expected calibration error on validation "
+        f"{figures['calibration_error_before']:.4f} before, {figures['calibration_error_after']:.4f} after"
+    )
+    return replace(result, metrics={**result.metrics, **figures})
 
 
 def dialogue_recipe(
@@ -83,7 +115,7 @@ def dialogue_recipe(
 
     Args:
         model: its key under ``training``.
-        rows, left_out: as `rows_by_split` gives them.
+        rows, left_out: results of `rows_by_split`.
     """
     options = options_of(run, model)
     start = starting_encoder(run, options)
@@ -99,31 +131,31 @@ def dialogue_recipe(
 def new_dialogue_classifier(
     run: StageRun, start: ResolvedModel, options: EmotionClassifierSettings
 ) -> Callable[[], DialogueClassifier]:  # fmt: skip
-    """Return what makes the untrained classifier; without ``weighted`` it is the paper's ablation."""
+    """Return a function that creates the untrained classifier; without ``weighted`` it is the paper's ablation."""
     labels = run.all_settings.edos.taxonomy.names
     return partial(DialogueClassifier.new, start.path, labels, options, weighted=options.weighted)
 
 
 def training_rows(rows: Mapping[str, Rows]) -> TrainingRows:
-    """Return the rows of a dialogue classifier's training: those of people are learned last."""
+    """Return a dialogue classifier's training rows; the last epochs use the rows that people labelled."""
     return TrainingRows(rows["train"], rows["validation"], rows[CROWD])
 
 
 def rows_by_split(
     training_dialogues: DataFrame, labels: Sequence[str], table: str = "edos.training_dialogues"
 ) -> tuple[dict[str, Rows], list[LeftOut]]:
-    """(turns, label id) rows of each split, in an order of their content.
+    """Return (turns, label id) rows of each split, ordered by a hash.
 
-    What is held out is never trained on: a history that is there in both senses leaves the training rows.
+    A history that is also in the test split is removed from the other splits.
 
     Args:
         training_dialogues: dialogue_id, turn, turns, label, split, origin.
         labels: the taxonomy in id order.
-        table: whose rows they are, for people.
+        table: name of the rows' table, for messages.
 
     Returns:
-        The rows by split, under ``crowd`` those of the training rows that people labelled, and those left out for
-        the ledger.
+        The rows by split, with the training rows that people labelled also under ``crowd``; removed rows for the
+        ledger.
 
     Raises:
         InputError: a split has no rows.
@@ -149,7 +181,7 @@ def rows_by_split(
 
 
 def starting_encoder(run: StageRun, options: EmotionClassifierSettings) -> ResolvedModel:
-    """Return what the classifier starts from: ``models.encoder``, or the weak labeler's encoder."""
+    """Return the initial encoder: ``models.encoder``, or the weak labeler's encoder."""
     if not options.start_from_weak_labeler:
         models = run.all_settings.models
         return resolve(models.encoder, Path(run.folder), share=models.share)
@@ -168,5 +200,5 @@ def _examples(folder: str | None, part: str, labels: Sequence[str]) -> WeakExamp
 
 
 def _share(text: str) -> float:
-    """A place in 0..1 from the text alone."""
+    """Return a number in 0..1 from a hash of the text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

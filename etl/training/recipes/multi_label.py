@@ -1,7 +1,7 @@
-"""The trainings of Emo Pillars: from labelled utterances to the registry's champion, each with its threshold."""
+"""The trainings of Emo Pillars' models, and their answers to the data set's test splits."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame
@@ -9,26 +9,28 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
+from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
 from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import Trained
+from etl.tables.outcome import Outcome, Trained
 from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.recipes.classifiers import SPLITS
 from etl.training.registration import LeftOut, Recipe, options_of, train_and_register
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage, starting_model
 from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingRows
+from udfs.predict import answer_passages
 
 PassageRows = list[tuple[Passage, tuple[int, ...]]]
 
 
 def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: str) -> Trained:
-    """Train one of Emo Pillars' models and measure it on its test split (Emo Pillars 5.1.1, 5.2.1).
+    """Train one of Emo Pillars' models and evaluate it on its test split (Emo Pillars 5.1.1, 5.2.1).
 
-    The last epoch is kept; the validation split gives the threshold alone.
+    The last epoch is kept. The validation split is used only to choose the threshold.
 
     Args:
         passages: passage_id, utterance, context, labels, split.
-        model: its name among ``models`` and ``training``.
+        model: its key under ``models`` and ``training``.
 
     Raises:
         InputError: a split has no rows.
@@ -52,16 +54,16 @@ def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: st
 def passages_by_split(
     passages: DataFrame, what: str, splits: Sequence[str] = SPLITS
 ) -> tuple[dict[str, PassageRows], list[LeftOut]]:
-    """(passage, label ids) rows of each split, in an order of their content.
+    """Return (passage, label ids) rows of each split, ordered by a hash.
 
-    What is held out is never trained on: a passage that is there in both senses leaves the training rows.
+    A passage that is also in the test split is removed from the other splits.
 
     Args:
         passages: passage_id, utterance, context (null: none), labels array<string>, split.
-        what: names the rows, for people.
+        what: name of the rows, for messages.
 
     Returns:
-        The rows by split, and those left out for the ledger.
+        The rows by split, and the removed rows for the ledger.
 
     Raises:
         InputError: a split has no rows.
@@ -90,7 +92,7 @@ def require_rows(rows: Mapping[str, PassageRows], what: str, splits: Sequence[st
 
 
 def contextless(examples: DataFrame) -> DataFrame:
-    """``emo_pillars.examples`` as passages."""
+    """Return ``emo_pillars.examples`` as passages without contexts."""
     return examples.select(
         F.col("utterance_id").alias("passage_id"), "utterance", F.lit(None).cast("string").alias("context"),
         _names().alias("labels"), "split",
@@ -98,7 +100,7 @@ def contextless(examples: DataFrame) -> DataFrame:
 
 
 def contextual(examples: DataFrame, rewritten: bool, with_context: bool = True) -> DataFrame:
-    """``emo_pillars.contextual_examples`` as passages, original or rewritten, with their contexts or without."""
+    """Return ``emo_pillars.contextual_examples`` as passages, original or rewritten, with or without contexts."""
     context = F.col("context") if with_context else F.lit(None).cast("string")
     return examples.select(
         F.col("utterance_id").alias("passage_id"), F.col("rewritten" if rewritten else "utterance").alias("utterance"),
@@ -108,3 +110,46 @@ def contextual(examples: DataFrame, rewritten: bool, with_context: bool = True) 
 
 def _names() -> Column:
     return F.transform("labels", lambda one: one["label"])
+
+
+def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
+    """Return each model's answers to the test sets, and the passages where it failed.
+
+    Context-less models read utterances alone, in all three test sets (Emo Pillars Table 1). Context-aware models also
+    read contexts, in the two sets that have them (Table 5).
+
+    Raises:
+        InputError: the settings have no model.
+    """
+    without, with_contexts = (
+        dict(zip(TESTED_ON[1:], (contextual(contextual_examples, one, context) for one in (False, True)), strict=True))
+        for context in (False, True)
+    )
+    sets = {TESTED_ON[0]: contextless(examples), **without}
+    parts = [
+        _answers(with_contexts if learner.startswith("emo_pillars_contextual") else sets, learner, run)
+        for learner in run.models
+        if run.has_model(learner)
+    ]
+    if not parts:
+        raise InputError("no model to test: set models.emo_pillars_contextless or another of its kind")
+    found = reduce(DataFrame.unionByName, parts).persist()
+    rows = found.where(F.col("error").isNull())
+    dropped = found.where(F.col("error").isNotNull()).select(
+        F.lit("answer").alias("unit"), F.concat_ws("/", "learner", "tested_on", "passage_id").alias("id"),
+        F.lit("model_failed").alias("reason"), F.col("error").alias("detail"), F.lit(1).cast("bigint").alias("units"),
+    )  # fmt: skip
+    return Outcome(rows, dropped, rows_in=found.count())
+
+
+def _answers(sets: Mapping[str, DataFrame], learner: str, run: StageRun) -> DataFrame:
+    """Return one model's answers to its test sets, in one pass."""
+    tests = [
+        passages.where(F.col("split") == "test").withColumn("tested_on", F.lit(tested_on))
+        for tested_on, passages in sets.items()
+    ]
+    key = F.concat_ws("/", "tested_on", "passage_id")
+    test = reduce(DataFrame.unionByName, tests).withColumn("place", key)
+    answers = answer_passages(test.select("place", "utterance", "context"), **run.model_arguments(learner))
+    joined = test.select("place", "tested_on", "passage_id", "labels").join(answers, "place")
+    return with_f1(joined.withColumn("given", given_labels())).select(F.lit(learner).alias("learner"), "*")

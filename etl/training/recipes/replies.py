@@ -1,9 +1,11 @@
-"""The trainings of the response generators, from ``replies.examples`` to the registry's champions (EDOS 5, E)."""
+"""The trainings of the response generators, and their comparison in Tables 7 and 10 (EDOS 5, E)."""
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -12,26 +14,30 @@ from conf.errors import InputError
 from conf.reply_settings import ReplyTraining, SteeredReplyTraining
 from etl.common.splits import content_share
 from etl.pipeline.stage_run import StageRun
-from etl.replies.regimes import Regime
-from etl.tables.outcome import Trained
-from etl.training.registration import HeldOutTest, Recipe, options_of, train_and_register
-from etl.training.tracking import TrackedRun, rows_digest
-from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
+from etl.replies.measures import table_7
+from etl.replies.regimes import PAPERS, Regime
+from etl.tables.outcome import Outcome, Trained
+from etl.tables.replies import EVALUATION, TRAININGS
+from etl.training.registration import HeldOutTest, Recipe, data_tags, options_of, train_and_register
+from etl.training.registry import model_store
+from etl.training.tracking import TrackedRun, rows_digest, tracked_run
+from udfs.models.language.reply_generator import CONFIG, EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
 from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingResult, TrainingRows
 
 TRAINED = "trained"
 TRAINING = "training.json"
-"""In a generator's folder: how it was trained and what came of it, for Table 10."""
+"""File in a generator's folder with its training's facts, for Table 10."""
 SPLITS = ("train", "validation", "test")
+SHOWN = ("perplexity", "word_perplexity", "distinct_1", "distinct_2", "similarity")
 
 
 def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
-    """Train a generator in its regime till the validation loss falls no more, and measure it on its test rows.
+    """Train a generator until the validation loss stops decreasing, and evaluate it on its test rows.
 
-    The alias moves to the generator under which the test replies are likelier, by the word: so that generators of
-    other tokenizers can be compared.
+    The alias moves to the generator with the higher log-likelihood of a test reply's word. Likelihoods of words can be
+    compared across tokenizers.
 
     Args:
         examples: ``replies.examples``.
@@ -62,11 +68,11 @@ def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Reg
 
 
 class ReplyTest(HeldOutTest):
-    """The log-likelihood of test replies, by the word.
+    """The mean log-likelihood of a word of the test replies.
 
     Args:
         rows: (context, reply, intent).
-        by_word: tokens a word of the validation rows.
+        by_word: number of tokens a word in the validation rows.
     """
 
     metric = "log_likelihood"
@@ -79,85 +85,76 @@ class ReplyTest(HeldOutTest):
 
     def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
         model = ReplyGenerator.load(result.path)
-        nats = sum(model.nats(encoded_rows(model, self.rows), self.batch_size))
-        figures = held_out_figures(model, self.rows, nats)
+        figures, nats = self._figures(model)
         figures["history_gain"] = history_gain(model, self.rows, self.batch_size, nats)
         tracked.log_metrics(figures, "held_out_")
         write_training(result, model, self.by_word)
         return figures
 
     def score(self, path: Path) -> float:
-        model = ReplyGenerator.load(path)
-        nats = sum(model.nats(encoded_rows(model, self.rows), self.batch_size))
-        return held_out_figures(model, self.rows, nats)[self.metric]
+        return self._figures(ReplyGenerator.load(path))[0][self.metric]
+
+    def _figures(self, model: ReplyGenerator) -> tuple[dict[str, float], float]:
+        """Return the perplexities of a token and a word, the metric, and the replies' negative log-likelihood."""
+        encoded = encoded_rows(model, self.rows)
+        nats = sum(model.nats(encoded, self.batch_size))
+        words = sum(model.words(encoded, [row.reply for row in self.rows]))
+        figures = {"perplexity": math.exp(nats / model.counted(encoded)), "word_perplexity": math.exp(nats / words)}
+        return {**figures, self.metric: -nats / words}, nats
 
     def summary(self, figures: Mapping[str, float]) -> str:
         return (
             f"perplexity {figures['perplexity']:.2f} a token, {figures['word_perplexity']:.1f} a word, "
-            f"{figures['history_gain']:.3f} nats a token less than after another's history"
+            f"{figures['history_gain']:.3f} nats a token less than after another history"
         )
 
 
-def chosen_rows(examples: DataFrame, regime: Regime, split: str, own: ReplyTraining) -> list[Row]:
-    """A split's rows in an order of their content, as many as the settings say; (context, reply, intent).
+def chosen_rows(examples: DataFrame, regime: Regime, split: str, options: ReplyTraining) -> list[Row]:
+    """Return a split's rows (context, reply, intent), ordered by a hash, up to the limit of the settings.
 
-    A plain generator's have no intent; a steered one's all have, but for the share that it learns without.
+    Rows of a plain generator have no intent. Those of a steered one have it, except for a share of the training rows.
     """
     rows = examples.where(F.col("source").isin(*regime.sources) & (F.col("split") == split))
     intent = F.col("intent") if regime.steered else F.lit(None).cast("string")
     if regime.steered:
         rows = rows.where(F.col("intent").isNotNull())
-    if isinstance(own, SteeredReplyTraining) and split == "train":
-        asked = content_share(F.col("example_id"), salt="asked") >= own.unasked_share
-        intent = F.when(asked, F.col("intent"))
-    most = {"train": own.train_rows, "validation": own.validation_rows, "test": own.validation_rows}[split]
+    if isinstance(options, SteeredReplyTraining) and split == "train":
+        steered = content_share(F.col("example_id"), salt="asked") >= options.unasked_share
+        intent = F.when(steered, F.col("intent"))
+    most = options.train_rows if split == "train" else options.validation_rows
     ordered = rows.orderBy(F.xxhash64("example_id"), "example_id")
     chosen = ordered if most is None else ordered.limit(most)
     return list(chosen.select("context", "reply", intent.alias("intent")).toLocalIterator())
 
 
 def encoded_rows(model: ReplyGenerator, rows: Sequence[Row]) -> list[EncodedReply]:
-    """The rows as token ids."""
+    """Return the rows as token ids."""
     return model.encode([row.context for row in rows], [row.reply for row in rows], [row.intent for row in rows])
 
 
 def word_ratio(model: ReplyGenerator, encoded: Sequence[EncodedReply], rows: Sequence[Row]) -> float:
-    """Tokens a word: what a loss by the token is multiplied with to be one by the word."""
+    """Return the number of tokens a word, which converts a token's loss to a word's."""
     return model.counted(encoded) / sum(model.words(encoded, [row.reply for row in rows]))
 
 
-def held_out_figures(model: ReplyGenerator, rows: Sequence[Row], nats: float) -> dict[str, float]:
-    """Return the perplexity of a token and of a word parted by blanks, and the mean log-likelihood of a word.
+def history_gain(model: ReplyGenerator, rows: Sequence[Row], batch_size: int, nats: float | None = None) -> float:
+    """Return by how many nats a token replies are likelier after their history than after the next row's (ours).
+
+    A value near 0 means that the generator ignores the history, however low its perplexity is.
 
     Args:
-        nats: the negative log-likelihood of the rows' replies.
+        nats: the negative log-likelihood of the rows' replies, if it is known.
     """
     encoded = encoded_rows(model, rows)
-    words = sum(model.words(encoded, [row.reply for row in rows]))
-    return {
-        "perplexity": math.exp(nats / model.counted(encoded)), "word_perplexity": math.exp(nats / words),
-        ReplyTest.metric: -nats / words,
-    }  # fmt: skip
-
-
-def history_gain(model: ReplyGenerator, rows: Sequence[Row], batch_size: int, nats: float | None = None) -> float:
-    """Return the nats a token by which replies are likelier after their own history than after the next row's (ours).
-
-    Near 0, the generator writes without reading, however low its perplexity.
-
-    Args:
-        nats: as `held_out_figures` takes them, where they are known.
-    """
-    own = encoded_rows(model, rows)
     contexts = [row.context for row in rows]
     others = [*contexts[1:], *contexts[:1]]
-    other = model.encode(others, [row.reply for row in rows], [row.intent for row in rows])
-    known = sum(model.nats(own, batch_size)) if nats is None else nats
-    return (sum(model.nats(other, batch_size)) - known) / model.counted(own)
+    shifted = model.encode(others, [row.reply for row in rows], [row.intent for row in rows])
+    known = sum(model.nats(encoded, batch_size)) if nats is None else nats
+    return (sum(model.nats(shifted, batch_size)) - known) / model.counted(encoded)
 
 
 def write_training(result: TrainingResult, model: ReplyGenerator, by_word: float) -> None:
-    """How the generator was trained, into its folder: `parameters`, `epochs`, `best_epoch`, `seconds`, perplexities."""
+    """Write the training's facts to the generator's folder: parameters, epochs, seconds and perplexities."""
     facts = {
         "parameters": model.parameter_count(), "tokens": model.tokenizer.size, "epochs": len(result.history),
         "best_epoch": result.best_epoch, "seconds": result.seconds,
@@ -169,7 +166,7 @@ def write_training(result: TrainingResult, model: ReplyGenerator, by_word: float
 
 
 def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGenerator, str]:
-    """The generator to train, and what it starts from: another's weights, or none and a tokenizer."""
+    """Return the generator to train, and the identity of its initial weights or of its tokenizer."""
     replies = run.all_settings.replies
     if regime.starts_from is not None:
         start = run.models[regime.starts_from]
@@ -186,7 +183,52 @@ def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]
     if tokens.tokenizer != TRAINED:
         found = resolve(tokens.tokenizer, Path(run.folder), share=run.all_settings.models.share)
         return ReplyTokenizer.load(found.path, labels), f"tokens of {found.identity}"
-    # All three sets: the generators that start from this one write in its tokens.
-    texts = examples.where("split = 'train'").orderBy("example_id").select("reply")
-    said = (row.reply for row in texts.toLocalIterator())
-    return trained_tokenizer(said, tokens.vocabulary, labels), "tokens of the training texts"
+    # Rows of all sources, because other generators start from this one and share its tokens.
+    rows = examples.where("split = 'train'").orderBy("example_id").select("reply")
+    replies = (row.reply for row in rows.toLocalIterator())
+    return trained_tokenizer(replies, tokens.vocabulary, labels), "tokens of the training texts"
+
+
+def compared_generators(
+    likelihoods: DataFrame, generated: DataFrame, embeddings: DataFrame, run: StageRun
+) -> Outcome:  # fmt: skip
+    """Return rows of ``replies.evaluation``, and log one MLflow run a generator, with metrics ``<name>/<source>``.
+
+    Raises:
+        InputError: there are no replies.
+    """
+    cells = table_7(likelihoods, generated, embeddings, run.models["sentence_encoder"].identity)
+    rows = cells.select(EVALUATION.columns).collect()
+    if not rows:
+        raise InputError("replies.generated is empty: replies.examples needs test replies")
+    by_generator: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in sorted(rows):
+        by_generator[row.generator].append(row)
+        run.say(
+            f"{row.generator} on {row.source}: perplexity {row.perplexity}, by the word {row.word_perplexity}, "
+            f"distinct {row.distinct_1} and {row.distinct_2}, similarity {row.similarity}"
+        )
+    store, tags = model_store(run.all_settings), {"stage": "evaluate_response_generator", **data_tags(run)}
+    with tracked_run(
+        store, "comparison of response generators", {"examples": max(row.examples for row in rows)}, tags
+    ) as whole:
+        for generator, some in by_generator.items():
+            params = {"generator": generator, "model": some[0].model}
+            with tracked_run(store, generator, params, {**tags, "mlflow.parentRunId": whole.run_id}) as one:
+                one.log_metrics(
+                    {f"{name}/{row.source}": row[name] for row in some for name in SHOWN if row[name] is not None}
+                )
+    return Outcome(run.spark.createDataFrame(rows, EVALUATION.schema), rows_in=len(rows))
+
+
+def listed_trainings(run: StageRun) -> Outcome:
+    """Return rows of ``replies.trainings`` from the files in each generator's folder."""
+    rows = []
+    for regime in PAPERS:
+        model = run.models[regime.model]
+        facts: dict[str, Any] = {"generator": regime.generator, "model": model.identity}
+        for name in (CONFIG, TRAINING):
+            path = model.path / name
+            facts |= json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        rows.append(tuple(facts.get(name) for name in TRAININGS.columns))
+    return Outcome(run.spark.createDataFrame(rows, TRAININGS.schema), rows_in=len(rows))

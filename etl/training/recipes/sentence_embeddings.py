@@ -1,8 +1,8 @@
-"""Embeddings of dialogues' sentences for another's model: one array a dialogue in an .npz file (Emo Pillars 5.1.4).
+"""Embeddings of dialogues' sentences for other models: one array a dialogue in an .npz file (Emo Pillars 5.1.4).
 
-CORECT keeps its input as a pickle, which we neither read nor write: ``{"train": [...], "dev": [...], "test": [...]}``,
-each entry a dialogue with ``vid``, ``sentence`` (a list of texts) and ``text``, their embeddings (sentences, size).
-The README has the lines that take the sentences out of it and put the embeddings in.
+CORECT's input is a pickle, which this project neither reads nor writes: ``{"train": [...], "dev": [...],
+"test": [...]}``. Each entry is a dialogue with ``vid``, ``sentence`` (a list of texts) and ``text``, their embeddings
+(sentences, size). The README shows how to extract the sentences and insert the embeddings.
 """
 
 import json
@@ -23,18 +23,18 @@ _ID = re.compile(r"[\w.-]{1,200}")
 
 
 def export_embeddings(run: StageRun) -> Path:
-    """Write each sentence's embedding: the last layer's state of its first token.
+    """Write each sentence's embedding, the last layer's state of its first token, and return the file.
 
     Raises:
-        InputError: no file is named, it holds no dialogues, or there is no model.
+        InputError: the settings name no file or no model, or the file has no dialogues.
     """
-    own = run.settings.emo_pillars
-    if own.sentences is None:
+    settings = run.settings.emo_pillars
+    if settings.sentences is None:
         raise InputError(f"{_SETTING} is not set: name a JSON file of a dialogue's id to its sentences")
     if not run.has_model("emo_pillars_contextless"):
         raise InputError("models.emo_pillars_contextless is null: there is no model to embed with")
-    dialogues = read_sentences(Path(own.sentences))
-    file = Path(own.embeddings or f"{run.folder}/../exports/emo-pillars-embeddings.npz").resolve()
+    dialogues = read_sentences(Path(settings.sentences))
+    file = Path(settings.embeddings or f"{run.folder}/../exports/emo-pillars-embeddings.npz").resolve()
     if file.suffix != ".npz":
         raise InputError(f"emo_pillars.embeddings: {file.name} must end in .npz")
     model = MultiLabelClassifier.load(run.models["emo_pillars_contextless"].path).to(training_device("auto"))
@@ -48,10 +48,10 @@ def export_embeddings(run: StageRun) -> Path:
 
 
 def read_sentences(file: Path) -> Mapping[str, list[str]]:
-    """A JSON object of a dialogue's id to its sentences.
+    """Return sentences by dialogue id from a JSON file.
 
     Raises:
-        InputError: it is not that.
+        InputError: the file has another form.
     """
     try:
         if file.stat().st_size > MOST_BYTES:

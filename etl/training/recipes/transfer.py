@@ -1,7 +1,5 @@
-"""Transfer trainings: a model of the synthetic data, or the plain encoder, tuned on people's sets; a trial a slice."""
+"""Transfer of models of the synthetic data, and of the plain encoder, to sets labelled by people; one slice a trial."""
 
-import hashlib
-import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -33,7 +31,7 @@ from etl.training.recipes.transfer_tasks import (
     relabelled,
     threshold_on,
 )
-from etl.training.registration import options_of, training_context, training_tags
+from etl.training.registration import options_of, training_context, training_tags, trial_digest
 from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, tracked_run
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
@@ -44,14 +42,14 @@ PLANNED = "trial string, model string, tuned boolean, variant string, seed int, 
 
 
 def planned_transfers(labelled: DataFrame, run: StageRun, name: str) -> DataFrame:
-    """One row a trial of a task, under a hash of all that it depends on.
+    """Return one row a trial of a task; the column trial is a hash of the trial's inputs.
 
     Args:
         labelled: the task's table.
         name: of the task.
 
     Raises:
-        InputError: the settings leave no model to try.
+        InputError: the settings have no model to try.
     """
     task, transfer = TASKS[name], run.all_settings.emo_pillars.transfer
     present = [model for model in run.models if run.has_model(model)] + ([PLAIN] if transfer.plain else [])
@@ -61,14 +59,14 @@ def planned_transfers(labelled: DataFrame, run: StageRun, name: str) -> DataFram
     for arm in task.arms(present, transfer):
         used = {arm.model, CONTEXTUAL} if arm.variant in (RELABELLED, TYPED) else {arm.model}
         depends = [content, asdict(arm), {model: starts[model] for model in sorted(used)}, _shared(run, task, arm)]
-        trials.append((_digest(depends), *asdict(arm).values()))
+        trials.append((trial_digest(depends), *asdict(arm).values()))
     if not trials:
         raise InputError(f"no model to try on {name}: set models.emo_pillars_*, or emo_pillars.transfer.plain")
     return run.spark.createDataFrame(trials, PLANNED)
 
 
 def run_transfers(trials: DataFrame, labelled: DataFrame, run: StageRun, name: str, table: Table) -> DataFrame:
-    """Do the trials of a task and return their rows of ``table``; no weights are kept."""
+    """Run the trials of a task, and return their rows of ``table``; no weights are saved."""
     found: list[Mapping[str, Any]] = []
     for trial in trials.orderBy("trial").collect():
         found += _trial(trial, labelled, run, TASKS[name])
@@ -85,7 +83,7 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
     rows = _rows(labelled, run, task, arm, transfer)
     params = {**options.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
     tags = {**training_tags(run, f"emo_pillars_transfer_{task.name}", trial.trial), "trial": trial.trial}
-    title = " ".join([task.name, arm.model, *(f"{name} {value}" for name, value in _chosen(arm).items())])
+    title = " ".join([task.name, arm.model, *(f"{name} {value}" for name, value in _description(arm).items())])
     with (
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(model_store(run.all_settings), title, params, tags) as tracked,
@@ -126,54 +124,46 @@ def _rows(labelled: DataFrame, run: StageRun, task: Task, arm: Arm, transfer: Tr
 def _scored(
     tracked: TrackedRun, model: MultiLabelClassifier, rows: TaskRows, task: Task, batch_size: int
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Class, then what is scored, to its row of the results; MLflow gets the averages and the classes."""
+    """Return the rows of the results by class and by the value of scored; log averages and classes to MLflow."""
     probabilities = answers_to(model, rows.rows["test"], batch_size)
     log_answers(tracked, model, probabilities, [labels for _, labels in rows.rows["test"]])
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for score in task.scores(probabilities, rows.truths, model.threshold):
         figures = {kind: round(getattr(score, kind), 4) for kind in ("precision", "recall", "f1")}
-        counts = {"support": score.support, "predicted": score.predicted}
         found.setdefault(score.name, {})[score.scored] = {
-            "scored": score.scored, "class": score.name, **figures, **counts,
+            "scored": score.scored, "class": score.name, **figures, "support": score.support,
+            "predicted": score.predicted,
         }  # fmt: skip
         if score.name == MACRO:
-            metric = f"{score.scored.replace(', ', '_').replace(' ', '_')}_macro_"
-            tracked.log_metrics(figures, metric)
+            tracked.log_metrics(figures, f"{score.scored.replace(', ', '_').replace(' ', '_')}_macro_")
     return found
 
 
-def _chosen(arm: Arm) -> dict[str, Any]:
-    """What an arm is beside its model, for people."""
-    chosen = {
-        name: value for name, value in asdict(arm).items() if name not in ("model", "tuned") and value is not None
-    }
-    return chosen if arm.tuned else {"as": "it is"}
+def _description(arm: Arm) -> dict[str, Any]:
+    """Return an arm's values besides its model, for the title of its run."""
+    if not arm.tuned:
+        return {"as": "it is"}
+    return {name: value for name, value in asdict(arm).items() if name not in ("model", "tuned") and value is not None}
 
 
 def _start(run: StageRun, model: str) -> ResolvedModel:
     if model != PLAIN:
-        found: ResolvedModel = run.models[model]
-        return found
+        return run.models[model]
     models = run.all_settings.models
     return resolve(models.emo_pillars_encoder, Path(run.folder), share=models.share)
 
 
 def _shared(run: StageRun, task: Task, arm: Arm) -> Any:
-    """The settings that a trial depends on beside its rows and its model."""
+    """Return the settings that a trial depends on besides its rows and its model."""
     transfer = run.all_settings.emo_pillars.transfer
     if not arm.tuned:
         return [task.name]
-    own = options_of(run, task.name).model_dump(exclude={"seed"})
-    return [task.name, own, transfer.validation_share] + (
-        [transfer.least_probability] if arm.variant in (RELABELLED, TYPED) else []
-    )
+    options = options_of(run, task.name).model_dump(exclude={"seed"})
+    relabelling = [transfer.least_probability] if arm.variant in (RELABELLED, TYPED) else []
+    return [task.name, options, transfer.validation_share, *relabelling]
 
 
 def _content(labelled: DataFrame) -> str:
     content = F.bit_xor(F.xxhash64(*labelled.columns))
     row = labelled.agg(F.count("*").alias("n"), content.alias("content")).first()
     return f"{row.n}:{row.content}" if row is not None else ""
-
-
-def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The three tasks that models of the synthetic data are tried on: their arms, their rows, their scores."""
+"""The arms, rows and scores of the three transfer tasks for models of the synthetic data."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ PLAIN = "emo_pillars_encoder"
 CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
 CONTEXTUAL, CONTEXTUAL_REWRITTEN = "emo_pillars_contextual", "emo_pillars_contextual_rewritten"
 KEPT, RELABELLED, TYPED = "kept", "relabelled", "typed"
-"""What EmoContext's others are learned as: neutral; the contextual model's label; that, with token types (Table 7)."""
+"""Labels of EmoContext's class others: neutral; the contextual model's label; that label with token types (Table 7)."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One trial: a model under ``models``, tuned on the task or as it is.
+    """One trial: a model under ``models``, tuned on the task or unchanged.
 
     Attributes:
-        variant: what EmoContext's others count as.
+        variant: the labels of EmoContext's class others.
         seed: of the tuning.
-        fold: of ISEAR, that is held out.
+        fold: held-out fold of ISEAR.
     """
 
     model: str
@@ -45,24 +45,28 @@ Arms = Callable[[Collection[str], TransferSettings], list[Arm]]
 
 
 def goemotions_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
-    """Each model as it is; then tuned, once a seed, what learned from original utterances (Emo Pillars Table 2)."""
-    as_it_is = [Arm(model, False) for model in (CONTEXTLESS, CONTEXTLESS_REWRITTEN) if model in present]
-    starts = [model for model in (PLAIN, CONTEXTLESS) if model in present]
-    return as_it_is + [Arm(model, True, seed=seed) for model in starts for seed in dict.fromkeys(transfer.seeds)]
+    """Return the unchanged models, and tuned ones for each seed (Emo Pillars Table 2)."""
+    unchanged, starts = _contextless_arms(present)
+    return unchanged + [Arm(model, True, seed=seed) for model in starts for seed in dict.fromkeys(transfer.seeds)]
 
 
 def isear_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
-    """Each model as it is on all reports; then tuned, once a fold (Emo Pillars Table 3)."""
-    as_it_is = [Arm(model, False) for model in (CONTEXTLESS, CONTEXTLESS_REWRITTEN) if model in present]
-    starts = [model for model in (PLAIN, CONTEXTLESS) if model in present]
+    """Return the unchanged models on all reports, and tuned ones for each fold (Emo Pillars Table 3)."""
+    unchanged, starts = _contextless_arms(present)
     folds = range(min(transfer.folds, transfer.folds_run or transfer.folds))
-    return as_it_is + [Arm(model, True, seed=transfer.seeds[0], fold=fold) for model in starts for fold in folds]
+    return unchanged + [Arm(model, True, seed=transfer.seeds[0], fold=fold) for model in starts for fold in folds]
+
+
+def _contextless_arms(present: Collection[str]) -> tuple[list[Arm], list[str]]:
+    """Return arms of the unchanged context-less models, and the models to tune."""
+    unchanged = [Arm(model, False) for model in (CONTEXTLESS, CONTEXTLESS_REWRITTEN) if model in present]
+    return unchanged, [model for model in (PLAIN, CONTEXTLESS) if model in present]
 
 
 def emocontext_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
-    """Each contextual model as it is; then tuned, in the three ways of Table 7 (Emo Pillars Tables 6 and 7).
+    """Return the unchanged contextual models, and tuned ones in the three variants (Emo Pillars Tables 6 and 7).
 
-    The plain encoder is tuned without relabelling, for which no model of the synthetic data is needed.
+    The plain encoder is tuned without relabelling, so that it does not depend on a model of the synthetic data.
     """
     models = [model for model in (CONTEXTUAL, CONTEXTUAL_REWRITTEN) if model in present]
     variants = (KEPT, RELABELLED, TYPED) if CONTEXTUAL in present else (KEPT,)
@@ -74,14 +78,14 @@ def emocontext_arms(present: Collection[str], transfer: TransferSettings) -> lis
 
 @dataclass(frozen=True)
 class TaskRows:
-    """A task's rows for one arm; ``truths`` of the test rows, as the task's scores take them."""
+    """A task's rows for one arm, and the ``truths`` of its test rows in the form that the task's scores take."""
 
     rows: dict[str, PassageRows]
     truths: Any
 
 
 def goemotions_rows(comments: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
-    """The three splits as they are."""
+    """Return the three splits of GoEmotions."""
     passages = comments.select(
         F.col("text_id").alias("passage_id"), F.col("text").alias("utterance"),
         F.lit(None).cast("string").alias("context"), "labels", "split",
@@ -91,7 +95,7 @@ def goemotions_rows(comments: DataFrame, arm: Arm, transfer: TransferSettings) -
 
 
 def isear_rows(reports: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
-    """The arm's fold is held out, without tuning all reports; a share of the rest chooses the threshold."""
+    """Return ISEAR's rows: the arm's fold, or without tuning all reports, is held out; a share is for validation."""
     ids = {label: number for number, label in enumerate(goemotions_labels())}
     rows: dict[str, PassageRows] = {split: [] for split in SPLITS}
     for row in reports.orderBy(F.xxhash64("report_id"), "report_id").toLocalIterator():
@@ -103,7 +107,7 @@ def isear_rows(reports: DataFrame, arm: Arm, transfer: TransferSettings) -> Task
 
 
 def emocontext_rows(dialogues: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
-    """The last turn after the two before it; others are neutral until ``relabelled``."""
+    """Return EmoContext's last turns with two turns of context; the class others is neutral until ``relabelled``."""
     ids = {label: number for number, label in enumerate(goemotions_labels())}
     rows: dict[str, PassageRows] = {split: [] for split in SPLITS}
     emotions = []
@@ -117,10 +121,10 @@ def emocontext_rows(dialogues: DataFrame, arm: Arm, transfer: TransferSettings) 
 
 
 def relabelled(task: TaskRows, model: MultiLabelClassifier, least: float, batch_size: int) -> TaskRows:
-    """The training and validation rows of others with the model's strongest label (Emo Pillars 5.2.2).
+    """Give training and validation rows of the class others the model's strongest label (Emo Pillars 5.2.2).
 
     Args:
-        least: a strongest label under it makes the row neutral.
+        least: rows whose strongest label is less probable stay neutral.
     """
     neutral = goemotions_labels().index("neutral")
     rows = dict(task.rows)
@@ -137,14 +141,17 @@ def relabelled(task: TaskRows, model: MultiLabelClassifier, least: float, batch_
 
 @dataclass(frozen=True)
 class Task:
-    """A set that models are tried on: its settings' key under ``training``, its arms, rows and scores."""
+    """A transfer task: its key under ``training``, its arms, rows and scores.
+
+    Attributes:
+        validates: an unchanged model gets a threshold from the validation rows, instead of its saved one.
+    """
 
     name: str
     arms: Arms
     rows: Callable[[DataFrame, Arm, TransferSettings], TaskRows]
     scores: Callable[[NDArray[Any], Any, float], list[Score]]
     validates: bool = False
-    """Whether a model as it is gets a threshold on the validation rows; else its own."""
 
 
 def _of_labels(scores: Callable[..., list[Score]]) -> Callable[[NDArray[Any], Any, float], list[Score]]:
@@ -159,7 +166,7 @@ def _of_emotions(probabilities: NDArray[Any], emotions: list[str], threshold: fl
 
 
 def threshold_on(model: MultiLabelClassifier, rows: PassageRows, batch_size: int) -> float:
-    """The threshold that is best on labelled rows (Emo Pillars D)."""
+    """Return the best threshold on labelled rows (Emo Pillars D)."""
     answers = model.probabilities([passage for passage, _ in rows], batch_size).numpy()
     return best_threshold(answers.astype(np.float32), multi_hot([labels for _, labels in rows], answers.shape[1]))
 

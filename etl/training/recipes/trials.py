@@ -1,9 +1,7 @@
-"""The comparison of classifiers: arms, one trial an arm and seed, each a run in MLflow under one parent."""
+"""The comparison of classifiers: one trial for each arm and seed, each a run in MLflow under one parent."""
 
-import hashlib
-import json
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from etl.training.recipes.classifiers import (
     starting_encoder,
     training_rows,
 )
-from etl.training.registration import options_of, training_context, training_tags
+from etl.training.registration import options_of, training_context, training_tags, trial_digest
 from etl.training.registry import model_store
 from etl.training.tracking import Store, tracked_run
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -35,7 +33,7 @@ SHOWN = ("macro_precision", "macro_recall", "macro_f1", "accuracy", "cross_entro
 
 @dataclass(frozen=True)
 class Arm:
-    """What is compared: weighted token embeddings or not, and the origins of the rows trained on."""
+    """A variant of the classifier: with or without weighted token embeddings, and the origins of its training rows."""
 
     weighted: bool
     origins: tuple[str, ...]
@@ -46,44 +44,43 @@ class Arm:
 
 
 def arms_of(present: Collection[str], comparison: ComparisonSettings) -> list[Arm]:
-    """Each origin that has rows added in turn (EDOS 3.3), with and without weights (EDOS C).
+    """Return arms that add one origin after the other (EDOS 3.3), with and without weights (EDOS C).
 
     Raises:
         InputError: none of the origins has rows.
     """
-    there = [origin for origin in dict.fromkeys(comparison.origins) if origin in present]
-    if not there:
+    origins = [origin for origin in dict.fromkeys(comparison.origins) if origin in present]
+    if not origins:
         raise InputError(
             f"training.comparison.origins: edos.training_dialogues has no rows of {', '.join(comparison.origins)}"
         )
     return [
-        Arm(weighted, tuple(there[:number]))
+        Arm(weighted, tuple(origins[:number]))
         for weighted in dict.fromkeys(comparison.weightings)
-        for number in range(1, len(there) + 1)
+        for number in range(1, len(origins) + 1)
     ]
 
 
 def planned_trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
-    """One row a trial: (trial, weighted, origins, seed), the trial a hash of all that its training depends on.
+    """Return one row a trial: (trial, weighted, origins, seed), where trial is a hash of its training's inputs.
 
-    Rows of an origin that an arm does not train on are not among that, so a new self-labelling leaves the trials
-    of the crowd's rows as they are.
+    The hash covers only rows of the arm's origins, so a new self-labelling does not repeat the trials of the crowd's
+    rows.
     """
     comparison = run.all_settings.training.comparison
     contents = content_by_origin(training_dialogues)
-    common, held_out = _common(run), contents.pop("test", "")
+    common, held_out = _common_digest(run), contents.pop("test", "")
     trials = []
     for arm in arms_of(contents, comparison):
         rows = {origin: contents[origin] for origin in arm.origins}
         for seed in dict.fromkeys(comparison.seeds):
-            trials.append(
-                (_digest([common, held_out, rows, arm.weighted, arm.origins, seed]), arm.weighted, arm.origins, seed)
-            )
+            trial = trial_digest([common, held_out, rows, arm.weighted, arm.origins, seed])
+            trials.append((trial, arm.weighted, arm.origins, seed))
     return run.spark.createDataFrame(trials, PLANNED)
 
 
 def content_by_origin(training_dialogues: DataFrame) -> dict[str, str]:
-    """A digest of each origin's rows for training and validation, and under `test` of all held-out rows."""
+    """Return a digest of each origin's training and validation rows, and of all test rows under `test`."""
     part = F.when(F.col("split") == "test", "test").otherwise(F.col("origin"))
     content = F.bit_xor(F.xxhash64("dialogue_id", "turn", "turns", "label", "split"))
     counted = training_dialogues.groupBy(part.alias("part")).agg(F.count("*").alias("n"), content.alias("content"))
@@ -91,7 +88,7 @@ def content_by_origin(training_dialogues: DataFrame) -> dict[str, str]:
 
 
 def run_trials(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) -> DataFrame:
-    """Do the trials and return their rows of ``edos.classifier_trials``; no weights are kept.
+    """Run the trials, and return their rows of ``edos.classifier_trials``; no weights are saved.
 
     Args:
         trials: rows of ``planned_trials``.
@@ -109,11 +106,11 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
     rows, _ = rows_by_split(chosen, run.all_settings.edos.taxonomy.names)
     options = options_of(run, "emotion_classifier").model_copy(update={"seed": trial.seed, "weighted": arm.weighted})
     start = starting_encoder(run, options)
-    heading = _heading(store, _common(run))
+    parent = _parent_run(store, _common_digest(run))
     params = {
         **options.model_dump(exclude={"name"}), "origins": " + ".join(arm.origins), "starts_from": start.identity,
     }  # fmt: skip
-    tags = {**training_tags(run, stage, trial.trial), "trial": trial.trial, "mlflow.parentRunId": heading}
+    tags = {**training_tags(run, stage, trial.trial), "trial": trial.trial, "mlflow.parentRunId": parent}
     with (
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(store, f"{arm.name} {trial.seed}", params, tags) as tracked,
@@ -126,40 +123,35 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
         test = ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device)
         figures, classes = test.figures_and_classes(tracked, result)
     for name in ("macro_f1", "accuracy"):
-        store.client().log_metric(heading, f"{name}/{arm.name}", figures[name], step=trial.seed)
+        store.client().log_metric(parent, f"{name}/{arm.name}", figures[name], step=trial.seed)
     run.say(f"{arm.name}, seed {trial.seed}: macro-F1 {figures['macro_f1']:.4f}, accuracy {figures['accuracy']:.4f}")
     return {
         "trial": trial.trial, "weighted": arm.weighted, "origins": list(arm.origins), "seed": trial.seed,
         "encoder": start.identity, **{f"{split}_rows": len(rows[split]) for split in SPLITS},
         "best_epoch": result.best_epoch, "epochs": len(result.history), "seconds": round(result.seconds, 1),
         **{name: round(figures[name], 4) for name in SHOWN},
-        "classes": [_class(row) for row in classes], "run_id": tracked.run_id,
+        "classes": [
+            (row["label"], *(round(row[name], 4) for name in ("precision", "recall", "f1")), row["support"])
+            for row in classes
+        ],
+        "run_id": tracked.run_id,
     }  # fmt: skip
 
 
-def _class(row: Mapping[str, Any]) -> tuple[str, float, float, float, int]:
-    precision, recall, f1 = (round(row[name], 4) for name in ("precision", "recall", "f1"))
-    return row["label"], precision, recall, f1, row["support"]
-
-
-def _common(run: StageRun) -> str:
-    """Of the settings and the encoder that all arms share."""
+def _common_digest(run: StageRun) -> str:
+    """Return the digest of the settings and the encoder that all arms share."""
     options = options_of(run, "emotion_classifier")
-    own = options.model_dump(exclude={"name", "seed", "weighted"})
-    return _digest([own, starting_encoder(run, options).identity])
+    shared = options.model_dump(exclude={"name", "seed", "weighted"})
+    return trial_digest([shared, starting_encoder(run, options).identity])
 
 
-def _heading(store: Store, common: str) -> str:
-    """The id of the run that stands over the trials of these settings; made when it is not there."""
+def _parent_run(store: Store, common: str) -> str:
+    """Return the id of the parent run of all trials with these settings; create it if it does not exist."""
     client, experiment = store.client(), store.experiment_id()
     found = client.search_runs([experiment], f"tags.comparison = '{common}'", max_results=1)
     if found:
         return str(found[0].info.run_id)
     tags = {"comparison": common, "stage": "compare_classifiers"}
-    heading = client.create_run(experiment, run_name="comparison of classifiers", tags=tags)
-    client.set_terminated(heading.info.run_id)
-    return str(heading.info.run_id)
-
-
-def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    parent = client.create_run(experiment, run_name="comparison of classifiers", tags=tags)
+    client.set_terminated(parent.info.run_id)
+    return str(parent.info.run_id)

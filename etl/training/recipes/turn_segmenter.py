@@ -1,6 +1,6 @@
-"""The tracked training of the turn segmenter, from transcripts and the subtitles' own marks to the champion.
+"""The training of the turn segmenter on transcripts and on turn marks in subtitles.
 
-Two kinds of it, by setting: the paper's linear SVM, and an encoder that reads both sentences.
+The setting ``kind`` chooses the paper's linear SVM or an encoder that reads both sentences.
 """
 
 import gzip
@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from pyspark.sql import DataFrame
@@ -56,22 +55,22 @@ CORPORA = {
     "emorynlp": ("emorynlp_train_final.csv", "emorynlp_dev_final.csv"),
 }
 DIALOGUES = ("dialogues_train.txt", "dialogues_valid.txt", "dialogues_test.txt", "reccon_dailydialog_train.json.gz")
-"""DailyDialog's text and RECCON's copy of its training part: all is trained on, whatever of them there is."""
+"""DailyDialog's text and RECCON's copy of its training part; all existing files are used for training."""
 MOST_BYTES = 64 << 20
 HELD_OUT_FILMS = 0.2
-HELD_BACK_GROUPS = 0.1
+VALIDATION_GROUPS = 0.1
 
 
 def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
-    """Train on transcripts and marks, measure every rule on each held-out source, log, register (EDOS 3.1).
+    """Train on transcripts and marks, evaluate every rule on each held-out source, log and register (EDOS 3.1).
 
-    The alias moves when the mean of the model's accuracies over the sources is higher than the champion's.
+    The champion's alias moves if the model's mean accuracy over the sources is higher than the champion's.
 
     Raises:
-        InputError: ``subtitles.turn_examples`` holds no known transcripts and the files no marks.
+        InputError: ``subtitles.turn_examples`` has no known transcripts and the files have no marks.
     """
     settings = run.all_settings
-    own = settings.training.turn_segmenter
+    options = settings.training.turn_segmenter
     training, held_out = pairs_apart(files, settings)
     training, held_out = training.persist(), held_out.persist()
     sizes = {row["source"]: row["count"] for row in training.groupBy("source").count().collect()}
@@ -79,34 +78,35 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         raise InputError("no pairs to train the turn segmenter on: set subtitles.turn_examples to transcripts")
     held = held_out.count()
     run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
-    # The whole dictionary: looking up the words of the pairs first would cost more than it saves.
+    # The whole dictionary, because finding the words of the pairs would cost more.
     table = LemmaTable.of(lemma_dictionary(settings.subtitles.lemma_language))
     folder = Path(run.folder)
-    params = {**own.model_dump(exclude={"name"}), **{f"pairs_{source}": str(count) for source, count in sizes.items()}}
+    pairs = {f"pairs_{source}": str(count) for source, count in sizes.items()}
+    params = {**options.model_dump(exclude={"name"}), **pairs}
 
     def evaluated(path: Path) -> DataFrame:
         scorer = turn_scorer(path, table, settings.models.batch_size, settings.models.threads)
         return rule_accuracies(with_margins(held_out, scorer))
 
     folder.mkdir(parents=True, exist_ok=True)
-    tags = training_tags(run, "train_turn_segmenter", own.name)
-    # Where the workers of a cluster can read it: they ask the new model about the held-out pairs.
+    tags = training_tags(run, "train_turn_segmenter", options.name)
+    # A shared folder, because a cluster's workers load the new model to score the held-out pairs.
     with (
         tempfile.TemporaryDirectory(dir=folder) as scratch,
-        tracked_run(model_store(settings), own.name, params, tags) as tracked,
+        tracked_run(model_store(settings), options.name, params, tags) as tracked,
     ):
         model = Path(scratch) / "model"
-        if own.kind == "encoder":
-            tracked.log_history(encoder_learned_from(training, run, tracked, model))
+        if options.kind == "encoder":
+            tracked.log_history(train_encoder(training, run, tracked, model))
         else:
-            svm_learned_from(training, table, own).save(model)
+            train_svm(training, table, options).save(model)
         evaluation = evaluated(model).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
-        version = tracked.register(own.name, tracked.log_model(model, "turn_segmenter"))
+        version = tracked.register(options.name, tracked.log_model(model, "turn_segmenter"))
     for line in accuracy_table(evaluation).splitlines():
         run.say(line)
-    candidate = Candidate(own.name, version, "accuracy", mean_accuracy(evaluation), _digest(held_out))
+    candidate = Candidate(options.name, version, "accuracy", mean_accuracy(evaluation), _digest(held_out))
     champion, promotion = promoted(run, candidate, lambda path: mean_accuracy(evaluated(path)))
     run.say(f"champion: {promotion.reason}")
     rows = sum(sizes.values()) + held
@@ -116,47 +116,47 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
 def pairs_apart(
     files: DataFrame, settings: Settings, share: float = HELD_OUT_FILMS, fold: int = 0
 ) -> tuple[DataFrame, DataFrame]:
-    """Training and held-out pairs: transcripts apart by scene, marks apart by film.
+    """Return training and held-out pairs: transcripts are split by scene, marked subtitles by film.
 
     Args:
         files: ``subtitles.files``.
-        settings: of the run.
-        share, fold: which films are held out, see ``turn_evaluation.split_held_out``.
+        share, fold: choice of the held-out films, see ``turn_evaluation.split_held_out``.
     """
-    own = settings.training.turn_segmenter
-    learned, judged = transcript_pairs(*example_frames(settings.subtitles.turn_examples))
-    marked = marked_pairs(films_by_hash(files, own.films))
+    options = settings.training.turn_segmenter
+    training_pairs, held_out_pairs = transcript_pairs(*example_frames(settings.subtitles.turn_examples))
+    marked = marked_pairs(films_by_hash(files, options.films))
     marked_training, marked_held_out = split_held_out(marked, share, fold)
-    spoken = transcript_rows(judged, files.sparkSession)
-    # The corpus may hold the very episodes that the transcripts' held-out scenes come from.
-    marked_training = at_most(without_leaks(marked_training, spoken), own.subtitle_pairs)
-    held_out = spoken.unionByName(at_most(marked_held_out, own.subtitle_pairs))
-    return transcript_rows(learned, files.sparkSession).unionByName(marked_training), held_out
+    transcripts = transcript_rows(held_out_pairs, files.sparkSession)
+    # The subtitles may include the episodes of the transcripts' held-out scenes.
+    marked_training = at_most(without_leaks(marked_training, transcripts), options.subtitle_pairs)
+    held_out = transcripts.unionByName(at_most(marked_held_out, options.subtitle_pairs))
+    return transcript_rows(training_pairs, files.sparkSession).unionByName(marked_training), held_out
 
 
-def svm_learned_from(training: DataFrame, table: LemmaTable, settings: TurnSegmenterSettings) -> TurnSegmenter:
-    """The SVM of these pairs, with the settings' features and regularization."""
+def train_svm(training: DataFrame, table: LemmaTable, settings: TurnSegmenterSettings) -> TurnSegmenter:
+    """Return an SVM trained on these pairs, with the settings' features and regularization."""
     return train_turn_segmenter(
         training, table, space=FeatureSpace(settings.features, settings.lengths),
         regularization=settings.regularization, max_iterations=settings.max_iterations,
     )  # fmt: skip
 
 
-def encoder_learned_from(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> TrainingResult:
-    """The pair model of these pairs, written to ``out``.
+def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> TrainingResult:
+    """Train the pair classifier on these pairs, and write it to ``out``.
 
-    A source that weighs 0.4 for the SVM gives four of ten of its pairs, chosen by content; a tenth of the transcripts'
-    scenes and of the films picks the epoch.
+    A source with weight 0.4 in the SVM contributes 40 percent of its pairs, chosen by a hash. A tenth of the scenes
+    and films is for validation.
     """
     weights = F.create_map(*chain.from_iterable((F.lit(k), F.lit(v)) for k, v in sorted(SOURCE_WEIGHTS.items())))
     share = content_share(F.col("source"), F.col("left_text"), F.col("right_text"), salt="turn pairs")
     rows = mask_label_leakage(training).where(share < F.coalesce(weights[F.col("source")], F.lit(1.0)))
     ordered = rows.withColumn(
-        "back", content_share(F.col("split_group"), salt="turn pairs") < HELD_BACK_GROUPS
+        "validation", content_share(F.col("split_group"), salt="turn pairs") < VALIDATION_GROUPS
     ).orderBy(F.xxhash64("left_text", "right_text"), "source", "split_group", "left_text", "right_text")
     parts: dict[bool, list[tuple[SentencePair, int]]] = {False: [], True: []}
     for row in ordered.toLocalIterator():
-        parts[row["back"]].append((SentencePair(row["left_text"], row["right_text"], row["same_block"]), row["label"]))
+        pair = SentencePair(row["left_text"], row["right_text"], row["same_block"])
+        parts[row["validation"]].append((pair, row["label"]))
     encoder = resolve(run.all_settings.models.turn_encoder, Path(run.folder))
     options = options_of(run, "turn_pairs")
     start = partial(TurnPairClassifier.new, encoder.path, LABELS, options)
@@ -166,13 +166,13 @@ def encoder_learned_from(training: DataFrame, run: StageRun, tracked: TrackedRun
 
 
 def example_frames(folders: Sequence[str]) -> tuple[dict[str, pd.DataFrame], ...]:
-    """What the folders of transcripts hold.
+    """Return the transcripts of several folders.
 
     Returns:
-        (training, held out, further), as ``transcripts.transcript_pairs`` takes them.
+        (training, held out, further), the arguments of ``transcripts.transcript_pairs``.
 
     Raises:
-        InputError: a folder holds no known transcripts, or a file cannot be read.
+        InputError: a folder has no known transcripts, or a file cannot be read.
     """
     training: dict[str, pd.DataFrame] = {}
     held_out: dict[str, pd.DataFrame] = {}
@@ -212,27 +212,25 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def mean_accuracy(evaluation: DataFrame) -> float:
-    """The model's mean accuracy over the sources, marks unseen."""
+    """Return the model's mean accuracy over the sources, on pairs without marks."""
     row = evaluation.where(F.col("rule") == SEGMENTER).agg(F.avg("accuracy")).first()
     return float(row[0]) if row is not None and row[0] is not None else 0.0
 
 
 def _digest(held_out: DataFrame) -> str:
-    """Of the held-out pairs, whatever their order."""
+    """Return a digest of the held-out pairs, independent of their order."""
     row = held_out.agg(F.count("*"), F.bit_xor(F.xxhash64("source", "left_text", "right_text", "label"))).first()
     return f"{row[0]}:{row[1]}" if row is not None else "0"
 
 
 def accuracy_table(evaluation: DataFrame) -> str:
-    """Accuracy by source (rows) and rule (columns), as text."""
-    wide: dict[str, dict[str, Any]] = {}
-    pairs: dict[str, int] = {}
-    for row in evaluation.orderBy("source", "rule").collect():
-        wide.setdefault(row["source"], {})[row["rule"]] = row["accuracy"]
-        pairs[row["source"]] = row["pairs"]
-    rules = sorted({rule for cells in wide.values() for rule in cells})
+    """Return a text table of accuracies by source (rows) and rule (columns)."""
+    rows = evaluation.orderBy("source", "rule").collect()
+    cells = {(row["source"], row["rule"]): row["accuracy"] for row in rows}
+    rules = sorted({row["rule"] for row in rows})
     lines = [f"{'source':10s} {'pairs':>7s}  " + "  ".join(f"{rule:>15s}" for rule in rules)]
-    for source, cells in wide.items():
-        shown = [f"{cells[rule]:15.4f}" if cells.get(rule) is not None else " " * 15 for rule in rules]
-        lines.append(f"{source:10s} {pairs[source]:7,d}  " + "  ".join(shown))
+    for source, pairs in {row["source"]: row["pairs"] for row in rows}.items():
+        found = [cells.get((source, rule)) for rule in rules]
+        shown = [" " * 15 if accuracy is None else f"{accuracy:15.4f}" for accuracy in found]
+        lines.append(f"{source:10s} {pairs:7,d}  " + "  ".join(shown))
     return "\n".join(lines)

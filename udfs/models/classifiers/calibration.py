@@ -1,4 +1,4 @@
-"""Calibration: confidences that mean what they say (temperature scaling), before labels are taken by them."""
+"""Temperature scaling, so that confidences are close to accuracies before labels are chosen by them."""
 
 import json
 from collections.abc import Sequence
@@ -14,36 +14,35 @@ COLDEST, HOTTEST = 0.05, 20.0
 
 
 def with_temperature(probabilities: Probabilities, temperature: float) -> Probabilities:
-    """The probabilities that the same logits give when divided by ``temperature``; the order of classes stays."""
+    """Return the probabilities of the same logits divided by ``temperature``; the order of classes is kept."""
     logits = np.log(np.clip(probabilities.astype(np.float64), 1e-30, 1.0)) / temperature
     raised = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def fitted_temperature(probabilities: Probabilities, truth: Sequence[int]) -> float:
-    """The temperature of the lowest cross-entropy on rows not trained on, to 4 decimals.
+    """Return the temperature of the lowest cross-entropy on rows not trained on, to 4 decimals.
 
-    EDOS 3.3 takes labels by confidence and does not calibrate it; the method is Guo et al.'s (2017), one number
-    for all classes, so no label changes.
+    EDOS 3.3 chooses labels by confidence without calibration. The method is Guo et al.'s (2017): one number for all
+    classes, which changes no label.
 
     Raises:
         ValueError: no rows.
     """
-    rows = np.arange(len(truth))
-    if not len(rows):
+    if not len(truth):
         raise ValueError("no rows to calibrate on")
-    known = np.asarray(truth)
+    rows, known = np.arange(len(truth)), np.asarray(truth)
 
     def cross_entropy(log_temperature: float) -> float:
-        warmed = with_temperature(probabilities, float(np.exp(log_temperature)))
-        return float(-np.log(np.clip(warmed[rows, known], 1e-30, 1.0)).mean())
+        scaled = with_temperature(probabilities, float(np.exp(log_temperature)))
+        return float(-np.log(np.clip(scaled[rows, known], 1e-30, 1.0)).mean())
 
     found = minimize_scalar(cross_entropy, bounds=(np.log(COLDEST), np.log(HOTTEST)), method="bounded")
     return round(float(np.exp(found.x)), 4)
 
 
 def calibration(probabilities: Probabilities, truth: Sequence[int]) -> dict[str, float]:
-    """The temperature, and the expected calibration error before and after it.
+    """Return the temperature, and the expected calibration error before and after it.
 
     Args:
         probabilities: (rows, classes), of rows not trained on, at temperature 1.
@@ -58,7 +57,7 @@ def calibration(probabilities: Probabilities, truth: Sequence[int]) -> dict[str,
 
 
 def set_temperature(folder: Path, temperature: float) -> None:
-    """Write the temperature into a saved classifier, which answers by it from then on."""
+    """Write the temperature into a saved classifier."""
     path = folder / HEAD_CONFIG
     config = {**json.loads(path.read_text(encoding="utf-8")), "temperature": temperature}
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,9 +1,9 @@
-"""What the weak labeler and the dialogue classifier share: an encoder, a head, a folder on disk."""
+"""Classifiers of an encoder and a head, saved in a folder."""
 
 import json
+import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
-from transformers.utils import logging
 
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions, TrainingOptions
-from udfs.models.batches import Batch, Encoded, answers_alike, collate
-from udfs.models.learning_rates import encoder_layers, rate_by_layer
+from udfs.models.batches import Batch, Encoded, answers_alike, collate, mean_pooled
+from udfs.models.pretrained import LOCAL, one_line, quiet, reading, require_safetensors
 from udfs.models.trainable import TrainableModel
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ Self = TypeVar("Self", bound="SequenceClassifier")
 
 
 class LabelledRow(NamedTuple):
-    """An encoded text or dialogue with its truth: a label's id, or several ids."""
+    """An encoded text or dialogue with its true label id, or several ids."""
 
     ids: tuple[int, ...]
     weights: tuple[float, ...]
@@ -42,18 +41,21 @@ class LabelledRow(NamedTuple):
 
 
 def row_schema(truth: pa.DataType) -> pa.Schema:
-    """Return the columns of a `LabelledRow`, of one kind of truth."""
+    """Return the columns of a `LabelledRow` whose truth has this type."""
     ids = pa.list_(pa.int32())
     return pa.schema([("ids", ids), ("weights", pa.list_(pa.float64())), ("types", ids), ("truth", truth)])
 
 
 class SequenceClassifier(TrainableModel, Generic[Item]):
-    """An encoder with a classification head over `labels`; one of them is a row's truth, by its id.
+    """An encoder with a classification head over `labels`; a row's truth is the id of one label.
 
-    A kind whose truth is another has a loss, answers and figures of its own (`MultiLabelClassifier`).
+    `MultiLabelClassifier` overrides loss, answers and metrics for several labels.
 
     On disk: `encoder/` (a transformers folder: config.json, safetensors, tokenizer), `head.safetensors` and
-    `head.json`. Nothing in it is a pickle, and `encoder/` serves as another training's starting point.
+    `head.json`, without pickles. Another training can start from `encoder/`.
+
+    Args:
+        pooling: `mean` averages the tokens' states, `cls` takes the first token's.
     """
 
     row = LabelledRow
@@ -61,27 +63,35 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     loss_metric = "cross_entropy"
     epoch_metrics = ("accuracy", "macro_f1")
     settled: ClassVar[tuple[str, ...]] = ("temperature",)
-    """What is chosen after the training: attributes that `load` sets where `head.json` has them."""
+    """Attributes that are chosen after the training; `load` sets those in `head.json`."""
 
-    def __init__(self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str], max_tokens: int) -> None:
+    def __init__(
+        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str], max_tokens: int, pooling: str = "mean"
+    ) -> None:  # fmt: skip
         super().__init__()
+        if pooling not in ("mean", "cls"):
+            raise ValueError(f"pooling is {pooling!r}: mean or cls")
         self.encoder = encoder
         self.tokenizer = tokenizer
         self.labels = tuple(labels)
-        self.max_tokens = max_tokens
-        self.temperature = 1.0  # divides logits when it answers; set by calibration, never in training
+        self.max_tokens, self.pooling = max_tokens, pooling
+        self.temperature = 1.0  # divides logits in `answers`; set by calibration, never in training
 
     @abstractmethod
     def encode(self, items: Sequence[Item]) -> list[Encoded]:
-        """Token ids and weights of each item, at most `max_tokens`."""
+        """Return token ids and weights of each item, at most `max_tokens`."""
 
     @abstractmethod
     def logits(self, batch: Batch) -> Tensor:
-        """Logits (rows, labels)."""
+        """Return logits (rows, labels)."""
 
     @abstractmethod
     def head_options(self) -> dict[str, Any]:
-        """Keyword arguments of the constructor that are this kind's own."""
+        """Return the constructor's keyword arguments that only this kind has."""
+
+    def pooled(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Return one state a row (rows, size) from its tokens' states (rows, width, size)."""
+        return states[:, 0] if self.pooling == "cls" else mean_pooled(states, mask)
 
     def encode_rows(self, rows: Sequence[tuple[Item, Any]]) -> list[LabelledRow]:
         """Return (item, truth) pairs as the training loop's rows."""
@@ -94,7 +104,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
         self.check_truths([row.truth for row in rows], what)
 
     def check_truths(self, truths: Sequence[Any], what: str) -> None:
-        """Refuse truths outside the taxonomy with an `InputError`; `what` names the rows."""
+        """Raise an `InputError` for a label id outside the taxonomy; `what` names the rows."""
         wrong = next((label for label in truths if not 0 <= label < len(self.labels)), None)
         if wrong is not None:
             raise InputError(f"label id {wrong} in the {what} rows is outside the taxonomy's 0..{len(self.labels) - 1}")
@@ -106,46 +116,53 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     def learning_rates(self, options: TrainingOptions) -> dict[str, float]:
         assert isinstance(options, ClassifierOptions)
-        names = [name for name, value in self.named_parameters() if value.requires_grad]
-        layers = encoder_layers(name for name, _ in self.named_parameters())
-        return {name: rate_by_layer(name, layers, ENCODER, options) for name in names}
+        parameters = dict(self.named_parameters())
+        layers = {name: int(found[1]) for name in parameters if (found := re.search(r"\.layer\.(\d+)\.", name))}
+        highest = max(layers.values(), default=-1)
+        rates = {}
+        for name, value in parameters.items():
+            if value.requires_grad and name.startswith(f"{ENCODER}."):
+                # Parameters outside the layers, such as the embeddings, are below the first layer.
+                rates[name] = options.learning_rate * options.layer_decay ** (highest - layers.get(name, -1))
+            elif value.requires_grad:
+                rates[name] = options.head_learning_rate or options.learning_rate
+        return rates
 
     def validate(self, rows: Sequence[LabelledRow], batch_size: int) -> dict[str, float]:
         self.eval()
         return self.validation_figures(self.answers_to(rows, batch_size).numpy(), [row.truth for row in rows])
 
     def targets(self, truths: Sequence[Any]) -> Tensor:
-        """The rows' truths as `loss` reads them, one row each."""
+        """Return the truths as `loss` reads them, one row each."""
         return torch.tensor(truths)
 
     def loss(self, logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-        """The rows' losses, summed."""
+        """Return the sum of the rows' losses."""
         return nn.functional.cross_entropy(logits, targets, label_smoothing=smoothing, reduction="sum")
 
     def answers(self, logits: Tensor) -> Tensor:
-        """Probabilities (rows, labels)."""
+        """Return probabilities (rows, labels)."""
         return torch.softmax(logits.float() / self.temperature, dim=-1)
 
     def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        """Figures on rows, `cross_entropy`, `accuracy` and `macro_f1` among them."""
-        from udfs.models.classifiers.metrics import (
-            classification_metrics,  # scikit-learn: not for workers, which only answer
-        )
+        """Return metrics, `cross_entropy`, `accuracy` and `macro_f1` among them."""
+        # Imports scikit-learn, which workers do not need.
+        from udfs.models.classifiers.metrics import classification_metrics
 
         return classification_metrics(probabilities, truths)
 
     def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        """Figures on validation rows, and what is chosen on them, which `settle` then takes."""
+        """Return metrics on validation rows, with the values that `settle` takes from them."""
         return self.figures(probabilities, truths)
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
-        """One row a class."""
+        """Return metrics, one row a class."""
         from udfs.models.classifiers.metrics import per_class_metrics
 
         return per_class_metrics(probabilities, truths, self.labels)
 
     def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
-        """What shows best where the model errs."""
+        """Return the chart of the model's errors: here the confusion matrix."""
         from udfs.models.classifiers.metrics import confusion_counts
         from udfs.models.pictures import confusion_chart
 
@@ -158,9 +175,9 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         state, encoder = self.state_dict() if weights is None else dict(weights), f"{ENCODER}."
-        own = {name.removeprefix(encoder): value for name, value in state.items() if name.startswith(encoder)}
+        inner = {name.removeprefix(encoder): value for name, value in state.items() if name.startswith(encoder)}
         with quiet():
-            self.encoder.save_pretrained(folder / ENCODER, state_dict=own)  # type: ignore[operator]
+            self.encoder.save_pretrained(folder / ENCODER, state_dict=inner)  # type: ignore[operator]
         self.tokenizer.save_pretrained(folder / ENCODER)
         head = {name: value.contiguous() for name, value in state.items() if not name.startswith(encoder)}
         save_file(head, folder / HEAD_WEIGHTS)
@@ -178,12 +195,12 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     def new(
         cls: type[Self], encoder_path: str | Path, labels: Sequence[str], options: ClassifierOptions, **head: Any
     ) -> Self:
-        """Return an encoder with a new head, which the options' seed gives.
+        """Return an encoder with a new head, initialised from the options' seed.
 
         Args:
             encoder_path: folder of the encoder's safetensors, config and tokenizer.
             labels: the taxonomy in id order.
-            head: the kind's own keyword arguments.
+            head: keyword arguments that only this kind has.
         """
         encoder, tokenizer = load_encoder(encoder_path, options.dropout)
         torch.manual_seed(options.seed)
@@ -211,16 +228,16 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             vars(model).update(settled)
             model.load_state_dict({**model.state_dict(), **load_file(folder / HEAD_WEIGHTS)})
         except (OSError, RuntimeError, TypeError, ValueError) as error:
-            raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({_one_line(error)})") from None
+            raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({one_line(error)})") from None
         return model.eval()
 
     def probabilities(self, items: Sequence[Item], batch_size: int) -> Tensor:
-        """Class probabilities (items, labels) on the CPU, in the items' order."""
+        """Return class probabilities (items, labels) on the CPU, in the items' order."""
         return self.answers_to(self.encode(items), batch_size)
 
     @torch.inference_mode()
     def answers_to(self, rows: Sequence[Encoded | LabelledRow], batch_size: int) -> Tensor:
-        """Class probabilities (rows, labels) of encoded rows on the CPU, in their order."""
+        """Return class probabilities (rows, labels) of encoded rows on the CPU, in their order."""
         found = answers_alike(rows, batch_size, self.max_tokens, self._answered)
         return torch.stack(found) if found else torch.empty((0, len(self.labels)))
 
@@ -230,41 +247,17 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
 
 def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.Module, Any]:
-    """An encoder and its tokenizer from a folder of safetensors; `dropout` on layers and attention.
+    """Return an encoder, with this `dropout` on layers and attention, and its tokenizer.
 
     Raises:
         InputError: `folder` holds no safetensors, or not a model that transformers knows.
     """
     folder = Path(folder)
-    if not any(folder.glob("*.safetensors")):
-        raise InputError(f"{folder}: no .safetensors weights: only safetensors are read")
-    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        config = AutoConfig.from_pretrained(folder, **options)
+    require_safetensors(folder)
+    with reading(folder):
+        config = AutoConfig.from_pretrained(folder, **LOCAL)
         if dropout is not None:
-            config.hidden_dropout_prob = dropout
-            config.attention_probs_dropout_prob = dropout
-        with quiet():
-            encoder = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, **options)
-        tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{folder}: transformers cannot read it ({_one_line(error)})") from None
+            config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+        encoder = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, **LOCAL)
+        tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
     return encoder.float(), tokenizer
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without transformers' progress bars and its notes on weights that a classifier does not use."""
-    bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

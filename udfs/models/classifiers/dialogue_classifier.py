@@ -14,16 +14,15 @@ Turns = Sequence[str]
 
 
 def turn_weights(turns: int) -> tuple[float, ...]:
-    """The factors of `turns` turns, newest first: 2^k / sum of 2^j, the newest's k highest (EDOS 3.3.1)."""
+    """Return the factors of `turns` turns, newest first: 2^k / sum of 2^j, with the newest's k highest (EDOS 3.3.1)."""
     total = 2**turns - 1
     return tuple(2 ** (turns - 1 - age) / total for age in range(turns))
 
 
 def turns_newest_first(turns: Sequence[Sequence[int]], separator: int, max_tokens: int) -> list[list[int]]:
-    """Each turn's tokens between separators, newest first, at most `max_tokens` in all (EDOS 3.3.1, C).
+    """Return each turn's tokens between separators, newest first, at most `max_tokens` in all (EDOS 3.3.1, C).
 
-    What does not fit is the oldest: the turn that crosses the limit keeps its beginning and its closing
-    separator, turns before it are left out.
+    The turn that crosses the limit keeps its beginning and its closing separator. Turns before it are dropped.
     """
     kept: list[list[int]] = []
     room = max_tokens
@@ -39,10 +38,10 @@ def turns_newest_first(turns: Sequence[Sequence[int]], separator: int, max_token
 
 
 class DialogueClassifier(SequenceClassifier[Turns]):
-    """The label of a dialogue's last turn, from that turn and the turns before it.
+    """A classifier of a dialogue's last turn, which also reads the turns before it (EDOS 3.3.1).
 
-    Token embeddings, not position embeddings, are multiplied by their turn's weight; the hidden states are
-    pooled by tanh attention, then a tanh hidden layer and a softmax over the labels (EDOS 3.3.1).
+    Token embeddings, not position embeddings, are multiplied by their turn's weight. The hidden states are pooled by
+    tanh attention. A tanh hidden layer and a softmax over the labels follow.
     """
 
     kind = "dialogue_classifier"
@@ -63,7 +62,7 @@ class DialogueClassifier(SequenceClassifier[Turns]):
         self.output = nn.Linear(size, len(self.labels))
 
     def encode(self, items: Sequence[Turns]) -> list[Encoded]:
-        """Turns (oldest first) to token ids and weights, newest turn first."""
+        """Return token ids and weights, newest turn first, of turns, oldest first."""
         flat = [turn for turns in items for turn in turns]
         if not flat:
             return [self._encoded([[]]) for _ in items]
@@ -74,18 +73,20 @@ class DialogueClassifier(SequenceClassifier[Turns]):
     def _encoded(self, turns: Sequence[Sequence[int]]) -> Encoded:
         parts = turns_newest_first(turns, int(self.tokenizer.sep_token_id), self.max_tokens)
         factors = turn_weights(len(parts)) if self.weighted else (1.0,) * len(parts)
-        ids = tuple(token for part in parts for token in part)
-        return Encoded(ids, tuple(factor for part, factor in zip(parts, factors, strict=True) for _ in part))
+        tokens = [(token, factor) for part, factor in zip(parts, factors, strict=True) for token in part]
+        ids, weights = zip(*tokens, strict=True)
+        return Encoded(ids, weights)
 
     def logits(self, batch: Batch) -> Tensor:
         tokens = self.encoder.get_input_embeddings()(batch.ids)  # type: ignore[operator]
         weighted = tokens * batch.weights.unsqueeze(-1).to(tokens.dtype)
-        # The encoder adds position embeddings to what it is given: only tokens are scaled.
+        # The encoder adds position embeddings later, so they are not scaled.
         states = self.encoder(inputs_embeds=weighted, attention_mask=batch.mask).last_hidden_state
-        hidden = torch.tanh(self.hidden(self.dropout(self._pooled(states, batch.mask))))
+        hidden = torch.tanh(self.hidden(self.dropout(self.pooled(states, batch.mask))))
         return self.output(self.dropout(hidden))
 
-    def _pooled(self, states: Tensor, mask: Tensor) -> Tensor:
+    def pooled(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Return the mean of each row's states, weighted by attention (EDOS 3.3.1)."""
         scores = self.attention_score(torch.tanh(self.attention(states))).squeeze(-1).float()
         shares = torch.softmax(scores.masked_fill(mask == 0, float("-inf")), dim=-1)
         return (states * shares.unsqueeze(-1).to(states.dtype)).sum(dim=1)

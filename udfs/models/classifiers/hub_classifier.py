@@ -1,4 +1,4 @@
-"""A classifier that others trained, such as one of toxicity or of entailment, read as transformers reads it."""
+"""Sequence classifiers trained by others, such as classifiers of toxicity or of entailment."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from torch import nn
 
 from conf.errors import InputError
+from udfs.models.pretrained import LOCAL, reading, require_safetensors
 
 MAX_TOKENS = 512
 
 
 class HubClassifier(nn.Module):
-    """A sequence classifier of one text, or of a pair, with its own labels."""
+    """A sequence classifier of one text, or of a pair, with the labels of its configuration."""
 
     def __init__(self, network: Any, tokenizer: Any, several: bool) -> None:
         super().__init__()
@@ -26,36 +27,26 @@ class HubClassifier(nn.Module):
 
     @classmethod
     def load(cls, folder: str | Path) -> "HubClassifier":
-        """Read a model's folder: safetensors only, no code from it, in fp32.
+        """Read a model's folder in fp32: safetensors only, and no code.
 
         Raises:
             InputError: it holds no safetensors, or no sequence classifier.
         """
         folder = Path(folder)
-        if not any(folder.glob("*.safetensors")):
-            raise InputError(f"{folder}: no .safetensors weights: only safetensors are read")
+        require_safetensors(folder)
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-        from udfs.models.classifiers.classifier import quiet
-
-        options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-        try:
-            with quiet():
-                tokenizer = AutoTokenizer.from_pretrained(str(folder), **options)
-                network = AutoModelForSequenceClassification.from_pretrained(
-                    str(folder), use_safetensors=True, **options
-                )
-        except (OSError, ValueError, KeyError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(f"{folder}: transformers cannot read a classifier from it ({reason})") from None
+        with reading(folder, what="a classifier from it"):
+            tokenizer = AutoTokenizer.from_pretrained(str(folder), **LOCAL)
+            network = AutoModelForSequenceClassification.from_pretrained(str(folder), use_safetensors=True, **LOCAL)
         several = getattr(network.config, "problem_type", None) == "multi_label_classification"
         return cls(network.float().eval(), tokenizer, several)
 
     def place_of(self, names: Sequence[str]) -> int:
-        """The place of the first of several names among the labels.
+        """Return the index of the label that comes first in `names`.
 
         Raises:
-            InputError: it has none of them.
+            InputError: the classifier has none of these labels.
         """
         for name in names:
             if name in self.labels:
@@ -66,13 +57,13 @@ class HubClassifier(nn.Module):
     def scores(
         self, texts: Sequence[str], others: Sequence[str] | None, label: int, batch_size: int
     ) -> NDArray[np.float32]:
-        """(texts, 1): the probability of a label; of a model with several labels at once, by itself.
+        """Return the probability of a label (texts, 1): a sigmoid for a multi-label model, else a softmax.
 
         Args:
-            texts: or the first texts of pairs.
-            others: the second ones; None: single texts.
-            label: its place.
-            batch_size: texts the network sees at once, neighbours in length.
+            texts: single texts, or the first texts of pairs.
+            others: the second texts of pairs; None for single texts.
+            label: index of the label.
+            batch_size: texts in one batch, sorted by length.
         """
         found = np.empty((len(texts), 1), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))

@@ -1,4 +1,4 @@
-"""Figures of a classifier on held-out rows."""
+"""Metrics of a classifier on held-out rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +14,9 @@ Labels = Sequence[int] | NDArray[np.integer[Any]]
 
 
 def classification_metrics(probabilities: Probabilities, truth: Sequence[int]) -> dict[str, float]:
-    """Accuracy, top-3 and top-5, macro precision, recall and F1, cross-entropy, calibration error.
+    """Return accuracy, top-3 and top-5, macro precision, recall and F1, cross-entropy and calibration error.
 
-    Macro figures are means over the classes that occur in `truth`.
+    Macro metrics are means over the classes that occur in `truth`.
 
     Args:
         probabilities: (rows, classes).
@@ -49,13 +49,13 @@ def classification_metrics(probabilities: Probabilities, truth: Sequence[int]) -
 def per_class_metrics(
     probabilities: Probabilities, truth: Sequence[int], labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """One row a class: label, precision, recall, f1, support (its rows), predicted (rows given it)."""
+    """Return one row a class: label, precision, recall, f1, support (true rows), predicted (rows given the label)."""
     classes = np.eye(len(labels), dtype=bool)
     return class_rows(counts_of(classes[probabilities.argmax(axis=1)], classes[np.asarray(truth)]), labels)
 
 
 def expected_calibration_error(probabilities: Probabilities, truth: Labels, bins: int = 15) -> float:
-    """Mean gap between confidence and accuracy over `bins` equal bins of confidence, weighted by rows."""
+    """Return the mean gap between confidence and accuracy over `bins` equal bins of confidence, weighted by rows."""
     confidence = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == np.asarray(truth)
     which = np.minimum((confidence * bins).astype(int), bins - 1)
@@ -64,6 +64,6 @@ def expected_calibration_error(probabilities: Probabilities, truth: Labels, bins
 
 
 def confusion_counts(probabilities: Probabilities, truth: Sequence[int]) -> NDArray[np.int64]:
-    """Counts (true class, guessed class)."""
+    """Return counts (true class, predicted class)."""
     labels = range(probabilities.shape[1])
     return np.asarray(confusion_matrix(truth, probabilities.argmax(axis=1), labels=labels), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The encoder of several emotions at once, of an utterance alone or in its context (Emo Pillars 5)."""
+"""The multi-label emotion classifier of an utterance, with or without its context (Emo Pillars 5)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,8 +11,16 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions
-from udfs.models.batches import Batch, Encoded, answers_alike, collate, mean_pooled
+from udfs.models.batches import Batch, Encoded, answers_alike, collate
 from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, row_schema
+from udfs.models.classifiers.multi_label_metrics import (
+    best_threshold,
+    class_rows,
+    counts_at,
+    multi_hot,
+    multi_label_metrics,
+    threshold_curve,
+)
 
 if TYPE_CHECKING:
     from udfs.models.pictures import Chart
@@ -22,20 +30,20 @@ CONTEXT, UTTERANCE = 0, 1
 
 
 class Passage(NamedTuple):
-    """An utterance, and what led to it where that is known."""
+    """An utterance, and its context where that is known."""
 
     utterance: str
     context: str | None = None
 
 
 class MultiLabelClassifier(SequenceClassifier[Passage]):
-    """An encoder, a tanh layer as BERT and RoBERTa have it, a sigmoid each label; binary cross-entropy.
+    """An encoder, a tanh layer as BERT and RoBERTa have it, and a sigmoid for each label; binary cross-entropy.
 
-    An utterance stands alone, or after its context as a pair. Labels from `threshold` on are given; it is chosen
-    on validation rows, one for all labels (Emo Pillars D).
+    The input is an utterance, or the pair of a context and an utterance. A label is given when its probability is at
+    least `threshold`. One threshold for all labels is chosen on validation rows (Emo Pillars D).
 
     Args:
-        pooling: `cls` reads the first token's state (the paper's models), `mean` the mean of all.
+        pooling: the paper's models have `cls`.
     """
 
     kind = "multi_label_classifier"
@@ -46,24 +54,22 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
         max_tokens: int = 128, pooling: str = "cls", dropout: float = 0.1,
     ) -> None:  # fmt: skip
-        super().__init__(encoder, tokenizer, labels, max_tokens)
-        if pooling not in ("mean", "cls"):
-            raise ValueError(f"pooling is {pooling!r}: mean or cls")
+        super().__init__(encoder, tokenizer, labels, max_tokens, pooling)
         size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
-        self.pooling, self.typed, self.threshold = pooling, False, 0.5
+        self.typed, self.threshold = False, 0.5
         self.dropout = nn.Dropout(dropout)
         self.hidden = nn.Linear(size, size)
         self.output = nn.Linear(size, len(self.labels))
         self.frames = special_tokens(tokenizer, False), special_tokens(tokenizer, True)
 
-    def tell_types(self) -> None:
-        """Tell context and utterance apart by token types 0 and 1 from now on (Emo Pillars 5.2.2)."""
+    def use_token_types(self) -> None:
+        """Mark context and utterance by token types 0 and 1 from now on (Emo Pillars 5.2.2)."""
         if not self.typed:
             extend_token_types(self.encoder)
             self.typed = True
 
     def encode(self, items: Sequence[Passage]) -> list[Encoded]:
-        """Context and utterance between the encoder's special tokens; what is too long loses the context's end."""
+        """Return context and utterance between the encoder's special tokens; a long row loses its context's end."""
         if not items:
             return []
         contexts = self._ids([item.context or "" for item in items])
@@ -80,26 +86,23 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         if not context or len(utterance) >= room:
             context, (before, between, after) = (), self.frames[0]
             room = self.max_tokens - len(between) - len(after)
-        said = list(utterance[:room])
-        first = [*before, *context[: room - len(said)], *between]
-        ids = (*first, *said, *after)
+        kept = list(utterance[:room])
+        first = [*before, *context[: room - len(kept)], *between]
+        ids = (*first, *kept, *after)
         types = (CONTEXT,) * len(first) + (UTTERANCE,) * (len(ids) - len(first)) if self.typed else ()
         return Encoded(ids, (1.0,) * len(ids), types)
 
     def logits(self, batch: Batch) -> Tensor:
-        states = self.dropout(self._pooled(self._states(batch), batch.mask))
+        states = self.dropout(self.pooled(self._states(batch), batch.mask))
         return self.output(self.dropout(torch.tanh(self.hidden(states))))
 
     def _states(self, batch: Batch) -> Tensor:
         types = {"token_type_ids": batch.types} if self.typed else {}
         return self.encoder(input_ids=batch.ids, attention_mask=batch.mask, **types).last_hidden_state
 
-    def _pooled(self, states: Tensor, mask: Tensor) -> Tensor:
-        return states[:, 0] if self.pooling == "cls" else mean_pooled(states, mask)
-
     @torch.inference_mode()
     def embed(self, items: Sequence[Passage], batch_size: int) -> NDArray[Any]:
-        """The last layer's state of each item's first token, as (items, size) float32 (Emo Pillars 5.1.4)."""
+        """Return the last layer's state of each item's first token, (items, size) float32 (Emo Pillars 5.1.4)."""
 
         def first_token(rows: Sequence[Encoded], width: int) -> list[Tensor]:
             batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
@@ -109,10 +112,10 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         return (torch.stack(found) if found else torch.empty((0, self.hidden.in_features))).numpy()
 
     def begin_at_shares(self, truths: Sequence[Any]) -> None:
-        """Let a new head answer with each label's share of the rows (ours).
+        """Set a new head's bias so that its first answers are the labels' shares of the rows (ours).
 
-        Else the tanh layer learns first that most labels are rare, saturates, and a small set like ISEAR, in which
-        21 labels never occur, is not learned at all.
+        Without it the tanh layer first learns that most labels are rare, and saturates. A small set such as ISEAR,
+        where 21 labels never occur, is then not learned at all.
         """
         shares = (self.targets(truths).sum(dim=0) + 0.5) / (len(truths) + 1)
         with torch.no_grad():
@@ -125,7 +128,7 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         return torch.from_numpy(self._truth(truths)).float()
 
     def loss(self, logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-        """Each row's loss is the mean over its labels."""
+        """Return the sum of the rows' losses, each the mean over its labels."""
         smooth = targets * (1 - smoothing) + smoothing / 2
         summed = nn.functional.binary_cross_entropy_with_logits(logits, smooth, reduction="sum")
         return summed / len(self.labels)
@@ -134,13 +137,9 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         return torch.sigmoid(logits.float() / self.temperature)
 
     def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        from udfs.models.classifiers.multi_label_metrics import multi_label_metrics
-
         return multi_label_metrics(probabilities, self._truth(truths), self.threshold)
 
     def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        from udfs.models.classifiers.multi_label_metrics import best_threshold, multi_label_metrics
-
         truth = self._truth(truths)
         return multi_label_metrics(probabilities, truth, best_threshold(probabilities, truth))
 
@@ -148,12 +147,9 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         self.threshold = metrics["threshold"]
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
-        from udfs.models.classifiers.multi_label_metrics import class_rows, counts_at
-
         return class_rows(counts_at(probabilities, self._truth(truths), self.threshold), self.labels)
 
     def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
-        from udfs.models.classifiers.multi_label_metrics import threshold_curve
         from udfs.models.pictures import threshold_chart
 
         return threshold_chart(threshold_curve(probabilities, self._truth(truths)), self.threshold)
@@ -164,15 +160,13 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         }  # fmt: skip
 
     def _truth(self, truths: Sequence[Any]) -> NDArray[Any]:
-        from udfs.models.classifiers.multi_label_metrics import multi_hot
-
         return multi_hot(truths, len(self.labels))
 
 
 def special_tokens(tokenizer: Any, pair: bool) -> tuple[list[int], list[int], list[int]]:
-    """The encoder's special tokens before the context, between it and the utterance, and after that.
+    """Return the encoder's special tokens before the context, between context and utterance, and at the end.
 
-    For an utterance alone those before it stand in the second place.
+    For an utterance without context, the first list is empty and the second precedes the utterance.
     """
     texts = ("a", "a") if pair else ("a",)
     (content,) = {tuple(tokenizer("a", add_special_tokens=False)["input_ids"])}
@@ -188,10 +182,10 @@ def special_tokens(tokenizer: Any, pair: bool) -> tuple[list[int], list[int], li
 
 
 def extend_token_types(encoder: nn.Module) -> None:
-    """Give an encoder of one token type (RoBERTa's) two, which begin alike (Emo Pillars 5.2.2).
+    """Add a copy of the token type to an encoder with only one, such as RoBERTa (Emo Pillars 5.2.2).
 
     Raises:
-        InputError: the encoder knows no token types.
+        InputError: the encoder has no token types.
     """
     embeddings = getattr(encoder, "embeddings", None)
     known = getattr(embeddings, "token_type_embeddings", None)
@@ -214,14 +208,14 @@ def starting_model(
     pooling: str = "cls",
     typed: bool = False,
 ) -> MultiLabelClassifier:
-    """Return what a training begins with: a trained model of the same labels, or an encoder with a new head.
+    """Return the model to train: a trained model of the same labels, or an encoder with a new head.
 
     Args:
         start: folder of an encoder, or of a trained model, which keeps its head and pooling.
         rows: (passage, label ids) to learn from.
         labels: the taxonomy in id order.
-        pooling, typed: as `MultiLabelClassifier` has them.
-    """  # fmt: skip
+        pooling, typed: attributes of `MultiLabelClassifier`.
+    """
     trained = (Path(start) / HEAD_CONFIG).is_file()
     if trained:
         model = MultiLabelClassifier.load(start)
@@ -234,7 +228,7 @@ def starting_model(
         model.check_truths(truths, "training")
         model.begin_at_shares(truths)
     if typed:
-        model.tell_types()
+        model.use_token_types()
     if trained:
         torch.manual_seed(options.seed)
     return model

@@ -1,4 +1,4 @@
-"""Figures of a model of several labels a row, and the one threshold for all of them (Emo Pillars D)."""
+"""Metrics of a multi-label classifier, and the choice of its one threshold for all labels (Emo Pillars D)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ Truth = NDArray[np.bool_]
 
 
 def multi_hot(truths: Sequence[Sequence[int]], classes: int) -> Truth:
-    """Label ids of each row as (rows, classes)."""
+    """Return label ids of each row as (rows, classes)."""
     found = np.zeros((len(truths), classes), dtype=bool)
     for row, labels in enumerate(truths):
         found[row, list(labels)] = True
@@ -21,40 +21,38 @@ def multi_hot(truths: Sequence[Sequence[int]], classes: int) -> Truth:
 
 
 def counts_at(probabilities: Probabilities, truth: Truth, threshold: float) -> NDArray[np.int64]:
-    """Rows (given and true, given, true) of each class, as (3, classes), where labels from `threshold` on are given."""
+    """Return `counts_of` the labels whose probability is at least `threshold`."""
     return counts_of(probabilities >= threshold, truth)
 
 
 def counts_of(given: Truth, truth: Truth) -> NDArray[np.int64]:
-    """Rows (given and true, given, true) of each class, as (3, classes)."""
+    """Return the numbers of rows (given and true, given, true) of each class, as (3, classes)."""
     return np.stack([(given & truth).sum(axis=0), given.sum(axis=0), truth.sum(axis=0)])
 
 
 def shares_of(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Precision, recall and F1 from counts (3, ...); 0 where there is nothing to divide by."""
+    """Return precision, recall and F1 from counts (3, ...); 0 where the denominator is 0."""
     hits, given, true = counts.astype(np.float64)
     return hits / np.maximum(given, 1), hits / np.maximum(true, 1), 2 * hits / np.maximum(given + true, 1)
 
 
 def macro_and_micro(counts: NDArray[np.int64]) -> dict[str, float]:
-    """Macro and micro precision, recall and F1; the macro ones over the classes that occur in truth.
+    """Return macro and micro precision, recall and F1; macro metrics average the classes that occur in truth.
 
     Raises:
         ValueError: no row has a label.
     """
-    there = counts[:, counts[2] > 0]
-    if not there.size:
+    present = counts[:, counts[2] > 0]
+    if not present.size:
         raise ValueError("no held-out row has a label: nothing to measure")
-    macro = [float(each.mean()) for each in shares_of(there)]
-    micro = [float(each) for each in shares_of(counts.sum(axis=1))]
     names = ("precision", "recall", "f1")
-    return {f"macro_{name}": value for name, value in zip(names, macro, strict=True)} | {
-        f"micro_{name}": value for name, value in zip(names, micro, strict=True)
-    }
+    macro = {f"macro_{name}": float(each.mean()) for name, each in zip(names, shares_of(present), strict=True)}
+    micro = {f"micro_{name}": float(each) for name, each in zip(names, shares_of(counts.sum(axis=1)), strict=True)}
+    return macro | micro
 
 
 def threshold_curve(probabilities: Probabilities, truth: Truth) -> list[tuple[float, float, float, float]]:
-    """(threshold, macro precision, recall, F1) at each of `THRESHOLDS`."""
+    """Return (threshold, macro precision, recall, F1) at each of `THRESHOLDS`."""
     curve = []
     for threshold in THRESHOLDS:
         figures = macro_and_micro(counts_at(probabilities, truth, threshold))
@@ -63,16 +61,16 @@ def threshold_curve(probabilities: Probabilities, truth: Truth) -> list[tuple[fl
 
 
 def best_threshold(probabilities: Probabilities, truth: Truth) -> float:
-    """The threshold of the highest macro-F1, the lowest of equal ones (Emo Pillars D)."""
+    """Return the threshold of the highest macro-F1, the lowest one among equals (Emo Pillars D)."""
     return max(threshold_curve(probabilities, truth), key=lambda point: (point[3], -point[0]))[0]
 
 
 def multi_label_metrics(probabilities: Probabilities, truth: Truth, threshold: float) -> dict[str, float]:
-    """Macro and micro figures, `accuracy` (rows with just the true labels), mean binary `cross_entropy`, `threshold`.
+    """Return macro and micro metrics, subset `accuracy`, mean binary `cross_entropy` and the `threshold`.
 
     Args:
         probabilities, truth: (rows, classes).
-        threshold: labels from here on are given.
+        threshold: lowest probability of a given label.
 
     Raises:
         ValueError: no rows, or none with a label.
@@ -87,7 +85,7 @@ def multi_label_metrics(probabilities: Probabilities, truth: Truth, threshold: f
 
 
 def class_rows(counts: NDArray[np.int64], labels: Sequence[str]) -> list[dict[str, Any]]:
-    """One row a class: label, precision, recall, f1, support (its rows), predicted (rows given it)."""
+    """Return one row a class: label, precision, recall, f1, support (true rows), predicted (rows given the label)."""
     shares = zip(*shares_of(counts), strict=True)
     return [
         {

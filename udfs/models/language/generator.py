@@ -1,8 +1,8 @@
-"""A language model of the transformers library that answers prompts in batches: safetensors or GGUF."""
+"""Answers to prompts in batches, by a language model of the transformers library: safetensors or GGUF."""
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,24 +13,25 @@ from conf.errors import InputError
 from conf.llm_settings import DecodingSettings
 from udfs.devices import chosen_precision, task_device, with_back_off
 from udfs.llm_requests import Answer, Request, answered_in_halves, seed_of
-from udfs.models.batches import ROW_STEP
+from udfs.models.batches import ROW_STEP, batches_of_equal_width
 from udfs.models.language.row_sampling import RowPenalty, RowSampling, RowStops
 from udfs.models.language.shrinking_batch import BatchRules, RowRule, write_rows
+from udfs.models.pretrained import causal_model
 
 WIDTH_STEP = 64
-"""Prompts are padded to a multiple of it, whatever their neighbours are."""
+"""Prompts are padded to a multiple of it, whatever the other rows' lengths are."""
 
-# What separates the parts of a chat: <s>, <|im_end|>, [/INST] and the like.
+# Markers between the parts of a chat, such as <s>, <|im_end|> and [/INST].
 _MARK = re.compile(r"<\|?[^\s<>]{1,40}>|\[/?[A-Z_]{1,20}\]")
 
 
 class LocalGenerator(nn.Module):
     """A causal language model with its tokenizer.
 
-    A row's answer depends on its prompt, parameters and sample, not on its neighbours: rows are computed at a
-    width of their own, in numbers of eight, and sampled from a stream of their own. In fp32 on one kind of machine
-    that holds to the token. In bf16 or fp16, or on a machine with other kernels, two tokens that are nearly equal
-    may change places; the stored answer is then the one that counts, for it is never asked for again.
+    A row's answer depends on its prompt, parameters and sample, not on the other rows: only rows of one width share
+    a batch, batch sizes are multiples of eight, and each row has a random stream. In fp32 on one kind of machine
+    answers are the same to the token. In bf16 or fp16, or with other kernels, two nearly equal tokens may be swapped;
+    answers are stored, so each prompt is answered only once.
     """
 
     def __init__(self, network: Any, tokenizer: Any, batch_size: int = 8) -> None:
@@ -45,40 +46,39 @@ class LocalGenerator(nn.Module):
 
     @classmethod
     def load(cls, folder: str | Path, batch_size: int = 8, precision: str = "auto") -> "LocalGenerator":
-        """Read a folder's model: one GGUF file, or safetensors; no code from it.
+        """Read a folder's model from one GGUF file or safetensors, without code.
 
         Raises:
-            InputError: there are no such weights, or the library does not know the model.
+            InputError: the folder has no such weights, or transformers does not know the model.
         """
-        from udfs.models.language.pretrained import causal_model
-
         network, tokenizer = causal_model(folder, chosen_precision(precision, task_device()).dtype)
         return cls(network, tokenizer, batch_size)
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
-        """One answer a request, in order; rows of one width are answered together, the longest first."""
+        """Return one answer a request, in order; rows of one width are computed together, the longest first."""
         rows = [self._row(request, decoding) for request in requests]
-        found: dict[int, Answer] = {}
-        for width, places in self._batches(rows):
+        errors = [self._misfit(row) for row in rows]
+        found = [Answer(None, prompt_tokens=len(row.ids), error=error) for row, error in zip(rows, errors, strict=True)]
+        fitting = [place for place, error in enumerate(errors) if error is None]
+        widths = [_width(len(rows[place].ids)) for place in fitting]
+        for width, indices in batches_of_equal_width(widths, self.batch_size):
 
             def ask(some: Sequence[_Row], width: int = width) -> list[Answer]:
                 return with_back_off(lambda part: self._together(part, width, decoding), some)
 
-            found.update(zip(places, answered_in_halves(ask, [rows[place] for place in places]), strict=True))
-        for place, row in enumerate(rows):
-            if place not in found:
-                found[place] = Answer(None, prompt_tokens=len(row.ids), error=self._misfit(row))
-        return [found[place] for place in range(len(rows))]
+            places = [fitting[index] for index in indices]
+            for place, answer in zip(places, answered_in_halves(ask, [rows[p] for p in places]), strict=True):
+                found[place] = answer
+        return found
 
     def _row(self, request: Request, decoding: DecodingSettings) -> "_Row":
         text = request.prompt
         chat = decoding.chat and bool(self.tokenizer.chat_template)
         if chat:
-            # What comes from outside must not end the user's part of the chat and begin another.
+            # Text from outside must not end the user's message and begin another.
             for mark in self._marks:
                 text = text.replace(mark, f"{mark[0]} {mark[1:]}")
-            said = [{"role": "user", "content": text}]
-            text = str(self.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True))
+            text = _chat(self.tokenizer, text)
         ids = self.tokenizer(text + request.answer_start, add_special_tokens=not chat)["input_ids"]
         most = decoding.max_new_tokens
         if decoding.max_total_tokens is not None:
@@ -86,7 +86,7 @@ class LocalGenerator(nn.Module):
         return _Row(request, tuple(ids), most)
 
     def _misfit(self, row: "_Row") -> str | None:
-        """Why a row cannot be asked."""
+        """Return why a row cannot be answered, or None."""
         if not row.ids:
             return "no text"
         if row.most < 1:
@@ -95,18 +95,9 @@ class LocalGenerator(nn.Module):
             return f"the prompt of {len(row.ids)} tokens and {row.most} more do not fit into {self.window}"
         return None
 
-    def _batches(self, rows: Sequence["_Row"]) -> Iterator[tuple[int, list[int]]]:
-        by_width: dict[int, list[int]] = {}
-        for place, row in enumerate(rows):
-            if self._misfit(row) is None:
-                by_width.setdefault(_width(len(row.ids)), []).append(place)
-        for width in sorted(by_width, reverse=True):
-            for start in range(0, len(by_width[width]), self.batch_size):
-                yield width, by_width[width][start : start + self.batch_size]
-
     @torch.inference_mode()
     def _together(self, rows: Sequence["_Row"], width: int, decoding: DecodingSettings) -> list[Answer]:
-        """Rows in one shape."""
+        """Return the answers of rows of one width."""
         began = time.monotonic()
         device = next(self.network.parameters()).device
         ids = torch.full((len(rows), width), self._pad, dtype=torch.int64)
@@ -133,7 +124,7 @@ class LocalGenerator(nn.Module):
         config = GenerationConfig(
             do_sample=False, eos_token_id=list(self._ends), pad_token_id=self._pad, return_dict_in_generate=True
         )
-        # Products of very few rows take another path, so that fewer are filled up.
+        # Products of very few rows take another path, so smaller batches are filled up.
         step = min(ROW_STEP, self.batch_size)
         return write_rows(self.network, ids, mask, [row.most for row in rows], BatchRules(rules, stops, config, step))
 
@@ -148,7 +139,7 @@ class LocalGenerator(nn.Module):
 
 
 class _Row(NamedTuple):
-    """A request as token ids, and the most new tokens of its answer."""
+    """A request as token ids, and the limit on its answer's tokens."""
 
     request: Request
     ids: tuple[int, ...]
@@ -156,7 +147,7 @@ class _Row(NamedTuple):
 
 
 def cut_at(text: str, stops: Sequence[str]) -> tuple[str, bool]:
-    """The text up to the first of the stops, and whether there was one."""
+    """Return the text before the first stop text, and whether one was found."""
     places = [text.find(stop) for stop in stops if stop in text]
     return (text[: min(places)], True) if places else (text, False)
 
@@ -166,20 +157,23 @@ def _width(length: int) -> int:
 
 
 def _ends(network: Any, tokenizer: Any) -> tuple[int, ...]:
-    """The tokens that end an answer, the tokenizer's own first."""
+    """Return the tokens that end an answer, the tokenizer's end token first."""
     more = getattr(network.generation_config, "eos_token_id", None)
     named = [tokenizer.eos_token_id, *(more if isinstance(more, list | tuple) else [more])]
     ends = tuple(dict.fromkeys(int(token) for token in named if token is not None))
     if not ends:
-        raise InputError("the model names no token that ends a text")
+        raise InputError("the model has no end-of-text token")
     return ends
 
 
 def _marks(tokenizer: Any) -> tuple[str, ...]:
-    """What a chat's parts are told apart by: special tokens, and what the template puts around a message."""
+    """Return the markers between a chat's parts: special tokens, and those that the template adds to a message."""
     special = [str(token) for token in tokenizer.all_special_tokens]
     if not tokenizer.chat_template:
         return tuple(special)
-    said = [{"role": "user", "content": "?"}]
-    frame = str(tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True))
-    return tuple(dict.fromkeys([*special, *_MARK.findall(frame)]))
+    return tuple(dict.fromkeys([*special, *_MARK.findall(_chat(tokenizer, "?"))]))
+
+
+def _chat(tokenizer: Any, text: str) -> str:
+    message = [{"role": "user", "content": text}]
+    return str(tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True))

@@ -1,4 +1,4 @@
-"""Models that write: what they have in common, and how they are measured."""
+"""The base class of models that write text, and their perplexity."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,10 @@ from udfs.models.trainable import TrainableModel
 
 
 class LanguageModel(TrainableModel):
-    """A model that writes. Its rows are of its own kind, what its `encode` makes of texts; the loss is of a token.
+    """A model that writes text; its `encode` makes rows of texts, and its loss is the mean over tokens.
 
-    `counted` leaves out padding and what is only read, and `forward` sums negative log-likelihoods in nats.
+    `counted` excludes padding and tokens that do not count in the loss. `forward` sums negative log-likelihoods in
+    nats.
     """
 
     loss_metric = "loss"
@@ -30,13 +31,13 @@ class LanguageModel(TrainableModel):
 
 
 def network_state(weights: Mapping[str, Tensor] | None) -> dict[str, Tensor] | None:
-    """Return the weights that `save` is given as the state of the model's `network`; None: its own."""
+    """Return weights by parameter as the state of the model's `network`; None for None."""
     return None if weights is None else {name.removeprefix("network."): value for name, value in weights.items()}
 
 
 @torch.inference_mode()
 def mean_loss(model: LanguageModel, rows: Sequence[Any], batch_size: int) -> float:
-    """Return the mean loss of a counted token in nats: all tokens count alike, whatever row they are of."""
+    """Return the mean loss of a counted token in nats; all tokens of all rows have the same weight."""
     model.eval()
     lengths = model.lengths(rows)
     order = sorted(range(len(rows)), key=lambda place: lengths[place])
@@ -47,10 +48,10 @@ def mean_loss(model: LanguageModel, rows: Sequence[Any], batch_size: int) -> flo
 
 
 def perplexity(model: LanguageModel, rows: Sequence[Any], batch_size: int) -> float:
-    """Return e to the `mean_loss`, of a token."""
+    """Return e to the `mean_loss`."""
     return perplexity_of(mean_loss(model, rows, batch_size))
 
 
 def perplexity_of(loss: float) -> float:
-    """Return e to the loss of a token; a hopeless one stays a number."""
+    """Return e to the loss of a token, limited so that it does not overflow."""
     return math.exp(min(loss, 700.0))

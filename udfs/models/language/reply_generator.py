@@ -1,4 +1,4 @@
-"""The response generator: an encoder-decoder transformer that reads a history and writes a reply (EDOS 5, E)."""
+"""The response generator: an encoder-decoder transformer from a history to a reply (EDOS 5, E)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ from transformers import (
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyNetwork
-from udfs.models.batches import answers_alike, padded_width
-from udfs.models.classifiers.classifier import quiet
+from udfs.models.batches import answers_alike, batches_of_equal_width, padded, padded_width
 from udfs.models.language.language_model import LanguageModel, network_state
 from udfs.models.language.reply_tokenizer import ReplyTokenizer
+from udfs.models.pretrained import LOCAL, one_line, quiet, reading
 
 Network = BartForConditionalGeneration | MBartForConditionalGeneration
 NORMS: dict[str, type[Network]] = {"after": BartForConditionalGeneration, "before": MBartForConditionalGeneration}
-"""Where the layer norms stand. mBART's network is BART's with them before each sub-layer, and one at the end."""
+"""By the place of the layer norms: mBART has them before each sub-layer and one at the end, BART after each."""
 NETWORK = "network"
 CONFIG = "reply_generator.json"
 
@@ -35,9 +35,9 @@ class EncodedReply(NamedTuple):
     """A history and its reply as token ids.
 
     Attributes:
-        ids: of the history, the oldest that does not fit left out.
-        start: the token that the reply begins from, which says its intent where one is asked.
-        reply: what is to be written, its end among it; none where it is still to be written.
+        ids: of the history, without its oldest tokens where it is too long.
+        start: the token that the reply starts from, which selects its intent.
+        reply: of the reply with its end token; empty before the reply is written.
     """
 
     ids: tuple[int, ...]
@@ -46,9 +46,9 @@ class EncodedReply(NamedTuple):
 
 
 class ReplyGenerator(LanguageModel):
-    """BART's or mBART's network at the paper's sizes with a tokenizer and, for each intent, a token that begins it.
+    """BART's or mBART's network at the paper's sizes, with a tokenizer and a start token for each intent.
 
-    ``steered`` tells whether it has learnt those tokens.
+    ``steered`` is whether those start tokens were trained.
 
     On disk: `network/` (a transformers folder), the tokenizer's JSON, `reply_generator.json`. No pickles.
     """
@@ -63,15 +63,15 @@ class ReplyGenerator(LanguageModel):
         self.steered = steered
         self.max_tokens = int(network.config.max_position_embeddings)
         if not network.config.tie_word_embeddings:
-            network.model.shared.weight.requires_grad_(False)  # encoder and decoder have their own: nobody reads it
+            network.model.shared.weight.requires_grad_(False)  # unused: encoder and decoder have their embeddings
 
     def parameter_count(self) -> int:
-        """How many numbers are learnt; shared matrices count once."""
+        """Return the number of trained parameters; shared matrices count once."""
         return sum(value.numel() for value in self.parameters() if value.requires_grad)
 
     def set_dropout(self, share: float) -> None:
-        """Leave out this share of every layer's output and attention weights while training."""
-        self.network.config.dropout = self.network.config.attention_dropout = share  # goes with the saved model
+        """Set the dropout of every layer's output and attention weights, also in the saved configuration."""
+        self.network.config.dropout = self.network.config.attention_dropout = share
         for module in self.network.modules():
             for name in ("dropout", "attention_dropout"):
                 if isinstance(getattr(module, name, None), float):
@@ -80,27 +80,24 @@ class ReplyGenerator(LanguageModel):
     def encode(
         self, contexts: Sequence[Sequence[str]], replies: Sequence[str], intents: Sequence[str | None]
     ) -> list[EncodedReply]:
-        """Histories (oldest turn first) with their replies, each cut to the network's positions: a cut one has no end.
+        """Return histories (oldest turn first) with replies; a truncated reply has no end token.
 
         Raises:
-            InputError: an intent that is none of the tokenizer's.
+            InputError: an unknown intent.
         """
         end, most = self.tokenizer.end, self.max_tokens
-        read = self.tokenizer.contexts(contexts, most)
-        written = self.tokenizer.texts(replies)
+        histories, texts = self.tokenizer.contexts(contexts, most), self.tokenizer.texts(replies)
         return [
             EncodedReply(ids, self.tokenizer.start_of(intent), (*reply, end)[:most])
-            for ids, reply, intent in zip(read, written, intents, strict=True)
+            for ids, reply, intent in zip(histories, texts, intents, strict=True)
         ]
 
     def words(self, rows: Sequence[EncodedReply], replies: Sequence[str]) -> list[int]:
-        """How many words, parted by blanks, the rows' tokens are of: all of a reply's unless it was cut."""
-        whole = [row.reply[-1] == self.tokenizer.end for row in rows]
-        texts = [
-            reply if all_of_it else self.tokenizer.text(row.reply)
-            for row, reply, all_of_it in zip(rows, replies, whole, strict=True)
+        """Return the number of words, separated by blanks, in each reply or in its part that was not truncated."""
+        return [
+            len((text if row.reply[-1] == self.tokenizer.end else self.tokenizer.text(row.reply)).split())
+            for row, text in zip(rows, replies, strict=True)
         ]
-        return [len(text.split()) for text in texts]
 
     def lengths(self, rows: Sequence[EncodedReply]) -> list[int]:
         return [len(row.ids) + len(row.reply) for row in rows]
@@ -113,12 +110,10 @@ class ReplyGenerator(LanguageModel):
         return losses.sum()
 
     def nats(self, rows: Sequence[EncodedReply], batch_size: int) -> list[float]:
-        """Negative log-likelihood of each row's reply, its end among it; it does not depend on the other rows."""
-        by_width: dict[int, list[int]] = {}
-        for place, row in enumerate(rows):
-            by_width.setdefault(padded_width(len(row.reply), self.max_tokens), []).append(place)
+        """Return the negative log-likelihood of each reply and its end token, independent of the other rows."""
+        widths = [padded_width(len(row.reply), self.max_tokens) for row in rows]
         found: dict[int, float] = {}
-        for width, places in by_width.items():
+        for width, places in batches_of_equal_width(widths, len(rows)):
 
             def answer(part: Sequence[EncodedReply], context_width: int, width: int = width) -> list[Tensor]:
                 return self._row_losses(part, context_width, width)
@@ -136,7 +131,7 @@ class ReplyGenerator(LanguageModel):
     def _token_losses(
         self, rows: Sequence[EncodedReply], label_smoothing: float, context_width: int = 0, width: int = 0
     ) -> tuple[Tensor, Tensor]:
-        """The loss of each token of the replies, and the row that it is of."""
+        """Return the loss of each token of the replies, and the index of its row."""
         device = self.network.model.shared.weight.device
         pad = self.tokenizer.pad
         context = padded([row.ids for row in rows], pad, context_width).to(device)
@@ -146,7 +141,7 @@ class ReplyGenerator(LanguageModel):
             input_ids=context, attention_mask=(context != pad).long(), decoder_input_ids=begun, use_cache=False
         ).last_hidden_state
         real = truth != pad
-        # Padding does not reach the widest matrix of all.
+        # Without padding: this is the widest matrix.
         logits = self.network.lm_head(states[real]).float()
         loss = nn.functional.cross_entropy(logits, truth[real], reduction="none", label_smoothing=label_smoothing)
         return loss, real.nonzero()[:, 0]
@@ -172,19 +167,16 @@ class ReplyGenerator(LanguageModel):
             facts = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
             kind, steered = facts["kind"], bool(facts.get("steered"))
         except (AttributeError, OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{folder}: no {CONFIG} of a {cls.kind} ({_one_line(error)}): train one first") from None
+            raise InputError(f"{folder}: no {CONFIG} of a {cls.kind} ({one_line(error)}): train one first") from None
         if kind != cls.kind:
             raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
         tokenizer = ReplyTokenizer.load(folder)
-        try:
-            with quiet():
-                own = str(folder / NETWORK)
-                kind = AutoConfig.from_pretrained(own, local_files_only=True, trust_remote_code=False).model_type
-                network = {"bart": NORMS["after"], "mbart": NORMS["before"]}[kind].from_pretrained(
-                    own, local_files_only=True, use_safetensors=True
-                )
-        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-            raise InputError(f"{folder / NETWORK}: transformers cannot read it ({_one_line(error)})") from None
+        with reading(folder / NETWORK, RuntimeError, SafetensorError):
+            path = str(folder / NETWORK)
+            network_kind = {"bart": NORMS["after"], "mbart": NORMS["before"]}[
+                AutoConfig.from_pretrained(path, **LOCAL).model_type
+            ]
+            network = network_kind.from_pretrained(path, local_files_only=True, use_safetensors=True)
         if network.config.vocab_size != tokenizer.size:
             raise InputError(f"{folder}: {network.config.vocab_size} embeddings for {tokenizer.size} tokens")
         return cls(network.float(), tokenizer, steered).eval()
@@ -207,16 +199,3 @@ def new_generator(tokenizer: ReplyTokenizer, sizes: ReplyNetwork, seed: int = 13
         torch.manual_seed(seed)
         network = NORMS[sizes.norm](config)
     return ReplyGenerator(network, tokenizer).eval()
-
-
-def padded(rows: Sequence[Sequence[int]], pad: int, width: int = 0) -> Tensor:
-    """Right-padded ids (rows, width); the width is the longest row's where none is asked."""
-    width = max(width, max(map(len, rows)))
-    ids = torch.full((len(rows), width), pad, dtype=torch.int64)
-    for place, row in enumerate(rows):
-        ids[place, : len(row)] = torch.tensor(row, dtype=torch.int64)
-    return ids
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

@@ -1,4 +1,4 @@
-"""The response generator's tokens: a tokenizer's, or one trained on the texts, and ours for turns and intents."""
+"""The response generator's tokenizer: one of the tokenizers library, with added tokens for turns and intents."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -7,18 +7,19 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from conf.errors import InputError
+from udfs.models.pretrained import one_line
 
 FILE, INTENTS = "tokenizer.json", "intents.json"
 CHARACTERS_PER_TOKEN = 64
-"""No word is longer: of a turn only the last so many characters for each token that fits are read."""
+"""Upper bound on the length of a token: only the last characters of a turn that can fit are encoded."""
 
 
 class ReplyTokenizer:
-    """Texts to ids and back. Ours lie above the tokenizer's, where no text reaches: `pad`, `turn`, `end`, the starts.
+    """A tokenizer with added ids above its vocabulary: `pad`, `turn`, `end`, and a start token for each intent.
 
     Args:
-        tokenizer: any of the tokenizers library; its special tokens are not used, and in a text are only text.
-        intents: labels that a reply may be asked to have, in id order.
+        tokenizer: any of the tokenizers library; its special tokens are encoded as plain text.
+        intents: labels that a reply can be conditioned on, in id order.
     """
 
     def __init__(self, tokenizer: Tokenizer, intents: Sequence[str]) -> None:
@@ -32,14 +33,14 @@ class ReplyTokenizer:
 
     @property
     def unwritten(self) -> list[int]:
-        """Ids that never stand in a reply."""
+        """Return the ids that never occur in a reply."""
         return [id_ for id_ in range(self._first, self.size) if id_ != self.end]
 
     def start_of(self, intent: str | None) -> int:
-        """The token that begins a reply of `intent`; the plain one for none.
+        """Return the start token of a reply with `intent`, or of any reply for None.
 
         Raises:
-            InputError: an intent that is not known.
+            InputError: an unknown intent.
         """
         if intent is None:
             return self._start
@@ -49,11 +50,11 @@ class ReplyTokenizer:
             raise InputError(f"intent {intent!r} is not known: choose one of {', '.join(self.intents)}") from None
 
     def texts(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """The ids of each text."""
+        """Return the ids of each text."""
         return [tuple(found.ids) for found in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def contexts(self, contexts: Sequence[Sequence[str]], max_tokens: int) -> list[tuple[int, ...]]:
-        """Each history as the ids of its turns, a `turn` after each, cut from the left to `max_tokens` (EDOS E).
+        """Return each history's ids with a `turn` after each turn, truncated on the left to `max_tokens` (EDOS E).
 
         Raises:
             InputError: a history without a turn.
@@ -67,7 +68,7 @@ class ReplyTokenizer:
         return [tuple(row[-max_tokens:]) for row in joined]
 
     def text(self, ids: Sequence[int]) -> str:
-        """The text of a reply's ids, up to its end."""
+        """Return the text of a reply's ids up to the end token."""
         kept = list(ids[: ids.index(self.end)] if self.end in ids else ids)
         return str(self._tokenizer.decode([id_ for id_ in kept if id_ < self._first])).strip()
 
@@ -78,23 +79,22 @@ class ReplyTokenizer:
 
     @classmethod
     def load(cls, folder: Path, intents: Sequence[str] | None = None) -> "ReplyTokenizer":
-        """The tokenizer in a folder's `tokenizer.json`, with the folder's intents unless they are given.
+        """Read a folder's `tokenizer.json`, with the folder's intents unless `intents` is given.
 
         Raises:
-            InputError: there is none that the library reads.
+            InputError: the folder has no tokenizer that the library can read.
         """
         try:
-            own = json.loads((folder / INTENTS).read_text(encoding="utf-8")) if intents is None else intents
-            return cls(Tokenizer.from_file(str(folder / FILE)), own)
-        except Exception as error:  # the library raises no more special one
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(f"{folder}: no {FILE} that the tokenizers library reads ({reason})") from None
+            known = json.loads((folder / INTENTS).read_text(encoding="utf-8")) if intents is None else intents
+            return cls(Tokenizer.from_file(str(folder / FILE)), known)
+        except Exception as error:  # the library raises plain Exception
+            raise InputError(f"{folder}: no {FILE} that the tokenizers library reads ({one_line(error)})") from None
 
 
 def trained_tokenizer(texts: Iterable[str], vocabulary: int, intents: Sequence[str]) -> ReplyTokenizer:
-    """A byte-level BPE, as RoBERTa's is, of at most `vocabulary` tokens, learnt from texts: ours, for small machines.
+    """Train a byte-level BPE like RoBERTa's, of at most `vocabulary` tokens, on texts (ours).
 
-    The widest matrix of a small model is that of its vocabulary.
+    A small vocabulary suits small machines: its embeddings are the widest matrix of a small model.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.NFC()

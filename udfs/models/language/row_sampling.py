@@ -1,4 +1,4 @@
-"""Decoding in which each row of a batch has its own penalty, its own randomness and its own end."""
+"""Decoding rules that treat each row of a batch separately: repetition penalty, sampling, stop texts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,17 +8,17 @@ from torch import Tensor
 from transformers import LogitsProcessor, RepetitionPenaltyLogitsProcessor, StoppingCriteria
 
 FEW = 1024
-"""Tokens that nearly always hold top-p."""
+"""Number of the likeliest tokens, which nearly always include all of top-p."""
 
 
 class RowPenalty(LogitsProcessor):
-    """The usual repetition penalty, blind to padding.
+    """The usual repetition penalty, which ignores padding.
 
-    Many models pad with the token that ends an answer: without this it would be punished in padded rows only.
+    Many models pad with the end token. Without this class, padded rows alone would be penalised for it.
     """
 
     def __init__(self, penalty: float, mask: Tensor) -> None:
-        self._usual = RepetitionPenaltyLogitsProcessor(penalty)
+        self._penalty = RepetitionPenaltyLogitsProcessor(penalty)
         self._mask = mask.bool()
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
@@ -26,18 +26,17 @@ class RowPenalty(LogitsProcessor):
         seen = input_ids.clone()
         # Left padding: the last place of the prompt is a real token of the row.
         seen[:, :width] = torch.where(self._mask, input_ids[:, :width], input_ids[:, width - 1 : width])
-        return self._usual(seen, scores)
+        return self._penalty(seen, scores)
 
     def keep(self, places: Sequence[int]) -> None:
-        """Go on with these rows, in this order; a row may be there twice."""
         self._mask = self._mask[list(places)]
 
 
 class RowSampling(LogitsProcessor):
-    """Top-p sampling with a generator for each row: leaves the drawn token alone possible, for greedy search to take.
+    """Top-p sampling with a random generator for each row; the scores then allow only the drawn token.
 
-    The library draws all rows of a batch from one stream, so that a row's answer would depend on its neighbours.
-    Here each step takes one number of the row's own stream and looks it up in the row's cumulated probabilities.
+    transformers draws all rows of a batch from one stream, so a row's answer depends on the other rows. Here each step
+    draws one number from the row's stream and looks it up in the row's cumulative probabilities.
     """
 
     def __init__(self, seeds: Sequence[int], temperature: float, top_p: float) -> None:
@@ -56,19 +55,18 @@ class RowSampling(LogitsProcessor):
         return torch.full_like(scores, float("-inf")).scatter(1, token, 0.0)
 
     def keep(self, places: Sequence[int]) -> None:
-        """Go on with these rows, in this order; a row may be there twice."""
         self._streams = [self._streams[place].clone_state() for place in places]
 
 
 def _likeliest(probabilities: Tensor, top_p: float) -> tuple[Tensor, Tensor]:
-    """Probabilities in falling order, the earlier token first among equals, and their tokens; all that top-p needs.
+    """Return the highest probabilities in decreasing order, with their tokens; among equals the lower token is first.
 
-    Sorting a whole vocabulary takes as long as a small network's step: where a few tokens make up top-p, they alone
-    are sorted.
+    Sorting a whole vocabulary takes as long as a small network's step, so only `FEW` tokens are sorted where they
+    include all of top-p.
     """
     if probabilities.shape[-1] > FEW:
         few = probabilities.topk(FEW, dim=-1)
-        # Of tokens as likely as the last one some may be missing.
+        # topk may miss some tokens that are as likely as the last one.
         enough = (few.values * (few.values > few.values[:, -1:])).sum(dim=-1) > top_p + 1e-9
         if bool(enough.all()):
             tokens = few.indices.sort(dim=-1).values
@@ -79,7 +77,7 @@ def _likeliest(probabilities: Tensor, top_p: float) -> tuple[Tensor, Tensor]:
 
 
 class RowStops(StoppingCriteria):
-    """Ends a row once one of the texts stands at the end of its answer, whatever tokens it is made of."""
+    """Ends a row when the end of its answer contains a stop text, however that text is tokenized."""
 
     def __init__(self, stops: Sequence[str], tokenizer: Any, width: int) -> None:
         self._stops, self._tokenizer, self._width = tuple(stops), tokenizer, width

@@ -1,4 +1,4 @@
-"""Decoding a batch that shrinks: rows whose text has ended leave it, so that long answers do not hold up short ones."""
+"""Decoding of a batch that shrinks: finished rows are removed, so that they do not wait for longer answers."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -9,20 +9,20 @@ from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteria
 
 
 class RowRule(Protocol):
-    """A logits processor with something of its own for each row."""
+    """A logits processor with state for each row."""
 
     def keep(self, places: Sequence[int]) -> None:
-        """Go on with these rows, in this order; a row may be there twice."""
+        """Keep the state of these rows, in this order; a row may occur twice."""
 
 
 class BatchRules(NamedTuple):
-    """How the rows of a batch are decoded.
+    """The decoding settings of a batch.
 
     Attributes:
-        rules: of the kind ``RowRule``.
-        stops: what ends a row besides the tokens of ``config.eos_token_id``.
-        config: without bounds of length.
-        step: rows are computed in multiples of it; whenever so many have ended, the others go on without them.
+        rules: logits processors of the type ``RowRule``.
+        stops: ends a row, as the tokens of ``config.eos_token_id`` do.
+        config: without length limits.
+        step: the batch size is a multiple of it; the batch shrinks when that many rows have ended.
     """
 
     rules: Sequence[Any]
@@ -32,12 +32,12 @@ class BatchRules(NamedTuple):
 
 
 def write_rows(network: Any, ids: Tensor, mask: Tensor, most: Sequence[int], how: BatchRules) -> list[list[int]]:
-    """Return the new tokens of each row, its end and perhaps some padding after it among them.
+    """Return the new tokens of each row, including its end token and possibly padding after it.
 
     Args:
         network: a causal language model.
         ids, mask: (rows, width), padded on the left.
-        most: new tokens of each row.
+        most: limit on the new tokens of each row.
     """
     rules, stops, config, step = how
     width, ends = ids.shape[1], torch.tensor(config.eos_token_id, device=ids.device)
@@ -54,11 +54,11 @@ def write_rows(network: Any, ids: Tensor, mask: Tensor, most: Sequence[int], how
             logits_processor=LogitsProcessorList(rules), stopping_criteria=StoppingCriteriaList([ended]),
         )  # fmt: skip
         ids = out.sequences
-        gone = ended.rows.tolist()
+        finished = ended.rows.tolist()
         for place, row in enumerate(rows):
-            if gone[place]:
+            if finished[place]:
                 answers[row] = ids[place, width:].tolist()
-        left = [place for place, one in enumerate(gone) if not one]
+        left = [place for place, done in enumerate(finished) if not done]
         rows = [rows[place] for place in left]
         if rows:
             mask = torch.cat([mask, mask.new_ones(len(mask), ids.shape[1] - mask.shape[1])], dim=1)
@@ -69,7 +69,7 @@ def write_rows(network: Any, ids: Tensor, mask: Tensor, most: Sequence[int], how
 def _kept(
     places: Sequence[int], ids: Tensor, mask: Tensor, cache: Any, rules: Sequence[RowRule], step: int
 ) -> tuple[Tensor, Tensor, Any]:
-    """These rows, filled up with the last of them: products of very few rows take another path."""
+    """Select rows, and repeat the last one up to a multiple of `step`, because tiny products take another path."""
     filled = [*places, *[places[-1]] * (-len(places) % step)]
     chosen = torch.tensor(filled, device=ids.device)
     for rule in rules:
@@ -80,10 +80,10 @@ def _kept(
 
 
 class _RowEnds(StoppingCriteria):
-    """Ends each row at its own end, and all once the rows that go on fit into a smaller batch.
+    """Ends each row separately, and all rows once the unfinished ones fit into a smaller batch.
 
     Attributes:
-        rows: (rows,) those that have ended; rows that only fill the batch are not among them.
+        rows: (rows,) whether each row has ended; rows that only fill the batch are excluded.
     """
 
     def __init__(self, width: int, ends: Tensor, most: Tensor, stops: StoppingCriteria | None, step: int) -> None:

@@ -1,0 +1,99 @@
+"""Models of the transformers library from a folder: safetensors or one GGUF file, no code from it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from conf.errors import InputError
+
+LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+"""Arguments of every ``from_pretrained``."""
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Suppress transformers' progress bars and its notes on unused weights."""
+    from transformers.utils import logging
+
+    bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def one_line(error: Exception) -> str:
+    """Return an error's message in one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200]
+
+
+@contextmanager
+def reading(
+    folder: Path, *more: type[Exception], what: str = "it", library: str = "transformers"
+) -> Iterator[None]:  # fmt: skip
+    """Suppress the library's output, and raise an InputError where it cannot read a folder.
+
+    Args:
+        more: exceptions to convert besides OSError, ValueError and KeyError.
+        what, library: words of the message.
+    """
+    errors: tuple[type[Exception], ...] = (OSError, ValueError, KeyError, *more)
+    try:
+        with quiet():
+            yield
+    except errors as error:
+        raise InputError(f"{folder}: {library} cannot read {what} ({one_line(error)})") from None
+
+
+def require_safetensors(folder: Path, pattern: str = "*.safetensors") -> None:
+    """Raise an InputError where a folder has no safetensors."""
+    if not any(folder.glob(pattern)):
+        raise InputError(f"{folder}: no .safetensors weights: only safetensors are read")
+
+
+def causal_model(folder: str | Path, dtype: torch.dtype) -> tuple[Any, Any]:
+    """Return a folder's causal language model, in evaluation mode, and its tokenizer.
+
+    Args:
+        folder: with safetensors, or with one GGUF file, whose weights are dequantized.
+        dtype: of the weights.
+
+    Raises:
+        InputError: the folder has no such weights, or transformers does not know the model.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = Path(folder)
+    packed = sorted(folder.glob("*.gguf"))
+    safetensors = any(folder.glob("*.safetensors"))
+    if not safetensors and len(packed) != 1:
+        raise InputError(f"{folder}: neither .safetensors weights nor one .gguf file")
+    options = LOCAL if safetensors else {**LOCAL, "gguf_file": packed[0].name}
+    # Dequantizing draws a progress bar.
+    with reading(folder, TypeError, ImportError), redirect_stderr(StringIO()):
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), **options)
+        network = AutoModelForCausalLM.from_pretrained(
+            str(folder), torch_dtype=dtype, use_safetensors=True if safetensors else None, **options
+        )
+    return network.eval(), tokenizer
+
+
+def unpacked(network: Any) -> Any:
+    """Return a network that can be trained and saved: transformers marks one read from GGUF as quantized."""
+    config = network.config
+    if getattr(config, "quantization_config", None) is None:
+        return network
+    del config.quantization_config
+    plain = type(network)(config).to(network.dtype)
+    plain.load_state_dict(network.state_dict())
+    plain.tie_weights()
+    plain.generation_config = network.generation_config
+    return plain.eval()
