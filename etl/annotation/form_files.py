@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from etl.annotation.collecting import counted_answers, form_keys, read_answers
 from etl.annotation.exports import Form, batch_files, form_files
+from etl.common.labelled_files import files_under
 from etl.pipeline.folders import Folders, located
-from etl.pipeline.outside_files import files_under
 from etl.pipeline.stage_run import StageRun
 from etl.tables.edos_annotation import ANNOTATION_FILES
 from etl.tables.outcome import Outcome

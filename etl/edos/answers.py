@@ -78,6 +78,11 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
     if not annotation.keep_half_done:
         half = F.when(~F.col("whole_hit"), F.lit("half_done_hit"))
         judged = judged.withColumn("fault", F.coalesce("fault", half))
+    return _outcome(judged, labels)
+
+
+def _outcome(judged: DataFrame, labels: Sequence[str]) -> Outcome:
+    """Return answers without a fault as rows, with the label that they name, and the others as dropped."""
     name = normalised_answer(F.col("value"))
     judged = judged.withColumns({
         "named": F.when(name.isin(*labels), name),

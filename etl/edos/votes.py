@@ -32,6 +32,15 @@ def dialogue_turns(cell: Column) -> Column:
     return F.filter(bare, lambda line: line != "")
 
 
+def _require_columns(votes: DataFrame, source: str) -> None:
+    needed = [name for name in VOTE_COLUMNS if name not in ("Count", AGREED)]
+    missing = [name for name in needed if name not in votes.columns]
+    if missing:
+        raise InputError(
+            f"{source}: no column {', '.join(map(repr, missing))}; a file of votes has {', '.join(needed)}"
+        )
+
+
 def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> Outcome:
     """Return the released file of worker answers with one row per answer.
 
@@ -50,12 +59,7 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
     Raises:
         InputError: a column is missing.
     """
-    needed = [name for name in VOTE_COLUMNS if name not in ("Count", AGREED)]
-    missing = [name for name in needed if name not in votes.columns]
-    if missing:
-        raise InputError(
-            f"{source}: no column {', '.join(map(repr, missing))}; a file of votes has {', '.join(needed)}"
-        )
+    _require_columns(votes, source)
     items = votes.select(
         F.nullif(F.trim("DialogID"), F.lit("")).alias("dialogue_id"),
         dialogue_turns(F.col("Dialog")).alias("turns"),

@@ -1,4 +1,4 @@
-"""Record dropped units in ``ops.dropped``, and unreadable files in the quarantine."""
+"""Record dropped units in ``ops.dropped`` and unreadable files in the quarantine."""
 
 from dataclasses import dataclass
 

@@ -8,9 +8,9 @@ from pyspark.sql import functions as F
 from conf.wordlists import cased_words
 from etl.augesc import generation, queries, sessions
 from etl.augesc.texts import INSTRUCTION, next_prompt
+from etl.common.labelled_files import csv_rows, files_under
 from etl.llm.model_stages import prompt_stage, source
 from etl.pipeline import Incremental, StageRun, manual_stage, under
-from etl.pipeline.outside_files import csv_rows, files_under
 from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
 from etl.tables.outcome import Outcome, Trained

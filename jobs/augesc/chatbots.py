@@ -5,8 +5,8 @@ from pyspark.sql import DataFrame
 from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.augesc import comparisons
 from etl.augesc.comparisons import COMPARISON_FORM, QUESTIONS
+from etl.common.labelled_files import files_under
 from etl.pipeline import RowAccounting, StageRun, manual_stage, under
-from etl.pipeline.outside_files import files_under
 from etl.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
 from etl.tables.outcome import Outcome, Trained

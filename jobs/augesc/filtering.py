@@ -4,8 +4,8 @@ from pyspark.sql import DataFrame
 
 from etl.augesc import generation, measures, requirements
 from etl.augesc.texts import INSTRUCTION
+from etl.common.labelled_files import files_under
 from etl.pipeline import RowAccounting, StageRun, manual_stage
-from etl.pipeline.outside_files import files_under
 from etl.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
 from etl.tables.outcome import Outcome

@@ -5,6 +5,7 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from etl.annotation.collecting import read_answers
 from etl.annotation.form_files import write_batch
+from etl.common.labelled_files import files_under, read_csv
 from etl.edos import answers as page_answers
 from etl.edos.quiz import situations
 from etl.edos.readability import correlations, readability_of_turns, reading_of
@@ -12,7 +13,6 @@ from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
 from etl.edos.votes import agree, all_annotations
 from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
-from etl.pipeline.outside_files import files_under, read_csv
 from etl.tables import edos as tables
 from etl.tables import edos_annotation as annotation_tables
 from etl.tables.outcome import Outcome

@@ -3,10 +3,10 @@
 from pyspark.sql import DataFrame
 
 from etl.annotation.form_files import write_batch
+from etl.common.labelled_files import csv_rows
 from etl.edos.audit import audit_tasks
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
 from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
-from etl.pipeline.outside_files import csv_rows
 from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
 from etl.tables.edos_annotation import AUDIT_FILES, AUDIT_TASKS
 from etl.tables.outcome import Outcome

@@ -8,6 +8,7 @@ from functools import partial, reduce
 from pyspark.sql import DataFrame
 
 from etl.common.hashes import distinct_texts
+from etl.common.labelled_files import read_csv
 from etl.edos import released as released_files
 from etl.edos import self_labels, similar
 from etl.edos.embeddings import embedded_turns, histories_to_embed
@@ -15,7 +16,6 @@ from etl.edos.labelled_rows import pool_of
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.llm.model_stages import embeddings, history_scores, model_stage
 from etl.pipeline import Incremental, RowAccounting, StageRun, stage, under
-from etl.pipeline.outside_files import read_csv
 from etl.tables import edos as tables
 from etl.tables.outcome import Outcome, Trained
 from etl.tables.subtitles import CLEAN_DIALOGUES

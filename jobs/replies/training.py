@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from pyspark.sql import DataFrame
 
+from etl.common.labelled_files import csv_rows
 from etl.pipeline import Declare, Incremental, StageRun, manual_stage
-from etl.pipeline.outside_files import csv_rows
 from etl.replies.conversations import COLUMNS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
 from etl.replies.regimes import ON_EDOS, ON_EMPATHETIC, PAPERS, PRETRAINED, Regime

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.wordlists import cased_words
 from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, first_posts, forum_posts, with_lengths
-from etl.pipeline.outside_files import csv_rows
+from etl.common.labelled_files import csv_rows
 from etl.tables.outcome import Outcome
 from udfs.posts import post_of
 from udfs.words import word_tokens

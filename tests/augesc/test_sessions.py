@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from etl.augesc.sessions import read_sessions, training_draw, usable_sessions, without_greetings
-from etl.pipeline.outside_files import files_under
+from etl.common.labelled_files import files_under
 
 SEEKER, SUPPORTER = "usr", "sys"
 

@@ -208,8 +208,8 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
 
 
 def test_the_released_votes_give_the_released_figures(spark: SparkSession, view, shared_data: Path) -> None:
+    from etl.common.labelled_files import read_csv
     from etl.edos.votes import agree
-    from etl.pipeline.outside_files import read_csv
 
     path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
     nobody = spark.createDataFrame([], ANSWERS.schema)

@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.papers import paper_table
 from conf.taxonomy import edos_labels
+from etl.common.labelled_files import csv_rows
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
-from etl.pipeline.outside_files import csv_rows
 from etl.tables import TABLES
 from tests.stand_ins import StandIns
 

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
+from etl.common.labelled_files import read_csv
 from etl.edos.released import no_released_rows, released_dialogues, released_rows
-from etl.pipeline.outside_files import read_csv
 
 SIMILAR = ["", "emotion", "cos_sim", "amt_dialog_id", "amt_dialog", "os_dialog_id", "os_dialog"]
 SELF = ["Unnamed: 0.1", "", "os_dialog_id", "emotion", "confidence", "os_dialog"]

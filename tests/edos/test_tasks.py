@@ -9,10 +9,10 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
+from etl.common.labelled_files import files_under, read_csv
 from etl.edos.audit import audit_tasks
 from etl.edos.quiz import situations
 from etl.edos.tasks import annotation_tasks, most_readable
-from etl.pipeline.outside_files import files_under, read_csv
 from etl.tables.edos_annotation import ANNOTATION_TASKS, AUDIT_TASKS
 
 READABLE = (

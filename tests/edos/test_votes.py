@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
+from etl.common.labelled_files import read_csv
 from etl.edos.votes import (
     AGREED,
     VOTE_COLUMNS,
@@ -17,7 +18,6 @@ from etl.edos.votes import (
     dialogue_turns,
     normalised_answer,
 )
-from etl.pipeline.outside_files import read_csv
 from etl.tables.edos import CROWD_LABELS
 from etl.tables.edos_annotation import ANNOTATIONS
 from tests.stand_ins import StandIns

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from etl.common.labelled_files import csv_rows
 from etl.common.splits import split_by_film
-from etl.pipeline.outside_files import csv_rows
 from etl.replies.conversations import COLUMNS, CONVERSATIONS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
 from etl.tables.replies import EXAMPLES
