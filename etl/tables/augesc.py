@@ -1,4 +1,4 @@
-"""Tables of the AugESC path: sessions of people, queries, generated texts, what they violate, conversations."""
+"""Tables of the AugESC path: recorded sessions, queries, generated texts, their violations, conversations."""
 
 from etl.tables.model import Table
 
@@ -6,7 +6,7 @@ TURNS = "turns array<struct<role: string, text: string>> COMMENT 'role: seeker o
 
 SESSIONS = Table(
     "augesc.sessions",
-    "One support conversation between two people (ESConv), each talk once.",
+    "One support conversation between two people (ESConv), each once.",
     f"""
     session_id string COMMENT 'of roles and texts', source string COMMENT 'file', place string COMMENT 'in it',
     form string COMMENT 'of the file: esconv, lines or rolling', problem string, emotion string, situation string,
@@ -29,7 +29,7 @@ QUERIES = Table(
     "augesc.queries",
     "One post that begins a conversation (AugESC 4.2, A).",
     """
-    query_id string COMMENT 'source and the post\\'s own id', source string COMMENT 'ed or reddit', forum string,
+    query_id string COMMENT 'source and the post\\'s id', source string COMMENT 'ed or reddit', forum string,
     emotion string COMMENT 'label of EmpatheticDialogues', text string, tokens int COMMENT 'NLTK word tokens'
     """,
     ("query_id",),
@@ -47,7 +47,7 @@ MEASURED_TEXTS = Table(
     'ed or reddit, where the query came from; esconv, failed_esconv', origin_id string COMMENT 'of query or session',
     sample int, model string, tokens int COMMENT 'of the whole text, prompt included',
     counted_by string COMMENT 'tokens of the model, or nltk where it gave none',
-    faulty_lines int COMMENT 'that nobody speaks', first_faulty string, {MEASURED_TURNS}
+    faulty_lines int COMMENT 'lines without a speaker', first_faulty string, {MEASURED_TURNS}
     """,
     ("text_id",),
 )
@@ -85,7 +85,7 @@ STATISTICS = Table(
 
 BIGRAM_GROWTH = Table(
     "augesc.bigram_growth",
-    "How many different bigrams the first so many conversations of a set have (AugESC Figure 5).",
+    "The number of distinct bigrams in the first n conversations of a set (AugESC Figure 5).",
     "data_set string, sessions int, unique_bigrams bigint",
     ("data_set", "sessions"),
 )
@@ -102,7 +102,7 @@ TYPICAL_WORDS = Table(
 
 ROLE_PLAYS = Table(
     "augesc.role_plays",
-    "One talk of two models, each tuned on one speaker's utterances, that begins with a query (AugESC 6.1).",
+    "One conversation of two role models that begins with a query (AugESC 6.1).",
     f"""
     play_id string COMMENT 'of the query, both models and how they are decoded', query_id string, source string,
     seeker_model string, supporter_model string, {TURNS},
@@ -113,10 +113,10 @@ ROLE_PLAYS = Table(
 
 CHATBOTS = Table(
     "augesc.chatbots",
-    "One support chatbot and how well it foretells what supporters say in held-out sessions of ESConv (AugESC 7.1).",
+    "One support chatbot and its perplexity on the supporters' utterances of held-out sessions of ESConv (AugESC 7.1).",
     """
     chatbot string COMMENT 'key under models', tuned_on string, model string, sessions int, tokens int COMMENT
-    'of the model, foretold', loss double COMMENT 'of a token, in nats', perplexity double COMMENT 'of a token',
+    'of the model, predicted', loss double COMMENT 'of a token, in nats', perplexity double COMMENT 'of a token',
     word_perplexity double COMMENT 'of a word, which models of other tokens share'
     """,
     ("chatbot",),

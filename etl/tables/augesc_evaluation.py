@@ -1,4 +1,4 @@
-"""Tables of AugESC's human evaluations: what is asked, the answers, and what they say (AugESC 6 and 7)."""
+"""Tables of AugESC's human evaluations: tasks, answers and results (AugESC 6 and 7)."""
 
 from etl.tables.edos_annotation import FILE
 from etl.tables.model import Table
@@ -44,7 +44,7 @@ RATING_SCORES = Table(
 
 COMPARISON_TASKS = Table(
     "augesc.comparison_tasks",
-    "One participant's talks with two bots, to be compared; which is left is drawn by hash (AugESC 7.2).",
+    "One participant's conversations with two bots, to be compared; a hash draws the left one (AugESC 7.2).",
     f"""
     hit_id string, position int, item_id string, pair_id string, left_bot string COMMENT 'augesc or esconv',
     left_turns {_TURNS}, right_turns {_TURNS}
@@ -53,7 +53,7 @@ COMPARISON_TASKS = Table(
 )
 
 COMPARISON_FILES = Table(
-    "augesc.comparison_files", "One file of the questionnaire after talks with two bots.", FILE, ("path",)
+    "augesc.comparison_files", "One file of the questionnaire that compares two bots.", FILE, ("path",)
 )
 
 COMPARISONS = Table(

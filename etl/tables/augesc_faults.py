@@ -1,4 +1,4 @@
-"""Tables of the faults of conversations: what models say of utterances, and what follows (AugESC 6.4)."""
+"""Tables of the faults of conversations: classifiers' scores of utterances, and the faults (AugESC 6.4)."""
 
 from etl.tables.model import Table
 
@@ -11,7 +11,7 @@ UTTERANCE_EMBEDDINGS = Table(
 
 TOPIC_SCORES = Table(
     "augesc.topic_scores",
-    "How near one utterance is to what was said before it (AugESC 6.4, topic transition).",
+    "The similarity of one utterance to the utterances before it (AugESC 6.4, topic transition).",
     """
     text_id string, turn int COMMENT 'from 0', neighbour_similarity double COMMENT 'cosine with the utterance before',
     before_similarity double COMMENT 'with the mean of all before', other_similarity double
@@ -48,7 +48,7 @@ FAULTS = Table(
     text_id string, method string, source string, utterances int,
     facts int COMMENT 'that its speakers state of themselves in plain patterns', contradicted int COMMENT 'of these',
     contradiction string COMMENT 'the first', confused int COMMENT 'utterances as the other role speaks',
-    confusion string COMMENT 'the first', statement_pairs int COMMENT 'that a model was asked about',
+    confusion string COMMENT 'the first', statement_pairs int COMMENT 'that the classifier scored',
     contradictory_pairs int, topical int COMMENT 'utterances long enough to be about something',
     shifted int COMMENT 'of these far from all before', shifted_supporter int, other_shifted int
     COMMENT 'as many would be if they stood in another conversation', mean_similarity double,

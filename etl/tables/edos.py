@@ -39,7 +39,7 @@ INITIAL = Table(
 
 CROWD_LABELS = Table(
     "edos.crowd_labels",
-    "One annotated turn with its history, and what its workers agreed on (EDOS 3.2).",
+    "One annotated turn with its history and the label that its workers agreed on (EDOS 3.2).",
     """
     dialogue_id string, turn int, turns array<string>,
     label string COMMENT 'the majority\\'s, null without one',
@@ -50,7 +50,7 @@ CROWD_LABELS = Table(
 
 SEEDS = Table(
     "edos.seeds",
-    "One turn labelled by the crowd, with its split: what expansion starts from, the test fifth out first (EDOS 3.3).",
+    "One turn labelled by the crowd, with its split: a seed of the expansion, the test fifth split off (EDOS 3.3).",
     """
     dialogue_id string, turn int, turns array<string>, label string,
     split string COMMENT 'train, validation or test; only train is expanded from'
@@ -174,7 +174,7 @@ CLASSIFIER_TRIALS = Table(
     trial string COMMENT 'hash of all that the training depends on',
     weighted boolean COMMENT 'newer turns weigh more',
     origins array<string> COMMENT 'of the rows trained on', seed int,
-    encoder string COMMENT 'identity of what it started from',
+    encoder string COMMENT 'identity of the initial encoder',
     train_rows bigint, validation_rows bigint, test_rows bigint,
     best_epoch int COMMENT 'of the lowest validation loss', epochs int, seconds double,
     macro_precision double, macro_recall double, macro_f1 double, accuracy double,

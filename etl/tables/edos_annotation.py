@@ -9,7 +9,7 @@ READABILITY = Table(
     dialogue_id string, turn int, label string COMMENT 'weak label', confidence float,
     band string COMMENT 'of the weak confidence: its lower edge', history_hash string,
     tokens bigint, distinct_tokens bigint,
-    count_sum bigint COMMENT 'over its tokens: how often each stands in all clean dialogues', corpus_tokens bigint,
+    count_sum bigint COMMENT 'sum over its tokens of their counts in all clean dialogues', corpus_tokens bigint,
     f double COMMENT 'how frequent its words are', d double COMMENT 'how many of its words differ',
     readability double COMMENT 'f + 0.04 d'
     """,
@@ -21,7 +21,7 @@ _TASK = """
     dialogue_id string, turn int, turns array<string> COMMENT 'the dialogue up to and with the labelled turn',
     options array<string> COMMENT 'the labels offered, in the order shown',
     quiz_label string COMMENT 'the right answer; null where it is not known',
-    label string COMMENT 'what the model said', confidence float, band string
+    label string COMMENT 'of the weak labeler', confidence float, band string
     """
 
 ANNOTATION_TASKS = Table(
@@ -68,7 +68,7 @@ ANSWERS = Table(
 
 ASSIGNMENTS = Table(
     "edos.assignments",
-    "One HIT as one worker did it: quiz, time, and what is owed (EDOS 3.2, 7).",
+    "One HIT as one worker did it: quiz, time and pay (EDOS 3.2, 7).",
     """
     hit_id string, worker_id string, batch_id string, purpose string, answers int,
     quiz int COMMENT 'quiz items answered', quiz_right int, passed boolean COMMENT 'null without a quiz',

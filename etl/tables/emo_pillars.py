@@ -1,4 +1,4 @@
-"""Tables of Emo Pillars: stories, what their characters could say, and what it expresses."""
+"""Tables of Emo Pillars: stories, utterances of their characters, and emotions."""
 
 from etl.tables.model import Table
 
@@ -48,7 +48,7 @@ SOFT_LABELS = Table(
     "emo_pillars.soft_labels",
     "One label of an utterance with its level (Emo Pillars 3.3).",
     """
-    utterance_id string, place int COMMENT 'among what could be read, from 1',
+    utterance_id string, place int COMMENT 'among the readable ones, from 1',
     raw_label string COMMENT 'as the model named it', level double COMMENT 'from 0 to 1', label string,
     was_mapped boolean, reasoning string
     """,
@@ -80,7 +80,7 @@ CLEAN_CONTEXTS = Table(
     "A context without a word on the character's emotions (Emo Pillars 3.4).",
     """
     utterance_id string, context string, cut boolean,
-    unchanged boolean COMMENT 'the model said that nothing was to be taken out'
+    unchanged boolean COMMENT 'the model left the context as it was'
     """,
     ("utterance_id",),
 )
@@ -138,8 +138,8 @@ EMOCONTEXT = Table(
 _RESULTS = """
 trial string COMMENT 'hash of all that it depends on',
 model string COMMENT 'the key under models that it starts from', tuned boolean COMMENT 'on the task, or as it is',
-variant string COMMENT 'what others count as: kept, relabelled, typed; of EmoContext', seed int,
-fold int COMMENT 'that is measured on', scored string COMMENT 'the classes, and what makes one a prediction',
+variant string COMMENT 'treatment of the class others: kept, relabelled, typed; of EmoContext', seed int,
+fold int COMMENT 'that is measured on', scored string COMMENT 'the classes, and the rule that makes one a prediction',
 class string COMMENT 'macro, micro, or a class', precision double, recall double, f1 double,
 support bigint COMMENT 'rows that have it', predicted bigint COMMENT 'rows given it', threshold double,
 train_rows int, validation_rows int, test_rows int, epochs int, seconds double,
@@ -170,7 +170,7 @@ EMOCONTEXT_RESULTS = Table(
 
 TEST_ANSWERS = Table(
     "emo_pillars.test_answers",
-    "One model's answer to one passage of a test set of our own (Emo Pillars 5.1.1, 5.2.1).",
+    "One model's answer to one passage of a test set of the synthetic data (Emo Pillars 5.1.1, 5.2.1).",
     """
     learner string COMMENT 'the key under models', tested_on string, passage_id string, model string,
     labels array<string> COMMENT 'true', given array<string> COMMENT 'from the threshold on',
@@ -182,7 +182,7 @@ TEST_ANSWERS = Table(
 
 INTRA_DATASET = Table(
     "emo_pillars.intra_dataset",
-    "One class's scores, or all classes' together, of a model on a test set of our own (Emo Pillars Tables 1 and 5).",
+    "The scores of one class or of all, of a model on a test set of the synthetic data (Emo Pillars Tables 1 and 5).",
     """
     learner string COMMENT 'the key under models', tested_on string, class string COMMENT 'macro, micro, or a label',
     precision double, recall double, f1 double, support bigint, predicted bigint, passages bigint,

@@ -14,7 +14,7 @@ SIMILARITIES = Table(
     "emo_pillars.similarities",
     "How alike the texts of one sample are, pair by pair (Emo Pillars 7, Table 12).",
     """
-    kind string COMMENT 'what is compared', label string COMMENT 'emotion, empty for all', pairs bigint, mean double,
+    kind string COMMENT 'texts compared', label string COMMENT 'emotion, empty for all', pairs bigint, mean double,
     deviation double, percentile_99 double COMMENT 'to 0.001', model string
     """,
     ("kind", "label"),
@@ -43,14 +43,14 @@ TOPICS = Table(
 
 TOPIC_NAMES = Table(
     "emo_pillars.topic_names",
-    "What a language model calls a large topic; no row where none is asked (Emo Pillars H).",
+    "A language model's name of a large topic; no row without a language model (Emo Pillars H).",
     "emotion string, topic int, name string COMMENT 'ten words at most'",
     ("emotion", "topic"),
 )
 
 TOPIC_CATEGORIES = Table(
     "emo_pillars.topic_categories",
-    "The broad category of a named topic; no row where none is asked (Emo Pillars H).",
+    "The broad category of a named topic; no row without a language model (Emo Pillars H).",
     "emotion string, topic int, category string COMMENT 'two words at most'",
     ("emotion", "topic"),
 )
@@ -64,7 +64,7 @@ QUERY_EXAMPLES = Table(
 
 MARKERS = Table(
     "emo_pillars.markers",
-    "An adverb that rewriting takes out, and an emotion that it goes with (Emo Pillars G, Table 9).",
+    "An adverb that rewriting removes, and an emotion that it occurs with (Emo Pillars G, Table 9).",
     """
     word string, label string, occurrences bigint COMMENT 'in original utterances', left_in bigint
     COMMENT 'in rewritten ones', removed_share double, with_label bigint COMMENT 'occurrences beside the label',
@@ -75,12 +75,12 @@ MARKERS = Table(
 
 EVALUATION_TASKS = Table(
     "emo_pillars.evaluation_tasks",
-    "One example whose label people check, as an item of a questionnaire (Emo Pillars I.1).",
+    "One example whose label annotators check, as an item of a questionnaire (Emo Pillars I.1).",
     """
-    hit_id string, position int, item_id string, utterance_id string, shown string COMMENT 'the utterance as asked',
+    hit_id string, position int, item_id string, utterance_id string, shown string COMMENT 'the utterance as shown',
     rewritten boolean, context string, options array<string> COMMENT 'A to F, emotions joined by an ampersand',
     answer string COMMENT 'letter of the right one; G (none) where it is neutral', ranked boolean
-    COMMENT 'its emotions stand in the order of their levels', neutral string COMMENT 'alone, beside or none'
+    COMMENT 'its emotions, in the order of their levels', neutral string COMMENT 'alone, beside or none'
     """,
     ("hit_id", "position"),
 )

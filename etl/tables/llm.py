@@ -1,6 +1,6 @@
 """Raw answers of the language model: one table for each step that asks, one view over all of them.
 
-A stage writes a table of its own, here as everywhere: a step's prompts are made from the parsed answers of the step
+Each stage writes one table: a step's prompts are made from the parsed answers of the step
 before, so with one table for all steps each stage would read what it writes itself, and every step's growth would
 look like a change to all the others. For people the view ``llm.generations`` has them all, with the step's name.
 """
@@ -15,7 +15,7 @@ def generations(step: str, asked: str) -> Table:
 
     Args:
         step: the table's name, and the step's in the view.
-        asked: what the step asks, for people who read the catalog.
+        asked: what the step generates, for the catalog.
     """
     return Table(
         f"{SCHEMA}.{step}",
@@ -25,7 +25,7 @@ def generations(step: str, asked: str) -> Table:
         prompt_hash string COMMENT 'of prompt and answer_start',
         model string COMMENT 'identity of the generator', parameters_hash string,
         sample int COMMENT 'which of several answers to the prompt, from 0',
-        prompt string, answer_start string COMMENT 'dictated; text goes on from there',
+        prompt string, answer_start string COMMENT 'dictated start, which text continues',
         parameters string COMMENT 'how it was decoded, as JSON', text string COMMENT 'as the model gave it',
         finish_reason string COMMENT 'stop: the model ended it; length: the most tokens did',
         prompt_tokens int, answer_tokens int, seconds double COMMENT 'of the device; a server: from request to answer',
@@ -36,12 +36,12 @@ def generations(step: str, asked: str) -> Table:
 
 
 ACTORS = generations("emo_pillars_actors", "who takes part in a plot (Emo Pillars 3.1)")
-UTTERANCES = generations("emo_pillars_utterances", "what a character could say (Emo Pillars 3.2)")
-SOFT_LABELS = generations("emo_pillars_soft_labels", "what an utterance expresses, and how strongly (Emo Pillars 3.3)")
-CONTEXTS = generations("emo_pillars_contexts", "what led to an utterance (Emo Pillars 3.4)")
+UTTERANCES = generations("emo_pillars_utterances", "utterances of a character (Emo Pillars 3.2)")
+SOFT_LABELS = generations("emo_pillars_soft_labels", "the emotions of an utterance with their levels (Emo Pillars 3.3)")
+CONTEXTS = generations("emo_pillars_contexts", "the context of an utterance (Emo Pillars 3.4)")
 CLEAN_CONTEXTS = generations("emo_pillars_clean_contexts", "a context without emotions (Emo Pillars 3.4)")
 REWRITES = generations("emo_pillars_rewrites", "an utterance in words that need its context (Emo Pillars 3.5)")
-TOPIC_NAMES = generations("emo_pillars_topic_names", "what utterances have in common (Emo Pillars H)")
-TOPIC_CATEGORIES = generations("emo_pillars_topic_categories", "what topics are parts of (Emo Pillars H)")
-AUGMENTED = generations("augesc_augmenter", "how a conversation goes on from a query, by the tuned model (AugESC 4.2)")
-UNTUNED = generations("augesc_untuned", "how it goes on by the model before it was tuned (AugESC 4.3)")
+TOPIC_NAMES = generations("emo_pillars_topic_names", "the topic that utterances share (Emo Pillars H)")
+TOPIC_CATEGORIES = generations("emo_pillars_topic_categories", "the category of a topic (Emo Pillars H)")
+AUGMENTED = generations("augesc_augmenter", "a conversation continued from a query by the tuned model (AugESC 4.2)")
+UNTUNED = generations("augesc_untuned", "a conversation continued by the model before tuning (AugESC 4.3)")

@@ -16,7 +16,7 @@ class Table:
 
     Attributes:
         name: ``schema.table``; at ``<lakehouse.root>/schema/table`` when no catalog is set.
-        comment: what one row is, for people who read the catalog.
+        comment: what one row is, for the catalog.
         ddl: the columns as Spark DDL, each with a comment where its name does not say it.
         key: the columns that are unique together.
         checks: flat CHECK constraints by name (nested rules are expectations, not CHECKs).

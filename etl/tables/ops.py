@@ -1,4 +1,4 @@
-"""Tables about the work itself: what ran, what was left out and why."""
+"""Tables of the framework: stage runs, dropped rows, the quarantine."""
 
 from etl.tables.model import Table
 

@@ -1,4 +1,4 @@
-"""Tables of the response generators: what they learn from, what they say, how good it is (EDOS 5)."""
+"""Tables of the response generators: training examples, replies, evaluation (EDOS 5)."""
 
 from etl.tables.model import Table
 
@@ -33,8 +33,8 @@ LIKELIHOODS = Table(
     ("request_id",),
 )
 
-_REPLY = f"""{_REQUEST}, intent string COMMENT 'that was asked for; null without', context array<string>,
-    expected string COMMENT 'what was said there', reply string, tokens int, error string
+_REPLY = f"""{_REQUEST}, intent string COMMENT 'requested; null without', context array<string>,
+    expected string COMMENT 'the reply in the data', reply string, tokens int, error string
     """
 
 GENERATED = Table(
@@ -43,7 +43,7 @@ GENERATED = Table(
 
 STEERED = Table(
     "replies.steered",
-    "One reply to a held-out history that was asked to have an intent, or, to compare, was not.",
+    "One reply to a held-out history generated with a requested intent or, for comparison, without.",
     f"{_REPLY}, history_hash string COMMENT 'of the history and the reply'",
     ("request_id",),
 )
@@ -65,7 +65,7 @@ EVALUATION = Table(
     generator string, source string COMMENT 'of the test replies', model string, examples bigint, failed bigint,
     perplexity double COMMENT 'of a token', word_perplexity double COMMENT 'of a word parted by blanks',
     distinct_1 double, distinct_2 double, similarity double COMMENT 'mean cosine of reply and expected reply',
-    mean_words double COMMENT 'of the replies', held_out boolean COMMENT 'what it was trained on last; else zero-shot'
+    mean_words double COMMENT 'of the replies', held_out boolean COMMENT 'the set of its last training; else zero-shot'
     """,
     ("generator", "source"),
 )

@@ -18,7 +18,7 @@ MANIFEST = Table(
     method int COMMENT 'zip compression method (0 stored, 8 deflated); null for a plain file',
     crc bigint COMMENT 'CRC-32 of the unpacked member; null for a plain file',
     gzipped boolean COMMENT 'the name ends in .gz',
-    tag string COMMENT 'what tells a changed container: size and modification time, or ETag',
+    tag string COMMENT 'version of the container: size and modification time, or ETag',
     release string COMMENT 'OPUS release, e.g. v2018',
     language string COMMENT 'from the path: xml/<language>/...; null when the path names none',
     movie_id string COMMENT 'the IMDb folder; file:<subtitle_id> when the path names none',
@@ -51,7 +51,7 @@ FILES = Table(
 
 CHOSEN_UPLOADS = Table(
     "subtitles.chosen_uploads",
-    "One upload that stands for its film.",
+    "The upload chosen for a film.",
     """
     source_path string, subtitle_id string, movie_id string, release string, language string,
     choice int COMMENT '1 for the film\\'s best upload', uploads int COMMENT 'uploads of the film read'
