@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from conf.settings import Settings
 from etl.pipeline.jars import archive_options, class_path, find_java
+from etl.pipeline.java_names import remember_java_names
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DELTA = {
@@ -86,6 +87,7 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    remember_java_names(session)
     _ship_packages(session)
     return session
 
