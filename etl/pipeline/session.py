@@ -35,6 +35,9 @@ LOCAL = {
     # A run has some hundred kinds of queries, and Delta's own come back at each commit: compiled once.
     "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    # Descriptions of plans for a UI that is off.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "2000",
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
     JAVA_OPTIONS: "-Ddelta.log.cacheSize=20 -XX:+UseParallelGC",
