@@ -56,8 +56,10 @@ def spark() -> Iterator[SparkSession]:
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # Compiled once by C1: a short test never earns back what C2 costs.
-    quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
-    overrides = {"spark.master": "local[2]", "spark.conf.spark.driver.extraJavaOptions": quick}
+    quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+    overrides = {
+        "spark.master": "local[2]", "spark.shuffle_partitions": 2, "spark.conf.spark.driver.extraJavaOptions": quick,
+    }  # fmt: skip
     session = spark_session(load_settings("local", [], overrides), "tests")
     yield session
     session.stop()
