@@ -14,9 +14,11 @@ class CleaningSettings(Section):
         "previous", description="a turn that says again what the previous (or any earlier) turn said"
     )
     previously_on: bool = Field(True, description="EDOS 3.1: turns that start with previous(ly) on go")
-    min_characters: int | None = Field(2, description="EDOS 3.1")
-    max_characters: int | None = Field(100, description="EDOS 3.1")
-    length_in: Literal["characters", "tokens"] = Field("characters", description="EDOS 3.1 says characters")
+    min_characters: int | None = Field(2, description="EDOS 3.1: shortest turn, in length_in; null: no limit")
+    max_characters: int | None = Field(100, description="EDOS 3.1: longest turn, in length_in; null: no limit")
+    length_in: Literal["characters", "tokens"] = Field(
+        "characters", description="unit of the lengths; EDOS 3.1 says characters"
+    )
     min_alphabetic_share: float | None = Field(0.6, ge=0, le=1, description="EDOS 3.1")
     repetitive_min_tokens: int = Field(5, ge=1, description="ours: shorter turns may repeat a word")
     repetitive_share: float | None = Field(0.5, description="ours: one word above this share is a lot")

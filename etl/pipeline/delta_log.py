@@ -45,7 +45,7 @@ def _names(spark: SparkSession, folder: str) -> list[str]:
 
 
 def _lines(spark: SparkSession, path: str) -> Iterator[dict[str, Any]]:
-    """Yield the actions of a commit; ``commitInfo`` is the first, so that few are read."""
+    """Yield the actions of a commit lazily; ``commitInfo`` comes first."""
     if ":" in path:
         yield from (json.loads(line) for line in (Folders(spark).read_text(path) or "").splitlines())
         return

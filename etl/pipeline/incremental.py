@@ -56,5 +56,5 @@ def plan_batches(
 
 
 def _bucket(key: str) -> Column:
-    """Return a unit's place among equal shares of the keys' hashes; a batch is a run of neighbouring shares."""
+    """Return a unit's bucket, from the hash of its key; a batch is a range of neighbouring buckets."""
     return F.pmod(F.xxhash64(key), F.lit(_BUCKETS))

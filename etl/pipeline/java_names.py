@@ -1,4 +1,4 @@
-"""Look Java names up once: without it half of the driver's time goes into finding ``functions.col`` again."""
+"""Look up each Java name once; repeated look-ups of ``functions.col`` cost more than most queries."""
 
 from typing import Any
 

@@ -135,7 +135,7 @@ class Lakehouse:
     def identity(self, table: Table) -> str | None:
         """Return ``<table id>:<version of its last data-changing commit>``; None where there is no table.
 
-        Versions made by OPTIMIZE, constraints or properties are no reason to run a stage again.
+        Commits of OPTIMIZE, constraints or properties do not count as changes.
         """
         if table.name not in self._identities:
             self._identities[table.name] = self._read_identity(table)

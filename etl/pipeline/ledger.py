@@ -70,7 +70,7 @@ class Ledger:
             )
 
     def keys(self, stage: str, *, whole: bool) -> DataFrame:
-        """Return (work_key) of the units that an incremental stage has dropped: whole ones, or also those in part."""
+        """Return work_key of dropped or quarantined units; if not ``whole``, also of partly dropped ones."""
         dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage)
         dropped = (dropped.where(F.col("id") == F.col("work_key")) if whole else dropped).select("work_key")
         unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)

@@ -138,7 +138,7 @@ class PipelineContext:
         return model_folder(self.settings)
 
     def resolve(self, model: Model) -> ResolvedModel:
-        """Return the model of the setting ``models.<name>``, copied to the model folder once.
+        """Return the model that ``models.<name>`` names; ``NO_MODEL`` if it is null.
 
         Raises:
             InputError: it is not there.
@@ -158,7 +158,7 @@ class PipelineContext:
         )
 
     def is_given(self, stage: Stage) -> str | None:
-        """Return the URI of a model that the settings name, so that it is not trained; None for one to train."""
+        """Return the URI that replaces a stage's training (``none`` for null); None if it trains."""
         if not isinstance(stage.writes, Model):
             return None
         uri = setting(self.settings, f"models.{stage.writes.name}") or NO_MODEL

@@ -21,7 +21,7 @@ from etl.tables.outcome import Outcome, Trained
 
 
 class StageError(RuntimeError):
-    """A stage's result does not hold: exit status 1."""
+    """A stage's result is wrong: exit status 1."""
 
 
 def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress: Progress) -> StageEvent:
@@ -106,7 +106,7 @@ class _Runner:
         return hardware_lines(training.precision, training.device)
 
     def _of_this_run(self, dropped: DataFrame | None, balance: Balance) -> Balance:
-        """Leave out what an earlier version or a stopped run had dropped, where this run drops nothing."""
+        """If this run drops nothing, clear the ledger rows that an earlier run left."""
         if dropped is not None or not (balance.dropped or balance.quarantined):
             return balance
         self.ledger.clear(self.event)
@@ -142,7 +142,7 @@ class _Runner:
         return self._done(table, self._balance(table, prepared, rows, whole="model" not in table.key))
 
     def _pending(self, table: Table, incremental: Incremental, prepared: DataFrame, resuming: bool) -> DataFrame:
-        """Return the units that are neither in the table nor, whole, in a ledger; forget those that are gone."""
+        """Return units not yet in the table nor fully in a ledger; delete rows of vanished ones."""
         key = incremental.key
         if incremental.cache:
             return prepared.join(self._done_rows(table).select(key).distinct(), key, "left_anti")

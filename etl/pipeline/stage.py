@@ -67,7 +67,7 @@ class RowAccounting:
 
 @dataclass(frozen=True)
 class ByKind:
-    """Settings of which only those of the selected kind count.
+    """Settings by kind; only the selected kind's count.
 
     Attributes:
         setting: the setting that selects the kind.
@@ -123,7 +123,7 @@ class Stage:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def visible(self, settings: Settings) -> SimpleNamespace:
-        """Return only the settings that the stage declares, since others are not in its hash."""
+        """Return the declared settings alone; the hash covers no others."""
         seen = SimpleNamespace()
         kinds = () if self.by_kind is None else chain.from_iterable(self.by_kind.keys.values())
         for key in (*self.settings, *kinds, *self.inputs, *self.options):
@@ -170,7 +170,7 @@ class Declaration(TypedDict, total=False):
         fingerprint: identity of an outside source too large to hash.
         shows: the output of a stage that writes no table, for the documentation.
         manual: it runs only when it is named or a named stage needs it: exports, comparisons that take hours.
-        enabled_if: a setting; while it is false and the stage never ran, it does not run and its table reads as empty.
+        enabled_if: a setting; while it is false, a stage that never ran is off and its table is empty.
     """
 
     writes: Required[Table | Model | None]

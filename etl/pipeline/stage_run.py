@@ -76,7 +76,7 @@ class StageRun:
         return bool(self.models[name].identity != NO_MODEL)
 
     def rows_if_model(self, name: str, rows: DataFrame) -> DataFrame:
-        """Return ``rows``; none of them where there is no such model."""
+        """Return ``rows``, or none if the model is null."""
         return rows if self.has_model(name) else rows.limit(0)
 
     def model_arguments(self, name: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
 
     Returns:
         dialogues with the kept turns (names stripped), total (turns before), and removed:
-        array<struct<turn, reason, detail>>, turns without speech first.
+        array<struct<turn, reason, detail>>, turns without speech are listed first.
     """
     turns, comparable, tokens = F.col("turns"), F.col("comparable"), F.col("tokens")
     spoken = F.transform(

@@ -41,7 +41,7 @@ def _trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     units="trials",
 )
 def compare_classifiers(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) -> DataFrame:
-    """Compare classifiers by class weights, by added origins of rows, and by seed; only when named (EDOS C)."""
+    """Compare classifiers by token weights, added origins of rows, and seed; only when named (EDOS C)."""
     from etl.training.recipes.trials import run_trials
 
     return run_trials(trials, training_dialogues, run)

@@ -1,4 +1,4 @@
-"""Collect the crowd's labels: make HITs of readable turns, collect answers, find and split majorities (EDOS 3.2)."""
+"""Collect crowd labels: make HITs of readable turns, collect answers, find majorities, split them (EDOS 3.2)."""
 
 from pyspark.sql import DataFrame
 

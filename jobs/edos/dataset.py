@@ -30,7 +30,7 @@ def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
     units=RowAccounting("turns", "sum(size(turns))"),
 )
 def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -> Outcome:
-    """Draw finished turns by label and confidence for people to label again: the audit (ours)."""
+    """Sample finished turns by label and confidence, for people to relabel: the audit (ours)."""
     audit, seed = run.settings.edos.audit, run.settings.edos.annotation.seed
     return audit_tasks(
         dialogues, weak_labels, bands=audit.bands, per_stratum=audit.per_stratum, per_hit=audit.items_per_hit, seed=seed
@@ -50,7 +50,7 @@ def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
 
 @manual_stage(writes=EMPATHETIC_TURNS, settings=("edos.taxonomy",), inputs=(TALKS,), units="utterances")
 def read_empathetic_dialogues(run: StageRun) -> Outcome:
-    """Read EmpatheticDialogues with its labels, to compare EDOS with (EDOS 4); no rows if no files are set."""
+    """Read EmpatheticDialogues with its labels, for comparison (EDOS 4); no rows if no file is set."""
     path = run.settings.edos.empathetic_dialogues
     rows = csv_rows(path, COLUMNS, TALKS) if path else ()
     return labelled_utterances(rows, run.settings.edos.taxonomy.names).to_outcome(run.spark, TURNS)

@@ -1,6 +1,6 @@
 """Expand the crowd's labels to similar dialogues and to a first classifier's confident answers (EDOS 3.3).
 
-If ``edos.expands`` is false, these stages do not run, and the training set has only the crowd's labels.
+Without ``edos.expansion.enabled`` and released labels, only the crowd's labels are trained on.
 """
 
 from functools import partial, reduce
@@ -41,7 +41,7 @@ def _pool(clean: DataFrame, run: StageRun) -> DataFrame:
     writes=tables.RELEASED_DIALOGUES, settings=("edos.taxonomy",), inputs=("edos.released_labels",), units="dialogues"
 )
 def import_released_dialogues(run: StageRun) -> Outcome:
-    """Import the released machine-labelled dialogues: similar, self-labelled, similar to those (EDOS 3.3)."""
+    """Import the authors' machine-labelled dialogues: similar, self-labelled, second round (EDOS 3.3)."""
     key, names = "edos.released_labels", run.settings.edos.released_labels
     files = [released_files.released_rows(read_csv(run.spark, [name], key), name) for name in names]
     rows = reduce(DataFrame.unionByName, files, released_files.no_released_rows(run.spark))
@@ -159,7 +159,7 @@ def score_for_self_labels(clean: DataFrame, run: StageRun) -> DataFrame:
 def self_label(
     clean: DataFrame, scores: DataFrame, seeds: DataFrame, alike: DataFrame, released: DataFrame, run: StageRun
 ) -> Outcome:
-    """Use the first classifier's confident answers as labels: self-labelling (EDOS 3.3)."""
+    """Label dialogues by the first classifier's confident answers (EDOS 3.3)."""
     rules, model = run.settings.edos.self_labels, run.models[LABELER].identity
     pool = _scored_pool(clean, run)
     return self_labels.self_labels(pool, scores, model, seeds, alike, released, rules.confidence, rules.per_class)
