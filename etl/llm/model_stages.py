@@ -141,5 +141,5 @@ def source(run: StageRun, name: str) -> "Source":
     """Return the source of answers of the model ``models.<name>``. Its stage must declare the option ``llm``."""
     from udfs.generate import source_of
 
-    model, compute = run.models[name], run.compute
+    model, compute = run.model(name), run.compute
     return source_of(str(model.path), model.identity, run.settings.llm, compute.threads, compute.partitions)

@@ -6,6 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
 
 
@@ -75,11 +76,21 @@ class StageRun:
 
         return bool(self.models[name].identity != NO_MODEL)
 
+    def model(self, name: str) -> Any:
+        """Return the model ``models.<name>``.
+
+        Raises:
+            InputError: it is null.
+        """
+        if not self.has_model(name):
+            raise InputError(f"models.{name} is null: name a model, or leave out the stages that use it")
+        return self.models[name]
+
     def rows_if_model(self, name: str, rows: DataFrame) -> DataFrame:
         """Return ``rows``, or none if the model is null."""
         return rows if self.has_model(name) else rows.limit(0)
 
     def model_arguments(self, name: str) -> dict[str, Any]:
         """Return the keyword arguments with which the functions of ``udfs.predict`` load and call a model."""
-        model = self.models[name]
+        model = self.model(name)
         return {"model_path": str(model.path), "identity": model.identity, **vars(self.compute)}

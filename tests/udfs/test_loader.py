@@ -173,3 +173,8 @@ def test_a_worker_loads_a_model_once():
     assert load_once("/one", load) is load_once("/one", load)
     assert load_once("/two", load) is not load_once("/one", load)
     assert loaded == ["/one", "/two"]
+
+
+def test_a_null_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="null in the settings"):
+        resolve(None, tmp_path)

@@ -44,7 +44,7 @@ class ResolvedModel:
 
 
 def resolve(
-    uri: str,
+    uri: str | None,
     cache_dir: Path,
     tracking_uri: str | None = None,
     share: bool = False,
@@ -63,6 +63,8 @@ def resolve(
     Raises:
         InputError: the model does not exist, has no safetensors or GGUF, or its weights differ from the pinned ones.
     """
+    if uri is None:
+        raise InputError("a model that this needs is null in the settings: name one under models")
     scheme, separator, name = uri.partition(":")
     if not separator or not name:
         raise InputError(f"model {uri!r}: not a model URI: use {SCHEMES}")
