@@ -175,6 +175,6 @@ def test_a_worker_loads_a_model_once():
     assert loaded == ["/one", "/two"]
 
 
-def test_a_null_model_is_refused(tmp_path: Path) -> None:
+def test_a_null_model_is_refused(tmp_path):
     with pytest.raises(InputError, match="null in the settings"):
         resolve(None, tmp_path)
