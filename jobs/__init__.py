@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 from etl.pipeline.planner import in_order
-from etl.pipeline.stage import REGISTRY, Stage
+from etl.pipeline.stages import REGISTRY, Stage
 
 GROUPS = ("subtitles", "edos", "emo_pillars", "augesc", "replies")
 """The data sets in the order of their stages, where dependencies leave a choice."""

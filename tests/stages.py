@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
-from etl.pipeline.stage import Stage
+from etl.pipeline.stages import Stage
 
 
 def run_stages(context: PipelineContext, stages: Iterable[Stage]) -> list[str]:

@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame
 
 from etl.annotation.exports import Form
 from etl.annotation.form_files import read_form, write_form
-from etl.pipeline.stage import Declare, RowAccounting, Stage, manual_stage, setting, under
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import Declare, RowAccounting, Stage, manual_stage, setting, under
 from etl.tables import Table
 from etl.tables.outcome import Outcome
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli.options import COMMANDS, parsed
-from etl.pipeline.stage import Stage
+from etl.pipeline.stages import Stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

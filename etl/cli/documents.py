@@ -19,7 +19,7 @@ from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.pipeline.jars import EXCLUDED, PACKAGES
 from etl.pipeline.planner import feeds
-from etl.pipeline.stage import Model, Stage
+from etl.pipeline.stages import Model, Stage
 from etl.tables import TABLES
 from jobs import all_stages
 

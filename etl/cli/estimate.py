@@ -8,7 +8,7 @@ from conf.settings import Settings
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.planner import PipelineContext, feeds
 from etl.pipeline.session import close_session, spark_session
-from etl.pipeline.stage import Model, Stage
+from etl.pipeline.stages import Model, Stage
 from etl.tables import Table
 
 ALL_FILES = 3_700_000

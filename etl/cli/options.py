@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from conf.errors import InputError
 from conf.settings import PROFILES, Settings
-from etl.pipeline.stage import Model, Stage, setting
+from etl.pipeline.stages import Model, Stage, setting
 
 PROGRAM = "edos-lakehouse"
 COMMANDS = {

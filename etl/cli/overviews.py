@@ -4,7 +4,7 @@ from conf.errors import InputError
 from conf.settings import Settings
 from etl.pipeline.planner import PipelineContext, feeds
 from etl.pipeline.session import close_session, spark_session
-from etl.pipeline.stage import Stage
+from etl.pipeline.stages import Stage
 
 
 def plan(settings: Settings, stages: list[Stage]) -> int:

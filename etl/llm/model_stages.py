@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from etl.llm.requests import distinct_requests, with_answers
-from etl.pipeline.stage import Declare, Incremental, RowAccounting, Stage, manual_stage, stage
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, manual_stage, stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome
 

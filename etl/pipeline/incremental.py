@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.pipeline.stage import Incremental
+from etl.pipeline.stages import Incremental
 
 MAX_BATCHES = 1_000
 _BUCKETS = 20_000

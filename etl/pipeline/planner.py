@@ -13,7 +13,7 @@ from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.ledger import Ledger
 from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
 from etl.pipeline.locations import model_folder
-from etl.pipeline.stage import REGISTRY, Model, Stage, setting
+from etl.pipeline.stages import REGISTRY, Model, Stage, setting
 from etl.tables import Table
 from etl.tables.ops import QUARANTINE
 from udfs.models.loader import NO_MODEL, ResolvedModel, resolve

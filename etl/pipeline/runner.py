@@ -14,8 +14,8 @@ from etl.pipeline.ledger import Balance
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.progress import Progress
-from etl.pipeline.stage import Incremental, Model, Stage
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import Incremental, Model, Stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome, Trained
 

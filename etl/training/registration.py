@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from conf.training_options import TrainingOptions
-from etl.pipeline.stage import setting
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import setting
 from etl.tables.outcome import Trained
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.registry import model_store

@@ -7,8 +7,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import GOEMOTIONS
-from etl.pipeline.stage import Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage
 from etl.tables import Table
 
 

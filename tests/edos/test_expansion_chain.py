@@ -49,16 +49,8 @@ def write_tables(place: PipelineContext) -> None:
         for name, turns in films.items()
     ]
     spark = place.spark
-    rows = spark.createDataFrame(
-        [(one["dialogue_id"], one["movie_id"], [(turn["text"],) for turn in one["turns"]]) for one in clean],
-        "dialogue_id string, movie_id string, turns array<struct<text: string>>",
-    )
-    for name, frame in (
-        ("edos.crowd_labels", spark.createDataFrame(crowd, TABLES["edos.crowd_labels"].schema)),
-        ("subtitles.clean_dialogues", rows),
-    ):
-        path = place.lakehouse.path(TABLES[name])
-        frame.write.format("delta").save(path)
+    for name, rows in (("edos.crowd_labels", crowd), ("subtitles.clean_dialogues", clean)):
+        place.lakehouse.replace(TABLES[name], spark.createDataFrame(rows, TABLES[name].schema), {})
 
 
 @pytest.fixture(scope="module")

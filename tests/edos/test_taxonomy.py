@@ -60,7 +60,7 @@ def test_every_view_follows_the_labels(spark: SparkSession, seven: Taxonomy) -> 
     findings = Findings({name: [row.asDict() for row in views.ask(name)] for name in names}, taxonomy=seven)
     views.drop()
     said = " ".join(html.fromstring(report(findings)).text_content().split())
-    assert "bears one of 7 labels, 6 emotions and neutral" in said and "With 7 classes" in said
+    assert "has one of 7 labels, 6 emotions and neutral" in said and "With 7 classes" in said
     assert "most frequent label is fear with 50.0% of the turns (paper: –)" in said
     assert "intents together" not in said and "None" not in said
     text = card(findings, name="mine", references=False, rows={"train": 1}, formats=["jsonl"], languages=["en"])

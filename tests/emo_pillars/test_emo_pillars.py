@@ -183,8 +183,8 @@ def test_another_threshold_needs_no_model(
     examples = {row.utterance: row for row in table(other, "emo_pillars.examples").collect()}
     ship = examples["Tomorrow the ship will surely come around the cape."]
     assert [one.label for one in ship.labels] == ["optimism"]
-    back = PipelineContext(spark, settings)
-    run_stage(back, stages["emo_pillars_examples"], back.plan(stages["emo_pillars_examples"]), Progress(spark, 1))
+    assert "emo_pillars_examples" in work(PipelineContext(spark, settings))
+    assert {prompt_of(body) for body in server.asked} == before
 
 
 def test_views_show_answers_cost_and_scale(place: PipelineContext, server: RecordedServer, spark: SparkSession) -> None:
@@ -249,6 +249,7 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_the_analysis_and_its_report(place: PipelineContext, spark: SparkSession) -> None:
+    place = PipelineContext(spark, place.settings)
     ran = work(place, "emo_pillars_report,emo_pillars_export_evaluation")
     assert len(ran) == 15 and "emo_pillars_embed_texts" in ran
     similarities = {(row.kind, row.label): row for row in table(place, "emo_pillars.similarities").collect()}

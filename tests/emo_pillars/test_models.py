@@ -19,8 +19,8 @@ from etl.emo_pillars.taxonomy_map import taxonomy_map
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
-from etl.pipeline.stage import Stage
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import Stage
 from etl.tables import Table
 from etl.tables.emo_pillars import (
     CONTEXTUAL_EXAMPLES,

@@ -11,7 +11,7 @@ ROWS = {
     "emo_pillars.actors": "SELECT * FROM VALUES ('p1'), ('p1'), ('p1'), ('p2') AS t(plot_id)",
     "emo_pillars.utterances": "SELECT concat('a', id % 2) AS actor_id FROM range(6)",
     "emo_pillars.examples": f"SELECT concat('p', id) AS plot_id, concat('a', id) AS actor_id, 'joy' AS primary_label, "
-    f"{LABELS} AS labels, id % 4 = 0 AS goes_on FROM range(400)",
+    f"{LABELS} AS labels, id % 4 = 0 AS needs_context FROM range(400)",
     "emo_pillars.contextual_examples": "SELECT id FROM range(100)",
     "emo_pillars.similarities": "SELECT * FROM VALUES ('utterances', '', 45L, 0.2D, 0.1D, 0.5D, 'm'), "
     "('utterances of one emotion', 'joy', 10L, 0.3D, 0.1D, 0.6D, 'm') "

@@ -88,7 +88,7 @@ def test_a_stage_shows_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parsed(["segment_dialogues", "--help"])
     shown = capsys.readouterr().out
-    assert "Cut each film's turns into dialogues where the screen is silent" in shown
+    assert "Split each film's turns into dialogues at silences of more than 5 s" in shown
     assert "reads:\n  subtitles.chosen_uploads\n  subtitles.files\n  subtitles.turn_scores\n" in shown
     assert "writes:\n  subtitles.dialogues\n" in shown
     assert re.search(r"^  subtitles\.silence_seconds \(5\.0\)", shown, re.MULTILINE)

@@ -9,9 +9,9 @@ import pytest
 
 from conf.settings import load_settings
 from etl.pipeline.planner import feeds, in_order
-from etl.pipeline.stage import REGISTRY, setting
-from etl.pipeline.stage import stage as stage_of
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import REGISTRY, setting
+from etl.pipeline.stages import stage as stage_of
 from etl.tables import TABLES, Table
 from jobs import GROUPS, all_stages
 

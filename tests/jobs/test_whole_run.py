@@ -49,6 +49,7 @@ def test_finished_dialogues_lead_back_to_sentences(finished: Path) -> None:
         assert all(turn["label"] and 0 <= turn["confidence"] <= 1 for turn in dialogue["turns"])
 
 
+@pytest.mark.slow
 def test_running_again_writes_nothing(tiny: TinyRun, finished: Path) -> None:
     before = versions(finished)
     again = tiny.run(finished, command=("run", "--to", f"describe_dataset,{ON_REQUEST}"))

@@ -14,7 +14,7 @@ from etl.common.hashes import text_hash
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import StageError, run_stage
-from etl.pipeline.stage import Model
+from etl.pipeline.stages import Model
 from etl.tables import TABLES
 from etl.tables.outcome import Outcome
 from jobs import all_stages

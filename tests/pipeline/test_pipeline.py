@@ -12,8 +12,8 @@ from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.pipeline.planner import PipelineContext, chosen, in_order
 from etl.pipeline.runner import StageError
-from etl.pipeline.stage import REGISTRY, Incremental, RowAccounting, Stage
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import REGISTRY, Incremental, RowAccounting, Stage
 from etl.tables.model import Table
 from etl.tables.ops import DROPPED, STAGE_RUNS
 from etl.tables.outcome import Outcome
@@ -195,6 +195,7 @@ def test_lineage_stands_in_the_commit(spark: SparkSession, settings: Settings) -
     assert (event.rows_in, event.rows_out, event.rows_dropped, event.rows_quarantined) == (2, 2, 0, 0)
 
 
+@pytest.mark.slow
 def test_optimize_is_no_reason_to_run(spark: SparkSession, settings: Settings) -> None:
     place = PipelineContext(spark, settings)
     put(place, "bcdf")
@@ -261,7 +262,8 @@ ECHO = make_stage("echo", echoing, (LETTERS,), LOUD, incremental=Incremental("le
                   units=RowAccounting("sounds", "2 * count(*)"))  # fmt: skip
 
 
-@pytest.mark.parametrize("lost", ["some rows", pytest.param("the table", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", ["some rows", "the table"])
 def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
     spark: SparkSession, settings: Settings, lost: str
 ) -> None:

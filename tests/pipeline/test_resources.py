@@ -15,8 +15,8 @@ from conf.settings import Settings, load_settings
 from conf.taxonomy import edos_labels
 from conf.wordlists import words
 from etl.pipeline.planner import PipelineContext
-from etl.pipeline.stage import REGISTRY, stage
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import REGISTRY, stage
 from etl.tables import TABLES, Table
 from etl.tables.outcome import Outcome
 from jobs import all_stages
@@ -92,7 +92,7 @@ def test_stages_without_resources_keep_their_hashes() -> None:
 
 def test_a_stage_reads_what_it_declares(spark: SparkSession, settings: Settings, monkeypatch) -> None:
     monkeypatch.setitem(TABLES, NAMES.name, NAMES)
-    monkeypatch.setattr("etl.pipeline.stage.REGISTRY", {})
+    monkeypatch.setattr("etl.pipeline.stages.REGISTRY", {})
 
     def listed(run: StageRun) -> Outcome:
         """List labels and swear words."""
@@ -102,7 +102,7 @@ def test_a_stage_reads_what_it_declares(spark: SparkSession, settings: Settings,
     place = PipelineContext(spark, settings)
     with pytest.raises(UndeclaredResourceError, match=r"^listed reads conf/profanity\.txt without declaring it"):
         run_stages(place, [stage(writes=NAMES, resources=("taxonomies/*.csv",))(listed)])
-    monkeypatch.setattr("etl.pipeline.stage.REGISTRY", {})
+    monkeypatch.setattr("etl.pipeline.stages.REGISTRY", {})
     declared = stage(writes=NAMES, resources=("taxonomies/*.csv", "profanity.txt"))(listed)
     assert run_stages(place, [declared]) == ["listed"]
 

@@ -14,8 +14,8 @@ from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
-from etl.pipeline.stage import Stage
 from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stages import Stage
 from etl.replies.regimes import PRETRAINED
 from etl.replies.requests import steered_requests
 from etl.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS

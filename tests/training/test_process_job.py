@@ -61,6 +61,7 @@ def test_rows_come_back_from_their_shards(start: Path, tmp_path: Path) -> None:
     assert read_rows(tmp_path / "rows", CausalLanguageModel) == rows(start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", ["last", "best"])
 def test_parts_of_a_model_learn_what_the_whole_does(start: Path, tmp_path: Path, keep) -> None:
     options, updates = OPTIONS.model_copy(update={"keep": keep}), {}

@@ -59,6 +59,7 @@ def test_a_folder_without_safetensors_is_refused(tmp_path: Path) -> None:
         SentenceEncoder.load(tmp_path)
 
 
+@pytest.mark.slow
 def test_from_texts_to_dialogues_in_spark(spark: SparkSession, encoder_folder: Path) -> None:
     dialogues = [["yes .", "i was so happy"], ["yes ."], ["yes .", "i was so happy", "thanks"]]
     pool = spark.createDataFrame([(turns,) for turns in dialogues], "turns array<string>")
