@@ -56,7 +56,7 @@ def spark() -> Iterator[SparkSession]:
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # Compiled once by C1: a short test never earns back what C2 costs.
-    quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+    quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -Ddelta.log.cacheSize=20 -XX:+UseParallelGC"
     overrides = {
         "spark.master": "local[2]", "spark.shuffle_partitions": 2, "spark.conf.spark.driver.extraJavaOptions": quick,
     }  # fmt: skip
