@@ -16,7 +16,9 @@ from tests.udfs.tiny_models import tiny_encoder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Compiled once by C1: a short test never earns back what C2 costs.
-QUICK_JVM = "spark.conf.spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -Ddelta.log.cacheSize=20 -XX:+UseParallelGC"
+QUICK_JVM = "spark.conf.spark.driver.extraJavaOptions=" + (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -Ddelta.log.cacheSize=20 -XX:+UseParallelGC"
+)
 SAID = "said.txt"  # beside the finished lakehouse: what its runs printed
 ON_REQUEST = "export_annotation,export_audit,report_dataset,export_dataset"
 
