@@ -39,8 +39,7 @@ class QueryRules(Section):
 
 
 class SamplesPerQuery(Section):
-    """How many conversations are generated from one query, by its source: derived from the paper's numbers of queries,
-    conversations and of texts kept (AugESC 4.2, 4.3, Table 2)."""
+    """Conversations generated per query, by the query's source (ours, from AugESC 4.2, 4.3 and Table 2)."""
 
     ed: int = Field(12, ge=0)
     reddit: int = Field(4, ge=0)

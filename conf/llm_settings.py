@@ -9,7 +9,7 @@ from conf.section import Section
 
 
 class DecodingSettings(Section):
-    """How answers are decoded: the parameters that identify an answer beside prompt and model."""
+    """Decoding parameters; with prompt and model they identify an answer."""
 
     max_new_tokens: int = Field(300, ge=1, le=100_000)
     max_total_tokens: int | None = Field(None, ge=2, description="prompt and answer together, at most; null: no bound")
@@ -40,7 +40,7 @@ class ServerSettings(Section):
 
 
 class LlmSettings(Section):
-    """How ``models.generator`` is called; none of these changes a prompt."""
+    """How to call ``models.generator``; no setting here changes a prompt."""
 
     batch_size: int = Field(8, ge=1, description="prompts that a local model answers at once")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(

@@ -79,7 +79,7 @@ class ReplySettings(Section):
 
 
 class ReplyTraining(TrainingOptions):
-    """How one of the generators is trained (EDOS 5, E): until the validation loss stops falling."""
+    """Training of one generator, until the validation loss stops falling (EDOS 5, E)."""
 
     name: str = Field("edos-reply-pretrained", description="in the MLflow registry")
     epochs: int = Field(50, ge=1, description="Table 10; at most")

@@ -57,7 +57,7 @@ def with_lengths(posts: DataFrame) -> DataFrame:
 
 
 def listed_word(text: Column, entries: Sequence[str]) -> Column:
-    """Return the first word or phrase of a list in a text, as the text spells it; null if there is none.
+    """Return the first listed word or phrase in a text, as the text spells it; null without a match.
 
     Entries match whole words. An entry with capitals is case-sensitive (``OP`` does not match "post-op"). A final
     ``*`` matches any ending (AugESC A, 3 and 4).

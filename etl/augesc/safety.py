@@ -20,7 +20,7 @@ _MASK = re.compile(r"[^\W_]+(?:[*#_.%-]+[^\W_]+)+")
 
 
 def danger(line: str) -> str | None:
-    """Return the phrase of a user's line that mentions danger to somebody; None if there is none.
+    """Return the phrase in a user's line that mentions danger to a person; None without one.
 
     Phrases are also found with digits or stars for letters, blanks between letters, repeated letters, or letters of
     other alphabets.

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.pipeline.lineage import StageEvent
-from etl.pipeline.planner import PipelineContext, feeds
+from etl.pipeline.planner import PipelineContext, chosen
 from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stages import Model, Stage
 from etl.tables import Table
+from jobs import all_stages
 
-ALL_FILES = 3_700_000
-"""Files of OpenSubtitles v2018 in all languages; 446,612 of them are English."""
-FIRST = "ingest_subtitles"
+SOURCE, FILES = "find_subtitles", "ingest_subtitles"
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def fitted(points: Sequence[tuple[int, float]]) -> Cost:
     return Cost(fixed, per_unit, sizes) if fixed >= 0 else Cost(0.0, through_zero, sizes)
 
 
-def estimate(settings: Settings, stages: list[Stage], files: int = ALL_FILES) -> int:
+def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
     """Print the time, core-hours or GPU-hours and bytes of each stage for a number of files.
 
     A pilot of two sizes (``subtitles.sample``) separates the fixed cost of a stage from its cost per unit. Trainings
@@ -93,7 +92,7 @@ def estimate(settings: Settings, stages: list[Stage], files: int = ALL_FILES) ->
     spark = spark_session(settings)
     try:
         context = PipelineContext(spark, settings)
-        ingested = context.log.last(FIRST, "done")
+        ingested = context.log.last(FILES, "done")
         if ingested is None or not ingested.rows_in:
             raise InputError("nothing measured yet: run a pilot, e.g. run --set subtitles.sample=0.01")
         factor = files / ingested.rows_in
@@ -101,9 +100,9 @@ def estimate(settings: Settings, stages: list[Stage], files: int = ALL_FILES) ->
         print(f"measured on {ingested.rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
         heading = f"{'stage':36s} {'runs':>4s} {'fixed s':>8s} {'seconds':>12s}"
         print(f"{heading} {'core-hours':>11s} {'GPU-hours':>10s} {'GB':>9s}")
-        total = [0.0] * 4
+        total, growing = [0.0] * 4, _growing_stages()
         for stage in stages:
-            row = _stage_row(context, stages, stage, factor, gpus)
+            row = _stage_row(context, stage, factor if stage.name in growing else None, gpus)
             if row is None:
                 continue
             cost, *numbers = row
@@ -117,31 +116,28 @@ def estimate(settings: Settings, stages: list[Stage], files: int = ALL_FILES) ->
 
 
 def _stage_row(
-    context: PipelineContext, stages: list[Stage], stage: Stage, factor: float, gpus: int
+    context: PipelineContext, stage: Stage, factor: float | None, gpus: int
 ) -> tuple[Cost, float, float, float, float] | None:
-    """Return a stage's cost, and its seconds, core-hours, GPU-hours and gigabytes at the larger size."""
-    points = measured(context.log.done(stage.name), stage.incremental is not None)
+    """Return a stage's cost, seconds, core-hours, GPU-hours and gigabytes; a stage without ``factor`` does not grow."""
+    events = context.log.done(stage.name)
+    points = measured(events, stage.incremental is not None)
     if not points:
         return None
-    grows = not isinstance(stage.writes, Model) and not stage.manual and _depends_on_files(stage, stages)
-    cost, last = fitted(points), context.log.last(stage.name, "done")
-    units = (last.rows_in or 0) if last is not None else 0
-    seconds = cost.seconds(units * factor) if grows else points[-1][1]
+    cost = fitted(points)
+    seconds = points[-1][1] if factor is None else cost.seconds((events[-1].rows_in or 0) * factor)
     on_gpu = gpus > 0 and bool(stage.models)
     hours = seconds / 3600
     size = context.lakehouse.size(stage.writes) if isinstance(stage.writes, Table) else 0
     return (
         cost, seconds, 0.0 if on_gpu else hours * context.cores, hours * gpus if on_gpu else 0.0,
-        size * (factor if grows else 1) / 1e9,
+        size * (factor or 1) / 1e9,
     )  # fmt: skip
 
 
-def _depends_on_files(stage: Stage, stages: list[Stage]) -> bool:
-    """Return whether the subtitle files reach a stage through tables, not through a trained model."""
-    if stage.name == FIRST or (stage.fingerprint is not None and not stage.reads):
-        return True
-    sources = [other for other in stages if not isinstance(other.writes, Model) and feeds(other, stage)]
-    return any(_depends_on_files(other, stages) for other in sources)
+def _growing_stages() -> set[str]:
+    """Return the stages that the subtitle files reach through tables, not through a trained model."""
+    stages = [stage for stage in all_stages() if not isinstance(stage.writes, Model)]
+    return {stage.name for stage in chosen(stages, start=SOURCE)}
 
 
 def _columns(numbers: Sequence[float]) -> str:

@@ -25,6 +25,10 @@ COMMANDS = {
 }
 
 
+ALL_FILES = 3_700_000
+"""Files of OpenSubtitles v2018 in all languages; 446,612 of them are English."""
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message} (see {self.prog} --help)")
@@ -113,7 +117,7 @@ def _again(parser: argparse.ArgumentParser) -> None:
 
 
 def _files(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--files", type=int, default=3_700_000, help="files of the larger run (default 3,700,000)")
+    parser.add_argument("--files", type=int, default=ALL_FILES, help="files of the larger run (default %(default)d)")
 
 
 def _sql(parser: argparse.ArgumentParser) -> None:
