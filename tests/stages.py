@@ -1,10 +1,16 @@
 """Stages run in the test's own session."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
+from pyspark.sql import SparkSession
+
+from conf.settings import Settings
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
+from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Stage
 
 
@@ -18,3 +24,16 @@ def run_stages(context: PipelineContext, stages: Iterable[Stage]) -> list[str]:
             run_stage(context, stage, plan, Progress(context.spark, len(given)))
             ran.append(stage.name)
     return ran
+
+
+def stage_run(
+    spark: SparkSession,
+    settings: Settings,
+    folder: str | Path = "unused",
+    stage: Stage | None = None,
+    models: Mapping[str, Any] | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> StageRun:
+    """Return the run that a stage's function gets: with the stage's settings alone, or with all if there is none."""
+    seen = settings if stage is None else stage.visible(settings)
+    return StageRun(seen, models or {}, spark, str(folder), Compute.of(settings, spark), Tracking.of(settings), say)

@@ -14,7 +14,7 @@ from etl.pipeline.ledger import Balance
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.progress import Progress
-from etl.pipeline.stage_run import StageRun
+from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Incremental, Model, Stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome, Trained
@@ -58,8 +58,8 @@ class _Runner:
             output_version=None, package_version=package_version(),
         )  # fmt: skip
         self.stage_run = StageRun(
-            stage.visible(context.settings), plan.models, context.spark, context.model_folder, context.settings,
-            progress.say, plan.inputs,
+            stage.visible(context.settings), plan.models, context.spark, context.model_folder,
+            Compute.of(context.settings, context.spark), Tracking.of(context.settings), progress.say, plan.inputs,
         )  # fmt: skip
         self.frames = [context.lakehouse.read(table) for table in stage.reads]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -12,17 +13,27 @@ from conf.settings import LakehouseSettings, MlflowSettings, Settings
 
 @dataclass(frozen=True)
 class Compute:
-    """How models are called; none of it changes an answer.
+    """How models are called and trained; none of it changes an answer.
 
     Attributes:
         threads: per worker.
         batch_size: texts per forward pass.
         partitions: concurrent tasks.
+        share: whether models are copied to the shared folder, for other machines.
+        processes: of a training.
     """
 
     threads: int
     batch_size: int
     partitions: int
+    share: bool
+    processes: int
+
+    @classmethod
+    def of(cls, settings: Settings, spark: SparkSession) -> "Compute":
+        """Return what ``models`` and ``training.processes`` say."""
+        models, partitions = settings.models, spark.sparkContext.defaultParallelism
+        return cls(models.threads, models.batch_size, partitions, models.share, settings.training.processes)
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,11 @@ class Tracking:
 
     lakehouse: LakehouseSettings
     mlflow: MlflowSettings
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Tracking":
+        """Return the sections ``lakehouse`` and ``mlflow``."""
+        return cls(settings.lakehouse, settings.mlflow)
 
 
 @dataclass(frozen=True)
@@ -42,7 +58,9 @@ class StageRun:
         models: resolved models by name, each with ``path`` and ``identity``.
         spark: the session.
         folder: the folder of models, local or shared by driver and executors.
-        all_settings: all settings, for ``etl.training`` only.
+        compute: how models are called and trained.
+        tracking: where the tables are, where runs are tracked and models registered.
+        say: prints a line of progress.
         inputs: the versions of the tables it reads, by name.
     """
 
@@ -50,25 +68,15 @@ class StageRun:
     models: Mapping[str, Any]
     spark: SparkSession
     folder: str
-    all_settings: Settings
+    compute: Compute
+    tracking: Tracking
     say: Callable[[str], None] = print
     inputs: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def compute(self) -> Compute:
-        """How models are called."""
-        models = self.all_settings.models
-        return Compute(models.threads, models.batch_size, self.spark.sparkContext.defaultParallelism)
-
-    @property
-    def tracking(self) -> Tracking:
-        """Where runs are tracked and models registered."""
-        return Tracking(self.all_settings.lakehouse, self.all_settings.mlflow)
-
-    @property
     def lakehouse(self) -> LakehouseSettings:
         """Where the tables are."""
-        return self.all_settings.lakehouse
+        return self.tracking.lakehouse
 
     def has_model(self, name: str) -> bool:
         """Whether there is such a model: ``models.<name>: null`` leaves it out."""
@@ -93,4 +101,15 @@ class StageRun:
     def model_arguments(self, name: str) -> dict[str, Any]:
         """Return the keyword arguments with which the functions of ``udfs.predict`` load and call a model."""
         model = self.model(name)
-        return {"model_path": str(model.path), "identity": model.identity, **vars(self.compute)}
+        called = {name: getattr(self.compute, name) for name in ("threads", "batch_size", "partitions")}
+        return {"model_path": str(model.path), "identity": model.identity, **called}
+
+    def resolved(self, uri: str) -> Any:
+        """Return the model at a URI that is no stage's output: an encoder or a language model to start from.
+
+        Raises:
+            InputError: it is not there.
+        """
+        from udfs.models.loader import resolve
+
+        return resolve(uri, Path(self.folder), share=self.compute.share)

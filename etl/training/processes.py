@@ -73,7 +73,7 @@ def run_processes(run: StageRun, device: str, folder: Path) -> None:
     """
     from pyspark.ml.torch.distributor import TorchDistributor
 
-    context, processes = run.spark.sparkContext, run.all_settings.training.processes
+    context, processes = run.spark.sparkContext, run.compute.processes
     local = re.fullmatch(r"local(\[.*\])?", str(context.master)) is not None
     if not local:
         refuse_unfit_cluster(run.spark.conf.get, processes, device, context.defaultParallelism)

@@ -92,7 +92,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     tags = {**training_tags(run, recipe.stage, recipe.name), **recipe.tags}
     with (
         tempfile.TemporaryDirectory() as scratch,
-        tracked_run(model_store(run.all_settings), recipe.name, params, tags) as tracked,
+        tracked_run(model_store(run.tracking), recipe.name, params, tags) as tracked,
     ):
         tracked.derive = recipe.derive
         context = training_context(run, tracked, recipe.name)
@@ -115,7 +115,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
 
 def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:
     """Move the champion's alias to the candidate if it is better; return the champion and the `Promotion`."""
-    store, folder = model_store(run.all_settings), Path(run.folder)
+    store, folder = model_store(run.tracking), Path(run.folder)
     promotion = promote_if_better(store, candidate, score, folder)
     uri = f"models:/{candidate.name}@{CHAMPION}"
     return resolve(uri, folder, store.tracking_uri, registry_uri=store.registry_uri), promotion
@@ -123,15 +123,15 @@ def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]
 
 def options_of(run: StageRun, model: str) -> Any:
     """Return the options ``training.<model>``, with the threads of ``models.training_threads`` by default."""
-    options = setting(run.all_settings, f"training.{model}")
-    threads = options.threads or run.all_settings.models.training_threads
+    options = setting(run.settings, f"training.{model}")
+    threads = options.threads or run.settings.models.training_threads
     return options.model_copy(update={"threads": threads})
 
 
 def training_context(run: StageRun, tracked: TrackedRun, name: str) -> TrainingContext:
     """Return a training's checkpoint folder, its callbacks, and its ``training.processes``."""
     elsewhere = None
-    if run.all_settings.training.processes > 1:
+    if run.compute.processes > 1:
         from etl.training.processes import train_in_processes
 
         elsewhere = partial(train_in_processes, run)

@@ -9,7 +9,7 @@ from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
 KINDS = ByKind("training.turn_segmenter.kind", {
     "svm": under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations"),
-    "encoder": ("training.turn_pairs", "models.turn_encoder"),
+    "encoder": ("training.turn_pairs", *under("models", "turn_encoder", "training_threads")),
 })  # fmt: skip
 
 

@@ -19,7 +19,6 @@ from etl.emo_pillars.taxonomy_map import taxonomy_map
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
-from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Stage
 from etl.tables import Table
 from etl.tables.emo_pillars import (
@@ -47,6 +46,7 @@ from jobs.emo_pillars.encoders import (
     emo_pillars_train_contextual,
 )
 from jobs.emo_pillars.transfer import emo_pillars_transfer_emocontext, emo_pillars_transfer_goemotions
+from tests.stages import stage_run
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 
@@ -201,7 +201,7 @@ def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: Pipel
 def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: PipelineContext) -> None:
     need = learned.plan(emo_pillars_transfer_emocontext)
     stage, settings = emo_pillars_transfer_emocontext, learned.settings
-    own = StageRun(stage.visible(settings), need.models, spark, learned.model_folder, settings)
+    own = stage_run(spark, settings, learned.model_folder, stage, need.models)
     dialogues = learned.lakehouse.read(EMOCONTEXT)
     planned = planned_transfers(dialogues, own, "emocontext")
     arms = {(row.model, row.tuned, row.variant) for row in planned.collect()}

@@ -14,7 +14,6 @@ from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
-from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Stage
 from etl.replies.regimes import PRETRAINED
 from etl.replies.requests import steered_requests
@@ -28,6 +27,7 @@ from jobs.replies.training import (
     replies_tune_empathetic,
     train_response_generator,
 )
+from tests.stages import stage_run
 from tests.udfs.test_reply_generator import LINES
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
@@ -154,4 +154,4 @@ def _check_tracked(place: PipelineContext, cells: dict) -> None:
 def test_a_training_without_rows_says_what_is_missing(spark: SparkSession) -> None:
     rows = spark.createDataFrame([("os/a/1", "os", "train", ["so ?"], "yes", None)], EXAMPLES.schema)
     with pytest.raises(InputError, match=r"replies\.examples has no validation rows of os"):
-        train_and_register_generator(rows, StageRun(None, {}, spark, "unused", load_settings("local")), PRETRAINED)
+        train_and_register_generator(rows, stage_run(spark, load_settings("local")), PRETRAINED)

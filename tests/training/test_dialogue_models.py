@@ -13,6 +13,7 @@ from etl.training.recipes.augesc import (
     train_and_register_speaker,
 )
 from etl.training.registry import model_store
+from tests.stages import stage_run
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.models.loader import resolve
 
@@ -31,7 +32,7 @@ def run(spark: SparkSession, tmp_path: Path) -> StageRun:
             *(f"training.{name}={own}" for name in ("chatbot", "augmented_chatbot")),
         ],
     )
-    return StageRun(settings, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
+    return stage_run(spark, settings, tmp_path / "models")
 
 
 def test_two_chatbots_are_tuned_and_compared(spark: SparkSession, run: StageRun, tmp_path: Path) -> None:
@@ -43,7 +44,7 @@ def test_two_chatbots_are_tuned_and_compared(spark: SparkSession, run: StageRun,
     drawn = sessions.where("session_id = 's0'")
     first = train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
     assert first.rows_in == 9  # of ten one failed its makers' checks
-    store = model_store(run.all_settings)
+    store = model_store(run.tracking)
     chatbot = resolve("models:/augesc-chatbot@champion", Path(run.folder), store.tracking_uri)
     assert first.identity == chatbot.identity
     models = {"chatbot": chatbot}

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.training_settings import EmotionClassifierSettings
-from etl.pipeline.stage_run import StageRun
 from etl.training.loop.process_job import MODEL, write_result
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.processes import refuse_unfit_cluster, train_in_processes, write_packages
+from tests.stages import stage_run
 from tests.training.test_training import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -47,7 +47,7 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     encoder = tiny_encoder(tmp_path / "encoder", "roberta")
     settings = load_settings("local", [], {"training.processes": 2})
     said: list[str] = []
-    run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, said.append)
+    run = stage_run(spark, settings, tmp_path / "models", say=said.append)
     told_epochs: list[int] = []
     context = TrainingContext(on_epoch=lambda epoch: told_epochs.append(epoch.epoch))
     two = train_in_processes(run, start_at(encoder), GIVEN, OPTIONS, tmp_path / "two", context)
@@ -70,7 +70,7 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
 def test_the_parts_of_a_language_model_are_tuned_in_processes(spark: SparkSession, tmp_path: Path) -> None:
     settings = load_settings("local", [], {"training.processes": 2, "training.augmenter.device": "cpu"})
     own = settings.training.augmenter.model_copy(update={"epochs": 2, "threads": 1})
-    run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
+    run = stage_run(spark, settings, tmp_path / "models")
     model = CausalLanguageModel.load(tiny_language_model(tmp_path / "start"))
     rows = model.encode([[("you are so", False), (" happy and glad", True)]] * 3)
     told: list[int] = []
@@ -116,7 +116,7 @@ def test_a_cluster_that_fits_is_not_refused(conf, device) -> None:
 
 
 def test_a_process_that_fails_is_told_by_its_own_reason(spark: SparkSession, tmp_path: Path) -> None:
-    run = StageRun(None, {}, spark, str(tmp_path), load_settings("local", [], {"training.processes": 2}), print)
+    run = stage_run(spark, load_settings("local", [], {"training.processes": 2}), tmp_path)
     with pytest.raises(InputError, match=r"no encoder: no \.safetensors weights"):
         train_in_processes(run, start_at(tmp_path / "no encoder"), GIVEN, OPTIONS, tmp_path / "out", TrainingContext())
     start, wrong = start_at(tiny_encoder(tmp_path / "encoder")), TrainingRows([(["yes"], 4)], VALID)
@@ -138,7 +138,7 @@ def test_a_process_that_ends_badly_after_all_was_done_changes_nothing(
     monkeypatch.setattr("pyspark.ml.torch.distributor.TorchDistributor.run", abort)
     said: list[str] = []
     settings = load_settings("local", [], {"training.processes": 2})
-    run = StageRun(None, {}, spark, str(tmp_path), settings, said.append)
+    run = stage_run(spark, settings, tmp_path, say=said.append)
     start = start_at(tiny_encoder(tmp_path / "encoder"))
     result = train_in_processes(run, start, GIVEN, OPTIONS, tmp_path / "out", TrainingContext())
     assert (result.path, result.best_epoch) == (tmp_path / "out", 2)

@@ -14,12 +14,12 @@ from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
-from etl.pipeline.stage_run import StageRun
 from etl.tables.edos import CLASSIFIER_TRIALS, TRAINING_DIALOGUES
 from etl.training.recipes import trials
 from etl.training.recipes.classifiers import rows_by_split
 from etl.training.recipes.trials import Arm, arms_of
 from jobs.edos.classifier import compare_classifiers
+from tests.stages import stage_run
 from tests.udfs.tiny_models import tiny_encoder
 
 pytestmark = pytest.mark.usefixtures("tables")
@@ -137,7 +137,7 @@ def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
 
 def test_a_trial_is_known_by_all_that_it_depends_on(spark: SparkSession, compared: Settings) -> None:
     def planned(settings: Settings, similar: int) -> dict[tuple, str]:
-        run = StageRun(None, {}, spark, "unused", settings)
+        run = stage_run(spark, settings)
         rows = trials.planned_trials(labelled(spark, {"crowd": 3, "similar": similar}), run).collect()
         return {(row.weighted, tuple(row.origins), row.seed): row.trial for row in rows}
 

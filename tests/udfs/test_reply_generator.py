@@ -13,12 +13,12 @@ from conf.reply_settings import ReplyNetwork
 from conf.settings import load_settings
 from conf.taxonomy import edos_labels
 from conf.training_options import TrainingOptions
-from etl.pipeline.stage_run import StageRun
 from etl.training.loop.checkpoints import put_weights, weights_of
 from etl.training.loop.process_job import read_rows, write_rows
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.processes import train_in_processes
 from etl.training.recipes.replies import history_gain
+from tests.stages import stage_run
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.language.reply_generator import EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
@@ -204,7 +204,7 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     given = TrainingRows(rows[:5], rows[3:])
     one = train_model(start, given, options, tmp_path / "one", QUIET)
     settings = load_settings("local", [], {"training.processes": 2})
-    run = StageRun(None, {}, spark, str(tmp_path / "models"), settings, lambda line: None)
+    run = stage_run(spark, settings, tmp_path / "models")
     context = TrainingContext(checkpoints=tmp_path / "checkpoints")
     two = train_in_processes(run, start, given, options, tmp_path / "two", context)
     ours, theirs = ReplyGenerator.load(one.path), ReplyGenerator.load(two.path)

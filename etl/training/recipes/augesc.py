@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -15,7 +14,7 @@ from etl.tables.outcome import Outcome, Trained
 from etl.training.held_out_texts import HeldOutTexts, LanguageTest, held_out_figures
 from etl.training.registration import Recipe, options_of, train_and_register
 from udfs.models.language.causal_language_model import CausalLanguageModel, Piece
-from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingRows
 
 Pieces = Callable[[Sequence[dict[str, str]]], list[Piece]]
@@ -29,8 +28,8 @@ def train_and_register_augmenter(drawn: DataFrame, sessions: DataFrame, run: Sta
     Raises:
         InputError: there are no drawn or no held-out sessions.
     """
-    start = resolve(run.settings.models.augmenter_base, Path(run.folder), share=run.all_settings.models.share)
-    held = held_out_sessions(sessions, drawn, run.all_settings.training.augmenter.held_out)
+    start = run.resolved(run.settings.models.augmenter_base)
+    held = held_out_sessions(sessions, drawn, run.settings.training.augmenter.held_out)
     return train_and_register(tuning_recipe(run, "augmenter", start, drawn, held, learned_session), run)
 
 
@@ -43,8 +42,7 @@ def train_and_register_speaker(model: str, role: str, drawn: DataFrame, sessions
         drawn: ``augesc.training_sessions``, which are never held out.
         sessions: ``augesc.sessions``.
     """
-    settings = run.all_settings.models
-    start = resolve(settings.dialogue_base, Path(run.folder), share=settings.share)
+    start = run.resolved(run.settings.models.dialogue_base)
     held = held_out_sessions(sessions, drawn, options_of(run, model).held_out)
     rest = sessions.where(~F.col("contrast")).join(held.select("session_id"), "session_id", "left_anti")
     learned = rest.select("session_id", without_greetings(F.col("turns")).alias("turns"))
@@ -68,7 +66,7 @@ def compared_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> O
     Returns:
         Outcome of ``augesc.chatbots``.
     """
-    options = options_of(run, "chatbot")
+    options = run.settings.training.chatbot
     held_out = held_out_sessions(sessions, drawn, options.held_out)
     pieces = pieces_of(held_out, partial(learned_role, role="supporter"))
     rows = []

@@ -20,7 +20,7 @@ from udfs.models.classifiers.calibration import calibration, set_temperature
 from udfs.models.classifiers.classifier import ENCODER
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingResult, TrainingRows
 
 VALIDATION_SHARE = 0.1
@@ -37,7 +37,7 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     Raises:
         InputError: ``edos.weak_label_examples`` is not a folder with the two files.
     """
-    settings, labels, options = run.all_settings, run.all_settings.edos.taxonomy.names, options_of(run, "weak_labeler")
+    settings, labels, options = run.settings, run.settings.edos.taxonomy.names, options_of(run, "weak_labeler")
     given = {part: _examples(run.settings.edos.weak_label_examples, part, labels) for part in ("train", "valid")}
     held_out = list(given["valid"].rows)
     # A sentence of the validation file must not be trained on.
@@ -45,7 +45,7 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     usable = [row for row in given["train"].rows if row[0] not in known]
     validation = [row for row in usable if _share(row[0]) < VALIDATION_SHARE]
     train = [row for row in usable if _share(row[0]) >= VALIDATION_SHARE]
-    encoder = resolve(settings.models.weak_encoder, Path(run.folder))
+    encoder = run.resolved(settings.models.weak_encoder)
     run.say(f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,} held out")
     left_out = [
         ("sentence", f"{line.place}", line.reason, line.detail, 1)
@@ -73,7 +73,7 @@ def train_and_register_emotion_classifier(training_dialogues: DataFrame, run: St
     Raises:
         InputError: a split has no rows.
     """
-    rows, left_out = rows_by_split(training_dialogues, run.all_settings.edos.taxonomy.names)
+    rows, left_out = rows_by_split(training_dialogues, run.settings.edos.taxonomy.names)
     return train_and_register(dialogue_recipe(run, "emotion_classifier", rows, left_out), run)
 
 
@@ -90,7 +90,7 @@ def train_and_register_self_labeler(seeds: DataFrame, similar: DataFrame, run: S
     given = seeds.select(*columns, "split", F.lit(CROWD).alias("origin")).unionByName(
         similar.select(*columns, F.lit("train").alias("split"), "origin")
     )
-    rows, left_out = rows_by_split(given, run.all_settings.edos.taxonomy.names, "edos.seeds")
+    rows, left_out = rows_by_split(given, run.settings.edos.taxonomy.names, "edos.seeds")
     recipe = dialogue_recipe(run, "self_labeler", rows, left_out)
     recipe = replace(recipe, finish=lambda result: _calibrated(result, rows["validation"], run))
     return train_and_register(recipe, run)
@@ -132,7 +132,7 @@ def new_dialogue_classifier(
     run: StageRun, start: ResolvedModel, options: EmotionClassifierSettings
 ) -> Callable[[], DialogueClassifier]:  # fmt: skip
     """Return a function that creates the untrained classifier; without ``weighted`` it is the paper's ablation."""
-    labels = run.all_settings.edos.taxonomy.names
+    labels = run.settings.edos.taxonomy.names
     return partial(DialogueClassifier.new, start.path, labels, options, weighted=options.weighted)
 
 
@@ -183,8 +183,7 @@ def rows_by_split(
 def starting_encoder(run: StageRun, options: EmotionClassifierSettings) -> ResolvedModel:
     """Return the initial encoder: ``models.encoder``, or the weak labeler's encoder."""
     if not options.start_from_weak_labeler:
-        models = run.all_settings.models
-        return resolve(models.encoder, Path(run.folder), share=models.share)
+        return run.resolved(run.settings.models.encoder)
     labeler = run.models["weak_labeler"]
     return ResolvedModel(labeler.path / ENCODER, labeler.identity)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
-from pathlib import Path
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -16,7 +15,6 @@ from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.recipes.classifiers import SPLITS
 from etl.training.registration import LeftOut, Recipe, options_of, train_and_register
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage, starting_model
-from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingRows
 from udfs.predict import answer_passages
 
@@ -37,7 +35,7 @@ def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: st
     """
     options = options_of(run, model)
     rows, left_out = passages_by_split(passages, f"what {model} learns from")
-    start = resolve(run.all_settings.models.emo_pillars_encoder, Path(run.folder))
+    start = run.resolved(run.settings.models.emo_pillars_encoder)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
     begin = partial(
         starting_model, start.path, rows["train"], goemotions_labels(), options, options.pooling, options.typed

@@ -23,7 +23,6 @@ from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, rows_digest, tracked_run
 from udfs.models.language.reply_generator import CONFIG, EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
-from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingResult, TrainingRows
 
 TRAINED = "trained"
@@ -59,7 +58,7 @@ def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Reg
         starts_from=started_from, rows=TrainingRows(train, validation),
         test=ReplyTest(rows["test"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
         params={
-            **run.all_settings.replies.network.model_dump(), "parameters": model.parameter_count(),
+            **vars(run.settings.replies.network), "parameters": model.parameter_count(),
             "tokens": model.tokenizer.size,
         },
         derive=lambda epoch: {"validation_word_perplexity": math.exp(epoch.validation_loss * by_word)},
@@ -167,7 +166,7 @@ def write_training(result: TrainingResult, model: ReplyGenerator, by_word: float
 
 def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGenerator, str]:
     """Return the generator to train, and the identity of its initial weights or of its tokenizer."""
-    replies = run.all_settings.replies
+    replies = run.settings.replies
     if regime.starts_from is not None:
         start = run.models[regime.starts_from]
         model = ReplyGenerator.load(start.path)
@@ -179,9 +178,9 @@ def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGen
 
 
 def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]:
-    tokens, labels = run.all_settings.replies.tokens, run.all_settings.edos.taxonomy.names
+    tokens, labels = run.settings.replies.tokens, run.settings.edos.taxonomy.names
     if tokens.tokenizer != TRAINED:
-        found = resolve(tokens.tokenizer, Path(run.folder), share=run.all_settings.models.share)
+        found = run.resolved(tokens.tokenizer)
         return ReplyTokenizer.load(found.path, labels), f"tokens of {found.identity}"
     # Rows of all sources, because other generators start from this one and share its tokens.
     rows = examples.where("split = 'train'").orderBy("example_id").select("reply")
@@ -208,7 +207,7 @@ def compared_generators(
             f"{row.generator} on {row.source}: perplexity {row.perplexity}, by the word {row.word_perplexity}, "
             f"distinct {row.distinct_1} and {row.distinct_2}, similarity {row.similarity}"
         )
-    store, tags = model_store(run.all_settings), {"stage": "evaluate_response_generator", **data_tags(run)}
+    store, tags = model_store(run.tracking), {"stage": "evaluate_response_generator", **data_tags(run)}
     with tracked_run(
         store, "comparison of response generators", {"examples": max(row.examples for row in rows)}, tags
     ) as whole:

@@ -35,7 +35,7 @@ from etl.training.registration import options_of, training_context, training_tag
 from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, tracked_run
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
-from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingRows
 
 PLANNED = "trial string, model string, tuned boolean, variant string, seed int, fold int"
@@ -51,7 +51,7 @@ def planned_transfers(labelled: DataFrame, run: StageRun, name: str) -> DataFram
     Raises:
         InputError: the settings have no model to try.
     """
-    task, transfer = TASKS[name], run.all_settings.emo_pillars.transfer
+    task, transfer = TASKS[name], run.settings.emo_pillars.transfer
     present = [model for model in run.models if run.has_model(model)] + ([PLAIN] if transfer.plain else [])
     content = _content(labelled)
     starts = {model: _start(run, model).identity for model in present}
@@ -79,14 +79,14 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
     options = options_of(run, task.name)
     if arm.seed is not None:
         options = options.model_copy(update={"seed": arm.seed})
-    transfer, start = run.all_settings.emo_pillars.transfer, _start(run, arm.model)
+    transfer, start = run.settings.emo_pillars.transfer, _start(run, arm.model)
     rows = _rows(labelled, run, task, arm, transfer)
     params = {**options.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
     tags = {**training_tags(run, f"emo_pillars_transfer_{task.name}", trial.trial), "trial": trial.trial}
     title = " ".join([task.name, arm.model, *(f"{name} {value}" for name, value in _description(arm).items())])
     with (
         tempfile.TemporaryDirectory() as scratch,
-        tracked_run(model_store(run.all_settings), title, params, tags) as tracked,
+        tracked_run(model_store(run.tracking), title, params, tags) as tracked,
     ):
         path, seconds, epochs = start.path, 0.0, 0
         if arm.tuned:
@@ -118,7 +118,7 @@ def _rows(labelled: DataFrame, run: StageRun, task: Task, arm: Arm, transfer: Tr
     if arm.variant not in (RELABELLED, TYPED):
         return rows
     judge = load_on_device(MultiLabelClassifier, run.models[CONTEXTUAL].path, options_of(run, task.name).device)
-    return relabelled(rows, judge, transfer.least_probability, run.all_settings.models.batch_size)
+    return relabelled(rows, judge, transfer.least_probability, run.compute.batch_size)
 
 
 def _scored(
@@ -149,13 +149,12 @@ def _description(arm: Arm) -> dict[str, Any]:
 def _start(run: StageRun, model: str) -> ResolvedModel:
     if model != PLAIN:
         return run.models[model]
-    models = run.all_settings.models
-    return resolve(models.emo_pillars_encoder, Path(run.folder), share=models.share)
+    return run.resolved(run.settings.models.emo_pillars_encoder)
 
 
 def _shared(run: StageRun, task: Task, arm: Arm) -> Any:
     """Return the settings that a trial depends on besides its rows and its model."""
-    transfer = run.all_settings.emo_pillars.transfer
+    transfer = run.settings.emo_pillars.transfer
     if not arm.tuned:
         return [task.name]
     options = options_of(run, task.name).model_dump(exclude={"seed"})

@@ -67,7 +67,7 @@ def planned_trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     The hash covers only rows of the arm's origins, so a new self-labelling does not repeat the trials of the crowd's
     rows.
     """
-    comparison = run.all_settings.training.comparison
+    comparison = run.settings.training.comparison
     contents = content_by_origin(training_dialogues)
     common, held_out = _common_digest(run), contents.pop("test", "")
     trials = []
@@ -101,9 +101,9 @@ def run_trials(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) 
 
 def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str, Any]:
     arm = Arm(trial.weighted, tuple(trial.origins))
-    store, stage = model_store(run.all_settings), "compare_classifiers"
+    store, stage = model_store(run.tracking), "compare_classifiers"
     chosen = training_dialogues.where(F.col("origin").isin(*arm.origins) | (F.col("split") == "test"))
-    rows, _ = rows_by_split(chosen, run.all_settings.edos.taxonomy.names)
+    rows, _ = rows_by_split(chosen, run.settings.edos.taxonomy.names)
     options = options_of(run, "emotion_classifier").model_copy(update={"seed": trial.seed, "weighted": arm.weighted})
     start = starting_encoder(run, options)
     parent = _parent_run(store, _common_digest(run))

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.settings import Settings
 from conf.training_settings import TurnSegmenterSettings
 from etl.common.splits import content_share
 from etl.pipeline.stage_run import StageRun
@@ -47,7 +47,6 @@ from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
 from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
-from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingResult, TrainingRows
 
 CORPORA = {
@@ -69,8 +68,8 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     Raises:
         InputError: ``subtitles.turn_examples`` has no known transcripts and the files have no marks.
     """
-    settings = run.all_settings
-    options = settings.training.turn_segmenter
+    settings = run.settings
+    options = TurnSegmenterSettings(**vars(settings.training.turn_segmenter))
     training, held_out = pairs_apart(files, settings)
     training, held_out = training.persist(), held_out.persist()
     sizes = {row["source"]: row["count"] for row in training.groupBy("source").count().collect()}
@@ -85,7 +84,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     params = {**options.model_dump(exclude={"name"}), **pairs}
 
     def evaluated(path: Path) -> DataFrame:
-        scorer = turn_scorer(path, table, settings.models.batch_size, settings.models.threads)
+        scorer = turn_scorer(path, table, run.compute.batch_size, run.compute.threads)
         return rule_accuracies(with_margins(held_out, scorer))
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -93,7 +92,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     # A shared folder, because a cluster's workers load the new model to score the held-out pairs.
     with (
         tempfile.TemporaryDirectory(dir=folder) as scratch,
-        tracked_run(model_store(settings), options.name, params, tags) as tracked,
+        tracked_run(model_store(run.tracking), options.name, params, tags) as tracked,
     ):
         model = Path(scratch) / "model"
         if options.kind == "encoder":
@@ -114,7 +113,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
 
 
 def pairs_apart(
-    files: DataFrame, settings: Settings, share: float = HELD_OUT_FILMS, fold: int = 0
+    files: DataFrame, settings: Any, share: float = HELD_OUT_FILMS, fold: int = 0
 ) -> tuple[DataFrame, DataFrame]:
     """Return training and held-out pairs: transcripts are split by scene, marked subtitles by film.
 
@@ -157,7 +156,7 @@ def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: 
     for row in ordered.toLocalIterator():
         pair = SentencePair(row["left_text"], row["right_text"], row["same_block"])
         parts[row["validation"]].append((pair, row["label"]))
-    encoder = resolve(run.all_settings.models.turn_encoder, Path(run.folder))
+    encoder = run.resolved(run.settings.models.turn_encoder)
     options = options_of(run, "turn_pairs")
     start = partial(TurnPairClassifier.new, encoder.path, LABELS, options)
     return train_model(
