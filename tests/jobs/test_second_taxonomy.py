@@ -29,8 +29,8 @@ def seven_sets(tiny: TinyRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus's labelled sentences and votes, in seven labels."""
     folder, labels = tmp_path_factory.mktemp("seven"), tiny.corpus / "labels"
     for given in ("classifier_train.txt.gz", "classifier_valid.txt"):
-        path = labels / given
-        text = (gzip.open(path, "rt") if given.endswith(".gz") else path.open()).read()
+        content = (labels / given).read_bytes()
+        text = (gzip.decompress(content) if given.endswith(".gz") else content).decode()
         rows = (line.partition(" <SEP> ") for line in text.splitlines())
         renamed = "".join(f"{int(label) % len(SEVEN)} <SEP> {said}\n" for label, _, said in rows)
         (folder / given.removesuffix(".gz")).write_text(renamed)
