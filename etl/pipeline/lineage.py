@@ -81,9 +81,8 @@ class StageLog:
         columns = STAGE_RUNS.columns
         values = tuple(vars(event)[name] for name in columns)
         row = self._lakehouse.spark.createDataFrame([values], STAGE_RUNS.schema).coalesce(1)
-        self._lakehouse.append(
-            STAGE_RUNS, row, {"stage": event.stage, "event": event.event}, f"{event.run_id}/{event.event}"
-        )
+        # Without a transaction id, which would make Delta compute the table's state at each append.
+        self._lakehouse.append(STAGE_RUNS, row, {"stage": event.stage, "event": event.event})
         self._events.append(event)
 
 
