@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from conf.settings import PROFILES, Settings, load_settings
-from conf.taxonomy import Taxonomy, load_taxonomy
+from conf.taxonomy import load_taxonomy
 from conf.training_options import ClassifierOptions, TrainingOptions
 from etl.analysis.views import all_views
 from etl.cli.pipeline_picture import about, chapters
-from etl.pipeline.stages import Model, Stage
+from etl.cli.setting_texts import leaves, meaning, shown
+from etl.pipeline.stages import Model, Stage, setting
 from etl.tables import TABLES, Table
 
 DATA_SETS = {
@@ -133,7 +134,7 @@ def settings_page() -> str:
         if section == "training":
             parts += _training_parts(profiles)
             continue
-        rows = [_setting_row(key, field, value, profiles) for key, field, value in _leaves(Settings(), section)]
+        rows = [_setting_row(key, field, value, profiles) for key, field, value in leaves(Settings(), section)]
         parts += [f"## {section}", _markdown(_SETTING_HEAD, rows)]
     return _page(parts)
 
@@ -156,16 +157,16 @@ def _training_parts(profiles: dict[str, Settings]) -> Iterator[str]:
         yield f"### {title}"
         yield _markdown(
             _SETTING_HEAD,
-            [(name, f"`{shown(field.get_default())}`", _meaning(base, name)) for name, field in own.items()],
+            [(name, f"`{shown(field.get_default())}`", meaning(base, name)) for name, field in own.items()],
         )
         known |= {name: field.get_default() for name, field in own.items()}
     rows = []
-    for key, field, value in _leaves(Settings(), "training"):
+    for key, field, value in leaves(Settings(), "training"):
         section, _, name = key.rpartition(".")
-        training = type(_value(Settings(), section))
+        training = type(setting(Settings(), section))
         base = next((base for base, _ in reversed(_BASES) if issubclass(training, base)), None)
         common = base is not None and name in base.model_fields and base.model_fields[name].get_default() == value
-        if not common or any(_value(settings, key) != value for settings in profiles.values()):
+        if not common or any(setting(settings, key) != value for settings in profiles.values()):
             rows.append(_setting_row(key, field, value, profiles))
     yield "### Options of single trainings, where they are their own or differ from the tables above"
     yield _markdown(_SETTING_HEAD, rows)
@@ -174,53 +175,14 @@ def _training_parts(profiles: dict[str, Settings]) -> Iterator[str]:
 _MISSING = object()
 
 
-def _leaves(settings: Any, key: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield (key, meaning, default) of a section's settings, and of those of the sections in it."""
-    value = _value(settings, key)
-    if isinstance(value, BaseModel) and not isinstance(value, Taxonomy):
-        for name in type(value).model_fields:
-            yield from _leaves(settings, f"{key}.{name}")
-        return
-    section, _, last = key.rpartition(".")
-    yield key, _meaning(type(_value(settings, section)), last), value
-
-
-def _meaning(section: type[BaseModel], name: str) -> str:
-    """Return a setting's description, its own or the one of a class that its section extends, and its choices."""
-    described = [getattr(base, "model_fields", {}).get(name) for base in section.__mro__]
-    text = next((field.description for field in described if field is not None and field.description), "")
-    field = section.model_fields[name]
-    kinds = [field.annotation, *get_args(field.annotation)]
-    choices = next((get_args(kind) for kind in kinds if str(get_origin(kind)) == "typing.Literal"), ())
-    given = f"one of {', '.join(map(shown, choices))}" if choices else ""
-    return "; ".join(part for part in (text, given) if part)
-
-
 def _setting_row(key: str, meaning: str, value: Any, profiles: dict[str, Settings]) -> tuple[str, str, str]:
     others: dict[str, list[str]] = {}
     for profile, settings in profiles.items():
-        own = _value(settings, key)
+        own = setting(settings, key)
         if own != value:
             others.setdefault(shown(own), []).append(profile)
     by_profile = [f"{', '.join(names)}: `{own}`" for own, names in others.items()]
     return f"`{key}`", "; ".join([f"`{shown(value)}`", *by_profile]), meaning
-
-
-def shown(value: Any) -> str:
-    """Return a setting's value as a page shows it, which ``--set`` can read."""
-    if isinstance(value, Taxonomy):
-        return "edos" if value == load_taxonomy("edos") else "another"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(shown, value))}]"
-    return f"{value:g}" if isinstance(value, float) else str(value).replace("\n", "\\n")
-
-
-def _value(settings: Any, key: str) -> Any:
-    for part in key.split("."):
-        settings = getattr(settings, part)
-    return settings
 
 
 def _reads(stage: Stage) -> str:

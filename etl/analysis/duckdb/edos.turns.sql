@@ -9,8 +9,10 @@ WITH finished AS (
   FROM subtitles.clean_dialogues
 )
 SELECT finished.dialogue_id, CAST(finished.turn AS int) AS turn, finished.line.text AS text,
-       trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(finished.line.text,
+       trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(finished.line.text,
          '\s+([\x27’](?:s|m|d|t|re|ve|ll)\b)', '\1', 'gi'),
+         -- Twice, for a match takes the blank that the next one begins with.
+         '\s+([,.!?\x3B:…%)\]}]+)(\s|$|["\x27’”,.!?\x3B:…)\]}])', '\1\2', 'g'),
          '\s+([,.!?\x3B:…%)\]}]+)(\s|$|["\x27’”,.!?\x3B:…)\]}])', '\1\2', 'g'),
          '([(\[{$£€])\s+', '\1', 'g'),
          '\s+', ' ', 'g')) AS plain_text,
