@@ -1,6 +1,5 @@
 """Write the reference pages of ``docs/`` from the declarations: stages, tables, views and settings."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ from etl.analysis.views import all_views
 from etl.cli.pipeline_picture import about, chapters
 from etl.cli.setting_texts import leaves, meaning, shown
 from etl.pipeline.stages import Model, Stage, setting
-from etl.tables import TABLES, Table
+from etl.tables import TABLES
 
 DATA_SETS = {
     "subtitles": "Subtitles into dialogues",
@@ -69,32 +68,10 @@ def tables_page() -> str:
         for table in own:
             rows = [
                 (f"**{name}**" if name in table.key else name, f"`{kind}`", comment)
-                for name, kind, comment in columns(table)
+                for name, kind, comment in table.described
             ]
             parts += [f"### {table.name}", table.comment, _markdown(("column", "type", "meaning"), rows)]
     return _page(parts)
-
-
-def columns(table: Table) -> list[tuple[str, str, str]]:
-    """Return (name, type, comment) of a table's columns, read from its DDL without Spark."""
-    found = []
-    for part in _split(table.ddl):
-        declared, _, comment = part.partition(" COMMENT ")
-        name, *kind = declared.split()
-        found.append((name, " ".join(kind), comment.strip()[1:-1].replace("\\'", "'")))
-    return found
-
-
-def _split(ddl: str) -> list[str]:
-    """Return the parts of a DDL between commas that are in no brackets and no quotes."""
-    parts, depth = [""], 0
-    for token in re.findall(r"'(?:\\.|[^'\\])*'|.", ddl.strip(), re.DOTALL):
-        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(token, 0)
-        if token == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += token
-    return [part.strip() for part in parts]
 
 
 def views_page() -> str:

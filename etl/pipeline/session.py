@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-import conf as conf_package
 from conf.settings import Settings
 from etl.pipeline.jars import archive_options, class_path, find_java
 from etl.pipeline.java_names import remember_java_names
@@ -63,12 +62,10 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
     if local and Path(__file__).is_file():
         conf["spark.python.daemon.module"] = "udfs.spark_daemon"
     conf |= spark.conf
-    if local and "log4j2.configurationFile" not in conf.get(JAVA_OPTIONS, ""):
-        conf[JAVA_OPTIONS] = f"{conf.get(JAVA_OPTIONS, '')} {_log_options()}".strip()
     if local and spark.bundled_jars:
         given = conf.get(JAVA_OPTIONS, "")
         archived = "" if "ArchiveClassesAtExit" in given else archive_options()
-        conf[JAVA_OPTIONS] = f"{given} {archived}".strip()
+        conf[JAVA_OPTIONS] = f"{archived} {given}".strip()
     return conf
 
 
@@ -113,12 +110,6 @@ def close_session(session: SparkSession, settings: Settings) -> None:
     """Stop the session, unless it belongs to a runtime that shares it with other tasks."""
     if settings.spark.set_runtime:
         session.stop()
-
-
-def _log_options() -> str:
-    """Return Java's option for a log of errors alone; nothing where the packages are in a zip."""
-    file = Path(conf_package.__file__ or "").with_name("log4j2.properties")
-    return f'"-Dlog4j2.configurationFile={file}"' if file.is_file() else ""
 
 
 def _ship_packages(session: SparkSession) -> None:

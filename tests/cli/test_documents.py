@@ -16,7 +16,7 @@ from etl.cli.options import parsed
 from etl.cli.pipeline_picture import THEMES, arrows, chapters, pipeline_svg, places
 from etl.cli.setting_texts import leaves, shown
 from etl.pipeline.planner import feeds
-from etl.tables import TABLES, Table
+from etl.tables import TABLES
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,25 +69,10 @@ def test_every_table_column_and_view_is_in_the_reference() -> None:
     text = reference.tables_page()
     for table in TABLES.values():
         part = text.split(f"\n### {table.name}\n")[1].split("\n#")[0]
-        assert [row[0].strip("*") for row in rows(part)] == [name for name, _, _ in reference.columns(table)]
+        assert [row[0].strip("*") for row in rows(part)] == [name for name, _, _ in table.described]
         assert {row[0].strip("*") for row in rows(part) if row[0].startswith("**")} == set(table.key)
     views = [row[0].strip("`") for row in rows(reference.views_page())]
     assert sorted(views) == sorted(all_views(load_taxonomy("edos")))
-
-
-@pytest.mark.parametrize(
-    ("ddl", "expected"),
-    [
-        ("a int", [("a", "int", "")]),
-        ("a int COMMENT 'x, y', b array<struct<c: int, d: map<string, int>>>",
-         [("a", "int", "x, y"), ("b", "array<struct<c: int, d: map<string, int>>>", "")]),
-        ("a string COMMENT 'the page\\'s', b decimal(10, 2)",
-         [("a", "string", "the page's"), ("b", "decimal(10, 2)", "")]),
-        ("\n  a\n  bigint ,\n b   double COMMENT ''\n", [("a", "bigint", ""), ("b", "double", "")]),
-    ],
-)  # fmt: skip
-def test_columns_are_read_from_ddl_without_spark(ddl: str, expected: list[tuple[str, str, str]]) -> None:
-    assert reference.columns(Table("x.y", "One.", ddl, ())) == expected
 
 
 def test_every_setting_is_in_the_reference_with_its_default() -> None:
