@@ -50,9 +50,12 @@ def job_commands(text: str) -> list[list[str]]:
     """The arguments of each ``python -m jobs`` and of each ``spark-submit jobs/__main__.py``."""
     found = []
     for line in commands(text):
-        words = shlex.split(line, comments=True) if "jobs" in line else []
+        line = re.sub(r"^source <\((.+)\)$", r"\1", line)
+        words = shlex.split(line, comments=True) if "jobs" in line or "edos-lakehouse " in line else []
         if words[:3] == ["python", "-m", "jobs"]:
             found.append(words[3:])
+        if words[:1] == ["edos-lakehouse"]:
+            found.append(words[1:])
         for place, word in enumerate(words):
             if words[0] == "spark-submit" and word.startswith("jobs/"):
                 assert word == "jobs/__main__.py", line
@@ -95,6 +98,8 @@ def test_commands_are_understood(page: str, capsys: pytest.CaptureFixture[str]) 
         options = vars(parsed(arguments))
         named = {*(options.get("to") or "").split(","), options.get("start"), options.get("only")} - {"", None}
         assert named <= known
+        if options.get("csv"):
+            assert options["execute"], arguments
         if "set" in options:
             load_settings(options["profile"], [], [pair for group in options["set"] for pair in group])
 
