@@ -43,7 +43,7 @@ COMMENTS: dict[str, str] = {
     "edos_turns": "turns with edos_label",
     "embedding": "vector of the model; null with an error",
     "emotion": "label of the emotion",
-    "english_share": "share of the plot's words that are frequent English ones",
+    "english_share": "share of its first 200 words that are English",
     "epochs": "epochs of the training",
     "error": "why there is no answer; null if there is one",
     "example_id": "id in replies.examples",
