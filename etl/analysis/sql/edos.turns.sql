@@ -14,9 +14,9 @@ WITH finished AS (
 )
 SELECT finished.dialogue_id, finished.turn, finished.text,
        trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(finished.text,
-         r'(?i)\s+([\x27’](?:s|m|d|t|re|ve|ll)\b)', '$1'),
-         r'\s+([,.!?\x3B:…%)\]}]+)(?=\s|$|["\x27’”,.!?\x3B:…)\]}])', '$1'),
-         r'([(\[{$£€])\s+', '$1'),
+         r'(?i)\s+([\x27\u2019](?:s|m|d|t|re|ve|ll)\b)', '$1'),
+         r'\s+([,.!?\x3B:\u2026%)\]}]+)(?=\s|$|["\x27\u2019\u201d,.!?\x3B:\u2026)\]}])', '$1'),
+         r'([(\[{$\u00a3\u20ac])\s+', '$1'),
          r'\s+', ' ')) AS plain_text,
        weak.label AS weak_label, weak.confidence AS weak_confidence, finished.label, finished.confidence,
        finished.movie_id, spoken.year, spoken.genres, spoken.language, spoken.release,
