@@ -45,12 +45,12 @@ class Table:
     @property
     def schema(self) -> StructType:
         """The columns; a Spark session must be up, for Spark parses the DDL."""
-        return _parsed(self.ddl)
+        return _parsed(self.commented_ddl)
 
     @property
     def described(self) -> list[Column]:
         """The columns with types and comments, read without Spark."""
-        return [_column(self.name, part) for part in _parts(self.ddl)]
+        return list(_described(self.name, self.ddl))
 
     @property
     def commented_ddl(self) -> str:
@@ -68,6 +68,11 @@ def _parsed(ddl: str) -> StructType:
     schema = _parse_datatype_string(ddl)
     assert isinstance(schema, StructType)
     return schema
+
+
+@cache
+def _described(table: str, ddl: str) -> tuple[Column, ...]:
+    return tuple(_column(table, part) for part in _parts(ddl))
 
 
 def _column(table: str, part: str) -> Column:

@@ -39,7 +39,7 @@ def test_comments_of_single_columns_are_of_columns_without_one() -> None:
 
 def test_spark_reads_the_same_columns(spark: SparkSession) -> None:
     for table in TABLES.values():
-        schema = _parsed(table.commented_ddl)
-        assert schema.names == table.columns == [column.name for column in table.described]
-        assert [field.dataType for field in schema] == [field.dataType for field in table.schema]
+        schema, declared = table.schema, _parsed(table.ddl)
+        assert schema.names == declared.names == [column.name for column in table.described]
+        assert [field.dataType for field in schema] == [field.dataType for field in declared]
         assert [field.metadata.get("comment") for field in schema] == [column.comment for column in table.described]
