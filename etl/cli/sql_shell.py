@@ -64,4 +64,4 @@ def _show(result: DataFrame, as_csv: bool) -> None:
         return
     rows = result.take(ROWS + 1)
     print("\n".join(aligned(result.columns, rows[:ROWS], terminal_width())))
-    print(f"({min(len(rows), ROWS):,} rows{' of more: --csv prints all' if len(rows) > ROWS else ''})\n")
+    print(f"(first {ROWS} rows; --csv prints all)\n" if len(rows) > ROWS else f"({len(rows)} rows)\n")
