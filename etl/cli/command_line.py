@@ -39,13 +39,18 @@ def _main(arguments: list[str]) -> int:
         if not archive_path().is_file() and not make_archive():
             print("no archive of their classes could be made: sessions start more slowly")
         return 0
+    if options.command == "completion":
+        from etl.cli.completion import script
+
+        print(script(options.shell), end="")
+        return 0
     settings = _settings(options)
     if options.command in ("reply", "chat"):
         return _talk(options, settings)
     if options.command == "sql":
         from etl.cli.sql_shell import open_sql
 
-        return open_sql(settings, options.execute)
+        return open_sql(settings, options.execute, options.csv)
     from etl.pipeline.planner import chosen
     from jobs import all_stages
 
@@ -65,7 +70,8 @@ def _main(arguments: list[str]) -> int:
         return estimate(settings, stages, options.files)
     from etl.cli import overviews
 
-    return {"plan": overviews.plan, "status": overviews.status}[options.command](settings, stages)
+    show = {"plan": overviews.plan, "status": overviews.status}[options.command]
+    return show(settings, stages, options.json)
 
 
 def _settings(options: argparse.Namespace) -> Settings:

@@ -2,13 +2,12 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn
-
-from pydantic import BaseModel
+from typing import NoReturn
 
 from conf.errors import InputError
 from conf.settings import PROFILES, Settings
-from etl.pipeline.stages import Model, Stage, setting
+from etl.cli.setting_texts import leaves, shown
+from etl.pipeline.stages import Model, Stage
 
 PROGRAM = "edos-lakehouse"
 COMMANDS = {
@@ -22,11 +21,16 @@ COMMANDS = {
     "demo": "make the demo corpus and run the whole pipeline on it",
     "restore-text": "restore the texts of an export that refers to OPUS",
     "fetch-jars": "fetch the jars of local sessions (part of make install)",
+    "completion": "print a script that completes commands, stages and options",
 }
+SHELLS = ("bash", "zsh")
 
 
 ALL_FILES = 3_700_000
 """Files of OpenSubtitles v2018 in all languages; 446,612 of them are English."""
+SETTING_LINES = 20
+"""Lines of settings in a stage's help, so that it fits a screen; longer sections become one line each."""
+LINE_WIDTH = 100
 
 
 class _Parser(argparse.ArgumentParser):
@@ -54,12 +58,13 @@ def stage_options(stage: Stage) -> argparse.ArgumentParser:
     """Return the parser of a stage's options; its help shows description, inputs, output and settings."""
     parser = _Parser(
         prog=f"{PROGRAM} {stage.name}",
+        usage=f"{PROGRAM} {stage.name} [options]",
         description=stage.about,
         epilog="\n".join(_facts(stage)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _common(parser)
     _again(parser)
+    _common(parser)
     return parser
 
 
@@ -75,29 +80,55 @@ def _commands() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, prog=PROGRAM, help=argparse.SUPPRESS)
     options: dict[str, tuple[Callable[[argparse.ArgumentParser], None], ...]] = {
-        "run": (_common, _choice, _again),
-        "demo": (_common, _choice, _again),
-        "plan": (_common, _choice),
-        "status": (_common, _choice),
-        "estimate": (_common, _choice, _files),
-        "sql": (_common, _sql),
-        "reply": (_common, _reply),
-        "chat": (_common, _chat),
+        "run": (_choice, _again, _common),
+        "demo": (_choice, _again, _common),
+        "plan": (_choice, _json, _common),
+        "status": (_choice, _json, _common),
+        "estimate": (_choice, _files, _common),
+        "sql": (_sql, _common),
+        "reply": (_reply, _common),
+        "chat": (_chat, _common),
         "restore-text": (_common,),
         "fetch-jars": (_traceback,),
+        "completion": (_shell,),
     }
     for name, text in COMMANDS.items():
-        own = commands.add_parser(name, description=f"{text[0].upper()}{text[1:]}.")
+        own = commands.add_parser(
+            name, usage=f"{PROGRAM} {name} [options]", description=f"{text[0].upper()}{text[1:]}."
+        )
         for add in options[name]:
             add(own)
     return parser
 
 
+def words() -> dict[str, list[str]]:
+    """Return the options of each command and stage, for completion."""
+    from jobs import all_stages
+
+    parsers = dict(_subparsers())
+    of_stages = stage_options(all_stages()[0])
+    return {name: _names(parser) for name, parser in parsers.items()} | {
+        stage.name: _names(of_stages) for stage in all_stages()
+    }
+
+
+def _subparsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for action in _commands()._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.items()
+
+
+def _names(parser: argparse.ArgumentParser) -> list[str]:
+    """Return the long options of a parser."""
+    return [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
+
+
 def _common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--profile", default="local", help=f"one of {', '.join(PROFILES)} (default local)")
-    parser.add_argument("--config", action="append", default=[], metavar="FILE", help="YAML over the profile")
-    parser.add_argument(
-        "--set", action="append", nargs="+", default=[], metavar="KEY=VALUE", help="section.key=value, in YAML"
+    own = parser.add_argument_group("settings")
+    own.add_argument("--profile", default="local", metavar="NAME", help=f"{', '.join(PROFILES)} (default local)")
+    own.add_argument("--config", action="append", default=[], metavar="FILE", help="YAML file over the profile")
+    own.add_argument(
+        "--set", action="append", nargs="+", default=[], metavar="KEY=VALUE", help="section.key=value over the files"
     )
     _traceback(parser)
 
@@ -112,6 +143,15 @@ def _choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="STAGE", help="only this stage")
 
 
+def _json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON list with one object per stage")
+
+
+def _shell(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=SHELLS, nargs="?", default="bash", help="the shell (default bash)")
+    _traceback(parser)
+
+
 def _again(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--again", action="store_true", help="run the selected stages again from their inputs")
 
@@ -122,6 +162,7 @@ def _files(parser: argparse.ArgumentParser) -> None:
 
 def _sql(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-e", "--execute", metavar="SQL", help="run SQL statements, separated by ; and exit")
+    parser.add_argument("--csv", action="store_true", help="with -e: print all rows as CSV")
 
 
 def _reply(parser: argparse.ArgumentParser) -> None:
@@ -160,21 +201,23 @@ def _facts(stage: Stage) -> Iterator[str]:
     keys = [*stage.settings, *stage.inputs, *([stage.enabled_if] if stage.enabled_if else [])]
     if keys:
         yield "settings (default):"
-        yield from _listed(line for key in keys for line in _described(key))
+        yield from _listed(_settings(keys))
 
 
 def _listed(names: Iterable[str]) -> list[str]:
     return [f"  {name}" for name in names] or ["  nothing"]
 
 
-def _described(key: str) -> Iterator[str]:
-    """Yield a setting, or each setting of a section, with default and description."""
-    value: Any = setting(Settings(), key)
-    if isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _described(f"{key}.{name}")
-        return
-    section, _, last = key.rpartition(".")
-    field = type(setting(Settings(), section)).model_fields.get(last)
-    about = f": {field.description}" if field is not None and field.description else ""
-    yield f"{key} ({value}){about}"
+def _settings(keys: Sequence[str]) -> list[str]:
+    """Return a line for each setting; where they are too many, one for each section that is named as a whole."""
+    found = {key: list(leaves(Settings(), key)) for key in keys}
+    long = sum(map(len, found.values())) > SETTING_LINES
+    lines = []
+    for key, own in found.items():
+        if long and len(own) > 1:
+            lines.append(f"{key}.*: {len(own)} settings (docs/settings.md)")
+            continue
+        for name, about, value in own:
+            text = f"{name} ({shown(value)}){': ' if about else ''}{about}"
+            lines.append(text if len(text) <= LINE_WIDTH else f"{text[: LINE_WIDTH - 3]}...")
+    return lines

@@ -1,60 +1,119 @@
-"""``python -m jobs plan`` and ``status``."""
+"""``python -m jobs plan`` and ``status``, for people and, with ``--json``, for schedulers."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, timedelta
+from typing import Any
 
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.pipeline.planner import PipelineContext, feeds
 from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stages import Stage
+from etl.publishing.screen_tables import aligned, terminal_width
 
 
-def plan(settings: Settings, stages: list[Stage]) -> int:
+@dataclass(frozen=True)
+class Planned:
+    """What ``run`` would do with a stage.
+
+    Attributes:
+        action: run; skip: its model is given; off: its switch is false; done: nothing to do.
+        reason: why.
+        after: stages that run before it and whose output it reads.
+    """
+
+    stage: str
+    action: str
+    reason: str
+    after: tuple[str, ...] = ()
+
+
+def plan(settings: Settings, stages: list[Stage], as_json: bool = False) -> int:
     """Print each stage with what it would do and why."""
     spark = spark_session(settings)
     try:
-        context = PipelineContext(spark, settings)
-        running: list[Stage] = []
-        for number, stage in enumerate(stages, start=1):
-            before = [first.name for first in running if feeds(first, stage)]
-            given = context.is_given(stage)
-            if given is not None:
-                text = f"skip  model given: {given}"
-            elif context.is_off(stage) and context.log.last(stage.name, "done") is None:
-                text = f"off   {stage.enabled_if} is false"
-            elif before:
-                text, running = f"run   after {', '.join(before)}", [*running, stage]
-            else:
-                try:
-                    why = context.plan(stage).why
-                except InputError as error:
-                    why = str(error)
-                text = f"run   {why}" if why else "-     up to date"
-                running = [*running, stage] if why else running
-            print(f"{number:3d}  {stage.name:28s} {text}")
-        return 0
+        found = planned(PipelineContext(spark, settings), stages)
     finally:
         close_session(spark, settings)
+    if as_json:
+        print(json.dumps([asdict(one) for one in found], indent=1))
+        return 0
+    rows = [(f"{number:3d}", one.stage, one.action, one.reason) for number, one in enumerate(found, start=1)]
+    print("\n".join(aligned(("", "stage", "action", "reason"), rows, terminal_width())))
+    return 0
 
 
-def status(settings: Settings, stages: list[Stage]) -> int:
+def planned(context: Any, stages: Sequence[Stage]) -> list[Planned]:
+    """Return what ``run`` would do with each stage, in order."""
+    running: list[Stage] = []
+    found = []
+    for stage in stages:
+        before = tuple(first.name for first in running if feeds(first, stage))
+        one = _planned(context, stage, before)
+        running = [*running, stage] if one.action == "run" else running
+        found.append(one)
+    return found
+
+
+def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
+    given = context.is_given(stage)
+    if given is not None:
+        return Planned(stage.name, "skip", f"model given: {given}")
+    if context.is_off(stage) and context.log.last(stage.name, "done") is None:
+        return Planned(stage.name, "off", f"{stage.enabled_if} is false")
+    if before:
+        return Planned(stage.name, "run", f"after {', '.join(before)}", before)
+    try:
+        why = context.plan(stage).why
+    except InputError as error:
+        why = str(error)
+    return Planned(stage.name, "run", why) if why else Planned(stage.name, "done", "up to date")
+
+
+STATUS = ("stage", "state", "finished", "seconds", "unit", "rows_in", "rows_out", "rows_dropped", "rows_quarantined")
+"""The fields of a stage in ``status --json``."""
+
+
+def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> int:
     """Print each stage's last finished run and its account."""
     spark = spark_session(settings)
     try:
-        context = PipelineContext(spark, settings)
-        print(
-            f"{'stage':28s} {'finished':17s} {'in':>12s} {'out':>12s} {'dropped':>12s} {'quarant.':>9s} {'s':>8s}  unit"
-        )
-        for stage in stages:
-            last = context.log.last(stage.name, "done")
-            if last is None:
-                state = "stopped midway" if context.log.unfinished(stage.name) else "never ran"
-                print(f"{stage.name:28s} {state}")
-                continue
-            numbers = (last.rows_in, last.rows_out, last.rows_dropped, last.rows_quarantined)
-            shown = [f"{number:,}" if number is not None else "" for number in numbers]
-            print(
-                f"{stage.name:28s} {last.started:%Y-%m-%d %H:%M}  {shown[0]:>12s} {shown[1]:>12s} {shown[2]:>12s} "
-                f"{shown[3]:>9s} {last.seconds:8.1f}  {last.unit}"
-            )
-        return 0
+        found = states(PipelineContext(spark, settings).log, stages)
     finally:
         close_session(spark, settings)
+    if as_json:
+        print(json.dumps(found, indent=1))
+        return 0
+    heads = ("stage", "finished", "in", "out", "dropped", "quarantined", "s", "unit")
+    rows = [_status_row(one) for one in found]
+    print("\n".join(aligned(heads, rows, terminal_width())))
+    return 0
+
+
+def states(log: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
+    """Return the fields ``STATUS`` of each stage's last finished run.
+
+    state is done, never, or stopped for a later run that did not finish; finished is a time in UTC.
+    """
+    found: list[dict[str, Any]] = []
+    for stage in stages:
+        last = log.last(stage.name, "done")
+        stopped = log.unfinished(stage.name) is not None
+        one: dict[str, Any] = dict.fromkeys(STATUS)
+        one |= {"stage": stage.name, "state": "stopped" if stopped else "never" if last is None else "done"}
+        if last is not None:
+            one |= {name: getattr(last, name) for name in STATUS[3:]}
+            finished = last.started.astimezone(UTC) + timedelta(seconds=last.seconds)
+            one["finished"] = f"{finished:%Y-%m-%dT%H:%M:%SZ}"
+        found.append(one)
+    return found
+
+
+def _status_row(one: dict[str, Any]) -> tuple[Any, ...]:
+    when = one["finished"].replace("T", " ")[:16] if one["finished"] else "never ran"
+    finished = f"{when}, stopped midway" if one["state"] == "stopped" else when
+    counts = (one["rows_in"], one["rows_out"], one["rows_dropped"], one["rows_quarantined"])
+    seconds = None if one["seconds"] is None else round(one["seconds"], 1)
+    return (one["stage"], finished, *counts, seconds, one["unit"])

@@ -1,18 +1,33 @@
 """spark-sql over the lakehouse, with tables and views by name in an in-memory metastore."""
 
+import csv
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+from pyspark.sql import DataFrame
+
+from conf.errors import InputError
 from conf.settings import Settings
 from etl.analysis.views import all_views
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
+from etl.publishing.screen_tables import aligned, csv_row, terminal_width
+
+ROWS = 100
+"""Rows of a result that are shown; CSV has all of them."""
 
 
-def open_sql(settings: Settings, statements: str | None = None) -> int:
-    """Open the shell, or run statements separated by ``;``; return the exit status."""
+def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = False) -> int:
+    """Open the shell, or run statements separated by ``;``; return the exit status.
+
+    Raises:
+        InputError: CSV is asked for without statements.
+    """
+    if as_csv and statements is None:
+        raise InputError("--csv prints the result of statements: give them with -e")
     spark = spark_session(settings, "edos-lakehouse sql")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
@@ -21,7 +36,7 @@ def open_sql(settings: Settings, statements: str | None = None) -> int:
 
             lakehouse.register(all_views(settings.edos.taxonomy))
             for statement in sqlparse.split(statements, strip_semicolon=True):
-                spark.sql(statement).show(100, truncate=120)
+                _show(spark.sql(statement), as_csv)
             return 0
         registered = lakehouse.catalog_statements(all_views(settings.edos.taxonomy))
     finally:
@@ -36,3 +51,17 @@ def open_sql(settings: Settings, statements: str | None = None) -> int:
         for key, value in spark_configuration(settings).items():
             command += ["--conf", f"{key}={value}"]
         return subprocess.run(command, cwd=folder, env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}).returncode
+
+
+def _show(result: DataFrame, as_csv: bool) -> None:
+    """Print a result as aligned text or as CSV; statements without columns print nothing."""
+    if not result.columns:
+        return
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(result.columns)
+        writer.writerows(csv_row(row) for row in result.toLocalIterator())
+        return
+    rows = result.take(ROWS + 1)
+    print("\n".join(aligned(result.columns, rows[:ROWS], terminal_width())))
+    print(f"(first {ROWS} rows; --csv prints all)\n" if len(rows) > ROWS else f"({len(rows)} rows)\n")

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 
 from conf.errors import InputError
@@ -94,6 +95,6 @@ def archive_path() -> Path:
 
 
 def archive_options() -> str:
-    """Return the options with which Java reads the archive; none where there is no archive."""
-    path = archive_path()
-    return f"-XX:SharedArchiveFile={path} -Xlog:cds=off -Xlog:cds+dynamic=off" if path.is_file() else ""
+    """Return the options of a local session: a log of errors alone, and the archive if there is one."""
+    path, log = archive_path(), f'"-Dlog4j2.configurationFile={files("conf").joinpath("log4j2.properties")}"'
+    return f"{log} -XX:SharedArchiveFile={path} -Xlog:cds=off -Xlog:cds+dynamic=off" if path.is_file() else log

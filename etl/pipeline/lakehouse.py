@@ -69,7 +69,7 @@ class Lakehouse:
         properties |= {f"delta.constraints.{name}": check for name, check in table.checks.items()}
         parts = f"PARTITIONED BY ({', '.join(table.partitioned_by)})" if table.partitioned_by else ""
         self.spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {self.reference(table)} ({table.ddl}) USING delta {parts} "
+            f"CREATE TABLE IF NOT EXISTS {self.reference(table)} ({table.commented_ddl}) USING delta {parts} "
             f"COMMENT {_text(table.comment)} TBLPROPERTIES "
             f"({', '.join(f'{_text(key)} = {_text(value)}' for key, value in properties.items())})"
         )

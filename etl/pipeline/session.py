@@ -65,7 +65,7 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
     if local and spark.bundled_jars:
         given = conf.get(JAVA_OPTIONS, "")
         archived = "" if "ArchiveClassesAtExit" in given else archive_options()
-        conf[JAVA_OPTIONS] = f"{given} {archived}".strip()
+        conf[JAVA_OPTIONS] = f"{archived} {given}".strip()
     return conf
 
 

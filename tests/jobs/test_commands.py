@@ -91,14 +91,15 @@ def test_a_stage_shows_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Split each film's turns into dialogues at silences of more than 5 s" in shown
     assert "reads:\n  subtitles.chosen_uploads\n  subtitles.files\n  subtitles.turn_scores\n" in shown
     assert "writes:\n  subtitles.dialogues\n" in shown
-    assert re.search(r"^  subtitles\.silence_seconds \(5\.0\)", shown, re.MULTILINE)
+    assert re.search(r"^  subtitles\.silence_seconds \(5\): EDOS 3\.1", shown, re.MULTILINE)
     with pytest.raises(SystemExit):
         parsed(["train_weak_labeler", "--help"])
     shown = capsys.readouterr().out
-    assert "models.weak_labeler" in shown and "training.weak_labeler.epochs" in shown
+    assert "models.weak_labeler" in shown and "training.weak_labeler.*: 24 settings" in shown
 
 
 def test_every_stage_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     for stage in all_stages():
         shown = stage_options(stage).format_help()
+        assert len(shown.splitlines()) <= 40 and max(map(len, shown.splitlines())) <= 110, stage.name
         assert stage.title in shown and "writes:" in shown and "--again" in shown and "--bot" not in shown

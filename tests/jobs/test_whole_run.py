@@ -1,6 +1,7 @@
 """The whole pipeline on the project's own corpus: what goes in comes out or is accounted for."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -105,6 +106,29 @@ def test_sql_sees_tables_and_views(tiny: TinyRun, finished: Path) -> None:
     assert "100" in shown.stdout and "; it ends" in shown.stdout
 
 
+@pytest.mark.slow
+def test_queries_of_the_readme_and_the_cookbook_run(finished: Path) -> None:
+    from etl.analysis.without_spark import connect
+    from tests.cli.test_pages import PAGES, queries
+    from tests.jobs.conftest import jobs
+
+    asked = [query.strip().rstrip(";") for page in ("README.md", "docs/cookbook.md") for query in queries(PAGES[page])]
+    assert len(asked) >= 13
+    shown = jobs("sql", "--set", f"lakehouse.root={finished}", "-e", ";\n".join(asked))
+    assert shown.returncode == 0, shown.stderr
+    assert len(re.findall(r"^\((?:first )?\d+ rows.*\)$", shown.stdout, re.MULTILINE)) == len(asked)
+    both = [query for query in asked if "LATERAL VIEW" not in query and "dropped_by_reason" not in query]
+    with connect(finished) as lakehouse:
+        assert all(lakehouse.execute(query).description for query in both)
+
+
+def test_schedulers_read_status_and_plan(tiny: TinyRun, finished: Path) -> None:
+    done = tiny.run(finished, command=("status", "--json"))
+    states = {one["stage"]: one for one in json.loads(done.stdout)}
+    assert states["clean_dialogues"]["state"] == "done" and states["clean_dialogues"]["rows_out"] > 0
+    assert done.stderr == "", "local sessions print no warnings"
+
+
 def test_trainings_are_tracked_without_pickles(finished: Path) -> None:
     from mlflow import MlflowClient
 
@@ -120,7 +144,7 @@ def test_trainings_are_tracked_without_pickles(finished: Path) -> None:
 
 def test_a_run_ends_with_the_papers_tables(finished: Path) -> None:
     shown = (finished.parent / SAID).read_text("utf-8")
-    for text in ("Table 3", "Table 9", "questioning", "edos-weak-labeler", "rows_in"):
+    for text in ("Table 3", "Table 9", "questioning", "edos-weak-labeler", "quarantined"):
         assert text in shown, text
 
 

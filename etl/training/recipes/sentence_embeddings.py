@@ -2,7 +2,7 @@
 
 CORECT's input is a pickle, which this project neither reads nor writes: ``{"train": [...], "dev": [...],
 "test": [...]}``. Each entry is a dialogue with ``vid``, ``sentence`` (a list of texts) and ``text``, their embeddings
-(sentences, size). The README shows how to extract the sentences and insert the embeddings.
+(sentences, size). ``docs/emo_pillars.md`` shows how to extract the sentences and insert the embeddings.
 """
 
 import json

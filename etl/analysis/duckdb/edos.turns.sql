@@ -1,0 +1,27 @@
+-- The view edos.turns in DuckDB's SQL: the same columns, and the same rows in any order.
+WITH finished AS (
+  SELECT dialogue_id, movie_id, generate_subscripts(turns, 1) - 1 AS turn, unnest(turns) AS line,
+         CAST('0x' || substring(sha256('film' || chr(1) || movie_id), 1, 13) AS bigint) / 4503599627370496.0 AS share
+  FROM edos.dialogues
+), spoken AS (
+  SELECT dialogue_id, generate_subscripts(turns, 1) - 1 AS turn, unnest(turns) AS line,
+         year, genres, language, release, source_path
+  FROM subtitles.clean_dialogues
+)
+SELECT finished.dialogue_id, CAST(finished.turn AS int) AS turn, finished.line.text AS text,
+       trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(finished.line.text,
+         '\s+([\x27’](?:s|m|d|t|re|ve|ll)\b)', '\1', 'gi'),
+         -- Twice, for a match takes the blank that the next one begins with.
+         '\s+([,.!?\x3B:…%)\]}]+)(\s|$|["\x27’”,.!?\x3B:…)\]}])', '\1\2', 'g'),
+         '\s+([,.!?\x3B:…%)\]}]+)(\s|$|["\x27’”,.!?\x3B:…)\]}])', '\1\2', 'g'),
+         '([(\[{$£€])\s+', '\1', 'g'),
+         '\s+', ' ', 'g')) AS plain_text,
+       weak.label AS weak_label, weak.confidence AS weak_confidence,
+       finished.line.label AS label, finished.line.confidence AS confidence,
+       finished.movie_id, spoken.year, spoken.genres, spoken.language, spoken.release,
+       CASE WHEN finished.share < 0.1 THEN 'test' WHEN finished.share < 0.2 THEN 'validation' ELSE 'train' END AS split,
+       spoken.source_path, spoken.line.sentence_first AS sentence_first, spoken.line.sentence_last AS sentence_last,
+       spoken.line.start_ms AS start_ms, spoken.line.end_ms AS end_ms
+FROM finished
+LEFT JOIN spoken ON spoken.dialogue_id = finished.dialogue_id AND spoken.turn = finished.turn
+LEFT JOIN edos.weak_labels AS weak ON weak.dialogue_id = finished.dialogue_id AND weak.turn = finished.turn

@@ -1,0 +1,95 @@
+"""Tables as aligned text for a terminal, and as CSV."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+GAP = "  "
+LEAST = 12
+"""Columns are not shortened below this many characters."""
+
+
+def terminal_width() -> int | None:
+    """Return the width of the terminal, and None where the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def aligned(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None = None) -> list[str]:
+    """Return the lines of a table: numbers to the right, other values to the left.
+
+    Args:
+        columns: names.
+        rows: values; null is empty, floats have at most four decimals, nested values are JSON.
+        width: columns of text are shortened until the lines fit; None: they are not.
+    """
+    table = list(rows)
+    right = [_numeric(row[place] for row in table) for place in range(len(columns))]
+    cells = [list(columns), *([_cell(value) for value in row] for row in table)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    if width is not None:
+        widths = _fitted(widths, [not numeric for numeric in right], width - len(GAP) * (len(columns) - 1))
+    lines = []
+    for row in cells:
+        shown = [
+            text.rjust(size) if to_right else _shortened(text, size).ljust(size)
+            for text, size, to_right in zip(row, widths, right, strict=True)
+        ]
+        lines.append(GAP.join(shown).rstrip())
+    return lines
+
+
+def csv_row(values: Sequence[Any]) -> list[str]:
+    """Return a row's values as CSV fields: null is empty, nested values are JSON."""
+    return ["" if value is None else _text(value) for value in values]
+
+
+def _fitted(widths: list[int], shrinks: Sequence[bool], width: int) -> list[int]:
+    """Return widths of which the widest that may shrink are reduced until their sum fits, or all are at the least."""
+    found = list(widths)
+    while sum(found) > width:
+        wide = [place for place, size in enumerate(found) if shrinks[place] and size > LEAST]
+        if not wide:
+            break
+        widest = max(wide, key=lambda place: found[place])
+        others = sorted((found[place] for place in wide if place != widest), reverse=True)
+        floor = max(LEAST, found[widest] - (sum(found) - width), min(others[0] if others else 0, found[widest] - 1))
+        found[widest] = floor
+    return found
+
+
+def _numeric(values: Iterable[Any]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4f}".rstrip("0").rstrip(".")
+    return " ".join(_text(value).split())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(_plain(value), ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return nested values with Spark's rows as mappings, which JSON can hold."""
+    if hasattr(value, "asDict"):
+        return {name: _plain(one) for name, one in value.asDict().items()}
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _shortened(text: str, size: int) -> str:
+    return text if len(text) <= size else f"{text[: size - 1]}…"

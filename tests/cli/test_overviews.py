@@ -1,0 +1,143 @@
+"""``plan``, ``status`` and completion, without Spark."""
+
+import json
+import subprocess
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conf.errors import InputError
+from etl.cli import overviews
+from etl.cli.completion import script
+from etl.cli.options import COMMANDS, parsed, words
+from etl.cli.overviews import STATUS, Planned, planned, states
+from etl.pipeline.planner import chosen
+from etl.pipeline.stages import Stage
+from jobs import all_stages
+
+STAGES = chosen(all_stages(), to="segment_dialogues")
+
+
+class Log:
+    """Finished and stopped runs by stage."""
+
+    def __init__(self, done: dict[str, Any], stopped: tuple[str, ...] = ()) -> None:
+        self._done, self._stopped = done, stopped
+
+    def last(self, stage: str, event: str) -> Any:
+        return self._done.get(stage)
+
+    def unfinished(self, stage: str) -> str | None:
+        return stage if stage in self._stopped else None
+
+
+class Context:
+    """What ``plan`` asks of a lakehouse."""
+
+    def __init__(self, *, why: dict[str, str | None], given: dict[str, str], off: tuple[str, ...], log: Log) -> None:
+        self._why, self._given, self._off, self.log = why, given, off, log
+
+    def is_given(self, stage: Stage) -> str | None:
+        return self._given.get(stage.name)
+
+    def is_off(self, stage: Stage) -> bool:
+        return stage.name in self._off
+
+    def plan(self, stage: Stage) -> Any:
+        why = self._why.get(stage.name)
+        if why is not None and why.startswith("!"):
+            raise InputError(why[1:])
+        return SimpleNamespace(why=why)
+
+
+def event(rows_out: int | None = 7) -> Any:
+    return SimpleNamespace(
+        started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), seconds=62.25, unit="files", rows_in=10, rows_out=rows_out,
+        rows_dropped=2, rows_quarantined=1,
+    )  # fmt: skip
+
+
+def test_plan_says_what_runs_and_why() -> None:
+    context = Context(
+        why={"ingest_subtitles": "its settings changed", "find_subtitles": None, "lemmatize_words": "never ran"},
+        given={"train_turn_segmenter": "file:mine"}, off=("lemmatize_words",), log=Log({"find_subtitles": event()}),
+    )  # fmt: skip
+    found = {one.stage: one for one in planned(context, STAGES)}
+    assert list(found) == [stage.name for stage in STAGES]
+    assert found["find_subtitles"] == Planned("find_subtitles", "done", "up to date")
+    assert found["ingest_subtitles"] == Planned("ingest_subtitles", "run", "its settings changed")
+    assert found["choose_uploads"].after == ("ingest_subtitles",)
+    assert found["train_turn_segmenter"].action == "skip" and "file:mine" in found["train_turn_segmenter"].reason
+    assert found["lemmatize_words"].action == "off"
+    assert set(found["score_turns"].after) == {"ingest_subtitles", "choose_uploads"}
+    assert found["segment_dialogues"].action == "run"
+
+
+def test_plan_goes_on_where_an_input_is_missing() -> None:
+    context = Context(why={"find_subtitles": "!subtitles.sources is empty"}, given={}, off=(), log=Log({}))
+    assert planned(context, STAGES[:1]) == [Planned("find_subtitles", "run", "subtitles.sources is empty")]
+
+
+def test_states_are_the_last_finished_runs() -> None:
+    log = Log(
+        {"find_subtitles": event(), "ingest_subtitles": event(rows_out=None)}, ("ingest_subtitles", "score_turns")
+    )
+    found = {one["stage"]: one for one in states(log, STAGES)}
+    assert all(tuple(one) == STATUS for one in found.values())
+    first = found["find_subtitles"]
+    assert (first["state"], first["finished"], first["seconds"]) == ("done", "2026-01-02T03:05:07Z", 62.25)
+    assert (first["rows_in"], first["rows_out"], first["rows_dropped"], first["rows_quarantined"]) == (10, 7, 2, 1)
+    assert (found["ingest_subtitles"]["state"], found["ingest_subtitles"]["rows_in"]) == ("stopped", 10)
+    assert (found["score_turns"]["state"], found["score_turns"]["finished"]) == ("stopped", None)
+    assert found["choose_uploads"]["state"] == "never"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    log = Log({"find_subtitles": event()}, ("score_turns",))
+    context = Context(why={}, given={}, off=(), log=log)
+    monkeypatch.setattr(overviews, "spark_session", lambda settings: None)
+    monkeypatch.setattr(overviews, "close_session", lambda spark, settings: None)
+    monkeypatch.setattr(overviews, "PipelineContext", lambda spark, settings: context)
+    settings: Any = None
+    assert overviews.plan(settings, STAGES, as_json) == 0
+    plan = capsys.readouterr().out
+    assert overviews.status(settings, STAGES, as_json) == 0
+    status = capsys.readouterr().out
+    if as_json:
+        assert [one["stage"] for one in json.loads(plan)] == [one["stage"] for one in json.loads(status)]
+        assert set(json.loads(plan)[0]) == {"stage", "action", "reason", "after"}
+        return
+    assert len(plan.splitlines()) == len(status.splitlines()) == len(STAGES) + 1
+    assert "2026-01-02 03:05" in status and "never ran, stopped midway" in status
+    assert "up to date" in plan
+
+
+def test_json_is_an_option_of_plan_and_status_alone() -> None:
+    assert parsed(["plan", "--json"]).json and parsed(["status", "--json", "--to", "clean_dialogues"]).json
+    with pytest.raises(InputError, match="--json"):
+        parsed(["run", "--json"])
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("pl", {"plan"}), ("clean", {"clean_dialogues"}), ("plan --js", {"--json"}), ("chat --b", {"--bot"}),
+        ("run --to segment_d", {"segment_dialogues"}), ("segment_dialogues --ag", {"--again"}),
+        ("run --profile ", {"local", "databricks", "emr"}), ("completion --n", set()),
+    ],
+)  # fmt: skip
+def test_bash_completes(line: str, expected: set[str]) -> None:
+    words_typed = f"edos-lakehouse {line}" + ("''" if line.endswith(" ") else "")
+    typed = f"COMP_WORDS=({words_typed})"
+    asked = f"{typed}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _edos_lakehouse; echo ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", f"{script('bash')}\n{asked}"], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert set(done.stdout.split()) == expected
+
+
+def test_every_command_and_stage_is_completed() -> None:
+    assert set(words()) == {*COMMANDS, *(stage.name for stage in all_stages())}
+    assert script("zsh").startswith("autoload")

@@ -1,0 +1,189 @@
+"""What README, CONTRIBUTING and the pages under docs/ print is so: commands, options, settings, names, links, SQL."""
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlparse
+import yaml
+from pyspark.sql import SparkSession
+
+from conf.settings import Settings, load_settings
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
+from etl.cli.options import parsed
+from etl.cli.setting_texts import shown
+from etl.tables import TABLES
+from jobs import all_stages
+from tests.stand_ins import StandIns
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text("utf-8")
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "notebooks/README.md", *ROOT.glob("docs/*.md")]
+}
+PLANNED = {"docs/clusters.md"}
+"""Pages that others link to before they are written."""
+every_page = pytest.mark.parametrize("page", sorted(PAGES))
+
+
+def fenced(text: str, language: str) -> list[str]:
+    """The contents of a language's fenced blocks."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def spans(text: str) -> list[str]:
+    """What stands in backticks within a line, fenced blocks aside."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))
+
+
+def commands(text: str) -> list[str]:
+    """Command lines: those of console blocks, continued lines joined, and those in backticks."""
+    blocks = "\n".join(fenced(text, "console")).replace("\\\n", " ")
+    return [line.strip() for line in [*blocks.splitlines(), *spans(text)] if line.strip()]
+
+
+def job_commands(text: str) -> list[list[str]]:
+    """The arguments of each ``python -m jobs`` and of each ``spark-submit jobs/__main__.py``."""
+    found = []
+    for line in commands(text):
+        line = re.sub(r"^source <\((.+)\)$", r"\1", line)
+        words = shlex.split(line, comments=True) if "jobs" in line or "edos-lakehouse " in line else []
+        if words[:3] == ["python", "-m", "jobs"]:
+            found.append(words[3:])
+        if words[:1] == ["edos-lakehouse"]:
+            found.append(words[1:])
+        for place, word in enumerate(words):
+            if words[0] == "spark-submit" and word.startswith("jobs/"):
+                assert word == "jobs/__main__.py", line
+                found.append(words[place + 1 :])
+    return [words for words in found if words and words[0] not in ("STAGE", "COMMAND|STAGE")]
+
+
+def queries(text: str) -> list[str]:
+    """The SQL statements of the blocks for Spark, and those that commands give to ``sql -e``."""
+    inline = [words[words.index("-e") + 1] for words in job_commands(text) if "-e" in words]
+    statements = [statement for block in fenced(text, "sql") for statement in sqlparse.split(block)]
+    return [*statements, *(sql for sql in inline if sql.startswith("SELECT"))]
+
+
+def test_the_readme_is_short() -> None:
+    assert len(PAGES["README.md"].splitlines()) < 250
+    assert len(PAGES["README.md"].encode()) < 15_000
+
+
+def test_the_readme_names_each_page_under_docs() -> None:
+    linked = set(re.findall(r"\]\((docs/\w+\.md)\)", PAGES["README.md"]))
+    assert {*PLANNED, *(page for page in PAGES if page.startswith("docs/") and "benchmarks" not in page)} <= linked
+
+
+@every_page
+def test_make_targets_exist(page: str) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = {match[1] for line in commands(PAGES[page]) if (match := re.match(r"make ([a-z-]+)", line))}
+    assert named <= targets
+
+
+@every_page
+def test_commands_are_understood(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    known = {stage.name for stage in all_stages()}
+    for arguments in job_commands(PAGES[page]):
+        if "--help" in arguments:
+            with pytest.raises(SystemExit, match="0"):
+                parsed(arguments)
+            continue
+        options = vars(parsed(arguments))
+        named = {*(options.get("to") or "").split(","), options.get("start"), options.get("only")} - {"", None}
+        assert named <= known
+        if options.get("csv"):
+            assert options["execute"], arguments
+        if "set" in options:
+            load_settings(options["profile"], [], [pair for group in options["set"] for pair in group])
+
+
+def test_pages_have_commands() -> None:
+    assert sum(len(job_commands(text)) for text in PAGES.values()) > 40
+
+
+@every_page
+def test_settings_files_are_settings(page: str) -> None:
+    for text in fenced(PAGES[page], "yaml"):
+        Settings.model_validate(yaml.safe_load(text))
+
+
+@every_page
+def test_python_blocks_compile(page: str) -> None:
+    for block in fenced(PAGES[page], "python"):
+        compile(block, page, "exec")
+        for module in re.findall(r"^from (etl[\w.]*|conf[\w.]*) import", block, re.MULTILINE):
+            assert importlib.util.find_spec(module) is not None, module
+
+
+@every_page
+def test_modules_and_files_exist(page: str) -> None:
+    for line in commands(PAGES[page]):
+        module = re.search(r"python -m ([\w.]+)", line)
+        if module is not None:
+            assert importlib.util.find_spec(module[1]) is not None, line
+    for span in spans(PAGES[page]):
+        if re.fullmatch(r"(?:conf|etl|jobs|udfs|tests|notebooks)/[\w./]*", span):
+            assert (ROOT / span).exists(), span
+
+
+@every_page
+def test_links_lead_to_files(page: str) -> None:
+    for target in re.findall(r"(?:\]\(|src=\"|srcset=\")([^)\"#]+)", PAGES[page]):
+        path = ((ROOT / page).parent / target).resolve()
+        if "://" not in target and str(path.relative_to(ROOT)) not in PLANNED:
+            assert path.exists(), target
+
+
+@every_page
+def test_links_within_a_page_lead_to_headings(page: str) -> None:
+    headings = re.findall(r"^#+ (.+)$", PAGES[page], re.MULTILINE)
+    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", PAGES[page])) <= anchors
+
+
+@every_page
+def test_dotted_names_are_settings_tables_or_views(page: str) -> None:
+    known = {*TABLES, *all_views(load_taxonomy("edos"))}
+    starts = {*Settings.model_fields, *(name.split(".")[0] for name in known)} - {"spark"}  # Spark's own keys
+    for span in spans(PAGES[page]):
+        name = re.fullmatch(r"([a-z_]+(?:\.[a-z_]+)+)(?:=.*)?", span)
+        if name is None or name[1].split(".")[0] not in starts or span.endswith((".md", ".py", ".sql", ".ipynb")):
+            continue
+        assert name[1] in known or is_setting(name[1]), name[1]
+
+
+def is_setting(key: str) -> bool:
+    try:
+        default_of(key)
+    except AttributeError:
+        return False
+    return True
+
+
+def test_the_page_of_deviations_shows_the_defaults() -> None:
+    rows = re.findall(r"^\|[^|]+\|[^|]+\| (`[^|]+`) \|$", PAGES["docs/deviations.md"], re.MULTILINE)
+    given = [span.split("=", 1) for row in rows for span in re.findall(r"`([^`]+)`", row)]
+    assert len(given) > 35
+    for key, value in given:
+        assert shown(default_of(key)) == value, key
+
+
+def default_of(key: str) -> Any:
+    value: Any = Settings()
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def test_sql_fits_the_tables(spark: SparkSession, stand_ins: StandIns) -> None:
+    found = [query for text in PAGES.values() for query in queries(text)]
+    assert len(found) >= 25
+    for query in found:
+        assert spark.sql(stand_ins.sql(query).strip().rstrip(";")).columns, query

@@ -1,0 +1,51 @@
+"""Tables on the screen: alignment, shortening, numbers, nested values."""
+
+from typing import Any
+
+import pytest
+from pyspark.sql import Row
+
+from etl.publishing.screen_tables import LEAST, aligned, csv_row
+
+
+def test_numbers_stand_right_and_text_left() -> None:
+    lines = aligned(("stage", "rows", "share"), [("a", 1234, 0.5), ("longer", None, 12.34567)])
+    assert lines == [
+        "stage    rows    share",
+        "a       1,234      0.5",
+        "longer         12.3457",
+    ]  # fmt: skip
+
+
+def test_no_rows_leave_the_head() -> None:
+    assert aligned(("a", "b"), []) == ["a  b"]
+
+
+@pytest.mark.parametrize("width", [45, 60, 80, 100])
+def test_lines_fit_and_numbers_are_never_cut(width: int) -> None:
+    rows = [("x" * 70, 1_000_000, "y" * 30, "z"), ("short", 2, "also short", "z")]
+    lines = aligned(("text", "number", "other", "last"), rows, width)
+    assert max(map(len, lines)) <= width
+    assert "1,000,000" in lines[1]
+    assert ("…" in lines[1]) == (width < 70 + 9 + 30 + 4 + 6)
+    assert "short" in lines[2]
+
+
+def test_columns_are_not_shortened_below_the_least() -> None:
+    lines = aligned(("a", "b", "c"), [("x" * 50, "y" * 50, "z" * 50)], 20)
+    assert [len(cell) for cell in lines[1].split()] == [LEAST] * 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""), (True, "true"), (0, "0"), (1.5, "1.5"), ("a,b", "a,b"), (["ü", None], '["ü", null]'),
+        ([Row(text="no", label="sad")], '[{"text": "no", "label": "sad"}]'), ({1: (2, 3)}, '{"1": [2, 3]}'),
+    ],
+)  # fmt: skip
+def test_csv_fields(value: Any, text: str) -> None:
+    assert csv_row([value]) == [text]
+
+
+def test_line_breaks_do_not_break_the_table() -> None:
+    assert aligned(("a",), [("one\n two\tthree",)]) == ["a", "one two three"]
