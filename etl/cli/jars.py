@@ -1,0 +1,42 @@
+"""Fetch the jars of local sessions from Maven Central."""
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from conf.errors import InputError
+from etl.pipeline.jars import EXCLUDED, PACKAGES, find_java, jar_folder
+
+
+def fetch_jars() -> int:
+    """Resolve the packages with Spark's resolver and store the jars; return their number."""
+    find_java()
+    target = jar_folder()
+    marker = target / "resolved.txt"
+    wanted = "\n".join((*PACKAGES, *EXCLUDED))
+    if marker.is_file() and marker.read_text() == wanted:
+        return len(list(target.glob("*.jar")))
+    from pyspark.find_spark_home import _find_spark_home
+
+    submit = Path(_find_spark_home()) / "bin" / "spark-submit"
+    with tempfile.TemporaryDirectory() as ivy:
+        finished = subprocess.run(
+            [
+                str(submit), "--master", "local[1]", "--packages", ",".join(PACKAGES),
+                "--exclude-packages", ",".join(EXCLUDED), "--conf", f"spark.jars.ivy={ivy}",
+                "--class", "org.apache.spark.examples.None", "spark-internal",
+            ],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        jars = sorted(Path(ivy, "jars").glob("*.jar"))
+        if len(jars) < len(PACKAGES):
+            reason = [line for line in finished.stderr.splitlines() if "unresolved" in line.lower()]
+            raise InputError(f"the jars could not be fetched: {(reason or ['no answer'])[0].strip()}")
+        target.mkdir(parents=True, exist_ok=True)
+        for old in (*target.glob("*.jar"), *target.glob("*.jsa")):
+            old.unlink()
+        for jar in jars:
+            shutil.copy2(jar, target / jar.name)
+    marker.write_text(wanted)
+    return len(jars)
