@@ -230,8 +230,8 @@ class PipelineContext:
         if isinstance(stage.writes, Model):
             try:
                 self.resolve(stage.writes)
-            except InputError:
-                return "its model is not in the registry"
+            except InputError as error:
+                return f"its model is not there: {error}"
             return None
         assert stage.writes is not None
         if self.lakehouse.identity(stage.writes) is None:

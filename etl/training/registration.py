@@ -8,17 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import setting
 from etl.tables.outcome import Trained
-from etl.training.loop.train import TrainingContext, train_model
 from etl.training.registry import model_store
 from etl.training.tracking import CHAMPION, Candidate, Promotion, TrackedRun, promote_if_better, tracked_run
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.trainable import EpochMetrics, TrainableModel, TrainingResult, TrainingRows
+
+if TYPE_CHECKING:
+    from etl.training.loop.train import TrainingContext
+    from udfs.models.trainable import EpochMetrics, TrainableModel, TrainingResult, TrainingRows
 
 LeftOut = tuple[str, str, str, str, int]
 
@@ -38,7 +40,7 @@ class HeldOutTest(ABC):
         """Return a digest of the held-out rows."""
 
     @abstractmethod
-    def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
+    def measure(self, tracked: TrackedRun, result: "TrainingResult") -> dict[str, float]:
         """Evaluate the new model, log the results, and return metrics, `metric` among them."""
 
     @abstractmethod
@@ -69,18 +71,18 @@ class Recipe:
 
     name: str
     stage: str
-    model: type[TrainableModel]
+    model: "type[TrainableModel]"
     options: TrainingOptions
-    start: Callable[[], TrainableModel]
+    start: "Callable[[], TrainableModel]"
     starts_from: str
-    rows: TrainingRows
+    rows: "TrainingRows"
     test: HeldOutTest
     rows_out: int
     left_out: Sequence[LeftOut] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
-    finish: Callable[[TrainingResult], TrainingResult] = lambda result: result
-    derive: Callable[[EpochMetrics], Mapping[str, float]] = lambda epoch: {}
+    finish: "Callable[[TrainingResult], TrainingResult]" = lambda result: result
+    derive: "Callable[[EpochMetrics], Mapping[str, float]]" = lambda epoch: {}
 
 
 def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
@@ -88,6 +90,8 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
 
     A killed training resumes after its last complete epoch, and its run is closed.
     """
+    from etl.training.loop.train import train_model
+
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
     tags = {**training_tags(run, recipe.stage, recipe.name), **recipe.tags}
     with (
@@ -128,8 +132,10 @@ def options_of(run: StageRun, model: str) -> Any:
     return options.model_copy(update={"threads": threads})
 
 
-def training_context(run: StageRun, tracked: TrackedRun, name: str) -> TrainingContext:
+def training_context(run: StageRun, tracked: TrackedRun, name: str) -> "TrainingContext":
     """Return a training's checkpoint folder, its callbacks, and its ``training.processes``."""
+    from etl.training.loop.train import TrainingContext
+
     elsewhere = None
     if run.all_settings.training.processes > 1:
         from etl.training.processes import train_in_processes

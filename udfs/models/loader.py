@@ -214,9 +214,11 @@ def _from_registry(
     match = re.fullmatch(r"/([^/@]+)(?:@([^/@]+)|/(\d+))", name)
     if match is None:
         raise InputError(f"model {uri!r}: use models:/NAME@ALIAS or models:/NAME/VERSION")
-    from mlflow.artifacts import download_artifacts
-    from mlflow.exceptions import MlflowException
-
+    try:
+        from mlflow.artifacts import download_artifacts
+        from mlflow.exceptions import MlflowException
+    except ModuleNotFoundError as error:
+        raise InputError(f"model {uri}: {error.name} is not installed: pip install mlflow") from None
     from udfs.models.mlflow_client import client_of, mlflow_uris
 
     model, alias, number = match.groups()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from pyspark.sql import DataFrame
@@ -41,14 +42,14 @@ from etl.subtitles.turn_segmenter import (
     train_turn_segmenter,
 )
 from etl.tables.outcome import Trained
-from etl.training.loop.train import train_model
 from etl.training.registration import options_of, promoted, training_context, training_tags
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
-from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
 from udfs.models.loader import resolve
-from udfs.models.trainable import TrainingResult, TrainingRows
+
+if TYPE_CHECKING:
+    from udfs.models.trainable import TrainingResult
 
 CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
@@ -141,12 +142,16 @@ def train_svm(training: DataFrame, table: LemmaTable, settings: TurnSegmenterSet
     )  # fmt: skip
 
 
-def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> TrainingResult:
+def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> "TrainingResult":
     """Train the pair classifier on these pairs, and write it to ``out``.
 
     A source with weight 0.4 in the SVM contributes 40 percent of its pairs, chosen by a hash. A tenth of the scenes
     and films is for validation.
     """
+    from etl.training.loop.train import train_model
+    from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
+    from udfs.models.trainable import TrainingRows
+
     weights = F.create_map(*chain.from_iterable((F.lit(k), F.lit(v)) for k, v in sorted(SOURCE_WEIGHTS.items())))
     share = content_share(F.col("source"), F.col("left_text"), F.col("right_text"), salt="turn pairs")
     rows = mask_label_leakage(training).where(share < F.coalesce(weights[F.col("source")], F.lit(1.0)))
