@@ -8,6 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
+from udfs.models.loader import NO_MODEL, SERVED
+from udfs.models.stores import folder_name, put
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class StageRun:
         models: resolved models by name, each with ``path`` and ``identity``.
         spark: the session.
         folder: the folder of models, local or shared by driver and executors.
+        store: the place in an object store where executors find them, and trainings their checkpoints, or None.
         all_settings: all settings, for ``etl.training`` only.
         inputs: the versions of the tables it reads, by name.
     """
@@ -53,6 +56,7 @@ class StageRun:
     all_settings: Settings
     say: Callable[[str], None] = print
     inputs: Mapping[str, str] = field(default_factory=dict)
+    store: str | None = None
 
     @property
     def compute(self) -> Compute:
@@ -72,8 +76,6 @@ class StageRun:
 
     def has_model(self, name: str) -> bool:
         """Whether there is such a model: ``models.<name>: null`` leaves it out."""
-        from udfs.models.loader import NO_MODEL
-
         return bool(self.models[name].identity != NO_MODEL)
 
     def model(self, name: str) -> Any:
@@ -93,4 +95,11 @@ class StageRun:
     def model_arguments(self, name: str) -> dict[str, Any]:
         """Return the keyword arguments with which the functions of ``udfs.predict`` load and call a model."""
         model = self.model(name)
-        return {"model_path": str(model.path), "identity": model.identity, **vars(self.compute)}
+        return {"model_path": self.worker_path(model), "identity": model.identity, **vars(self.compute)}
+
+    def worker_path(self, model: Any) -> str:
+        """Return where executors find a resolved model, for `udfs.models.stores.fetched`; it is put there first."""
+        local = str(self.spark.sparkContext.master).startswith("local")
+        if self.store is None or local or model.identity.startswith(SERVED):
+            return str(model.path)
+        return put(model.path, f"{self.store}/copies/{folder_name(model.identity)}")

@@ -32,13 +32,16 @@ class EncoderScorer:
         return model.margins(pairs, self.batch_size)
 
 
-def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int) -> PairScorer:
+def turn_scorer(
+    folder: Path, table: LemmaTable, batch_size: int, threads: int, path: str | None = None
+) -> PairScorer:  # fmt: skip
     """Return the scorer of the model in a folder: the SVM, or the encoder that reads both sentences.
 
     Args:
         folder: the folder that ``train_turn_segmenter`` wrote.
         table: lemmas for the SVM.
         batch_size, threads: see :class:`EncoderScorer`.
+        path: where workers find the folder, if not under its own path.
 
     Raises:
         InputError: The folder has neither kind of model.
@@ -47,5 +50,5 @@ def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int) 
         from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
 
         TurnPairClassifier.load(folder)  # raises here, not in a worker, if the model cannot be read
-        return EncoderScorer(str(folder), batch_size, threads)
+        return EncoderScorer(path or str(folder), batch_size, threads)
     return SvmScorer(TurnSegmenter.load(folder), table)

@@ -142,14 +142,19 @@ def training_context(run: StageRun, tracked: TrackedRun, name: str) -> "Training
 
         elsewhere = partial(train_in_processes, run)
     return TrainingContext(
-        checkpoints=Path(run.folder).resolve() / "checkpoints" / name, on_epoch=tracked.on_epoch,
+        checkpoints=f"{shared_place(run)}/checkpoints/{name}", on_epoch=tracked.on_epoch,
         on_update=tracked.updates.__setitem__, say=run.say, elsewhere=elsewhere,
     )  # fmt: skip
 
 
+def shared_place(run: StageRun) -> str:
+    """Return the folder, or place in an object store, of models and checkpoints, which all machines see."""
+    return run.store or str(Path(run.folder).resolve())
+
+
 def training_tags(run: StageRun, stage: str, name: str) -> dict[str, str]:
     """Return a training's tags; the tag ``training`` is the same when it is restarted after a kill."""
-    training = hashlib.sha256(f"{Path(run.folder).resolve()}\n{stage}\n{name}".encode()).hexdigest()[:16]
+    training = hashlib.sha256(f"{shared_place(run)}\n{stage}\n{name}".encode()).hexdigest()[:16]
     return {"stage": stage, "training": training, **data_tags(run)}
 
 

@@ -46,7 +46,7 @@ from etl.training.registration import options_of, promoted, training_context, tr
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
-from udfs.models.loader import resolve
+from udfs.models.loader import ResolvedModel, folder_digest, resolve
 
 if TYPE_CHECKING:
     from udfs.models.trainable import TrainingResult
@@ -86,7 +86,8 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     params = {**options.model_dump(exclude={"name"}), **pairs}
 
     def evaluated(path: Path) -> DataFrame:
-        scorer = turn_scorer(path, table, settings.models.batch_size, settings.models.threads)
+        compute, model = settings.models, ResolvedModel(path, f"{SEGMENTER}#sha256:{folder_digest(path)}")
+        scorer = turn_scorer(path, table, compute.batch_size, compute.threads, run.worker_path(model))
         return rule_accuracies(with_margins(held_out, scorer))
 
     folder.mkdir(parents=True, exist_ok=True)
