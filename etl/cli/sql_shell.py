@@ -21,7 +21,7 @@ def open_sql(settings: Settings, statements: str | None = None) -> int:
 
             lakehouse.register(all_views(settings.edos.taxonomy))
             for statement in sqlparse.split(statements, strip_semicolon=True):
-                spark.sql(statement).show(100, truncate=120)
+                spark.sql(lakehouse.named(statement)).show(100, truncate=120)
             return 0
         registered = lakehouse.catalog_statements(all_views(settings.edos.taxonomy))
     finally:

@@ -120,8 +120,7 @@ def _ship_packages(session: SparkSession) -> None:
     An installed wheel and ``--py-files`` reach the workers by themselves.
     """
     root = Path(__file__).resolve().parents[2]
-    local = str(session.sparkContext.master).startswith("local")
-    if local or not (root / "pyproject.toml").is_file():
+    if str(session.sparkContext.master).startswith("local") or not (root / "pyproject.toml").is_file():
         return
     folder = Path(tempfile.mkdtemp(prefix="edos-lakehouse-"))
     for package in ("conf", "etl", "jobs", "udfs"):

@@ -105,6 +105,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         tracked.log_history(result)
         figures = recipe.test.measure(tracked, result)
         source = tracked.log_model(result.path, recipe.model.kind)
+        make_room(run, recipe.name)
         version = tracked.register(recipe.name, source, {"kind": recipe.model.kind})
     score = figures[recipe.test.metric]
     candidate = Candidate(recipe.name, version, recipe.test.metric, score, recipe.test.digest(), recipe.test.lower)
@@ -123,6 +124,13 @@ def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]
     promotion = promote_if_better(store, candidate, score, folder)
     uri = f"models:/{candidate.name}@{CHAMPION}"
     return resolve(uri, folder, store.tracking_uri, registry_uri=store.registry_uri), promotion
+
+
+def make_room(run: StageRun, name: str) -> None:
+    """Create the schema of a registered model with a three-part name (Unity Catalog)."""
+    if name.count(".") == 2:
+        catalog, schema, _ = name.split(".")
+        run.spark.sql(f"CREATE SCHEMA IF NOT EXISTS `{catalog}`.`{schema}`")
 
 
 def options_of(run: StageRun, model: str) -> Any:

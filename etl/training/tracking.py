@@ -159,7 +159,7 @@ class TrackedRun:
         try:
             self.client.create_registered_model(name)
         except (MlflowException, RestException) as error:
-            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            if error.error_code not in ("RESOURCE_ALREADY_EXISTS", "ALREADY_EXISTS"):  # the latter: Unity Catalog
                 raise
         version = self.client.create_model_version(name, source, run_id=self.run_id, tags=dict(tags or {}))
         return str(version.version)

@@ -14,16 +14,14 @@ from conf.settings import Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.cli import documents
+from etl.cli.bundle import databricks_yaml
 from etl.cli.documents import (
-    databricks_job,
-    databricks_yaml,
     outdated,
     refreshed,
     stage_table,
     table_table,
 )
 from etl.cli.options import parsed
-from etl.pipeline.planner import feeds
 from etl.tables import TABLES
 from jobs import all_stages
 from tests.stand_ins import StandIns
@@ -110,29 +108,6 @@ def test_each_part_is_folded_under_its_number_of_rows() -> None:
         parts = re.findall(r"<details[^>]*><summary>.+? \((\d+)\)</summary>\n\n(.*?)\n\n</details>", table, re.DOTALL)
         assert [int(number) for number, _ in parts] == [len(rows.splitlines()) - 2 for _, rows in parts]
         assert sum(len(rows.splitlines()) for _, rows in parts) == len(re.findall(r"^\|", table, re.MULTILINE))
-
-
-def test_the_databricks_job_keeps_the_order_of_the_stages() -> None:
-    stages = [stage for stage in all_stages() if not stage.manual]
-    tasks = yaml.safe_load(databricks_yaml(stages))["resources"]["jobs"]["edos_lakehouse"]["tasks"]
-    assert tasks == databricks_job(stages)["tasks"]
-    assert [task["task_key"] for task in tasks] == [stage.name for stage in stages]
-    seen: set[str] = set()
-    for task, stage in zip(tasks, stages, strict=True):
-        after = {needed["task_key"] for needed in task.get("depends_on", [])}
-        assert after == {first.name for first in stages if feeds(first, stage)}
-        assert after <= seen
-        seen.add(stage.name)
-        options = parsed(task["python_wheel_task"]["parameters"])
-        assert (options.command, options.profile) == (stage.name, "databricks")
-        assert task["job_cluster_key"] == "stages"
-
-
-def test_the_bundle_names_no_host_and_its_entry_point_exists() -> None:
-    text = (ROOT / "databricks.yml").read_text("utf-8")
-    assert "host" not in text and "http" not in text and str(ROOT) not in text
-    project = (ROOT / "pyproject.toml").read_text("utf-8")
-    assert f'\n{documents.PACKAGE} = "' in project.partition("[project.scripts]")[2]
 
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])

@@ -42,7 +42,7 @@ from etl.subtitles.turn_segmenter import (
     train_turn_segmenter,
 )
 from etl.tables.outcome import Trained
-from etl.training.registration import options_of, promoted, training_context, training_tags
+from etl.training.registration import make_room, options_of, promoted, training_context, training_tags
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
@@ -105,6 +105,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         evaluation = evaluated(model).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
+        make_room(run, options.name)
         version = tracked.register(options.name, tracked.log_model(model, "turn_segmenter"))
     for line in accuracy_table(evaluation).splitlines():
         run.say(line)
