@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "show each stage's last run",
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
+    "register": "write the names of tables and views into a cluster's catalog",
     "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
@@ -81,6 +82,7 @@ def _commands() -> argparse.ArgumentParser:
         "status": (_common, _choice),
         "estimate": (_common, _choice, _files),
         "sql": (_common, _sql),
+        "register": (_common, _register),
         "reply": (_common, _reply),
         "chat": (_common, _chat),
         "restore-text": (_common,),
@@ -122,6 +124,10 @@ def _files(parser: argparse.ArgumentParser) -> None:
 
 def _sql(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-e", "--execute", metavar="SQL", help="run SQL statements, separated by ; and exit")
+
+
+def _register(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--catalog", choices=("glue", "hive"), default="hive", help="kind of catalog (default hive)")
 
 
 def _reply(parser: argparse.ArgumentParser) -> None:

@@ -35,4 +35,6 @@ def open_sql(settings: Settings, statements: str | None = None) -> int:
         command += ["--master", settings.spark.master] if settings.spark.master else []
         for key, value in spark_configuration(settings).items():
             command += ["--conf", f"{key}={value}"]
-        return subprocess.run(command, cwd=folder, env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}).returncode
+        # On a cluster, executors must be able to reach the driver.
+        local = {"SPARK_LOCAL_IP": "127.0.0.1"} if (settings.spark.master or "").startswith("local") else {}
+        return subprocess.run(command, cwd=folder, env={**os.environ, **local}).returncode
