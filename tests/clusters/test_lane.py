@@ -25,6 +25,8 @@ from pyspark.find_spark_home import _find_spark_home
 
 from etl.demo.corpus import write_demo
 from tests.compare_lakehouses import plain_rows
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.stores import CACHE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "docs" / "clusters.md").read_text("utf-8")
@@ -217,6 +219,19 @@ def make_environment(cluster: Cluster) -> None:
         shutil.move(clone / name, cluster.folder / name)
 
 
+def as_tests_do(cluster: Cluster, encoder: Path, corpus: Path) -> str:
+    """The page's ``run`` with stages of networks: tiny ones, and this test's own Python, which has torch."""
+    lines = (cluster.folder / "cluster.properties").read_text().splitlines()
+    kept = [line for line in lines if not line.startswith(("spark.archives", "spark.pyspark.python"))]
+    kept += [f"spark.pyspark.python {sys.executable}", f"spark.executorEnv.{CACHE} {cluster.folder.parent}/copies"]
+    (cluster.folder / "own.properties").write_text("\n".join(kept) + "\n")
+    shutil.copytree(encoder, cluster.folder / "encoder")
+    shutil.copytree(corpus / "labels", cluster.folder / "labels")
+    settings = "models.weak_encoder=file:encoder edos.weak_label_examples=labels training.weak_labeler.epochs=1"
+    command = blocks(PAGE)["run"].replace("cluster.properties", "own.properties").rstrip()
+    return f"{command.replace('--to clean_dialogues', '--to label_weakly')} --set {settings}"
+
+
 def table_rows(uri: str, options: dict[str, str] | None = None) -> Counter[str]:
     return plain_rows(DeltaTable(uri, storage_options=options))
 
@@ -260,3 +275,21 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
         assert here == there, f"{table}: {here.total()} rows here, {there.total()} there"
     assert dialogues == table_rows(str(local / "subtitles/clean_dialogues")).total() > 0
     print(f"compared after {time.monotonic() - started:.0f} s")
+
+
+@pytest.mark.skipif(SHORT, reason="the short form ends with clean dialogues")
+def test_a_model_reaches_the_workers_through_the_store(cluster: Cluster, corpus: Path, tmp_path: Path) -> None:
+    """After the commands of the page: a training and its scoring, with no folder that driver and workers share."""
+    said = cluster.said(as_tests_do(cluster, tiny_encoder(tmp_path / "encoder"), corpus))
+    assert "score_weakly (never ran)" in said and "label_weakly (never ran)" in said
+    (copy,) = [path for path in (cluster.folder.parent / "copies" / "copies").iterdir() if path.is_dir()]
+    assert copy.name.startswith("models-edos-weak-labeler-1-") and any(copy.rglob("*.safetensors"))
+    scores = DeltaTable(f"s3://{BUCKET}/lakehouse/edos/weak_scores", storage_options=cluster.store).to_pyarrow_table()
+    assert scores.num_rows > 100 and scores["error"].null_count == scores.num_rows
+    client = boto3.client(
+        "s3", endpoint_url=cluster.variables["AWS_ENDPOINT_URL"], aws_access_key_id="test", aws_secret_access_key="test"
+    )
+    found = client.list_objects_v2(Bucket=BUCKET, Prefix="lakehouse/_models/")
+    names = [entry["Key"] for entry in found["Contents"]]
+    assert any(name.endswith("complete.json") for name in names)
+    assert not any("/checkpoints/" in name for name in names), "deleted when the training has ended"

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import boto3
 import pytest
@@ -17,6 +19,7 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from conf.training_options import TrainingOptions
 from etl.pipeline.locations import model_folder, model_places
+from etl.pipeline.stage_run import StageRun
 from etl.training.loop.checkpoints import Checkpoints
 from etl.training.loop.process_job import GIVEN, TrainingJob, collect, finished, read_result
 from etl.training.registry import model_store
@@ -24,7 +27,7 @@ from tests.udfs.tiny_models import tiny_language_model
 from udfs.models import stores
 from udfs.models.language.causal_language_model import CausalLanguageModel
 from udfs.models.language.language_model import perplexity
-from udfs.models.loader import load_once
+from udfs.models.loader import ResolvedModel, load_once
 from udfs.models.stores import delete, fetched, folder_name, folders_in, get, is_store, put
 from udfs.models.trainable import EncodedRows
 from udfs.opus.files import filesystem
@@ -144,6 +147,28 @@ def test_a_model_is_read_from_the_store_once(bucket: str, tmp_path: Path) -> Non
         load_once(place, loaded.append)
     assert loaded == [str(first)]
     assert fetched(str(made)) == made, "a local path is its own copy"
+
+
+@pytest.mark.parametrize(
+    ("master", "stored", "identity", "put_there"),
+    [
+        ("spark://master:7077", True, "file:made#sha256:1", True),
+        ("yarn", True, "file:made#sha256:1", True),
+        ("local[2]", True, "file:made#sha256:1", False),
+        ("spark://master:7077", False, "file:made#sha256:1", False),
+        ("spark://master:7077", True, "openai:served", False),
+    ],
+)
+def test_workers_are_told_where_a_model_is(
+    bucket: str, tmp_path: Path, master: str, stored: bool, identity: str, put_there: bool
+) -> None:
+    spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(master=master))
+    run = StageRun(None, {}, spark, "unused", load_settings("emr"), store=bucket if stored else None)
+    made = model(tmp_path / "made")
+    path = run.worker_path(ResolvedModel(made, identity))
+    assert path == (f"{bucket}/copies/{folder_name(identity)}" if put_there else str(made))
+    assert contents(fetched(path)) == contents(made)
+    assert folders_in(f"{bucket}/copies") == ([folder_name(identity)] if put_there else [])
 
 
 def test_a_second_put_writes_nothing(bucket: str, tmp_path: Path) -> None:
