@@ -175,7 +175,7 @@ class Lakehouse:
         """
         if self.settings.catalog:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
-        elif self.spark.conf.get("spark.sql.catalogImplementation", "") == "in-memory":
+        elif self.spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
             # Definitions of this session alone: another lakehouse's may stand under our names.
             for name in self._registered() & set(TABLES):
                 self.spark.sql(f"DROP TABLE {name}")
