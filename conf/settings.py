@@ -28,6 +28,11 @@ PROFILES = ("local", "databricks", "emr")
 class LakehouseSettings(Section):
     root: str = Field("lakehouse", description="folder or URI of the tables when no catalog is set")
     catalog: str | None = Field(None, description="catalog whose schemas hold the tables (Unity Catalog)")
+    schema_prefix: str = Field(
+        "",
+        pattern=r"^\w*$",
+        description="before the schemas' names in a catalog: edos_lakehouse_ gives edos_lakehouse_edos",
+    )
 
 
 class SparkSettings(Section):
@@ -96,6 +101,32 @@ class Settings(Section):
         return {**given, "models": {**(given.get("models") or {}), **none}}
 
 
+def _in_unity_catalog(settings: Settings) -> Settings:
+    """Return the settings with three-part names for the models that have their default name.
+
+    They are in the schema ``<schema_prefix>models`` of the tables' catalog: ``edos-weak-labeler`` becomes
+    ``main.edos_lakehouse_models.edos_weak_labeler``.
+    """
+    where = settings.lakehouse
+    if settings.mlflow.registry_uri != "databricks-uc" or not where.catalog:
+        return settings
+    training: dict[str, Any] = {}
+    uris: dict[str, str] = {}
+    for key, options in settings.training:
+        name = getattr(options, "name", None)
+        if name is None or name != type(options).model_fields["name"].default:
+            continue
+        own = f"{where.catalog}.{where.schema_prefix}models.{name.replace('-', '_')}"
+        training[key] = options.model_copy(update={"name": own})
+        if getattr(settings.models, key, None) == f"models:/{name}@champion":
+            uris[key] = f"models:/{own}@champion"
+    update = {
+        "training": settings.training.model_copy(update=training),
+        "models": settings.models.model_copy(update=uris),
+    }
+    return settings.model_copy(update=update)
+
+
 def load_settings(
     profile: str = "local",
     config_files: Iterable[str | Path] = (),
@@ -122,7 +153,7 @@ def load_settings(
     for key, value in _pairs(overrides):
         merged = _laid_over(merged, _nested(key, value))
     try:
-        return Settings.model_validate(merged)
+        return _in_unity_catalog(Settings.model_validate(merged))
     except ValidationError as error:
         raise InputError(_one_line(error)) from None
 

@@ -133,7 +133,9 @@ class ModelSettings(Section):
     )
     batch_size: int = Field(64, ge=1, description="rows a model sees at once when it labels")
     threads: int = Field(1, ge=1, description="CPU threads of a labelling worker")
-    folder: str | None = Field(None, description="shared by all workers; null: beside the tables")
+    folder: str | None = Field(
+        None, description="models and checkpoints: a folder that all machines see, or a URI; null: beside the tables"
+    )
     share: bool = Field(False, description="copy pkg: and file: models to the shared folder, for other machines")
     training_threads: int = Field(2, ge=1, description="CPU threads of a training; fixed for equal sums")
 

@@ -28,7 +28,12 @@ def tables(root: Path) -> dict[str, Path]:
 
 def rows(path: Path) -> Counter[str]:
     """Return a table's rows as JSON with their counts; floats are rounded to 4 decimals."""
-    found = DeltaTable(str(path)).to_pyarrow_table().to_pylist()
+    return plain_rows(DeltaTable(str(path)))
+
+
+def plain_rows(table: DeltaTable) -> Counter[str]:
+    """Return an open table's rows as `rows` does."""
+    found = table.to_pyarrow_table().to_pylist()
     return Counter(json.dumps(_plain(row), sort_keys=True, default=str) for row in found)
 
 

@@ -17,6 +17,7 @@ from udfs.devices import set_threads, task_device
 from udfs.llm_requests import REQUEST, Answer, Generator, Request
 from udfs.llm_server import ServerGenerator
 from udfs.models.loader import SERVED
+from udfs.models.stores import fetched
 from udfs.predict import gathered
 
 SCHEMA = """
@@ -108,8 +109,8 @@ def _load(source: Source) -> Generator:
 
     set_threads(source.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    settings = source.settings
-    return LocalGenerator.load(source.model_path, settings.batch_size, settings.precision).to(task_device())
+    path, settings = str(fetched(source.model_path)), source.settings
+    return LocalGenerator.load(path, settings.batch_size, settings.precision).to(task_device())
 
 
 _local = lru_cache(maxsize=1)(_load)

@@ -52,6 +52,10 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.sql_shell import open_sql
 
         return open_sql(settings, options.execute, options.csv)
+    if options.command == "register":
+        from etl.cli.register import register
+
+        return register(settings, options.catalog)
     from etl.pipeline.planner import chosen
     from jobs import all_stages
 

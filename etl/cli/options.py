@@ -16,6 +16,7 @@ COMMANDS = {
     "status": "show each stage's last run",
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
+    "register": "write the names of tables and views into a cluster's catalog",
     "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
@@ -86,6 +87,7 @@ def _commands() -> argparse.ArgumentParser:
         "status": (_choice, _json, _common),
         "estimate": (_choice, _files, _common),
         "sql": (_sql, _common),
+        "register": (_register, _common),
         "reply": (_reply, _common),
         "chat": (_chat, _common),
         "restore-text": (_common,),
@@ -163,6 +165,10 @@ def _files(parser: argparse.ArgumentParser) -> None:
 def _sql(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-e", "--execute", metavar="SQL", help="run SQL statements, separated by ; and exit")
     parser.add_argument("--csv", action="store_true", help="with -e: print all rows as CSV")
+
+
+def _register(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--catalog", choices=("glue", "hive"), default="hive", help="kind of catalog (default hive)")
 
 
 def _reply(parser: argparse.ArgumentParser) -> None:

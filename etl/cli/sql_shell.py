@@ -36,7 +36,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
 
             lakehouse.register(all_views(settings.edos.taxonomy))
             for statement in sqlparse.split(statements, strip_semicolon=True):
-                _show(spark.sql(statement), as_csv)
+                _show(spark.sql(lakehouse.named(statement)), as_csv)
             return 0
         registered = lakehouse.catalog_statements(all_views(settings.edos.taxonomy))
     finally:
@@ -50,7 +50,9 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         command += ["--master", settings.spark.master] if settings.spark.master else []
         for key, value in spark_configuration(settings).items():
             command += ["--conf", f"{key}={value}"]
-        return subprocess.run(command, cwd=folder, env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}).returncode
+        # On a cluster, executors must be able to reach the driver.
+        local = {"SPARK_LOCAL_IP": "127.0.0.1"} if (settings.spark.master or "").startswith("local") else {}
+        return subprocess.run(command, cwd=folder, env={**os.environ, **local}).returncode
 
 
 def _show(result: DataFrame, as_csv: bool) -> None:

@@ -142,4 +142,4 @@ def source(run: StageRun, name: str) -> "Source":
     from udfs.generate import source_of
 
     model, compute = run.model(name), run.compute
-    return source_of(str(model.path), model.identity, run.settings.llm, compute.threads, compute.partitions)
+    return source_of(run.worker_path(model), model.identity, run.settings.llm, compute.threads, compute.partitions)

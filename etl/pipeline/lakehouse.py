@@ -10,7 +10,7 @@ from conf.settings import LakehouseSettings
 from etl.pipeline.delta_log import last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
-from etl.tables import TABLES, Table
+from etl.tables import NAMES, TABLES, Table
 from etl.tables.model import AND_ALSO
 
 # Readable by any Delta reader, and history kept long enough for resume to find the last data change.
@@ -39,6 +39,7 @@ class Lakehouse:
     def __init__(self, spark: SparkSession, settings: LakehouseSettings) -> None:
         self.spark = spark
         self.settings = settings
+        self.prefix = settings.schema_prefix if settings.catalog else ""
         self._identities: dict[str, str | None] = {}
 
     def path(self, table: Table) -> str:
@@ -48,14 +49,14 @@ class Lakehouse:
     def reference(self, table: Table) -> str:
         """Return the table's name in SQL."""
         if self.settings.catalog:
-            return f"`{self.settings.catalog}`.{table.name}"
+            return f"`{self.settings.catalog}`.{self.prefix}{table.name}"
         return f"delta.`{located(self.path(table))}`"
 
     def exists(self, table: Table) -> bool:
         from delta.tables import DeltaTable
 
         if self.settings.catalog:
-            return bool(self.spark.catalog.tableExists(f"{self.settings.catalog}.{table.name}"))
+            return bool(self.spark.catalog.tableExists(self.reference(table)))
         return DeltaTable.isDeltaTable(self.spark, located(self.path(table)))
 
     def ensure(self, table: Table) -> None:
@@ -63,8 +64,7 @@ class Lakehouse:
         if self.exists(table):
             return
         if self.settings.catalog:
-            schema = table.name.split(".")[0]
-            self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS `{self.settings.catalog}`.{schema}")
+            self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {self.reference(table).rpartition('.')[0]}")
         properties = dict(PROPERTIES)
         properties |= {f"delta.constraints.{name}": check for name, check in table.checks.items()}
         parts = f"PARTITIONED BY ({', '.join(table.partitioned_by)})" if table.partitioned_by else ""
@@ -122,7 +122,7 @@ class Lakehouse:
         from delta.tables import DeltaTable
 
         target = (
-            DeltaTable.forName(self.spark, f"{self.settings.catalog}.{table.name}")
+            DeltaTable.forName(self.spark, self.reference(table))
             if self.settings.catalog
             else DeltaTable.forPath(self.spark, located(self.path(table)))
         )
@@ -144,10 +144,9 @@ class Lakehouse:
     def _read_identity(self, table: Table) -> str | None:
         if not self.exists(table):
             return None
-        if not self.settings.catalog:
-            found = last_data_change(self.spark, located(self.path(table)), DATA_CHANGES)
-            if found is not None:
-                return f"{found[0]}:{found[1]}"
+        located_at = None if self.settings.catalog else located(self.path(table))
+        if located_at and (found := last_data_change(self.spark, located_at, DATA_CHANGES)) is not None:
+            return f"{found[0]}:{found[1]}"
         reference = self.reference(table)
         table_id = self.spark.sql(f"DESCRIBE DETAIL {reference}").select("id").first()[0]  # type: ignore[index]
         history = self.spark.sql(f"DESCRIBE HISTORY {reference}").select("version", "operation")
@@ -158,8 +157,8 @@ class Lakehouse:
         """Return the bytes of the table's present version; 0 where there is no table."""
         if not self.exists(table):
             return 0
-        row = self.spark.sql(f"DESCRIBE DETAIL {self.reference(table)}").select("sizeInBytes").first()
-        return int(row[0]) if row is not None else 0
+        detail = self.spark.sql(f"DESCRIBE DETAIL {self.reference(table)}")
+        return int(detail.select("sizeInBytes").first()[0])  # type: ignore[index]
 
     def commits(self, table: Table, run_id: str) -> list[dict[str, Any]]:
         """Return the lineage of the table's commits by one run."""
@@ -176,7 +175,7 @@ class Lakehouse:
         """
         if self.settings.catalog:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
-        elif self.spark.conf.get("spark.sql.catalogImplementation", "") == "in-memory":
+        elif self.spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
             # Definitions of this session alone: another lakehouse's may stand under our names.
             for name in self._registered() & set(TABLES):
                 self.spark.sql(f"DROP TABLE {name}")
@@ -195,7 +194,7 @@ class Lakehouse:
         """Return the SQL that registers tables and views in an in-memory metastore."""
         present = [table for table in tables if self.exists(table)]
         schemas = dict.fromkeys(name.split(".")[0] for name in (*(table.name for table in present), *views))
-        statements = [f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas]
+        statements = [f"CREATE SCHEMA IF NOT EXISTS {self.prefix}{schema}" for schema in schemas]
         if not self.settings.catalog:
             statements += [
                 f"CREATE TABLE IF NOT EXISTS {table.name} USING delta LOCATION {_text(located(self.path(table)))}"
@@ -208,7 +207,11 @@ class Lakehouse:
                 statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {_text(comment)} AS {AND_ALSO.join(parts)}")
             else:
                 absent.add(name)
-        return statements
+        return list(map(self.named, statements))
+
+    def named(self, sql: str) -> str:
+        """Return SQL, or one name, with ``lakehouse.schema_prefix`` before the names of tables and views."""
+        return NAMES.sub(rf"{self.prefix}\1", sql) if self.prefix else sql
 
     def _writer(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> Any:
         selected = rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema])
@@ -216,7 +219,7 @@ class Lakehouse:
 
     def _save(self, table: Table, writer: Any) -> None:
         if self.settings.catalog:
-            writer.saveAsTable(f"{self.settings.catalog}.{table.name}")
+            writer.saveAsTable(self.reference(table))
         else:
             writer.save(located(self.path(table)))
         self._identities.pop(table.name, None)

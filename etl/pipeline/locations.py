@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Protocol
 
-from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
+from udfs.models.stores import is_store, local_cache
 
 
 class Stored(Protocol):
@@ -26,19 +26,16 @@ def tracking_uri(settings: Stored) -> str | None:
 
 
 def model_folder(settings: Settings) -> str:
-    """Return the folder of resolved models, which the driver and every worker see under the same path.
+    """Return the folder of resolved models: one that all machines see, or the driver's own beside an object store."""
+    return model_places(settings)[0]
 
-    Raises:
-        InputError: the tables are in an object store and ``models.folder`` is not set.
-    """
-    root = settings.lakehouse.root
-    if settings.models.folder is not None:
-        return settings.models.folder
-    if root.startswith("dbfs:/"):
-        return f"/dbfs/{root[6:]}/_models"
-    if "://" in root:
-        raise InputError(f"models cannot be read from {root}: set models.folder to a folder all workers share")
-    return f"{root}/_models"
+
+def model_places(settings: Settings) -> tuple[str, str | None]:
+    """Return `model_folder`, and the place of models and checkpoints in an object store where they are in one."""
+    root = settings.lakehouse.root.rstrip("/")
+    beside = f"/dbfs/{root[6:]}/_models" if root.startswith("dbfs:/") else f"{root}/_models"
+    place = (settings.models.folder or beside).rstrip("/")
+    return (str(local_cache()), place) if is_store(place) else (place, None)
 
 
 def _local_root(settings: Stored) -> Path | None:

@@ -12,7 +12,7 @@ from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.ledger import Ledger
 from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
-from etl.pipeline.locations import model_folder
+from etl.pipeline.locations import model_folder, tracking_uri
 from etl.pipeline.stages import REGISTRY, Model, Stage, setting
 from etl.tables import Table
 from etl.tables.ops import QUARANTINE
@@ -143,19 +143,12 @@ class PipelineContext:
         Raises:
             InputError: it is not there.
         """
-        from etl.pipeline.locations import tracking_uri
-
         settings = self.settings
         uri = setting(settings, f"models.{model.name}")
         if uri is None:
             return ResolvedModel(Path(), NO_MODEL)
-        return resolve(
-            uri,
-            Path(self.model_folder),
-            tracking_uri(settings),
-            share=settings.models.share,
-            registry_uri=settings.mlflow.registry_uri,
-        )
+        share, registry = settings.models.share, settings.mlflow.registry_uri
+        return resolve(uri, Path(self.model_folder), tracking_uri(settings), share, registry)
 
     def is_given(self, stage: Stage) -> str | None:
         """Return the URI that replaces a stage's training (``none`` for null); None if it trains."""
@@ -230,8 +223,8 @@ class PipelineContext:
         if isinstance(stage.writes, Model):
             try:
                 self.resolve(stage.writes)
-            except InputError:
-                return "its model is not in the registry"
+            except InputError as error:
+                return f"its model is not there: {error}"
             return None
         assert stage.writes is not None
         if self.lakehouse.identity(stage.writes) is None:

@@ -12,6 +12,7 @@ from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
 from etl.pipeline.ledger import Balance
 from etl.pipeline.lineage import StageEvent, package_version
+from etl.pipeline.locations import model_places
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.progress import Progress
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
@@ -60,6 +61,7 @@ class _Runner:
         self.stage_run = StageRun(
             stage.visible(context.settings), plan.models, context.spark, context.model_folder,
             Compute.of(context.settings, context.spark), Tracking.of(context.settings), progress.say, plan.inputs,
+            model_places(context.settings)[1],
         )  # fmt: skip
         self.frames = [context.lakehouse.read(table) for table in stage.reads]
 

@@ -1,7 +1,9 @@
 """Create the Spark session of a run from its settings."""
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,12 +119,8 @@ def _ship_packages(session: SparkSession) -> None:
 
     An installed wheel and ``--py-files`` reach the workers by themselves.
     """
-    import shutil
-    import tempfile
-
     root = Path(__file__).resolve().parents[2]
-    local = str(session.sparkContext.master).startswith("local")
-    if local or not (root / "pyproject.toml").is_file():
+    if str(session.sparkContext.master).startswith("local") or not (root / "pyproject.toml").is_file():
         return
     folder = Path(tempfile.mkdtemp(prefix="edos-lakehouse-"))
     for package in ("conf", "etl", "jobs", "udfs"):

@@ -9,6 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
+from udfs.models.loader import NO_MODEL, SERVED
+from udfs.models.stores import folder_name, put
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class StageRun:
         compute: how models are called and trained.
         tracking: where the tables are, where runs are tracked and models registered.
         say: prints a line of progress.
+        store: the place in an object store where executors find them, and trainings their checkpoints, or None.
         inputs: the versions of the tables it reads, by name.
     """
 
@@ -72,6 +75,7 @@ class StageRun:
     tracking: Tracking
     say: Callable[[str], None] = print
     inputs: Mapping[str, str] = field(default_factory=dict)
+    store: str | None = None
 
     @property
     def lakehouse(self) -> LakehouseSettings:
@@ -80,8 +84,6 @@ class StageRun:
 
     def has_model(self, name: str) -> bool:
         """Whether there is such a model: ``models.<name>: null`` leaves it out."""
-        from udfs.models.loader import NO_MODEL
-
         return bool(self.models[name].identity != NO_MODEL)
 
     def model(self, name: str) -> Any:
@@ -102,7 +104,7 @@ class StageRun:
         """Return the keyword arguments with which the functions of ``udfs.predict`` load and call a model."""
         model = self.model(name)
         called = {name: getattr(self.compute, name) for name in ("threads", "batch_size", "partitions")}
-        return {"model_path": str(model.path), "identity": model.identity, **called}
+        return {"model_path": self.worker_path(model), "identity": model.identity, **called}
 
     def resolved(self, uri: str) -> Any:
         """Return the model at a URI that is no stage's output: an encoder or a language model to start from.
@@ -113,3 +115,10 @@ class StageRun:
         from udfs.models.loader import resolve
 
         return resolve(uri, Path(self.folder), share=self.compute.share)
+
+    def worker_path(self, model: Any) -> str:
+        """Return where executors find a resolved model, for `udfs.models.stores.fetched`; it is put there first."""
+        local = str(self.spark.sparkContext.master).startswith("local")
+        if self.store is None or local or model.identity.startswith(SERVED):
+            return str(model.path)
+        return put(model.path, f"{self.store}/copies/{folder_name(model.identity)}")

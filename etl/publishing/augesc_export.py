@@ -44,7 +44,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
         settings.formats, settings.conversations_per_file, what="conversations",
     )  # fmt: skip
     lakehouse.register(all_views(load_taxonomy("edos")))
-    views = rows_of(run.spark, ("augesc_table_1", "augesc_table_2"))
+    views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2"))
     folders.write_text(f"{folder}/{CARD}", augesc_card(settings.name, manifest.rows, settings.formats, views))
     return folder
 

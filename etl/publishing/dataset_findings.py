@@ -47,7 +47,7 @@ def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIE
         "chosen": f"top {edos.top_n:,} by {edos.dialogue_confidence} weak confidence",
     }
     return Findings(
-        views=rows_of(spark, views),
+        views=rows_of(lakehouse, views),
         classifier=held_out_figures(settings, models[0]) if len(models) == 1 else {},
         made_with=made_with,
         silence_seconds=settings.subtitles.silence_seconds,
@@ -68,7 +68,7 @@ def findings_of(
     """
     lakehouse = registered(spark, settings)
     facts = {"pipeline": f"edos-lakehouse {package_version()}", **versions(lakehouse, tables), **made_with}
-    return Findings(views=rows_of(spark, views), made_with=facts)
+    return Findings(views=rows_of(lakehouse, views), made_with=facts)
 
 
 def registered(spark: SparkSession, settings: LakehouseSettings, taxonomy: Taxonomy | None = None) -> Lakehouse:
@@ -83,11 +83,11 @@ def versions(lakehouse: Lakehouse, tables: Iterable[Table]) -> dict[str, str]:
     return {f"version of {table.name}": lakehouse.identity(table) or "not there" for table in tables}
 
 
-def rows_of(spark: SparkSession, views: Iterable[str]) -> dict[str, Rows]:
+def rows_of(lakehouse: Lakehouse, views: Iterable[str]) -> dict[str, Rows]:
     """Return the rows of small views by name."""
     found: dict[str, Rows] = {}
     for view in views:
-        name = f"analysis.{view}"
+        spark, name = lakehouse.spark, lakehouse.named(f"analysis.{view}")
         found[view] = [row.asDict() for row in spark.table(name).collect()] if spark.catalog.tableExists(name) else []
     return found
 

@@ -25,10 +25,12 @@ def describe(run: StageRun) -> None:
     _title("Rows by stage")
     _table(
         spark.sql(
-            "SELECT stage, unit, rows_in AS `in`, rows_out AS `out`, rows_dropped AS dropped, rows_quarantined AS "
-            "quarantined FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY started DESC) AS age "
-            "FROM ops.stage_runs WHERE event = 'done' AND rows_in IS NOT NULL) WHERE age = 1 "
-            "ORDER BY started"
+            lakehouse.named(
+                "SELECT stage, unit, rows_in AS `in`, rows_out AS `out`, rows_dropped AS dropped, rows_quarantined AS "
+                "quarantined FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY started DESC) AS age "
+                "FROM ops.stage_runs WHERE event = 'done' AND rows_in IS NOT NULL) WHERE age = 1 "
+                "ORDER BY started"
+            )
         )
     )
     for title, view in (
@@ -37,9 +39,9 @@ def describe(run: StageRun) -> None:
         ("Table 9 of the EDOS paper", "edos_table_9"),
     ):
         _title(title)
-        _table(spark.table(f"analysis.{view}"))
+        _table(spark.table(lakehouse.named(f"analysis.{view}")))
     _title("Dialogues from the finished data set")
-    for dialogue in _examples(spark.table("edos.dialogues")):
+    for dialogue in _examples(spark.table(lakehouse.named("edos.dialogues"))):
         print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")
         for turn in dialogue.turns:
             said = textwrap.shorten(turn.text, WIDTH - 24, placeholder=" ...")

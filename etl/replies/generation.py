@@ -59,7 +59,7 @@ def _of_each_generator(requests: DataFrame, run: StageRun, answer: Callable[...,
     parts = [
         answer(
             requests.where(F.col("generator") == regime.generator),
-            model_path=str(run.models[regime.model].path),
+            model_path=run.worker_path(run.models[regime.model]),
             **arguments,
         )
         for regime in ALL

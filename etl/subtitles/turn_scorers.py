@@ -9,8 +9,6 @@ import pyarrow as pa
 from etl.subtitles.turn_features import LemmaTable, PairContext
 from etl.subtitles.turn_scoring import PairScorer
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter
-from udfs.models.classifiers.turn_pair_classifier import SentencePair, TurnPairClassifier
-from udfs.predict import worker_model
 
 
 @dataclass(frozen=True)
@@ -22,6 +20,9 @@ class EncoderScorer:
     threads: int
 
     def __call__(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
+        from udfs.models.classifiers.turn_pair_classifier import SentencePair, TurnPairClassifier
+        from udfs.predict import worker_model
+
         model = worker_model(self.path, TurnPairClassifier.load, self.threads)
         sentences, shared = texts.to_pylist(), {1: True, 0: False}
         pairs = [
@@ -31,18 +32,23 @@ class EncoderScorer:
         return model.margins(pairs, self.batch_size)
 
 
-def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int) -> PairScorer:
+def turn_scorer(
+    folder: Path, table: LemmaTable, batch_size: int, threads: int, path: str | None = None
+) -> PairScorer:  # fmt: skip
     """Return the scorer of the model in a folder: the SVM, or the encoder that reads both sentences.
 
     Args:
         folder: the folder that ``train_turn_segmenter`` wrote.
         table: lemmas for the SVM.
         batch_size, threads: see :class:`EncoderScorer`.
+        path: where workers find the folder, if not under its own path.
 
     Raises:
         InputError: The folder has neither kind of model.
     """
     if (folder / "head.json").is_file():
+        from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
+
         TurnPairClassifier.load(folder)  # raises here, not in a worker, if the model cannot be read
-        return EncoderScorer(str(folder), batch_size, threads)
+        return EncoderScorer(path or str(folder), batch_size, threads)
     return SvmScorer(TurnSegmenter.load(folder), table)

@@ -12,8 +12,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
 
 from conf.errors import InputError
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable, PairContext, feature_value, margins, pair_features
@@ -62,6 +60,8 @@ class TurnSegmenter:
 
     def save(self, folder: Path) -> None:
         """Write ``segmenter.json`` and ``weights.safetensors`` (int32 bucket, float64 weight; without zeros)."""
+        from safetensors.numpy import save_file
+
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "segmenter.json").write_bytes(self._header)
         used = np.flatnonzero(self.weights)
@@ -76,6 +76,9 @@ class TurnSegmenter:
         Raises:
             InputError: A file is missing or has another format.
         """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
         try:
             about = json.loads((folder / "segmenter.json").read_bytes())
             table = load_file(folder / "weights.safetensors")

@@ -1,5 +1,7 @@
 """The table registry: every Delta table of the lakehouse, its columns, its key and its last-net CHECKs."""
 
+import re
+
 from etl.tables import (
     augesc,
     augesc_evaluation,
@@ -23,4 +25,7 @@ TABLES: dict[str, Table] = {
     table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)
 }
 
-__all__ = ["TABLES", "Table"]
+NAMES = re.compile(rf"(?<![\w.`'])({'|'.join(map(re.escape, TABLES))}|analysis\.[a-z]\w*|llm\.generations)\b(?!\.)")
+"""Names of tables and views in SQL."""
+
+__all__ = ["NAMES", "TABLES", "Table"]

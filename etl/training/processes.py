@@ -14,9 +14,20 @@ from pathlib import Path
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
-from etl.training.loop.process_job import START, TrainingJob, failure, finished, read_result, read_updates
+from etl.training.loop.process_job import (
+    GIVEN,
+    START,
+    TrainingJob,
+    collect,
+    failure,
+    finished,
+    read_result,
+    read_updates,
+)
 from etl.training.loop.reproducible import reproducible
 from etl.training.loop.train import TrainingContext, encoded
+from udfs.models.loader import ResolvedModel, folder_digest
+from udfs.models.stores import delete, is_store, put
 from udfs.models.trainable import TrainableModel, TrainingResult, TrainingRows
 
 PACKAGES = ("conf", "etl", "udfs")
@@ -33,9 +44,9 @@ def train_in_processes(
 ) -> TrainingResult:
     """Train a model in ``training.processes`` processes, on the driver of a local session or in Spark tasks.
 
-    Rows, initial model and result are files under ``run.folder``, which all machines share. The processes use neither
-    Spark nor MLflow. The callbacks for epochs and updates are called at the end. Arguments and errors are those of
-    `train_model`.
+    Rows, initial model and result are files under ``run.folder``, which all machines share, or under ``run.store``,
+    which they copy from and to. The processes use neither Spark nor MLflow. The callbacks for epochs and updates are
+    called at the end. Arguments and errors are those of `train_model`.
 
     Raises:
         InputError: the cluster cannot run it, or the rows are bad.
@@ -44,9 +55,16 @@ def train_in_processes(
     with _shared_folder(Path(run.folder).resolve()) as folder:
         with reproducible(options):
             model = start().to("cpu")  # the processes may need the GPU
-        path, load_options = model.stored() or (model.save(folder / START), {})
-        checkpoints = str(context.checkpoints.resolve()) if context.checkpoints is not None else None
-        job = TrainingJob(model.kind, str(path), options, checkpoints, load_options)
+        stored, load_options = model.stored() or (None, {})
+        start_path = str(stored) if stored is not None else START
+        if stored is None:
+            model.save(folder / START)
+        elif run.store is not None:
+            start_path = run.worker_path(ResolvedModel(Path(stored), f"start#sha256:{folder_digest(Path(stored))}"))
+        checkpoints = str(context.checkpoints) if context.checkpoints is not None else None
+        if checkpoints is not None and not is_store(checkpoints):
+            checkpoints = str(Path(checkpoints).resolve())
+        job = TrainingJob(model.kind, start_path, options, checkpoints, load_options)
         job.write(encoded(model, rows), folder)
         run_processes(run, options.device, folder)
         result = read_result(folder, options)
@@ -62,10 +80,11 @@ def train_in_processes(
 
 
 def run_processes(run: StageRun, device: str, folder: Path) -> None:
-    """Run the training that is described in a folder shared by all machines.
+    """Run the training that is described in a folder, which is copied through ``run.store`` if there is one.
 
     Args:
         device: ``auto``, ``cpu`` or ``cuda``.
+        folder: with the job; the result is written to it.
 
     Raises:
         InputError: the cluster cannot run it, or the rows are bad.
@@ -79,14 +98,17 @@ def run_processes(run: StageRun, device: str, folder: Path) -> None:
         refuse_unfit_cluster(run.spark.conf.get, processes, device, context.defaultParallelism)
     # On one machine the processes choose their GPUs without Spark.
     use_gpu = not local and device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
-    packages = write_packages(folder / "packages.zip")
+    packages = write_packages(folder / "packages.zip").read_bytes()
     run.say(f"training in {processes} processes")
-    try:
-        TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(_process_main(str(packages), str(folder)))
-    except Exception as error:
-        if not finished(folder):
-            raise failure(folder) from error
-        run.say("a process failed after the training was finished: its result is valid")
+    with _seen_by_all(run, folder, local) as place:
+        try:
+            TorchDistributor(processes, local_mode=local, use_gpu=use_gpu).run(_process_main(packages, place))
+        except Exception as error:
+            collect(place, folder)
+            if not finished(folder):
+                raise failure(folder) from error
+            run.say("a process failed after the training was finished: its result is valid")
+        collect(place, folder)
 
 
 def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int, device: str, slots: int) -> None:
@@ -130,18 +152,36 @@ def _add_folder(out: zipfile.ZipFile, name: str, folder: Traversable) -> None:
             _add_folder(out, f"{name}/{member.name}", member)
 
 
-def _process_main(packages: str, folder: str) -> Callable[[], None]:
-    """Return the main function of each process; a local function is pickled by value, so it needs no packages."""
+def _process_main(packages: bytes, place: str) -> Callable[[], None]:
+    """Return the main function of each process; it is pickled by value, with this project's packages as a zip."""
 
     def train() -> None:
         import importlib
         import sys
+        import tempfile
         from pathlib import Path
 
-        sys.path.insert(0, packages)
-        importlib.import_module("etl.training.loop.process_job").train_in_this_process(Path(folder))
+        with tempfile.TemporaryDirectory() as scratch:
+            archive = Path(scratch, "packages.zip")
+            archive.write_bytes(packages)
+            sys.path.insert(0, str(archive))
+            importlib.import_module("etl.training.loop.process_job").train_at(place)
 
     return train
+
+
+@contextmanager
+def _seen_by_all(run: StageRun, folder: Path, local: bool) -> Iterator[str]:
+    """Yield the folder's path, or a copy's place in the object store, which is deleted after."""
+    if run.store is None or local:
+        yield str(folder)
+        return
+    place = f"{run.store}/trainings/{folder.name}"
+    put(folder, f"{place}/{GIVEN}")
+    try:
+        yield place
+    finally:
+        delete(place)
 
 
 @contextmanager

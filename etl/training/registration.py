@@ -8,17 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import setting
 from etl.tables.outcome import Trained
-from etl.training.loop.train import TrainingContext, train_model
 from etl.training.registry import model_store
 from etl.training.tracking import CHAMPION, Candidate, Promotion, TrackedRun, promote_if_better, tracked_run
 from udfs.models.loader import ResolvedModel, resolve
-from udfs.models.trainable import EpochMetrics, TrainableModel, TrainingResult, TrainingRows
+
+if TYPE_CHECKING:
+    from etl.training.loop.train import TrainingContext
+    from udfs.models.trainable import EpochMetrics, TrainableModel, TrainingResult, TrainingRows
 
 LeftOut = tuple[str, str, str, str, int]
 
@@ -38,7 +40,7 @@ class HeldOutTest(ABC):
         """Return a digest of the held-out rows."""
 
     @abstractmethod
-    def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
+    def measure(self, tracked: TrackedRun, result: "TrainingResult") -> dict[str, float]:
         """Evaluate the new model, log the results, and return metrics, `metric` among them."""
 
     @abstractmethod
@@ -69,18 +71,18 @@ class Recipe:
 
     name: str
     stage: str
-    model: type[TrainableModel]
+    model: "type[TrainableModel]"
     options: TrainingOptions
-    start: Callable[[], TrainableModel]
+    start: "Callable[[], TrainableModel]"
     starts_from: str
-    rows: TrainingRows
+    rows: "TrainingRows"
     test: HeldOutTest
     rows_out: int
     left_out: Sequence[LeftOut] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
-    finish: Callable[[TrainingResult], TrainingResult] = lambda result: result
-    derive: Callable[[EpochMetrics], Mapping[str, float]] = lambda epoch: {}
+    finish: "Callable[[TrainingResult], TrainingResult]" = lambda result: result
+    derive: "Callable[[EpochMetrics], Mapping[str, float]]" = lambda epoch: {}
 
 
 def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
@@ -88,6 +90,8 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
 
     A killed training resumes after its last complete epoch, and its run is closed.
     """
+    from etl.training.loop.train import train_model
+
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
     tags = {**training_tags(run, recipe.stage, recipe.name), **recipe.tags}
     with (
@@ -101,6 +105,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         tracked.log_history(result)
         figures = recipe.test.measure(tracked, result)
         source = tracked.log_model(result.path, recipe.model.kind)
+        make_room(run, recipe.name)
         version = tracked.register(recipe.name, source, {"kind": recipe.model.kind})
     score = figures[recipe.test.metric]
     candidate = Candidate(recipe.name, version, recipe.test.metric, score, recipe.test.digest(), recipe.test.lower)
@@ -121,6 +126,13 @@ def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]
     return resolve(uri, folder, store.tracking_uri, registry_uri=store.registry_uri), promotion
 
 
+def make_room(run: StageRun, name: str) -> None:
+    """Create the schema of a registered model with a three-part name (Unity Catalog)."""
+    if name.count(".") == 2:
+        catalog, schema, _ = name.split(".")
+        run.spark.sql(f"CREATE SCHEMA IF NOT EXISTS `{catalog}`.`{schema}`")
+
+
 def options_of(run: StageRun, model: str) -> Any:
     """Return the options ``training.<model>``, with the threads of ``models.training_threads`` by default."""
     options = setting(run.settings, f"training.{model}")
@@ -128,22 +140,29 @@ def options_of(run: StageRun, model: str) -> Any:
     return options.model_copy(update={"threads": threads})
 
 
-def training_context(run: StageRun, tracked: TrackedRun, name: str) -> TrainingContext:
+def training_context(run: StageRun, tracked: TrackedRun, name: str) -> "TrainingContext":
     """Return a training's checkpoint folder, its callbacks, and its ``training.processes``."""
+    from etl.training.loop.train import TrainingContext
+
     elsewhere = None
     if run.compute.processes > 1:
         from etl.training.processes import train_in_processes
 
         elsewhere = partial(train_in_processes, run)
     return TrainingContext(
-        checkpoints=Path(run.folder).resolve() / "checkpoints" / name, on_epoch=tracked.on_epoch,
+        checkpoints=f"{shared_place(run)}/checkpoints/{name}", on_epoch=tracked.on_epoch,
         on_update=tracked.updates.__setitem__, say=run.say, elsewhere=elsewhere,
     )  # fmt: skip
 
 
+def shared_place(run: StageRun) -> str:
+    """Return the folder, or place in an object store, of models and checkpoints, which all machines see."""
+    return run.store or str(Path(run.folder).resolve())
+
+
 def training_tags(run: StageRun, stage: str, name: str) -> dict[str, str]:
     """Return a training's tags; the tag ``training`` is the same when it is restarted after a kill."""
-    training = hashlib.sha256(f"{Path(run.folder).resolve()}\n{stage}\n{name}".encode()).hexdigest()[:16]
+    training = hashlib.sha256(f"{shared_place(run)}\n{stage}\n{name}".encode()).hexdigest()[:16]
     return {"stage": stage, "training": training, **data_tags(run)}
 
 

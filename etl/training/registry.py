@@ -1,19 +1,31 @@
 """The MLflow store of a lakehouse, and the metrics of its registered models."""
 
+import os
 import re
 from typing import TYPE_CHECKING
 
+from conf.errors import InputError
 from etl.pipeline.locations import Stored, _local_root, tracking_uri
+from udfs.models.stores import is_store
 
 if TYPE_CHECKING:
     from etl.training.tracking import Store
 
 
 def model_store(settings: Stored) -> "Store":
-    """Return the store that trainings log to; by default its artifacts are beside local tables."""
+    """Return the store that trainings log to; by default its artifacts are beside local tables.
+
+    Raises:
+        InputError: the tables are in an object store, and no MLflow server is named.
+    """
     from etl.training.tracking import Store
 
     root, artifacts = _local_root(settings), None
+    nowhere = settings.mlflow.tracking_uri is None and not os.environ.get("MLFLOW_TRACKING_URI")
+    if nowhere and is_store(settings.lakehouse.root):
+        raise InputError(
+            f"mlflow.tracking_uri is null and the tables are in {settings.lakehouse.root}: name an MLflow server"
+        )
     if settings.mlflow.tracking_uri is None and root is not None:
         root.mkdir(parents=True, exist_ok=True)
         artifacts = str(root / "_mlflow")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
@@ -23,8 +23,10 @@ from mlflow.types.schema import Array
 from conf.errors import InputError
 from udfs.models.loader import resolve
 from udfs.models.mlflow_client import client_of
-from udfs.models.pictures import Chart, loss_curve, update_curve
-from udfs.models.trainable import EpochMetrics, TrainingResult
+
+if TYPE_CHECKING:
+    from udfs.models.pictures import Chart
+    from udfs.models.trainable import EpochMetrics, TrainingResult
 
 CHAMPION = "champion"
 MODEL = "model"
@@ -92,7 +94,7 @@ class TrackedRun:
         self.updates: dict[int, float] = {}
         self._logged: set[int] = set()
 
-    def on_epoch(self, epoch: EpochMetrics) -> None:
+    def on_epoch(self, epoch: "EpochMetrics") -> None:
         """Log one epoch; a callback of the training loop."""
         self._logged.add(epoch.epoch)
         for name, value in {**epoch.flat(), **self.derive(epoch)}.items():
@@ -104,8 +106,10 @@ class TrackedRun:
         rows = [Metric(f"{prefix}{name}", float(value), 0, 0) for name, value in metrics.items()]
         self.client.log_batch(self.run_id, metrics=rows)
 
-    def log_history(self, result: TrainingResult) -> None:
+    def log_history(self, result: "TrainingResult") -> None:
         """Log the best epoch, its validation metrics, seconds, hardware, the loss curve, and epochs not yet logged."""
+        from udfs.models.pictures import loss_curve
+
         for epoch in result.history:
             if epoch.epoch not in self._logged:  # from before an interruption
                 self.on_epoch(epoch)
@@ -117,6 +121,8 @@ class TrackedRun:
 
     def log_updates(self) -> None:
         """Log the mean loss of each update, as a metric by step and as a chart."""
+        from udfs.models.pictures import update_curve
+
         rows = [Metric("update_loss", loss, 0, number) for number, loss in self.updates.items()]
         for start in range(0, len(rows), MOST_METRICS):
             self.client.log_batch(self.run_id, metrics=rows[start : start + MOST_METRICS])
@@ -127,7 +133,7 @@ class TrackedRun:
         self._log_csv([list(per_class[0]), *(list(row.values()) for row in per_class)], f"{prefix}per_class.csv")
         self.client.log_dict(self.run_id, {"classes": [dict(row) for row in per_class]}, f"{prefix}per_class.json")
 
-    def log_chart(self, chart: Chart, prefix: str = "") -> None:
+    def log_chart(self, chart: "Chart", prefix: str = "") -> None:
         """Log a chart as CSV and PNG."""
         self._log_csv(chart.rows, f"{prefix}{chart.name}.csv")
         self.client.log_figure(self.run_id, chart.figure, f"{prefix}{chart.name}.png")
@@ -153,7 +159,7 @@ class TrackedRun:
         try:
             self.client.create_registered_model(name)
         except (MlflowException, RestException) as error:
-            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            if error.error_code not in ("RESOURCE_ALREADY_EXISTS", "ALREADY_EXISTS"):  # the latter: Unity Catalog
                 raise
         version = self.client.create_model_version(name, source, run_id=self.run_id, tags=dict(tags or {}))
         return str(version.version)

@@ -45,5 +45,6 @@ def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: Sta
     from etl.subtitles.turn_scorers import turn_scorer
 
     model, compute = run.models["turn_segmenter"], run.compute
-    scorer = turn_scorer(model.path, turn_segmenter.lemma_table(lemmas), compute.batch_size, compute.threads)
+    table, path = turn_segmenter.lemma_table(lemmas), run.worker_path(model)
+    scorer = turn_scorer(model.path, table, compute.batch_size, compute.threads, path)
     return turn_scoring.score_turns(chosen, scorer, model.identity)

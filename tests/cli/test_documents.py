@@ -5,17 +5,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 
 from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
-from etl.cli import documents, reference
-from etl.cli.documents import databricks_job, databricks_yaml, generated, outdated, write
-from etl.cli.options import parsed
+from etl.cli import reference
+from etl.cli.documents import generated, outdated, write
 from etl.cli.pipeline_picture import THEMES, arrows, chapters, pipeline_svg, places
 from etl.cli.setting_texts import leaves, shown
-from etl.pipeline.planner import feeds
 from etl.tables import TABLES
 from jobs import all_stages
 
@@ -126,26 +123,3 @@ def test_chapters_stand_right_of_those_they_read_and_arrows_skip_none() -> None:
         assert arrows(members), group
         for first, second in arrows(members):
             assert placed[first][0] == placed[second][0] - 1
-
-
-def test_the_databricks_job_keeps_the_order_of_the_stages() -> None:
-    stages = [stage for stage in all_stages() if not stage.manual]
-    tasks = yaml.safe_load(databricks_yaml(stages))["resources"]["jobs"]["edos_lakehouse"]["tasks"]
-    assert tasks == databricks_job(stages)["tasks"]
-    assert [task["task_key"] for task in tasks] == [stage.name for stage in stages]
-    seen: set[str] = set()
-    for task, stage in zip(tasks, stages, strict=True):
-        after = {needed["task_key"] for needed in task.get("depends_on", [])}
-        assert after == {first.name for first in stages if feeds(first, stage)}
-        assert after <= seen
-        seen.add(stage.name)
-        options = parsed(task["python_wheel_task"]["parameters"])
-        assert (options.command, options.profile) == (stage.name, "databricks")
-        assert task["job_cluster_key"] == "stages"
-
-
-def test_the_bundle_names_no_host_and_its_entry_point_exists() -> None:
-    text = (ROOT / "databricks.yml").read_text("utf-8")
-    assert "host" not in text and "http" not in text and str(ROOT) not in text
-    project = (ROOT / "pyproject.toml").read_text("utf-8")
-    assert f'\n{documents.PACKAGE} = "' in project.partition("[project.scripts]")[2]

@@ -2,11 +2,10 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from etl.training.loop.checkpoints import Checkpoints
-from etl.training.loop.process_job import train_in_this_process
+from etl.training.loop.process_job import train_at
 
 
 def killed_after(epoch: int, save: Callable[..., None]) -> Callable[..., None]:
@@ -21,4 +20,4 @@ def killed_after(epoch: int, save: Callable[..., None]) -> Callable[..., None]:
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         Checkpoints.save = killed_after(int(sys.argv[2]), Checkpoints.save)  # type: ignore[method-assign]
-    train_in_this_process(Path(sys.argv[1]))
+    train_at(sys.argv[1])

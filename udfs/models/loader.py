@@ -16,6 +16,7 @@ from typing import TypeVar
 from conf.errors import InputError
 from udfs.models.folders import filling
 from udfs.models.parts import part_names, unpack_parts
+from udfs.models.stores import fetched
 
 SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS or openai:NAME"
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
@@ -88,8 +89,8 @@ def resolve(
 
 @lru_cache(maxsize=4)
 def load_once(path: str, loader: Callable[[str], Model]) -> Model:
-    """Return `loader(path)`, cached for the life of the Python worker."""
-    return loader(path)
+    """Return `loader(path)`, cached for the life of the Python worker; a store's path gives this machine's copy."""
+    return loader(str(fetched(path)))
 
 
 def folder_digest(folder: Path) -> str:
@@ -214,9 +215,11 @@ def _from_registry(
     match = re.fullmatch(r"/([^/@]+)(?:@([^/@]+)|/(\d+))", name)
     if match is None:
         raise InputError(f"model {uri!r}: use models:/NAME@ALIAS or models:/NAME/VERSION")
-    from mlflow.artifacts import download_artifacts
-    from mlflow.exceptions import MlflowException
-
+    try:
+        from mlflow.artifacts import download_artifacts
+        from mlflow.exceptions import MlflowException
+    except ModuleNotFoundError as error:
+        raise InputError(f"model {uri}: {error.name} is not installed: pip install mlflow") from None
     from udfs.models.mlflow_client import client_of, mlflow_uris
 
     model, alias, number = match.groups()

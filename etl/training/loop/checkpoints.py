@@ -3,7 +3,9 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor, distribute_tensor
 
+from conf.errors import InputError
 from conf.training_options import TrainingOptions
 from udfs.models.folders import filling
+from udfs.models.stores import delete, folders_in, get, is_store, put
 from udfs.models.trainable import EncodedRows, TrainableModel
 
 COURSE = "course.json"
@@ -107,37 +111,68 @@ class Checkpoints:
     """A folder with the newest checkpoint of a training.
 
     Args:
-        folder: readable by all processes of the training.
+        place: readable by all processes of the training; a folder, or a place in an object store.
         training: digest of the training; checkpoints with another digest are ignored.
     """
 
-    def __init__(self, folder: Path, training: str) -> None:
-        self.folder, self.training = folder, training
+    def __init__(self, place: Path | str, training: str) -> None:
+        self.place, self.training = str(place), training
+        self.stored = is_store(self.place)
 
     def save(self, epoch: int, parts: Parts, course: Mapping[str, Any]) -> None:
         """Write the state after `epoch`, and delete older checkpoints; `course` must be JSON-serializable."""
-        with filling(self.folder / f"epoch-{epoch:05d}") as scratch:
+        with self._new(f"epoch-{epoch:05d}") as scratch:
             for name, tensors in parts.items():
                 save_file(dict(tensors), scratch / f"{name}.safetensors")
             state = {"training": self.training, "epoch": epoch, "parts": list(parts), **course}
             (scratch / COURSE).write_text(json.dumps(state), encoding="utf-8")
         for older in self._kept()[:-1]:
-            shutil.rmtree(older, ignore_errors=True)
+            self._delete(f"{self.place}/{older}")
 
     def newest(self) -> tuple[dict[str, Any], Parts] | None:
         """Return the newest course and its tensors; None where this training has no readable checkpoint."""
-        for folder in reversed(self._kept()):
+        for name in reversed(self._kept()):
             try:
-                course = json.loads((folder / COURSE).read_text(encoding="utf-8"))
-                if course["training"] == self.training:
-                    return course, {name: load_file(folder / f"{name}.safetensors") for name in course["parts"]}
-            except (OSError, ValueError, KeyError, SafetensorError):
+                with self._local(name) as folder:
+                    course = json.loads((folder / COURSE).read_text(encoding="utf-8"))
+                    if course["training"] == self.training:
+                        return course, {part: load_file(folder / f"{part}.safetensors") for part in course["parts"]}
+            except (OSError, ValueError, KeyError, SafetensorError, InputError):
                 continue
         return None
 
     def clear(self) -> None:
         """Delete the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._delete(self.place)
 
-    def _kept(self) -> list[Path]:
-        return sorted(self.folder.glob("epoch-*"))
+    def _kept(self) -> list[str]:
+        if self.stored:
+            return [name for name in folders_in(self.place) if name.startswith("epoch-")]
+        return sorted(folder.name for folder in Path(self.place).glob("epoch-*"))
+
+    def _delete(self, place: str) -> None:
+        if self.stored:
+            delete(place)
+        else:
+            shutil.rmtree(place, ignore_errors=True)
+
+    @contextmanager
+    def _new(self, name: str) -> Iterator[Path]:
+        """Yield a local folder that becomes the checkpoint of this name."""
+        if not self.stored:
+            with filling(Path(self.place, name)) as scratch:
+                yield scratch
+            return
+        with tempfile.TemporaryDirectory() as scratch:
+            yield Path(scratch)
+            delete(f"{self.place}/{name}")
+            put(Path(scratch), f"{self.place}/{name}")
+
+    @contextmanager
+    def _local(self, name: str) -> Iterator[Path]:
+        """Yield a local folder with the files of a checkpoint."""
+        if not self.stored:
+            yield Path(self.place, name)
+            return
+        with tempfile.TemporaryDirectory() as scratch:
+            yield get(f"{self.place}/{name}", Path(scratch))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -23,8 +24,11 @@ from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.language.causal_language_model import CausalLanguageModel
 from udfs.models.language.reply_generator import ReplyGenerator
+from udfs.models.stores import delete, fetched, folders_in, get, is_store, put
 from udfs.models.trainable import EncodedRows, EpochMetrics, TrainableModel, TrainingResult
 
+GIVEN, WRITTEN = "given", "written"
+"""Folders of a training in an object store: what the driver writes, and what each process writes."""
 JOB, RESULT, UPDATES, START, MODEL, FAILED = "job.json", "result.json", "updates.json", "start", "model", "failed"
 SHARD_ROWS = 100_000
 KINDS: Mapping[str, type[TrainableModel]] = {
@@ -41,9 +45,9 @@ class TrainingJob:
 
     Attributes:
         kind: key of ``KINDS``.
-        start: folder of the initial model, shared by all processes.
+        start: folder of the initial model: shared by all processes, in an object store, or ``START`` beside the job.
         options: of the training; each process sets its device.
-        checkpoints: folder shared by all processes, or None.
+        checkpoints: folder or place in an object store shared by all processes, or None.
         load_options: keyword arguments of the model's ``load``.
     """
 
@@ -110,17 +114,42 @@ def train_in_this_process(folder: Path) -> None:
         with process_group(job.options.device) as (group, device):
             losses: dict[int, float] = {}
             context = TrainingContext(
-                replace(group, sharded=model.sharded), Path(job.checkpoints) if job.checkpoints else None,
-                on_update=losses.__setitem__,
+                replace(group, sharded=model.sharded), job.checkpoints, on_update=losses.__setitem__
             )  # fmt: skip
             # Without the GPU's number: the process has set its default GPU.
             options = job.options.model_copy(update={"device": device.partition(":")[0]})
-            start = partial(model.load, Path(job.start), **job.load_options)
+            first = folder / START if job.start == START else fetched(job.start)
+            start = partial(model.load, first, **job.load_options)
             result = train_model(start, rows, options, folder / MODEL, context)
             if group.leads:
                 (folder / UPDATES).write_text(json.dumps(losses), encoding="utf-8")
                 write_result(folder, result)
             group.barrier()
+
+
+def train_at(place: str) -> None:
+    """Train in this process; with a place in an object store, copy the job from it and what was written back to it."""
+    if not is_store(place):
+        train_in_this_process(Path(place))
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = get(f"{place}/{GIVEN}", Path(scratch))
+        given = {path for path in folder.rglob("*") if path.is_file()}
+        try:
+            train_in_this_process(folder)
+        finally:
+            for path in given:
+                path.unlink(missing_ok=True)
+            own = f"{place}/{WRITTEN}/{os.environ.get('RANK', '0')}"
+            delete(own)
+            put(folder, own)
+
+
+def collect(place: str, folder: Path) -> None:
+    """Copy what the processes wrote to the driver's folder, if they wrote it to an object store."""
+    if is_store(place):
+        for rank in sorted(folders_in(f"{place}/{WRITTEN}"), reverse=True):
+            get(f"{place}/{WRITTEN}/{rank}", folder)
 
 
 @contextmanager

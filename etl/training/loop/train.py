@@ -39,8 +39,8 @@ class TrainingContext:
 
     Attributes:
         group: the processes that train the model together; all of them call `train_model` with the same rows.
-        checkpoints: folder for the state after each epoch, used by this training alone. A training of the same start,
-            rows and options resumes from it, to the same weights. It is deleted at the end.
+        checkpoints: folder, or place in an object store, of this training's state after each epoch. One of the same
+            start, rows and options resumes from it, to the same weights. It is deleted at the end.
         on_epoch: called after each epoch.
         on_update: called with each update's number, from 1, and its mean loss.
         say: called with lines of progress.
@@ -48,7 +48,7 @@ class TrainingContext:
     """
 
     group: ProcessGroup = ALONE
-    checkpoints: Path | None = None
+    checkpoints: Path | str | None = None
     on_epoch: Callable[[EpochMetrics], None] | None = None
     on_update: Callable[[int, float], None] | None = None
     say: Callable[[str], None] = print

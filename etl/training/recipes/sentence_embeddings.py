@@ -34,6 +34,8 @@ def export_embeddings(run: StageRun) -> Path:
     if not run.has_model("emo_pillars_contextless"):
         raise InputError("models.emo_pillars_contextless is null: there is no model to embed with")
     dialogues = read_sentences(Path(settings.sentences))
+    if settings.embeddings is None and run.store is not None:
+        raise InputError("emo_pillars.embeddings is null and models are in an object store: name a file of the driver")
     file = Path(settings.embeddings or f"{run.folder}/../exports/emo-pillars-embeddings.npz").resolve()
     if file.suffix != ".npz":
         raise InputError(f"emo_pillars.embeddings: {file.name} must end in .npz")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pyspark.sql import DataFrame
@@ -41,13 +41,14 @@ from etl.subtitles.turn_segmenter import (
     train_turn_segmenter,
 )
 from etl.tables.outcome import Trained
-from etl.training.loop.train import train_model
-from etl.training.registration import options_of, promoted, training_context, training_tags
+from etl.training.registration import make_room, options_of, promoted, training_context, training_tags
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
-from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
-from udfs.models.trainable import TrainingResult, TrainingRows
+from udfs.models.loader import ResolvedModel, folder_digest
+
+if TYPE_CHECKING:
+    from udfs.models.trainable import TrainingResult
 
 CORPORA = {
     "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
@@ -84,7 +85,8 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     params = {**options.model_dump(exclude={"name"}), **pairs}
 
     def evaluated(path: Path) -> DataFrame:
-        scorer = turn_scorer(path, table, run.compute.batch_size, run.compute.threads)
+        model = ResolvedModel(path, f"{SEGMENTER}#sha256:{folder_digest(path)}")
+        scorer = turn_scorer(path, table, run.compute.batch_size, run.compute.threads, run.worker_path(model))
         return rule_accuracies(with_margins(held_out, scorer))
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,6 +104,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         evaluation = evaluated(model).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
+        make_room(run, options.name)
         version = tracked.register(options.name, tracked.log_model(model, "turn_segmenter"))
     for line in accuracy_table(evaluation).splitlines():
         run.say(line)
@@ -140,12 +143,16 @@ def train_svm(training: DataFrame, table: LemmaTable, settings: TurnSegmenterSet
     )  # fmt: skip
 
 
-def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> TrainingResult:
+def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> "TrainingResult":
     """Train the pair classifier on these pairs, and write it to ``out``.
 
     A source with weight 0.4 in the SVM contributes 40 percent of its pairs, chosen by a hash. A tenth of the scenes
     and films is for validation.
     """
+    from etl.training.loop.train import train_model
+    from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
+    from udfs.models.trainable import TrainingRows
+
     weights = F.create_map(*chain.from_iterable((F.lit(k), F.lit(v)) for k, v in sorted(SOURCE_WEIGHTS.items())))
     share = content_share(F.col("source"), F.col("left_text"), F.col("right_text"), salt="turn pairs")
     rows = mask_label_leakage(training).where(share < F.coalesce(weights[F.col("source")], F.lit(1.0)))

@@ -1,0 +1,186 @@
+"""The Databricks bundle, ``databricks.yml``: a job for each data set, from the declarations of the stages."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import yaml
+
+from etl.pipeline.jars import EXCLUDED, PACKAGES
+from etl.pipeline.planner import chosen, feeds
+from etl.pipeline.stages import Model, Stage
+
+PACKAGE = "edos-lakehouse"
+HEADER = "# Written by `python -m etl.cli.documents` from the stages under jobs/: change those, not this file.\n"
+RUNTIME = "16.4.x-{kind}-ml-scala2.12"
+PREFIX = "edos_lakehouse_"
+RESULTS = {
+    "replies": "evaluate_response_generator,replies_list_trainings",
+    "emo_pillars": "emo_pillars_contextual_examples,emo_pillars_train_contextless,emo_pillars_train_contextual",
+    "augesc": "augesc_keep_conversations,augesc_describe_conversations",
+}
+"""The last stages of data sets whose stages run only when they are named."""
+TITLES = {
+    "subtitles": "subtitle files into clean dialogues",
+    "edos": "EDOS, dialogues with an emotion or intent a turn",
+    "replies": "response generators (EDOS 5)",
+    "emo_pillars": "Emo Pillars, utterances with several emotions",
+    "augesc": "AugESC, support conversations",
+}
+VOLUME = "/".join(
+    ["/Volumes", *(f"${{resources.volumes.files.{part}}}" for part in ("catalog_name", "schema_name", "name"))]
+)
+"""Where models, checkpoints, reports and exports lie; a target in mode development changes the names of schemas."""
+LINEAR = {"turn_segmenter"}
+"""Models that need no GPU with the default settings: an SVM."""
+MANY_HOURS, RETRIES, PAUSE_MS = 48 * 3600, 2, 60_000
+"""Seconds that a task may take; how often a failed one starts again, which goes on after its last batch; the pause."""
+
+
+def databricks_yaml(stages: Sequence[Stage]) -> str:
+    """Return the text of ``databricks.yml``."""
+    return HEADER + yaml.safe_dump(databricks_bundle(stages), sort_keys=False, width=110)
+
+
+def databricks_bundle(stages: Sequence[Stage]) -> dict[str, Any]:
+    """Return the bundle: the wheel, a schema with a volume, and a job for each data set, for two targets."""
+    return {
+        "bundle": {"name": PACKAGE},
+        "artifacts": {"wheel": {"type": "whl", "path": ".", "build": "python -m build --wheel"}},
+        "variables": _variables(),
+        "resources": {
+            "schemas": {"files": {"catalog_name": "${var.catalog}", "name": "${var.prefix}files"}},
+            "volumes": {
+                "files": {
+                    "catalog_name": "${var.catalog}", "schema_name": "${resources.schemas.files.name}",
+                    "name": "files", "volume_type": "MANAGED",
+                }
+            },
+            "jobs": {f"edos_lakehouse_{group}": databricks_job(group, stages) for group in TITLES},
+        },
+        "targets": _targets(),
+    }  # fmt: skip
+
+
+def databricks_job(group: str, stages: Sequence[Stage]) -> dict[str, Any]:
+    """Return a data set's job, with one wheel task a stage, each after the stages of the job whose output it reads.
+
+    Args:
+        group: the data set.
+        stages: all, in order. Of those that run only when named, the job has what `RESULTS` needs.
+    """
+    own = stages_of(group, stages)
+    kinds = {stage.name: "gpu" if uses_gpu(stage, stages) else "cpu" for stage in own}
+    return {
+        "name": f"{PACKAGE}: {TITLES[group]}",
+        "max_concurrent_runs": 1,
+        "timeout_seconds": 7 * MANY_HOURS,
+        "email_notifications": {"on_failure": ["${var.notify}"]},
+        "permissions": [{"group_name": "${var.viewers}", "level": "CAN_VIEW"}],
+        "job_clusters": [
+            {"job_cluster_key": kind, "new_cluster": _cluster(kind)} for kind in sorted(set(kinds.values()))
+        ],
+        "tasks": [_task(stage, [first for first in own if feeds(first, stage)], kinds[stage.name]) for stage in own],
+    }
+
+
+def stages_of(group: str, stages: Sequence[Stage]) -> list[Stage]:
+    """Return the stages of a data set's job, in order."""
+    wanted = chosen(list(stages), to=RESULTS.get(group))
+    return [stage for stage in wanted if stage.group == group]
+
+
+def uses_gpu(stage: Stage, stages: Iterable[Stage]) -> bool:
+    """Return whether a stage trains or asks a network, by its declaration.
+
+    A stage that declares a model and reads a table with that model's answers only looks up which answers count.
+    """
+    if isinstance(stage.writes, Model):
+        return stage.writes.name not in LINEAR
+    models = {model.name for model in stage.models} - LINEAR
+    if stage.incremental is not None:
+        return bool(models)
+    read = {table.name for table in stage.reads}
+    answered = {
+        model.name
+        for other in stages
+        if other.incremental is not None and getattr(other.writes, "name", None) in read
+        for model in other.models
+    }
+    return bool(models - answered)
+
+
+def _variables() -> dict[str, Any]:
+    return {
+        "config": {"description": "YAML file of settings in a volume: sources and labelled sets"},
+        "catalog": {"description": "catalog of the tables and models", "default": "main"},
+        "prefix": {"description": "before the names of the schemas", "default": PREFIX},
+        "cpu_node": {"description": "machine type for text stages, as your cloud calls it"},
+        "gpu_node": {"description": "machine type for trainings and for stages that ask a model"},
+        "workers": {"description": "how many workers", "default": 4},
+        "cpu_runtime": {"description": "15.4 or 16.4 ML, Scala 2.12", "default": RUNTIME.format(kind="cpu")},
+        "gpu_runtime": {"description": "the same with -gpu-ml-", "default": RUNTIME.format(kind="gpu")},
+        "notify": {"description": "e-mail address that is told of failures"},
+        "viewers": {"description": "group that may see jobs and runs", "default": "users"},
+        "principal": {
+            "description": "application id of the service principal that runs the jobs in prod",
+            "default": "",
+        },
+    }
+
+
+def _targets() -> dict[str, Any]:
+    return {
+        "dev": {"mode": "development", "default": True, "variables": {"prefix": f"dev_{PREFIX}"}},
+        "prod": {
+            "mode": "production",
+            "workspace": {"root_path": f"/Workspace/Shared/.bundle/{PACKAGE}/prod"},
+            "run_as": {"service_principal_name": "${var.principal}"},
+            "permissions": [{"level": "CAN_MANAGE", "service_principal_name": "${var.principal}"}],
+        },
+    }
+
+
+def _cluster(kind: str) -> dict[str, Any]:
+    return {
+        "spark_version": f"${{var.{kind}_runtime}}",
+        "node_type_id": f"${{var.{kind}_node}}",
+        "num_workers": "${var.workers}",
+        "data_security_mode": "SINGLE_USER",  # what the bundle's schema calls dedicated access
+    }
+
+
+def _task(stage: Stage, after: Iterable[Stage], cluster: str) -> dict[str, Any]:
+    depends = [{"task_key": first.name} for first in after]
+    return {
+        "task_key": stage.name,
+        "description": stage.title,
+        **({"depends_on": depends} if depends else {}),
+        "job_cluster_key": cluster,
+        "max_retries": RETRIES,
+        "min_retry_interval_millis": PAUSE_MS,
+        "retry_on_timeout": False,
+        "timeout_seconds": MANY_HOURS,
+        "python_wheel_task": {
+            "package_name": PACKAGE,
+            "entry_point": PACKAGE,
+            "parameters": [
+                stage.name, "--profile", "databricks", "--config", "${var.config}", "--set",
+                "lakehouse.catalog=${var.catalog}", "lakehouse.schema_prefix=${var.prefix}",
+                f"lakehouse.root={VOLUME}",
+            ],
+        },
+        "libraries": _libraries(stage),
+    }  # fmt: skip
+
+
+def _libraries(stage: Stage) -> list[dict[str, Any]]:
+    """Return a task's libraries: the wheel, and Spark NLP where the stage uses it; the runtime brings the others."""
+    wheel: list[dict[str, Any]] = [{"whl": "./dist/*.whl"}]
+    if "subtitles.lemmatizer" not in stage.options:
+        return wheel
+    jar = next(coordinates for coordinates in PACKAGES if ":spark-nlp_" in coordinates)
+    return [
+        *wheel,
+        {"pypi": {"package": f"spark-nlp=={jar.rpartition(':')[2]}"}},
+        {"maven": {"coordinates": jar, "exclusions": list(EXCLUDED)}},
+    ]

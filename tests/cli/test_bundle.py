@@ -1,0 +1,153 @@
+"""The Databricks bundle: what the models of its schema accept, and what the stages declare."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from databricks.bundles.jobs import Job
+from databricks.bundles.schemas import Schema
+from databricks.bundles.volumes import Volume
+
+from conf.settings import load_settings
+from etl.cli.bundle import PACKAGE, RESULTS, TITLES, databricks_bundle, databricks_yaml, stages_of, uses_gpu
+from etl.cli.options import parsed
+from etl.pipeline.planner import feeds
+from jobs import GROUPS, all_stages
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGES = {stage.name: stage for stage in all_stages()}
+BUNDLE: dict[str, Any] = yaml.safe_load(databricks_yaml(all_stages()))
+JOBS: dict[str, Any] = BUNDLE["resources"]["jobs"]
+GIVEN = {"catalog": "main", "prefix": "edos_lakehouse_", "config": "my.yaml"}
+
+
+def test_the_yaml_is_the_bundle() -> None:
+    assert databricks_bundle(all_stages()) == BUNDLE
+
+
+def test_resources_have_the_schemas_form() -> None:
+    for job in JOBS.values():
+        Job.from_dict(job)
+    for schema in BUNDLE["resources"]["schemas"].values():
+        Schema.from_dict(schema)
+    for volume in BUNDLE["resources"]["volumes"].values():
+        Volume.from_dict(volume)
+    with pytest.raises(ValueError, match="Unexpected field"):
+        Job.from_dict({**next(iter(JOBS.values())), "retries": 2})
+
+
+def test_every_reference_is_declared() -> None:
+    def found(value: Any) -> list[str]:
+        if isinstance(value, dict):
+            return [one for part in value.values() for one in found(part)]
+        if isinstance(value, list):
+            return [one for part in value for one in found(part)]
+        return re.findall(r"\$\{([^}]+)\}", str(value))
+
+    for reference in set(found(BUNDLE)):
+        kind, *path = reference.split(".")
+        assert kind in ("var", "resources"), reference
+        place: Any = BUNDLE["variables"] if kind == "var" else BUNDLE["resources"]
+        for part in path:
+            assert part in place, reference
+            place = place[part]
+
+
+def test_a_job_for_each_data_set() -> None:
+    assert set(TITLES) == set(GROUPS) and set(RESULTS) < set(GROUPS)
+    assert set(JOBS) == {f"edos_lakehouse_{group}" for group in GROUPS}
+    for group in ("subtitles", "edos"):
+        automatic = [stage.name for stage in all_stages() if stage.group == group and not stage.manual]
+        assert [task["task_key"] for task in JOBS[f"edos_lakehouse_{group}"]["tasks"]] == automatic
+    for group, names in RESULTS.items():
+        assert {*names.split(",")} <= {stage.name for stage in stages_of(group, all_stages())}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_tasks_keep_the_order_of_the_stages(name: str) -> None:
+    tasks = JOBS[name]["tasks"]
+    own = [STAGES[task["task_key"]] for task in tasks]
+    seen: set[str] = set()
+    for task in tasks:
+        stage = STAGES[task["task_key"]]
+        after = {needed["task_key"] for needed in task.get("depends_on", [])}
+        assert after == {first.name for first in own if feeds(first, stage)} and after <= seen
+        seen.add(stage.name)
+        assert task["max_retries"] == 2 and task["timeout_seconds"] > 0
+    assert JOBS[name]["permissions"] and JOBS[name]["email_notifications"]["on_failure"]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_parameters_are_understood(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.yaml").write_text("subtitles: {sources: [/Volumes/main/raw/files/en.zip]}\n")
+    for task in JOBS[name]["tasks"]:
+        wheel = task["python_wheel_task"]
+        assert wheel["package_name"] == wheel["entry_point"] == PACKAGE
+        text = [re.sub(r"\$\{var\.(\w+)\}", lambda match: GIVEN[match[1]], one) for one in wheel["parameters"]]
+        options = parsed([one.replace("${resources.volumes.files.", "{") for one in text])
+        assert (options.command, options.profile) == (task["task_key"], "databricks")
+        settings = load_settings(options.profile, options.config, [one for group in options.set for one in group])
+        assert settings.lakehouse.catalog == "main" and settings.lakehouse.schema_prefix == "edos_lakehouse_"
+        assert settings.lakehouse.root.startswith("/Volumes/")
+
+
+def test_models_have_names_of_the_catalog() -> None:
+    settings = load_settings("databricks", [], {"lakehouse.catalog": "main", "lakehouse.schema_prefix": "dev_"})
+    trained = {name: options.name for name, options in settings.training if hasattr(options, "name")}
+    assert trained["self_labeler"] == "main.dev_models.edos_self_labeler"
+    assert all(re.fullmatch(r"main\.dev_models\.[a-z_0-9]+", name) for name in trained.values()), trained
+    for name in trained:
+        uri = getattr(settings.models, name, None)
+        assert uri in (None, f"models:/{trained[name]}@champion"), name
+    given = {"training.weak_labeler.name": "main.mine.labeler", "models.emotion_classifier": "file:mine"}
+    own = load_settings("databricks", [], given)
+    assert own.training.weak_labeler.name == "main.mine.labeler"
+    assert own.models.emotion_classifier == "file:mine"
+    assert load_settings("emr").training.weak_labeler.name == "edos-weak-labeler"
+
+
+GPU = {"train_weak_labeler", "score_weakly", "embed_turns", "train_emotion_classifier", "score_dialogues",
+       "replies_pretrain", "replies_generate", "emo_pillars_ask_contexts", "augesc_play_roles",
+       "emo_pillars_answer_tests", "train_self_labeler"}  # fmt: skip
+CPU = {"find_subtitles", "ingest_subtitles", "train_turn_segmenter", "score_turns", "clean_dialogues", "label_weakly",
+       "search_similar", "self_label", "annotate_dialogues", "describe_dataset", "emo_pillars_contexts",
+       "evaluate_response_generator"}  # fmt: skip
+
+
+def test_networks_run_on_gpus_and_text_does_not() -> None:
+    chosen = {name for name, stage in STAGES.items() if uses_gpu(stage, STAGES.values())}
+    assert chosen >= GPU and not chosen & CPU
+    for job in JOBS.values():
+        clusters = {one["job_cluster_key"]: one["new_cluster"] for one in job["job_clusters"]}
+        for task in job["tasks"]:
+            kind = "gpu" if task["task_key"] in chosen else "cpu"
+            assert task["job_cluster_key"] == kind and clusters[kind]["node_type_id"] == f"${{var.{kind}_node}}"
+    runtimes = {name: BUNDLE["variables"][f"{name}_runtime"]["default"] for name in ("cpu", "gpu")}
+    assert runtimes == {"cpu": "16.4.x-cpu-ml-scala2.12", "gpu": "16.4.x-gpu-ml-scala2.12"}
+
+
+def test_spark_nlp_goes_where_it_is_used() -> None:
+    with_it = {
+        task["task_key"]
+        for job in JOBS.values()
+        for task in job["tasks"]
+        if any("maven" in library for library in task["libraries"])
+    }
+    assert with_it == {"lemmatize_words"}
+
+
+def test_targets() -> None:
+    dev, prod = BUNDLE["targets"]["dev"], BUNDLE["targets"]["prod"]
+    assert (dev["mode"], dev["default"], prod["mode"]) == ("development", True, "production")
+    assert dev["variables"]["prefix"] != BUNDLE["variables"]["prefix"]["default"]
+    assert prod["run_as"] and prod["permissions"]
+
+
+def test_the_bundle_names_no_host_and_its_entry_point_exists() -> None:
+    text = databricks_yaml(all_stages())
+    assert "http" not in text and not re.search(r"\bhost\b", text) and str(ROOT) not in text
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f'\n{PACKAGE} = "' in project.partition("[project.scripts]")[2]

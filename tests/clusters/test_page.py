@@ -1,0 +1,131 @@
+"""What docs/clusters.md says, as far as it can be checked without a cluster: requests, arguments, settings, names."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+import yaml
+from botocore.validate import validate_parameters
+
+from conf.settings import Settings, load_settings
+from etl.cli.bundle import databricks_bundle
+from etl.cli.options import COMMANDS, parsed
+from etl.cli.register import GLUE
+from etl.pipeline.jars import PACKAGES
+from jobs import all_stages
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "clusters.md").read_text("utf-8")
+SUBMIT = {"--master", "--deploy-mode", "--properties-file", "--conf", "--py-files", "--archives", "--files"}
+"""The options of spark-submit that the page uses; each takes a value."""
+
+
+def fenced(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def checked(name: str) -> Any:
+    found = re.findall(rf"^<!-- checked: {name} -->\n```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    assert len(found) == 1, name
+    return json.loads(found[0])
+
+
+def refuse_unknown(service: str, operation: str, request: dict[str, Any]) -> None:
+    model = botocore.session.get_session().get_service_model(service)
+    validate_parameters(request, model.operation_model(operation).input_shape)
+
+
+def submitted(words: list[str]) -> list[str]:
+    """The arguments after the program of a spark-submit command; its options must be known."""
+    place = 1 if words[0] == "spark-submit" else 0
+    while words[place].startswith("--"):
+        assert words[place] in SUBMIT, words[place]
+        place += 2
+    assert words[place].endswith(("jobs/__main__.py", "/main.py")), words[place]
+    return words[place + 1 :]
+
+
+def programs() -> list[list[str]]:
+    """The arguments of our command line in every command and request of the page."""
+    lines = "\n".join(fenced("console")).replace("\\\n", " ").splitlines()
+    found = [submitted(shlex.split(line)) for line in lines if line.startswith("spark-submit")]
+    found.append(submitted(checked("emr steps")[0]["HadoopJarStep"]["Args"]))
+    found.append(checked("emr-serverless job")["jobDriver"]["sparkSubmit"]["entryPointArguments"])
+    return found
+
+
+def test_emr_requests_have_the_apis_form() -> None:
+    steps, configurations = checked("emr steps"), checked("emr configurations")
+    refuse_unknown("emr", "AddJobFlowSteps", {"JobFlowId": "j-1", "Steps": steps})
+    cluster = {"Name": "edos", "Instances": {}, "Configurations": configurations}
+    refuse_unknown("emr", "RunJobFlow", cluster)
+    job = checked("emr-serverless job")
+    refuse_unknown("emr-serverless", "StartJobRun", job)
+    with pytest.raises(Exception, match="Unknown parameter"):
+        refuse_unknown("emr-serverless", "StartJobRun", {**job, "jobDrivers": {}})
+    submitted([*shlex.split(job["jobDriver"]["sparkSubmit"]["sparkSubmitParameters"]), "/main.py"])
+
+
+def test_arguments_are_understood() -> None:
+    stages = {stage.name for stage in all_stages()}
+    found = programs()
+    assert len(found) >= 8
+    for arguments in found:
+        options = vars(parsed(arguments))
+        assert options["command"] in COMMANDS or options["command"] in stages
+        assert {*(options.get("to") or "").split(",")} - {""} <= stages
+        pairs = [pair for group in options["set"] for pair in group]
+        load_settings(options["profile"], [], pairs)
+
+
+def test_settings_files_are_settings() -> None:
+    assert len(fenced("yaml")) == 2
+    for text in fenced("yaml"):
+        Settings.model_validate(yaml.safe_load(text))
+
+
+def test_versions_are_those_of_the_project() -> None:
+    delta = next(one for one in PACKAGES if "delta-spark" in one)
+    assert delta in PAGE
+    version = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    assert version is not None
+    assert set(re.findall(r"edos_lakehouse-([\d.]+)-py3", PAGE)) == {version[1]}
+    assert set(re.findall(r"delta-storage-s3-dynamodb:([\d.]+)", PAGE)) == {delta.rpartition(":")[2]}
+    factory = GLUE["spark.hadoop.hive.metastore.client.factory.class"]
+    site = checked("emr configurations")[1]["Properties"]
+    assert site["hive.metastore.client.factory.class"] == factory
+
+
+def test_the_variables_of_the_bundle_are_explained() -> None:
+    table = PAGE.partition("| variable | what it is | default |")[2].partition("\n\n")[0]
+    explained = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE))))
+    bundle = databricks_bundle(all_stages())
+    assert explained == set(bundle["variables"])
+    assert set(re.findall(r"databricks bundle run --target dev (\w+)", PAGE)) <= set(bundle["resources"]["jobs"])
+    assert set(re.findall(r"--target (\w+)", PAGE)) <= set(bundle["targets"])
+    settings = load_settings("databricks")
+    assert f"`{settings.training.weak_labeler.name}`" in PAGE
+
+
+def test_links_and_files_exist() -> None:
+    heads = {
+        re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in re.findall(r"^#+ (.+)$", PAGE, re.MULTILINE)
+    }
+    for anchor in re.findall(r"\]\(#([^)]+)\)", PAGE):
+        assert anchor in heads, anchor
+    for path in re.findall(r"`((?:jobs|etl|conf|docs)/[\w./]+|databricks\.yml)`", PAGE):
+        assert (ROOT / path).exists(), path
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = re.findall(r"(?:^|`)make ([a-z-]+)", PAGE, re.MULTILINE)
+    assert named and set(named) <= targets
+
+
+def test_what_was_not_run_says_so() -> None:
+    """Every section with commands either has a block that `make cluster` runs, or says that it was not run here."""
+    for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
+        if "```console" in section:
+            assert "<!-- runs: " in section or "ot run here" in section, section.partition("\n")[0]

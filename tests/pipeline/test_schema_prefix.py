@@ -1,0 +1,90 @@
+"""Tables in the schemas of a catalog, with a prefix before the schemas' names."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from conf.settings import LakehouseSettings
+from etl.pipeline.lakehouse import Lakehouse
+from etl.tables import NAMES
+from etl.tables.subtitles import LEMMAS
+
+PREFIX = "prefixed_"
+ROWS = [("cats", "cat"), ("dogs", "dog")]
+VIEWS = {"analysis.words": ("How many words there are.", "SELECT count(*) AS words FROM subtitles.lemmas")}
+
+
+def prefixed(sql: str) -> str:
+    return NAMES.sub(rf"{PREFIX}\1", sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT * FROM edos.dialogues", "SELECT * FROM prefixed_edos.dialogues"),
+        ("edos.dialogue_scores, edos.dialogues d", "prefixed_edos.dialogue_scores, prefixed_edos.dialogues d"),
+        ("FROM analysis.edos_table_3", "FROM prefixed_analysis.edos_table_3"),
+        ("FROM llm.generations", "FROM prefixed_llm.generations"),
+        ("FROM (edos.dialogues)", "FROM (prefixed_edos.dialogues)"),
+        ("FROM main.edos.dialogues", "FROM main.edos.dialogues"),
+        ("SELECT 'edos.dialogues'", "SELECT 'edos.dialogues'"),
+        ("SELECT edos.dialogues.turns", "SELECT edos.dialogues.turns"),
+        ("SELECT d.edos.dialogues", "SELECT d.edos.dialogues"),
+        ("FROM edos.unknown", "FROM edos.unknown"),
+        ("LOCATION '/lake/edos/dialogues'", "LOCATION '/lake/edos/dialogues'"),
+    ],
+)  # fmt: skip
+def test_names_in_sql(sql: str, expected: str) -> None:
+    assert prefixed(sql) == expected
+
+
+def test_a_prefix_is_part_of_a_name() -> None:
+    for wrong in ("a.b", "a-", "a b", "`"):
+        with pytest.raises(ValidationError):
+            LakehouseSettings(schema_prefix=wrong)
+
+
+@pytest.fixture
+def schemas(spark: SparkSession, tmp_path: Path) -> Iterator[None]:
+    for name in ("subtitles", "analysis"):
+        spark.sql(f"CREATE SCHEMA {PREFIX}{name} LOCATION '{tmp_path / name}'")
+    yield
+    for name in ("analysis", "subtitles"):
+        spark.sql(f"DROP SCHEMA {PREFIX}{name} CASCADE")
+
+
+def test_tables_of_a_catalog_have_the_prefix(spark: SparkSession, schemas: None) -> None:
+    house = Lakehouse(spark, LakehouseSettings(catalog="spark_catalog", schema_prefix=PREFIX))
+    rows = spark.createDataFrame(ROWS, "word string, lemma string")
+    assert not house.exists(LEMMAS) and house.read(LEMMAS).count() == 0
+    house.append(LEMMAS, rows, {"run_id": "one"}, "once")
+    first = house.identity(LEMMAS)
+    assert house.exists(LEMMAS) and first is not None
+    house.delete_keys(LEMMAS, rows.select("word").where("word = 'cats'"), "word", {"run_id": "two"})
+    assert [row.word for row in spark.table(f"{PREFIX}subtitles.lemmas").collect()] == ["dogs"]
+    assert house.identity(LEMMAS) != first and house.size(LEMMAS) > 0
+    assert len(house.commits(LEMMAS, "one")) >= 1
+    house.register(VIEWS, [LEMMAS])
+    assert spark.table(house.named("analysis.words")).first()[0] == 1  # type: ignore[index]
+
+
+def test_a_folder_has_no_prefix_and_its_names_may(spark: SparkSession, tmp_path: Path) -> None:
+    settings = LakehouseSettings(root=str(tmp_path), schema_prefix=PREFIX)
+    house = Lakehouse(spark, settings)
+    house.append(LEMMAS, spark.createDataFrame(ROWS, "word string, lemma string"), {})
+    assert (tmp_path / "subtitles" / "lemmas" / "_delta_log").is_dir()
+    assert house.named("subtitles.lemmas") == "subtitles.lemmas"
+    house.prefix = settings.schema_prefix  # as `jobs register` does
+    statements = house.catalog_statements(VIEWS, [LEMMAS])
+    assert statements[:2] == [f"CREATE SCHEMA IF NOT EXISTS {PREFIX}{name}" for name in ("subtitles", "analysis")]
+    assert f"{PREFIX}subtitles.lemmas USING delta LOCATION '{tmp_path}/subtitles/lemmas'" in statements[2]
+    assert f"FROM {PREFIX}subtitles.lemmas" in statements[3] and f"VIEW {PREFIX}analysis.words" in statements[3]
+    for statement in statements:
+        spark.sql(statement)
+    assert spark.table(f"{PREFIX}analysis.words").select(F.sum("words")).first()[0] == 2  # type: ignore[index]
+    for name in ("analysis", "subtitles"):
+        spark.sql(f"DROP SCHEMA {PREFIX}{name} CASCADE")

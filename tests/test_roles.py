@@ -1,0 +1,170 @@
+"""What must be installed for which part of the code: every module imports under the extra of its role."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+RUNTIME = ("pyspark", "py4j", "delta-spark", "pandas", "numpy", "pyarrow")
+"""What a Spark cluster brings, whatever was installed."""
+EXTRAS = ("", "text", "cluster", "local")
+"""Each has all that the one before it has."""
+ROLES = {
+    "text": (
+        "udfs.models.mlflow_client", "udfs.models.pictures", "etl.training.tracking", "etl.training.registration",
+        "etl.training.recipes.turn_segmenter",
+    ),
+    "cluster": (
+        "udfs.devices", "udfs.generate", "udfs.models.batches", "udfs.models.classifiers", "udfs.models.language",
+        "udfs.models.pretrained", "udfs.models.sentence_encoder", "udfs.models.trainable",
+        "udfs.predict", "udfs.replies", "udfs.role_play", "udfs.similarity", "etl.cli.chat", "etl.cli.reply_shell",
+        "etl.training.held_out_classifiers", "etl.training.held_out_texts", "etl.training.loop",
+        "etl.training.processes", "etl.training.recipes",
+    ),
+}  # fmt: skip
+"""Modules that need an extra; all others need none: listing, parsing, cleaning, SQL, and every stage's declaration."""
+BLOCKER = """
+import importlib, json, sys
+
+class Without:
+    # A finder that does not find the blocked modules, as if they were not installed.
+    def __init__(self, finder):
+        self.finder = finder
+
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] in blocked else self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+blocked, names = map(set, json.load(sys.stdin))
+sys.meta_path[:] = map(Without, sys.meta_path)
+failed = {}
+for name in sorted(names):
+    try:
+        importlib.import_module(name)
+    except Exception as error:
+        failed[name] = f"{type(error).__name__}: {error}"
+"""
+
+
+def modules() -> list[str]:
+    files = (path for package in ("conf", "udfs", "etl", "jobs") for path in (REPOSITORY / package).rglob("*.py"))
+    parts = (path.relative_to(REPOSITORY).with_suffix("").parts for path in files)
+    return sorted(".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts)
+
+
+def role_of(module: str) -> str:
+    """The extra that a module needs, by the longest prefix that names it."""
+    found = [
+        (len(prefix), extra)
+        for extra, prefixes in ROLES.items()
+        for prefix in prefixes
+        if module == prefix or module.startswith(f"{prefix}.")
+    ]
+    return max(found, default=(0, ""))[1]
+
+
+def importing(extra: str) -> list[str]:
+    return [module for module in modules() if EXTRAS.index(role_of(module)) <= EXTRAS.index(extra)]
+
+
+@cache
+def blocked(extra: str) -> list[str]:
+    """The installed top-level modules that neither the base, the extra nor a cluster brings."""
+    extras = PROJECT["optional-dependencies"]
+    allowed: set[str] = set(RUNTIME)
+    waiting = [Requirement(text) for text in [*PROJECT["dependencies"], *extras.get(extra, ())]]
+    waiting += [Requirement(name) for name in RUNTIME]
+    done: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        name = canonicalize_name(one.name)
+        if str(one) in done or (one.marker is not None and not one.marker.evaluate({"extra": ""})):
+            continue
+        done.add(str(one))
+        if name == PROJECT["name"]:
+            waiting += [Requirement(text) for own in one.extras for text in extras[own]]
+            continue
+        allowed.add(name)
+        try:
+            further = [Requirement(text) for text in requires(name) or ()]
+        except PackageNotFoundError:
+            continue
+        for needed in further:
+            if needed.marker is None or any(needed.marker.evaluate({"extra": own}) for own in ("", *one.extras)):
+                needed.marker = None
+                waiting.append(needed)
+    return sorted(
+        module
+        for module, distributions in packages_distributions().items()
+        if not {canonicalize_name(name) for name in distributions} & allowed
+        and module not in ("conf", "etl", "jobs", "udfs")
+    )
+
+
+def python(script: str, extra: str, names: list[str]) -> str:
+    """Run a script in a process that finds only what the extra brings; returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{BLOCKER}\n{script}"], input=json.dumps([blocked(extra), names]),
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()[-1]
+
+
+def test_the_roles_name_modules() -> None:
+    for prefixes in ROLES.values():
+        for prefix in prefixes:
+            assert any(module == prefix or module.startswith(f"{prefix}.") for module in modules()), prefix
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_modules_import_with_their_extra(extra: str) -> None:
+    if extra:
+        assert "torch" in blocked("text") and "torch" not in blocked("cluster")
+    failed = json.loads(python("print(json.dumps(failed))", extra, importing(extra)))
+    assert failed == {}, f"with the extra {extra or 'none'}: {failed}"
+
+
+@pytest.mark.parametrize(("extra", "without"), [("text", ""), ("cluster", "text")])
+def test_modules_of_a_role_need_it(extra: str, without: str) -> None:
+    """No prefix is in the list for nothing: a module below it does not import with less."""
+    names = [module for module in modules() if role_of(module) == extra]
+    failed = json.loads(python("print(json.dumps(failed))", without, names))
+    for prefix in ROLES[extra]:
+        assert any(module == prefix or module.startswith(f"{prefix}.") for module in failed), prefix
+
+
+def test_stages_are_declared_without_any_extra() -> None:
+    script = """
+import jobs
+from conf.settings import load_settings
+from etl.pipeline.planner import chosen
+stages = chosen(jobs.all_stages(), to="clean_dialogues")
+settings = load_settings("emr")
+print(json.dumps([[stage.name for stage in stages], sorted({"torch", "mlflow", "sklearn"} & set(sys.modules))]))
+"""
+    names, loaded = json.loads(python(script, "", []))
+    assert names[0] == "find_subtitles" and names[-1] == "clean_dialogues"
+    assert loaded == []
+
+
+def test_commands_pin_what_they_install() -> None:
+    """Every requirement of an extra has its version in constraints.txt."""
+    pinned = {
+        canonicalize_name(line.partition("==")[0]) for line in (REPOSITORY / "constraints.txt").read_text().splitlines()
+    }
+    extras = PROJECT["optional-dependencies"]
+    for extra in ("text", "cluster", "local"):
+        named = {canonicalize_name(Requirement(text).name) for text in extras[extra]} - {PROJECT["name"]}
+        assert named <= pinned, f"{extra}: {named - pinned}"
