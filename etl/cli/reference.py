@@ -141,8 +141,8 @@ def _training_parts(profiles: dict[str, Settings]) -> Iterator[str]:
     for key, field, value in leaves(Settings(), "training"):
         section, _, name = key.rpartition(".")
         training = type(setting(Settings(), section))
-        base = next((base for base, _ in reversed(_BASES) if issubclass(training, base)), None)
-        common = base is not None and name in base.model_fields and base.model_fields[name].get_default() == value
+        shared = next((base for base, _ in reversed(_BASES) if issubclass(training, base)), None)
+        common = shared is not None and name in shared.model_fields and shared.model_fields[name].get_default() == value
         if not common or any(setting(settings, key) != value for settings in profiles.values()):
             rows.append(_setting_row(key, field, value, profiles))
     yield "### Options of single trainings, where they are their own or differ from the tables above"
