@@ -1,6 +1,6 @@
 """``python -m jobs estimate``: predict time and storage of a larger run from the runs in ``ops.stage_runs``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conf.errors import InputError
@@ -9,6 +9,7 @@ from etl.pipeline.lineage import StageEvent
 from etl.pipeline.planner import PipelineContext, chosen
 from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stages import Model, Stage
+from etl.publishing.screen_tables import aligned, terminal_width
 from etl.tables import Table
 from jobs import all_stages
 
@@ -98,18 +99,14 @@ def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
         factor = files / ingested.rows_in
         gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
         print(f"measured on {ingested.rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
-        heading = f"{'stage':36s} {'runs':>4s} {'fixed s':>8s} {'seconds':>12s}"
-        print(f"{heading} {'core-hours':>11s} {'GPU-hours':>10s} {'GB':>9s}")
-        total, growing = [0.0] * 4, _growing_stages()
-        for stage in stages:
-            row = _stage_row(context, stage, factor if stage.name in growing else None, gpus)
-            if row is None:
-                continue
-            cost, *numbers = row
-            total = [before + number for before, number in zip(total, numbers, strict=True)]
-            print(f"{stage.name:36s} {cost.sizes:4d} {cost.fixed:8.1f} {_columns(numbers)}")
-        print(f"{'all':36s} {'':4s} {'':8s} {_columns(total)}")
-        print("\nOne run of a stage counts its fixed cost as growing: an upper bound. Run a second, larger pilot.")
+        growing = _growing_stages()
+        found = {
+            stage.name: row
+            for stage in stages
+            if (row := _stage_row(context, stage, factor if stage.name in growing else None, gpus)) is not None
+        }
+        print("\n".join(table(found, gpus > 0, terminal_width())))
+        print("\nStages with one run: the fixed time counts as growing, an upper bound. Run a second, larger pilot.")
         return 0
     finally:
         close_session(spark, settings)
@@ -140,6 +137,16 @@ def _growing_stages() -> set[str]:
     return {stage.name for stage in chosen(stages, start=SOURCE)}
 
 
-def _columns(numbers: Sequence[float]) -> str:
+def table(rows: Mapping[str, tuple[Cost, float, float, float, float]], gpus: bool, width: int | None) -> list[str]:
+    """Return the lines of the estimate: a row for each stage, and their sum; without GPUs no column of theirs."""
+    total = [sum(row[place] for row in rows.values()) for place in range(1, 5)]
+    lines = [(name, cost.sizes, round(cost.fixed, 1), *_rounded(numbers)) for name, (cost, *numbers) in rows.items()]
+    lines.append(("all", None, None, *_rounded(total)))
+    names = ("stage", "runs", "fixed s", "seconds", "core-hours", "GPU-hours", "GB")
+    shown = [place for place, name in enumerate(names) if gpus or name != "GPU-hours"]
+    return aligned([names[place] for place in shown], [[line[place] for place in shown] for line in lines], width)
+
+
+def _rounded(numbers: Sequence[float]) -> tuple[int, float, float, float]:
     seconds, cores, gpus, gigabytes = numbers
-    return f"{seconds:12,.0f} {cores:11,.1f} {gpus:10,.1f} {gigabytes:9,.2f}"
+    return round(seconds), round(cores, 1), round(gpus, 1), round(gigabytes, 2)

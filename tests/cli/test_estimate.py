@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from etl.cli.estimate import Cost, fitted, measured
+from etl.cli.estimate import Cost, fitted, measured, table
 from etl.pipeline.lineage import StageEvent
 
 
@@ -44,3 +44,15 @@ def test_a_larger_run_is_predicted_from_two_pilots() -> None:
     fixed, per_film = 12.0, 0.05
     runs = [event(66, fixed + 66 * per_film), event(265, fixed + 199 * per_film)]
     assert fitted(measured(runs, grows=True)).seconds(8_480) == pytest.approx(fixed + 8_480 * per_film, rel=1e-6)
+
+
+@pytest.mark.parametrize("gpus", [False, True])
+def test_the_table_adds_up_and_fits_a_terminal(gpus: bool) -> None:
+    rows = {
+        "emo_pillars_train_contextual_rewritten": (Cost(12.34, 0.1, 2), 3600.4, 2.0, 0.5, 0.004),
+        "clean_dialogues": (Cost(1.0, 0.1, 1), 1_000_000.0, 555.55, 0.0, 1.25),
+    }
+    lines = table(rows, gpus, 80)
+    assert max(map(len, lines)) <= 80
+    assert ("GPU-hours" in lines[0]) == gpus
+    assert lines[-1].split() == ["all", "1,003,600", "557.5", *(["0.5"] if gpus else []), "1.25"]
