@@ -13,12 +13,13 @@ from etl.tables.subtitles import MANIFEST
 from udfs.opus.listing import Piece, fingerprint, manifest_batches, pieces_of
 
 _SHARES = 1_000_000
+_SAME_FILE = "_same_file"
 
 
 def find_subtitles(
     spark: SparkSession, sources: Sequence[str], languages: Sequence[str], release_default: str
 ) -> DataFrame:
-    """Return the manifest of the sources, persisted; each zip or folder is listed in a task.
+    """Return the manifest of the sources, from a persisted listing; each zip or folder is listed in a task.
 
     The language comes from the path, ``[.../]xml/<language>/<year>/<film>/<upload>.xml[.gz]``. A source may be any
     folder of that layout. Files whose path names no language are listed too, because their ``<meta>`` may name one.
@@ -35,17 +36,16 @@ def find_subtitles(
         raise InputError("subtitles.sources is empty: name a folder of .xml or .xml.gz files, or an OPUS zip")
     unique = list(dict.fromkeys(sources))
     pieces = [piece for source in unique for piece in _pieces(source, languages, spark)]
-    listed = _listed(spark, pieces, list(languages), release_default)
-    manifest = _with_unique_paths(listed, unique).persist()
-    found = {row.source for row in manifest.select("source").distinct().collect()}
+    listed = _with_unique_paths(_listed(spark, pieces, list(languages), release_default), unique).persist()
+    found = {row.source for row in listed.select("source").distinct().collect()}
     for source in unique:
         if source not in found:
-            manifest.unpersist()
+            listed.unpersist()
             chosen = f" in {', '.join(languages)}" if languages else ""
             raise InputError(
                 f"no .xml or .xml.gz file{chosen} under {source}: check subtitles.sources and subtitles.languages"
             )
-    return manifest
+    return listed.where(f"{_SAME_FILE} = 1").select(*MANIFEST.columns)
 
 
 def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str:
@@ -88,22 +88,21 @@ def _listed(spark: SparkSession, pieces: Sequence[Piece], languages: list[str], 
 def _with_unique_paths(listed: DataFrame, sources: Sequence[str]) -> DataFrame:
     """Make ``source_path`` unique by prefixing the name of the later source where two have the same path.
 
-    If a source is inside another, its files belong to the one that is listed first.
+    If a source is inside another, its files belong to the one that is listed first: ``_same_file`` numbers the rows of
+    a file, and those above 1 are left out of the manifest.
     """
     if len(sources) == 1:
-        return listed
+        return listed.withColumn(_SAME_FILE, F.lit(1))
     order = source_order(F.col("source"), sources)
-    same_file = Window.partitionBy("container", "offset").orderBy(order)
-    same_path = Window.partitionBy("source_path").orderBy(order)
+    same_file = Window.partitionBy("container", "member").orderBy(order)
+    same_path = Window.partitionBy("source_path", _SAME_FILE).orderBy(order)
     return (
-        listed.withColumn("_copy", F.row_number().over(same_file))
-        .where("_copy = 1")
+        listed.withColumn(_SAME_FILE, F.row_number().over(same_file))
         .withColumn("_copy", F.row_number().over(same_path))
         .withColumn(
             "source_path",
             F.when(F.col("_copy") == 1, F.col("source_path")).otherwise(F.concat_ws("//", "source", "source_path")),
         )
-        .select(*MANIFEST.columns)
     )
 
 
