@@ -11,6 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from conf.errors import InputError
 from etl.tables.subtitles import MANIFEST
 from udfs.opus.listing import Piece, fingerprint, manifest_batches, pieces_of
+from udfs.opus.names import valid
 
 _SHARES = 1_000_000
 _SAME_FILE = "_same_file"
@@ -34,7 +35,7 @@ def find_subtitles(
     """
     if not sources:
         raise InputError("subtitles.sources is empty: name a folder of .xml or .xml.gz files, or an OPUS zip")
-    unique = list(dict.fromkeys(sources))
+    unique = list(dict.fromkeys(map(valid, sources)))
     pieces = [piece for source in unique for piece in _pieces(source, languages, spark)]
     listed = _with_unique_paths(_listed(spark, pieces, list(languages), release_default), unique).persist()
     found = {row.source for row in listed.select("source").distinct().collect()}
@@ -53,7 +54,8 @@ def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str
 
     It runs on the driver in bounded memory and opens no file.
     """
-    text = "\n".join(f"{source}\t{fingerprint(source, languages)}" for source in dict.fromkeys(sources))
+    unique = dict.fromkeys(map(valid, sources))
+    text = "\n".join(f"{source}\t{fingerprint(source, languages)}" for source in unique)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -108,5 +110,5 @@ def _with_unique_paths(listed: DataFrame, sources: Sequence[str]) -> DataFrame:
 
 def source_order(source: Column, sources: Sequence[str]) -> Column:
     """Return a source's 1-based position in the list; 0 for a source that is not in it."""
-    places = (F.when(source == name, F.lit(place)) for place, name in enumerate(sources, start=1))
+    places = (F.when(source == valid(name), F.lit(place)) for place, name in enumerate(sources, start=1))
     return F.coalesce(*places, F.lit(0))

@@ -10,8 +10,7 @@ MANIFEST = Table(
     "One subtitle file found under a source: a plain file, or a member of an OPUS zip.",
     """
     source string COMMENT 'the source as the settings name it',
-    source_path string COMMENT 'path relative to its source; zip!member for a member; a byte that is not UTF-8 is
-        written as U+FFFD and two hexadecimal digits',
+    source_path string COMMENT 'path relative to its source; zip!member for a member; other bytes as U+FFFD and hex',
     container string COMMENT 'URI of the file to open: the file itself, or its zip',
     offset bigint COMMENT 'where the member\\'s local header starts in the zip; 0 for a plain file',
     stored_bytes bigint COMMENT 'bytes as stored (compressed)',

@@ -1,8 +1,8 @@
 """Attack the reader of subtitle files with inputs from a seed, and print what became of them.
 
-    python -m tests.attacks [--inputs N] [--seed N] [--processes N] [--markdown]
+    python -m tests.attacks [--inputs N] [--seed N] [--processes N] [--minutes N] [--markdown]
 
-The exit status is 1 if an input was not survived. A process that dies, or takes 10 minutes for a part of an attack,
+The exit status is 1 if an input was not survived. A process that dies, or takes an hour for a part of an attack,
 counts as one that survived none of it.
 """
 
@@ -11,65 +11,91 @@ import faulthandler
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.connection import Connection
+import time
+from multiprocessing.connection import Connection, wait
 
 from tests.attacks.suite import ATTACKS, LARGE_FILES, SHARES, Tally, run
 
 _PART = 250
-_LONGEST = 600
-_HEADINGS = ("attack", "tried", "survived", "rows lost", "rows doubled", "slowest input, s", "peak memory, MB")
+_LONGEST = 3600
+Part = tuple[str, range, int]
+_HEADINGS = ("attack", "tried", "survived", "rows lost", "rows doubled", "slowest input, CPU s", "peak memory, MB")
 
 
-def parts(inputs: int, seed: int) -> Iterator[tuple[str, range, int]]:
-    """Yield parts of all attacks, in the order of the table; large files one by one."""
+def parts(inputs: int, seed: int) -> list[Part]:
+    """Return parts of all attacks, mixed so that a run that is cut short has tried the same share of each."""
+    found: list[tuple[float, Part]] = []
     for attack, share in SHARES.items():
         count = round(inputs * share)
         for first in range(0, count, _PART):
-            yield attack, range(first, min(first + _PART, count)), seed
-    for kind in range(LARGE_FILES):
-        yield "large files", range(kind, kind + 1), seed
+            found.append((first / count, (attack, range(first, min(first + _PART, count)), seed)))
+    for number in range(LARGE_FILES):
+        found.append((number / LARGE_FILES, ("large files", range(number, number + 1), seed)))
+    return [part for _, part in sorted(found, key=lambda one: one[0])]
 
 
-def attacked(inputs: int, seed: int, processes: int) -> list[Tally]:
-    """Try all inputs and return a tally for each attack; each part runs in a process of its own."""
+def attacked(inputs: int, seed: int, processes: int, until: float) -> list[Tally]:
+    """Try all inputs, or those begun in time, and return a tally for each attack.
+
+    Each part runs in a process of its own; one that dies or hangs survived none of it.
+    """
     tallies = {attack: Tally(attack) for attack in ATTACKS}
-    waiting = list(parts(inputs, seed))
-    with ThreadPoolExecutor(processes) as pool:
-        for number, tally in enumerate(pool.map(_in_a_process, waiting), 1):
+    waiting = parts(inputs, seed)
+    whole, done = len(waiting), 0
+    running: list[_Trial] = []
+    while waiting or running:
+        while waiting and len(running) < processes:
+            running.append(_Trial(waiting.pop(0)))
+        wait([trial.answer for trial in running], timeout=10)
+        for trial in [trial for trial in running if trial.is_over()]:
+            running.remove(trial)
+            tally = trial.tally()
             tallies[tally.attack].add(tally)
-            print(f"\r{number} of {len(waiting)} parts", end="", file=sys.stderr, flush=True)
+            done += 1
+            print(f"\r{done} of {whole} parts", end="", file=sys.stderr, flush=True)
+        if time.monotonic() > until:
+            waiting.clear()
     print(file=sys.stderr)
     return list(tallies.values())
 
 
-def _in_a_process(part: tuple[str, range, int]) -> Tally:
-    """Try a part of an attack; a process that dies or hangs survived none of it."""
-    forking = multiprocessing.get_context("fork")
-    ours, theirs = forking.Pipe(duplex=False)
-    process = forking.Process(target=_send_tally, args=(theirs, part))
-    process.start()
-    theirs.close()
-    try:
-        tally: Tally = ours.recv() if ours.poll(_LONGEST) else _lost(part, f"hung for {_LONGEST} s")
-    except EOFError:
-        process.join()
-        tally = _lost(part, f"died with exit status {process.exitcode}")
-    process.kill()
-    process.join()
-    return tally
+class _Trial:
+    """A part of an attack that runs in a process."""
+
+    def __init__(self, part: Part) -> None:
+        self._part, self._began = part, time.monotonic()
+        forking = multiprocessing.get_context("fork")
+        self.answer, theirs = forking.Pipe(duplex=False)
+        self._process = forking.Process(target=_send_tally, args=(theirs, part))
+        self._process.start()
+        theirs.close()
+
+    def is_over(self) -> bool:
+        """Return whether the process has answered or ended, or has had its time."""
+        return self.answer.poll() or time.monotonic() - self._began > _LONGEST
+
+    def tally(self) -> Tally:
+        """Return the answer, or that there is none, and end the process."""
+        problem = f"hung for {_LONGEST} s"
+        try:
+            if self.answer.poll():
+                tally: Tally = self.answer.recv()
+                return tally
+        except EOFError:
+            self._process.join()
+            problem = f"died with exit status {self._process.exitcode}"
+        finally:
+            self._process.kill()
+            self._process.join()
+            self.answer.close()
+        attack, numbers, seed = self._part
+        failure = f"{attack} {seed}/{numbers.start}..{numbers.stop - 1}: the process {problem}"
+        return Tally(attack, tried=len(numbers), failures=[failure])
 
 
-def _send_tally(sink: Connection, part: tuple[str, range, int]) -> None:
+def _send_tally(sink: Connection, part: Part) -> None:
     faulthandler.enable()
     sink.send(run(*part))
-
-
-def _lost(part: tuple[str, range, int], problem: str) -> Tally:
-    attack, numbers, seed = part
-    failure = f"{attack} {seed}/{numbers.start}..{numbers.stop - 1}: the process {problem}"
-    return Tally(attack, tried=len(numbers), failures=[failure])
 
 
 def table(tallies: list[Tally], markdown: bool) -> list[str]:
@@ -104,9 +130,12 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=0, help="other seeds make other inputs (default 0)")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="default: one a core")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="begin no input after so long (default: all)"
+    )
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
-    tallies = attacked(given.inputs, given.seed, given.processes)
+    tallies = attacked(given.inputs, given.seed, given.processes, time.monotonic() + 60 * given.minutes)
     print("\n".join(table(tallies, given.markdown)))
     failures = [failure for tally in tallies for failure in tally.failures]
     for failure in failures[:50]:

@@ -11,6 +11,7 @@ from tests.attacks.corpora import CAPS, Reading, reading_of
 from tests.attacks.zips import UTF8, Entry, zip_of
 from udfs.opus.files import Caps
 from udfs.opus.listing import fingerprint
+from udfs.opus.names import name_bytes, readable, valid
 
 XML = (
     b'<?xml version="1.0" encoding="utf-8"?>\n<document id="1"><s id="1"><time id="T1S" value="00:00:01,000" />'
@@ -157,3 +158,29 @@ def test_a_folder_that_may_not_be_read_is_quarantined(tmp_path: Path) -> None:
     (tmp_path / "closed").chmod(0o700)
     assert reading.kept == ["good.xml"]
     assert reading.refused == {"closed": "listing_failed"}
+
+
+def test_names_of_any_bytes_have_one_writing_each() -> None:
+    names = [
+        b"a.xml",
+        b"\xff",
+        b"\xc3\xa9",
+        b"\xc3",
+        "\ufffdFF".encode(),
+        "\ufffd".encode(),
+        b"\xef\xbf",
+        b"\xed\xa0\x80",
+        b"%FF",
+    ]
+    written = [readable(name) for name in names]
+    assert len(set(written)) == len(names)
+    assert [name_bytes(text) for text in written] == names
+    assert valid(os.fsdecode(b"/data/\xff")) == "/data/\ufffdFF"
+    assert valid("/data/\u00e9\ufffd") == "/data/\u00e9\ufffd"
+
+
+def test_a_source_whose_own_name_is_not_utf8(tmp_path: Path) -> None:
+    source = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    (source / "xml/en/1999/1").mkdir(parents=True)
+    (source / "xml/en/1999/1/1.xml").write_bytes(XML)
+    assert sound(Path(valid(str(source)))).kept == ["xml/en/1999/1/1.xml"]

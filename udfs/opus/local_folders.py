@@ -49,13 +49,14 @@ class LocalFolder:
         real = os.path.realpath(root)
         folder = cls(root, real, (real,))
         for name in filter(None, path[len(root) :].split(b"/")):
-            folder = folder._child(name) or cls(os.path.join(folder.path, name), b"", folder.entered)  # noqa: PTH118
+            linked = os.path.islink(os.path.join(folder.path, name))  # noqa: PTH114, PTH118
+            folder = folder._child(name, linked) or cls(os.path.join(folder.path, name), b"", folder.entered)  # noqa: PTH118
         return folder
 
-    def _child(self, name: bytes) -> "LocalFolder | None":
+    def _child(self, name: bytes, linked: bool) -> "LocalFolder | None":
         """Return a folder in this one; None if it is listed where it is, or contains this one."""
         path = os.path.join(self.path, name)  # noqa: PTH118 - pathlib has no bytes
-        if not os.path.islink(path):  # noqa: PTH114
+        if not linked:
             real = os.path.join(self.real, name)  # noqa: PTH118
             return None if real in self.entered else LocalFolder(path, real, self.entered)
         real = os.path.realpath(path)
@@ -83,7 +84,7 @@ class LocalFolder:
         for entry in named:
             if entry.name.startswith(b"."):
                 continue
-            folder = self._child(entry.name) if _is_folder(entry) else None
+            folder = self._child(entry.name, entry.is_symlink()) if _is_folder(entry) else None
             if folder is not None:
                 folders.append(folder)
             elif (found := _found(entry)) is not None:

@@ -22,6 +22,13 @@ def name_bytes(text: str) -> bytes:
     return _ESCAPED_BYTES.sub(lambda match: bytes([int(match[1], 16)]), plain)
 
 
+def valid(text: str) -> str:
+    """Return a path from the command line in the writing of ``readable`` if it has bytes that are not UTF-8."""
+    return (
+        text if text.encode("utf-8", "replace").decode() == text else readable(text.encode("utf-8", "surrogateescape"))
+    )
+
+
 def escaped(text: str) -> str:
     """Return ASCII characters in the writing of bytes that are not UTF-8."""
     return "".join(f"{MARK}{ord(sign):02X}" for sign in text)
