@@ -9,6 +9,7 @@ import pytest
 
 from tests.attacks.corpora import CAPS, Reading, reading_of
 from tests.attacks.zips import UTF8, Entry, zip_of
+from udfs.opus import listing
 from udfs.opus.files import Caps
 from udfs.opus.listing import fingerprint
 from udfs.opus.names import name_bytes, readable, valid
@@ -184,3 +185,24 @@ def test_a_source_whose_own_name_is_not_utf8(tmp_path: Path) -> None:
     (source / "xml/en/1999/1").mkdir(parents=True)
     (source / "xml/en/1999/1/1.xml").write_bytes(XML)
     assert sound(Path(valid(str(source)))).kept == ["xml/en/1999/1/1.xml"]
+
+
+def test_any_error_of_the_listing_costs_its_file_or_the_rest_of_its_zip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading = listing.read_folder
+
+    def failing(above: str, inside: str) -> object:
+        if "bad" in inside:
+            raise RecursionError("deep")
+        return reading(above, inside)
+
+    monkeypatch.setattr(listing, "read_folder", failing)
+    for name in ("good/1.xml", "bad/2.xml", "good/3.xml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(XML)
+    (tmp_path / "a.zip").write_bytes(zip_of([Entry(name, XML) for name in (b"good/1.xml", b"bad/2.xml", b"3.xml")]))
+    found = reading_of(tmp_path)
+    assert (found.lost, found.doubled) == (0, 0)
+    assert found.kept == ["a.zip!good/1.xml", "good/1.xml", "good/3.xml"]
+    assert found.refused == {"bad/2.xml": "listing_failed", "a.zip": "listing_failed"}

@@ -127,15 +127,32 @@ def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> 
     root, files = _files(piece)
     for found in files:
         inside = found.path[len(root) :].lstrip("/") or found.path.rpartition("/")[2]
-        if not any(part.startswith(".") for part in inside.split("/")):
-            yield from _rows(piece.source, root, inside, found, (languages, release_default))
+        if any(part.startswith(".") for part in inside.split("/")):
+            continue
+        # A folder whose name ends in ".zip!" would look like a zip, whose members follow the mark.
+        shown = _ZIP_MARK.sub(rf"\1{escaped('!')}", inside)
+        try:
+            yield from _rows(piece.source, (root, inside, shown), found, languages, release_default)
+        except Exception as error:
+            fault = one_line(f"listing_failed: {type(error).__name__}: {error}")
+            yield (
+                piece.source, shown, container_uri(piece.source, found.path), 0, 0, 0, None, None, False, found.tag,
+                release_default, None, f"file:{shown}", None, shown, None, fault,
+            )  # fmt: skip
 
 
-def _rows(source: str, root: str, inside: str, found: Found, chosen: tuple[Sequence[str], str]) -> Iterator[Row]:
-    """Yield the manifest rows of a file or of a zip's members."""
-    languages, release_default = chosen
-    # A folder whose name ends in ".zip!" would look like a zip, whose members follow the mark.
-    shown = _ZIP_MARK.sub(rf"\1{escaped('!')}", inside)
+def _rows(
+    source: str, place: tuple[str, str, str], found: Found, languages: Sequence[str], release_default: str
+) -> Iterator[Row]:
+    """Yield the manifest rows of a file or of a zip's members.
+
+    Args:
+        source: as the settings name it.
+        place: the source's root, the file's path in it, and that path as ``source_path``.
+        found: the file.
+        languages, release_default: as for ``list_piece``.
+    """
+    root, inside, shown = place
     for name, unique, member in _entries(source, inside, found):
         above = f"{shown}!" if unique else ""
         folders = name if found.folder else name.rpartition("/")[0]
