@@ -48,10 +48,15 @@ class Reading:
 
 
 def reading_of(source: Path, caps: Caps = CAPS, pieces: int = 1) -> Reading:
-    """List and read a source."""
+    """List and read a local source."""
+    return reading_of_source(str(source), caps, pieces)
+
+
+def reading_of_source(source: str, caps: Caps = CAPS, pieces: int = 1) -> Reading:
+    """List and read a source as the settings name it."""
     listed = [
         dict(zip(MANIFEST, row, strict=True))
-        for piece in pieces_of(str(source), ["en"], pieces)
+        for piece in pieces_of(source, ["en"], pieces)
         for row in list_piece(piece, ["en"], "v2018")
     ]
     given = pa.RecordBatch.from_pylist(listed, MANIFEST_SCHEMA)

@@ -1,15 +1,17 @@
 """Sources that once stopped a run or lost files: each is listed whole, and each file listed is read or quarantined."""
 
+import errno
 import gzip
 import os
 import socket
 from pathlib import Path
 
 import pytest
+from pyarrow import fs
 
-from tests.attacks.corpora import CAPS, Reading, reading_of
+from tests.attacks.corpora import CAPS, Reading, reading_of, reading_of_source
 from tests.attacks.zips import UTF8, Entry, zip_of
-from udfs.opus import listing
+from udfs.opus import files, listing
 from udfs.opus.files import Caps
 from udfs.opus.listing import fingerprint
 from udfs.opus.names import name_bytes, readable, valid
@@ -151,14 +153,27 @@ def test_a_name_in_both_a_folder_and_a_zip_stays_two_files(tmp_path: Path) -> No
     assert len(reading.kept) == 2
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
-def test_a_folder_that_may_not_be_read_is_quarantined(tmp_path: Path) -> None:
-    (tmp_path / "good.xml").write_bytes(XML)
-    (tmp_path / "closed").mkdir(mode=0)
+def test_a_folder_that_may_not_be_read_is_quarantined_and_a_broken_disk_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("good/1.xml", "closed/2.xml"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(XML)
+    scan, code = os.scandir, errno.EACCES
+
+    def refusing(path: bytes) -> object:
+        if path.endswith(b"closed"):
+            raise OSError(code, os.strerror(code))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
     reading = sound(tmp_path)
-    (tmp_path / "closed").chmod(0o700)
-    assert reading.kept == ["good.xml"]
-    assert reading.refused == {"closed": "listing_failed"}
+    assert (reading.kept, reading.refused) == (["good/1.xml"], {"closed": "listing_failed"})
+    with pytest.raises(PermissionError, match="Permission denied"):
+        reading_of(tmp_path / "closed", pieces=8)
+    code = errno.EIO
+    with pytest.raises(OSError, match="error"):
+        reading_of(tmp_path)
 
 
 def test_names_of_any_bytes_have_one_writing_each() -> None:
@@ -206,3 +221,21 @@ def test_any_error_of_the_listing_costs_its_file_or_the_rest_of_its_zip(
     assert (found.lost, found.doubled) == (0, 0)
     assert found.kept == ["a.zip!good/1.xml", "good/1.xml", "good/3.xml"]
     assert found.refused == {"bad/2.xml": "listing_failed", "a.zip": "listing_failed"}
+
+
+@pytest.mark.parametrize("pieces", [1, 8])
+def test_a_store_is_listed_as_a_local_folder_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: int) -> None:
+    for name in ("xml/en/1999/1/1.xml", "xml/en/2000/2/2.xml", "xml/de/2000/2/4.xml", ".hidden/3.xml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(XML)
+    (tmp_path / "a.zip").write_bytes(zip_of([Entry(b"xml/en/1/1/5.xml", XML), Entry(b"6.xml", XML, claimed_crc=1)]))
+    (tmp_path / "b.zip").write_bytes(b"PK")
+    store = fs.SubTreeFileSystem(str(tmp_path.parent), fs.LocalFileSystem())
+    for module in (listing, files):
+        monkeypatch.setattr(module, "filesystem", lambda source: (store, source.removeprefix("mock://")))
+    stored = reading_of_source(f"mock://{tmp_path.name}", CAPS, pieces)
+    monkeypatch.undo()
+    local = reading_of(tmp_path, CAPS, pieces)
+    assert (stored.lost, stored.doubled, len(stored.kept)) == (0, 0, 3)
+    assert (stored.kept, stored.refused) == (local.kept, local.refused)
+    assert [row["tag"] for row in stored.listed] == [row["tag"] for row in local.listed]
