@@ -2,8 +2,8 @@
 
     python -m tests.attacks [--inputs N] [--seed N] [--processes N] [--minutes N] [--markdown]
 
-The exit status is 1 if an input was not survived. A process that dies, or takes an hour for a part of an attack,
-counts as one that survived none of it.
+The exit status is 1 if an input was not survived or a process took more than 1,500 MB. A process that dies, or takes an
+hour for a part of an attack, counts as one that survived none of it.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from tests.attacks.suite import ATTACKS, LARGE_FILES, SHARES, Tally, run
 
 _PART = 250
 _LONGEST = 3600
+_MOST_MEGABYTES = 1_500
 Part = tuple[str, range, int]
 _HEADINGS = ("attack", "tried", "survived", "rows lost", "rows doubled", "slowest input, CPU s", "peak memory, MB")
 
@@ -138,6 +139,7 @@ def main() -> int:
     tallies = attacked(given.inputs, given.seed, given.processes, time.monotonic() + 60 * given.minutes)
     print("\n".join(table(tallies, given.markdown)))
     failures = [failure for tally in tallies for failure in tally.failures]
+    failures += [f"{tally.attack}: {tally.peak:,.0f} MB" for tally in tallies if tally.peak > _MOST_MEGABYTES]
     for failure in failures[:50]:
         print(failure)
     return 1 if failures else 0
