@@ -41,6 +41,7 @@ class SubtitleSettings(Section):
     truecase: bool = Field(True, description="OPUS's truecased form of shouted words as text")
     max_file_megabytes: int = Field(64, ge=1, description="a file that unpacks to more is quarantined")
     max_ratio: int = Field(200, ge=2, description="a file that unpacks to more times its size is, too")
+    max_file_seconds: int = Field(60, ge=1, description="a file that takes longer to read and parse is, too")
     task_megabytes: int = Field(64, ge=1, description="stored bytes read by one task")
     lemma_language: str = Field("en", description="of the lemma dictionary; codes as simplemma's")
     lemmatizer: Literal["spark-nlp", "simplemma"] = "spark-nlp"

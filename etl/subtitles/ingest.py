@@ -25,7 +25,7 @@ def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame 
 
     (release, language, subtitle_id) is unique. The first copy is kept, by source in the order of the settings, then
     by source_path. A file whose path names no language is a copy of any file of the same release and id whose path
-    does, because OpenSubtitles never shares ids between languages.
+    does, because OpenSubtitles never shares ids between languages. A file with a fault is no copy and has none.
 
     Args:
         manifest: the whole manifest, because a copy may be in any source.
@@ -36,7 +36,8 @@ def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame 
     rows = manifest.withColumns({"_order": source_order(F.col("source"), sources), "_read": F.lit(False)})
     if already is not None:
         rows = rows.unionByName(_known(already, manifest))
-    best_first = [F.col("language").isNull(), F.col("_read").desc(), F.col("_order"), F.col("source_path")]
+    faulty = F.col("fault").isNotNull()
+    best_first = [faulty, F.col("language").isNull(), F.col("_read").desc(), F.col("_order"), F.col("source_path")]
     same_upload = Window.partitionBy("release", "subtitle_id").orderBy(*best_first)
     same_language = Window.partitionBy("release", "subtitle_id", "language").orderBy(*best_first)
     winner = F.when(F.col("language").isNull(), F.first("source_path").over(same_upload)).otherwise(
@@ -45,7 +46,7 @@ def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame 
     return (
         rows.withColumn("copy_of", winner)
         .where(~F.col("_read"))
-        .withColumn("copy_of", F.when(F.col("copy_of") != F.col("source_path"), F.col("copy_of")))
+        .withColumn("copy_of", F.when((F.col("copy_of") != F.col("source_path")) & ~faulty, F.col("copy_of")))
         .select(*manifest.columns, "copy_of")
     )
 
@@ -69,6 +70,7 @@ def ingest_subtitles(
     task_mb: int = 64,
     max_bytes: int = 64 << 20,
     max_ratio: float = 200.0,
+    max_seconds: float = 60.0,
     truecase: bool = True,
 ) -> Outcome:
     """Read and parse the files of a manifest.
@@ -83,6 +85,7 @@ def ingest_subtitles(
         task_mb: maximum stored MiB (2**20 bytes) per task and per range of a zip.
         max_bytes: maximum unpacked bytes per file.
         max_ratio: maximum ratio of unpacked to stored bytes.
+        max_seconds: maximum time for reading and parsing a file.
         truecase: use the truecased form of shouted words.
 
     Returns:
@@ -92,7 +95,7 @@ def ingest_subtitles(
     marked = manifest if "copy_of" in manifest.columns else mark_copies(manifest, sources, already)
     parsed = parse_files(
         marked.where(F.col("copy_of").isNull()).select(*MANIFEST.columns),
-        task_bytes=task_mb << 20, caps=Caps(max_bytes, max_ratio), truecase=truecase,
+        task_bytes=task_mb << 20, caps=Caps(max_bytes, max_ratio, max_seconds), truecase=truecase,
     ).persist(StorageLevel.DISK_ONLY)  # fmt: skip
     parsed.count()
     readable = parsed.where(F.col("reason").isNull())

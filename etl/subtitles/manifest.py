@@ -11,14 +11,16 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from conf.errors import InputError
 from etl.tables.subtitles import MANIFEST
 from udfs.opus.listing import Piece, fingerprint, manifest_batches, pieces_of
+from udfs.opus.names import valid
 
 _SHARES = 1_000_000
+_SAME_FILE = "_same_file"
 
 
 def find_subtitles(
     spark: SparkSession, sources: Sequence[str], languages: Sequence[str], release_default: str
 ) -> DataFrame:
-    """Return the manifest of the sources, persisted; each zip or folder is listed in a task.
+    """Return the manifest of the sources, from a persisted listing; each zip or folder is listed in a task.
 
     The language comes from the path, ``[.../]xml/<language>/<year>/<film>/<upload>.xml[.gz]``. A source may be any
     folder of that layout. Files whose path names no language are listed too, because their ``<meta>`` may name one.
@@ -33,19 +35,18 @@ def find_subtitles(
     """
     if not sources:
         raise InputError("subtitles.sources is empty: name a folder of .xml or .xml.gz files, or an OPUS zip")
-    unique = list(dict.fromkeys(sources))
+    unique = list(dict.fromkeys(map(valid, sources)))
     pieces = [piece for source in unique for piece in _pieces(source, languages, spark)]
-    listed = _listed(spark, pieces, list(languages), release_default)
-    manifest = _with_unique_paths(listed, unique).persist()
-    found = {row.source for row in manifest.select("source").distinct().collect()}
+    listed = _with_unique_paths(_listed(spark, pieces, list(languages), release_default), unique).persist()
+    found = {row.source for row in listed.select("source").distinct().collect()}
     for source in unique:
         if source not in found:
-            manifest.unpersist()
+            listed.unpersist()
             chosen = f" in {', '.join(languages)}" if languages else ""
             raise InputError(
                 f"no .xml or .xml.gz file{chosen} under {source}: check subtitles.sources and subtitles.languages"
             )
-    return manifest
+    return listed.where(f"{_SAME_FILE} = 1").select(*MANIFEST.columns)
 
 
 def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str:
@@ -53,7 +54,8 @@ def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str
 
     It runs on the driver in bounded memory and opens no file.
     """
-    text = "\n".join(f"{source}\t{fingerprint(source, languages)}" for source in dict.fromkeys(sources))
+    unique = dict.fromkeys(map(valid, sources))
+    text = "\n".join(f"{source}\t{fingerprint(source, languages)}" for source in unique)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -88,26 +90,25 @@ def _listed(spark: SparkSession, pieces: Sequence[Piece], languages: list[str], 
 def _with_unique_paths(listed: DataFrame, sources: Sequence[str]) -> DataFrame:
     """Make ``source_path`` unique by prefixing the name of the later source where two have the same path.
 
-    If a source is inside another, its files belong to the one that is listed first.
+    If a source is inside another, its files belong to the one that is listed first: ``_same_file`` numbers the rows of
+    a file, and those above 1 are left out of the manifest.
     """
     if len(sources) == 1:
-        return listed
+        return listed.withColumn(_SAME_FILE, F.lit(1))
     order = source_order(F.col("source"), sources)
-    same_file = Window.partitionBy("container", "offset").orderBy(order)
-    same_path = Window.partitionBy("source_path").orderBy(order)
+    same_file = Window.partitionBy("container", "member").orderBy(order)
+    same_path = Window.partitionBy("source_path", _SAME_FILE).orderBy(order)
     return (
-        listed.withColumn("_copy", F.row_number().over(same_file))
-        .where("_copy = 1")
+        listed.withColumn(_SAME_FILE, F.row_number().over(same_file))
         .withColumn("_copy", F.row_number().over(same_path))
         .withColumn(
             "source_path",
             F.when(F.col("_copy") == 1, F.col("source_path")).otherwise(F.concat_ws("//", "source", "source_path")),
         )
-        .select(*MANIFEST.columns)
     )
 
 
 def source_order(source: Column, sources: Sequence[str]) -> Column:
     """Return a source's 1-based position in the list; 0 for a source that is not in it."""
-    places = (F.when(source == name, F.lit(place)) for place, name in enumerate(sources, start=1))
+    places = (F.when(source == valid(name), F.lit(place)) for place, name in enumerate(sources, start=1))
     return F.coalesce(*places, F.lit(0))

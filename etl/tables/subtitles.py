@@ -10,7 +10,7 @@ MANIFEST = Table(
     "One subtitle file found under a source: a plain file, or a member of an OPUS zip.",
     """
     source string COMMENT 'the source as the settings name it',
-    source_path string COMMENT 'path relative to its source; zip!member for a member',
+    source_path string COMMENT 'path relative to its source; zip!member for a member; other bytes as U+FFFD and hex',
     container string COMMENT 'URI of the file to open: the file itself, or its zip',
     offset bigint COMMENT 'where the member\\'s local header starts in the zip; 0 for a plain file',
     stored_bytes bigint COMMENT 'bytes as stored (compressed)',
@@ -23,7 +23,9 @@ MANIFEST = Table(
     language string COMMENT 'from the path: xml/<language>/...; null when the path names none',
     movie_id string COMMENT 'the IMDb folder; file:<subtitle_id> when the path names none',
     directory_year int COMMENT 'the year folder',
-    subtitle_id string COMMENT 'the file name without its endings'
+    subtitle_id string COMMENT 'the file name without its endings',
+    member string COMMENT 'name in the zip, with a number where the zip has it again; null for a plain file',
+    fault string COMMENT 'reason: detail of what cannot be read, known from the listing; null for a file to read'
     """,
     ("source_path",),
     {"bytes_not_negative": "bytes >= 0"},

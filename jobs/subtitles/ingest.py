@@ -18,6 +18,7 @@ def _fingerprint(settings: Settings) -> str:
 @stage(
     writes=MANIFEST,
     settings=under("subtitles", "sources", "languages", "release", "sample"),
+    version=2,
     fingerprint=_fingerprint,
     units="files",
 )
@@ -36,7 +37,8 @@ def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
 @stage(
     reads=(MANIFEST,),
     writes=FILES,
-    settings=under("subtitles", "languages", "truecase", "max_file_megabytes", "max_ratio"),
+    settings=under("subtitles", "languages", "truecase", "max_file_megabytes", "max_ratio", "max_file_seconds"),
+    version=2,
     incremental=Incremental("source_path", "sum(bytes) / 1e6", cost_per_minute=1_000, prepare=_copies_marked),
     units="files",
     options=under("subtitles", "sources", "task_megabytes"),
@@ -47,6 +49,7 @@ def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
     return ingest.ingest_subtitles(
         found, languages=subtitles.languages, task_mb=subtitles.task_megabytes, truecase=subtitles.truecase,
         max_bytes=subtitles.max_file_megabytes << 20, max_ratio=subtitles.max_ratio,
+        max_seconds=subtitles.max_file_seconds,
     )  # fmt: skip
 
 

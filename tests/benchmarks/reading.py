@@ -47,7 +47,7 @@ SCHEMA = pa.schema([
 ])  # fmt: skip
 MANIFEST = [
     "source", "source_path", "container", "offset", "stored_bytes", "bytes", "method", "crc", "gzipped", "tag",
-    "release", "language", "movie_id", "directory_year", "subtitle_id",
+    "release", "language", "movie_id", "directory_year", "subtitle_id", "member", "fault",
 ]  # fmt: skip
 
 

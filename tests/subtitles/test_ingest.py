@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 from etl.subtitles.ingest import ingest_subtitles, mark_copies
 from etl.subtitles.manifest import find_subtitles
 from etl.tables.subtitles import FILES
+from tests.attacks.zips import UTF8, Entry, zip_of
 
 
 def ingest_xml(words: str, language: str = "English") -> bytes:
@@ -89,10 +91,10 @@ def test_copies_by_source_then_path_then_earlier_runs(spark: SparkSession) -> No
         ("b", "1.xml", "v2018", "en", "1"), ("a", "2.xml", "v2018", "en", "1"), ("a", "3.xml", "v2018", "en", "1"),
         ("a", "4.xml", "v2016", "en", "1"), ("a", "5.xml", "v2018", "de", "1"), ("a", "6.xml", "v2018", None, "1"),
         ("a", "7.xml", "v2018", None, "7"), ("a", "8.xml", "v2018", "en", "8"), ("a", "9.xml", "v2018", "en", "9"),
+        ("b", "0.xml", "v2018", "en", "1", "bad_zip: x"), ("a", "f.xml", "v2018", "en", "5", "bad_zip: x"),
     ]  # fmt: skip
-    manifest = spark.createDataFrame(
-        rows, "source string, source_path string, release string, language string, subtitle_id string"
-    )
+    columns = "source string, source_path string, release string, language string, subtitle_id string, fault string"
+    manifest = spark.createDataFrame([(*row, *[None] * (6 - len(row))) for row in rows], columns)
     already = spark.createDataFrame(
         [("v2018", "en", "8", "old.xml"), ("v2018", "en", "9", "9.xml")],
         "release string, language string, subtitle_id string, source_path string",
@@ -102,6 +104,39 @@ def test_copies_by_source_then_path_then_earlier_runs(spark: SparkSession) -> No
         "2.xml": "1.xml", "3.xml": "1.xml", "6.xml": "1.xml", "8.xml": "old.xml"
     }  # fmt: skip
     assert len(marked) == len(rows)
+
+
+def test_hostile_names_sizes_and_sources_reach_the_tables(spark: SparkSession, tmp_path: Path) -> None:
+    """Names that are not UTF-8, sizes beyond 2**63, what is no file, and a source that adds nothing to another."""
+    good = ingest_xml("Come in")
+    ingest_write(tmp_path, {"xml/en/1999/1/1.xml": good, "xml/en/1999/1/2.xml": good})
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/xml/en/1999/1/caf\xe9.xml")).write_bytes(good)
+    os.mkfifo(tmp_path / "xml/en/1999/1/pipe.xml")
+    entries = [Entry(b"xml/en/2000/2/%d.xml" % number, good) for number in range(4)]
+    entries[1:2] = [Entry(b"xml/en/2000/2/9.xml", good, claimed_bytes=claim) for claim in (2**63, 2**62, 2**62)]
+    entries += [Entry(b"xml/en/2000/2/\xff.xml", good, UTF8), Entry(b"xml/en/2000/2/3.xml", good)]
+    (tmp_path / "z.zip").write_bytes(zip_of(entries))
+    sources = [str(tmp_path), str(tmp_path / "xml")]
+    manifest = find_subtitles(spark, sources, ["en"], "v2018")
+    outcome = ingest_subtitles(manifest, languages=["en"], sources=sources)
+    assert outcome.dropped is not None and outcome.quarantined is not None
+    kept = {row.source_path for row in outcome.rows.select("source_path").collect()}
+    dropped = {row.id: row.detail for row in outcome.dropped.collect()}
+    refused = {row.source_path: row.reason for row in outcome.quarantined.collect()}
+    folder, zipped = "xml/en/1999/1", "z.zip!xml/en/2000/2"
+    assert kept == {
+        f"{folder}/1.xml", f"{folder}/2.xml", f"{folder}/caf\ufffdE9.xml", f"{zipped}/0.xml", f"{zipped}/3.xml",
+        f"{zipped}/\ufffdFF.xml",
+    }  # fmt: skip
+    assert dropped == {
+        f"{zipped}/2.xml": f"read instead: {folder}/2.xml", f"{zipped}/3.xml#2": f"read instead: {zipped}/3.xml"
+    }  # fmt: skip
+    assert refused == {
+        f"{folder}/pipe.xml": "not_a_file", f"{zipped}/9.xml": "too_large", f"{zipped}/9.xml#2": "too_large",
+        f"{zipped}/9.xml#3": "too_large",
+    }  # fmt: skip
+    assert manifest.count() == len(kept) + len(dropped) + len(refused)
+    spark.catalog.clearCache()
 
 
 def test_a_zip_gives_the_same_rows_as_its_folder_whatever_the_tasks(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,49 +1,18 @@
-"""Reading of OPUS zips: the central directory once, then the members from large ranges."""
+"""Reading of the members of OPUS zips from large ranges."""
 
-import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from udfs.opus.files import Caps, UnreadableError, inflate, read_up_to
+from udfs.opus.zip_directory import Member, is_unsafe
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _SLACK = 512
-_UNSAFE = re.compile(r"(^|/)\.\.(/|$)|^/|\\|^[A-Za-z]:|[\x00-\x1f]")
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
-
-
-@dataclass(frozen=True)
-class Member:
-    """A zip's member as listed in the central directory, with sizes in bytes."""
-
-    name: str
-    offset: int
-    stored_bytes: int
-    bytes: int
-    method: int
-    crc: int
-
-
-def members(file: IO[bytes]) -> Iterator[Member]:
-    """Yield the files in a zip or zip64 in the order of its central directory.
-
-    Raises:
-        zipfile.BadZipFile: The file is no zip or is truncated.
-    """
-    with zipfile.ZipFile(file) as archive:
-        for info in archive.infolist():
-            name = info.orig_filename
-            if not name.endswith("/"):
-                yield Member(name, info.header_offset, info.compress_size, info.file_size, info.compress_type, info.CRC)
-
-
-def is_unsafe(name: str) -> bool:
-    """Return whether a member's name could leave a folder: ``..``, absolute, backslash, control characters."""
-    return _UNSAFE.search(name) is not None
 
 
 @dataclass(frozen=True)

@@ -1,90 +1,88 @@
 """Reading and parsing of manifest rows in an executor's Python worker, for ``mapInArrow``."""
 
 import gc
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
-from pathlib import PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 
-from udfs.opus.archives import Member, RangeReader, member_end, members, ranges, read_member
+from udfs.opus.archives import RangeReader, member_end, ranges, read_member
 from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, unpack
+from udfs.opus.guard import guarded
 from udfs.opus.parser import Subtitles, parse_subtitles
 from udfs.opus.paths import language_code
 from udfs.opus.sentences import Sentences
+from udfs.opus.zip_directory import Member
 
 _FILES_A_BATCH = 64
 _BYTES_A_BATCH = 32 << 20
 _KEPT = ("source", "source_path", "release", "movie_id", "subtitle_id", "directory_year")
 Row = dict[str, Any]
+Data = bytes | UnreadableError
+Parsed = tuple[Row, Sentences | None]
 
 
-def files_read(rows: Sequence[Row], caps: Caps, range_bytes: int) -> Iterator[tuple[Row, bytes | UnreadableError]]:
+def files_read(rows: Sequence[Row], caps: Caps, range_bytes: int) -> Iterator[tuple[Row, Data]]:
     """Yield each manifest row with its unpacked bytes or an error.
 
     The members of a zip are read in ranges of at most ``range_bytes`` in the order of their offsets.
     """
     ordered = sorted(rows, key=lambda row: (row["source"], row["container"], row["offset"], row["source_path"]))
     for (source, container), group in groupby(ordered, key=lambda row: (row["source"], row["container"])):
-        found = list(group)
-        if found[0]["method"] is not None:
+        found = []
+        for row in group:
+            if row["fault"] is not None:
+                reason, _, detail = row["fault"].partition(": ")
+                yield row, UnreadableError(reason, detail)
+            elif row["member"] is None:
+                read = partial(read_plain, source, container, row["gzipped"], caps)
+                yield row, guarded(read, caps.max_seconds)
+            else:
+                found.append(row)
+        if found:
             yield from _members_read(source, container, found, caps, range_bytes)
-            continue
-        for row in found:
-            try:
-                if container.lower().endswith(".zip"):
-                    raise _unopened(source, container)
-                yield row, read_plain(source, container, row["gzipped"], caps)
-            except UnreadableError as error:
-                yield row, error
-
-
-def _unopened(source: str, container: str) -> UnreadableError:
-    """Return the error of a zip that the manifest has as a plain file because it could not be listed."""
-    try:
-        with open_container(source, container) as file:
-            next(members(file), None)
-    except zipfile.BadZipFile as error:
-        return UnreadableError("bad_zip", str(error))
-    except (OSError, NotImplementedError) as error:
-        return UnreadableError("unreadable", f"{type(error).__name__}: {error}")
-    return UnreadableError("bad_zip", "could not be opened when it was listed, now it can: list again")
 
 
 def _members_read(
     source: str, container: str, rows: Sequence[Row], caps: Caps, range_bytes: int
-) -> Iterator[tuple[Row, bytes | UnreadableError]]:
+) -> Iterator[tuple[Row, Data]]:
     targets = [
-        Member(row["source_path"].split(PurePosixPath(container).name + "!", 1)[-1], row["offset"],
-               row["stored_bytes"], row["bytes"], row["method"], row["crc"])
+        Member(row["member"], row["offset"], row["stored_bytes"], row["bytes"], row["method"], row["crc"])
         for row in rows
     ]  # fmt: skip
     ends = [member_end(member.offset, member.name, member.stored_bytes) for member in targets]
-    done = 0
+    file = guarded(lambda: _opened(source, container), caps.max_seconds)
+    if isinstance(file, UnreadableError):
+        yield from ((row, file) for row in rows)
+        return
+    with file:
+        reader = RangeReader(file)
+        for span in ranges([member.offset for member in targets], ends, range_bytes):
+            count = span.last - span.first
+            if count > 1:
+                # A range that cannot be read leaves its members to be read one by one.
+                guarded(partial(reader.hold, span.start, span.end), caps.max_seconds * count)
+            for number in range(span.first, span.last):
+                read = partial(_member_read, reader, targets[number], rows[number]["gzipped"], caps)
+                yield rows[number], guarded(read, caps.max_seconds)
+
+
+def _opened(source: str, container: str) -> IO[bytes]:
     try:
-        with open_container(source, container) as file:
-            reader = RangeReader(file)
-            for span in ranges([member.offset for member in targets], ends, range_bytes):
-                if span.last - span.first > 1:
-                    reader.hold(span.start, span.end)
-                for number in range(span.first, span.last):
-                    data = _member_read(reader, targets[number], rows[number], caps)
-                    done = number + 1
-                    yield rows[number], data
+        return open_container(source, container)
     except OSError as error:
-        unreadable = UnreadableError("unreadable", f"{type(error).__name__}: {error.strerror or error}")
-        yield from ((row, unreadable) for row in rows[done:])
+        raise UnreadableError("unreadable", f"{type(error).__name__}: {error.strerror or error}") from error
 
 
-def _member_read(reader: RangeReader, member: Member, row: Row, caps: Caps) -> bytes | UnreadableError:
+def _member_read(reader: RangeReader, member: Member, gzipped: bool, caps: Caps) -> bytes:
     try:
-        return unpack(read_member(reader, member, caps), row["gzipped"], caps)
-    except UnreadableError as error:
-        return error
+        return unpack(read_member(reader, member, caps), gzipped, caps)
+    except OSError as error:
+        raise UnreadableError("unreadable", f"{type(error).__name__}: {error.strerror or error}") from error
 
 
 def parsed_batches(
@@ -95,17 +93,30 @@ def parsed_batches(
     A batch holds at most 64 files and about 32 MiB of XML. An unreadable file has a reason and null columns.
     """
     rows = [row for batch in batches for row in batch.to_pylist()]
-    pending: list[tuple[Row, Sentences | None]] = []
+    pending: list[Parsed] = []
     unpacked = 0
     for row, data in files_read(rows, caps, range_bytes):
         with _no_garbage_collection():
-            pending.append(_parsed(row, data, truecase))
+            pending.append(_parsed(row, data, truecase, caps.max_seconds))
         unpacked += 0 if isinstance(data, UnreadableError) else len(data)
         if len(pending) >= _FILES_A_BATCH or unpacked >= _BYTES_A_BATCH:
-            yield record_batch(pending, schema)
+            yield _guarded_batch(pending, schema)
             pending, unpacked = [], 0
     if pending:
-        yield record_batch(pending, schema)
+        yield _guarded_batch(pending, schema)
+
+
+def _guarded_batch(parsed: Sequence[Parsed], schema: pa.Schema) -> pa.RecordBatch:
+    """Return the columns of a batch, with an error in place of each file whose values do not fit the table."""
+    try:
+        return record_batch(parsed, schema)
+    except Exception:
+        return record_batch([_fitting(one, schema) for one in parsed], schema)
+
+
+def _fitting(one: Parsed, schema: pa.Schema) -> Parsed:
+    made = guarded(lambda: record_batch([one], schema), 0)
+    return _refused(one[0], made) if isinstance(made, UnreadableError) else one
 
 
 @contextmanager
@@ -120,15 +131,21 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _parsed(row: Row, data: bytes | UnreadableError, truecase: bool) -> tuple[Row, Sentences | None]:
-    kept = {key: row[key] for key in _KEPT}
-    try:
-        if isinstance(data, UnreadableError):
-            raise data
+def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float) -> Parsed:
+    if isinstance(data, UnreadableError):
+        return _refused(row, data)
+
+    def parsed() -> Parsed:
         file = parse_subtitles(data, truecase)
-    except UnreadableError as error:
-        return {**kept, "language": row["language"], "reason": error.reason, "detail": error.detail}, None
-    return _columns(kept, row["language"], file), file.sentences
+        return _columns({key: row[key] for key in _KEPT}, row["language"], file), file.sentences
+
+    made = guarded(parsed, max_seconds)
+    return _refused(row, made) if isinstance(made, UnreadableError) else made
+
+
+def _refused(row: Row, error: UnreadableError) -> Parsed:
+    kept = {key: row[key] for key in _KEPT}
+    return {**kept, "language": row["language"], "reason": error.reason, "detail": error.detail}, None
 
 
 def _columns(kept: Row, language: str | None, file: Subtitles) -> Row:

@@ -1,7 +1,8 @@
 """Fast parser of files in OPUS's regular form, on arrays of all tags at once.
 
 It creates no object per word or sentence. Files with comments, CDATA, character references, stray or nested elements,
-words with blanks, or odd times are left to the tree parser in ``udfs.opus.parser``, which gives the same result.
+attributes in another writing than OPUS's, namespaces, words with blanks, or odd times are left to the tree parser in
+``udfs.opus.parser``, which gives the same result.
 """
 
 import re
@@ -15,8 +16,11 @@ import pyarrow as pa
 from udfs.opus.sentences import ADVERT_BLOCK, Sentences
 from udfs.opus.time_tags import TimeTags, read_time_tags
 
-_HEAD = re.compile(rb'<\?xml version="1\.0" encoding="(?:utf|UTF)-8" ?\?>\s*<document id="([^"<>&]*)">\s*')
-_ALTERNATIVE = re.compile(rb' alternative="([^"<>]*)"')
+_HEAD = re.compile(rb'<\?xml version="1\.0" encoding="(?:utf|UTF)-8" ?\?>\s*<document id="([^"<>&\t\n]*)">\s*')
+_OTHER = rb'(?: (?!xmlns=|alternative=)[a-z]+="[^"<>]*")*'
+# A whole tag, with the truecased form of a word.
+_TAG = re.compile(rb'<(?:s%b|w%b(?: alternative="([^"<>]*)"%b)?)>' % (_OTHER, _OTHER, _OTHER))
+_MOST_BYTES = 10_000_000  # libxml2's limit for a text, which it checks only when it builds a tree
 _WIDE_WHITE = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80")
 _WIDE_WHITE_BEGINS = (b"\xc2", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81", b"\xe3\x80\x80")
 _QUOTES = {"&quot;": '"', "&apos;": "'"}
@@ -31,15 +35,22 @@ _KINDS[ord("s"), ord(" ")], _KINDS[ord("w"), ord(" ")], _KINDS[ord("t"), :] = _S
 _KINDS[ord("/"), ord("s")], _KINDS[ord("/"), ord("w")] = _S_END, _W_END
 _KINDS_CLOSED = np.array([[_NO, _NO], [_S, _NO], [_S_END, _NO], [_W, _NO], [_W_END, _NO], [_NO, _TIME]], dtype=np.uint8)
 
+_OPENING, _OPENING_BYTES = (np.frombuffer(text, "<u8")[0] for text in (b'\0\0 id="\0', b"\0\0\xff\xff\xff\xff\xff\0"))
+_EIGHT_ONES, _EIGHT_HIGH, _EIGHT_QUOTES = (
+    np.uint64(int.from_bytes([byte] * 8, "little")) for byte in (0x01, 0x80, 0x22)
+)
+# Ones in the bytes from a number on, which are no part of an id.
+_AFTER = np.array([(~0 << 8 * size) & ~(~0 << 64) for size in range(9)], dtype=np.uint64)
+
 
 @dataclass
 class Cut:
-    """A file's sentences, and its ``<meta>`` as text."""
+    """A file's sentences, and what follows them from ``<meta>`` or ``</document>`` on."""
 
     document_id: str
     sentences: Sentences
     token_count: int
-    meta: str | None
+    tail: bytes
     quirks: Counter[str]
 
 
@@ -59,16 +70,25 @@ class _Tags:
         return np.flatnonzero(self.kinds == kind)
 
 
+def has_regular_head(data: bytes) -> bool:
+    """Return whether a file begins as OPUS writes it, in UTF-8, and is not too large for the fast parser."""
+    return len(data) <= _MOST_BYTES and _HEAD.match(data) is not None
+
+
 def cut_regular(data: bytes, truecase: bool) -> Cut | None:
-    """Parse a well-formed file; None if any part of it is not in the regular form."""
+    """Parse the sentences of a well-formed file; None if any of them is not in the regular form.
+
+    The caller must check that ``tail`` holds nothing but one ``<meta>`` and the end of the document.
+    """
     head = _HEAD.match(data)
     end = data.rfind(b"<meta>")
     if end < 0:
         end = data.rfind(b"</document>")
     # A comment or CDATA before the meta data appears as an unknown tag below.
-    if head is None or b"\r" in data or data.find(b"<!", end) >= 0:
+    if head is None or end < 0 or b"\r" in data or data.find(b"<!", end) >= 0:
         return None
-    body = np.frombuffer(data, dtype=np.uint8)[head.end() : end]
+    start = head.end()
+    body = np.frombuffer(data, dtype=np.uint8)[start:end]
     # "<" and ">" differ in one bit, so one comparison finds both. They must alternate.
     marks = np.flatnonzero((body & 0xFD) == ord("<"))
     opens, closes = np.ascontiguousarray(marks[::2]), np.ascontiguousarray(marks[1::2])
@@ -85,15 +105,19 @@ def cut_regular(data: bytes, truecase: bool) -> Cut | None:
     begins, ends = closes[words] + 1, opens[words + 1]
     if times is None or (begins == ends).any():
         return None
-    if b"alternative=" in data:
-        quirks["word_truecased"] = _use_alternatives(data[head.end() : end], opens[words], begins, ends, truecase)
     opened, closed = tags.numbers(_S), tags.numbers(_S_END)
+    other = _other_tags(data, start, opens, closes, (kinds == _W) | (kinds == _S))
+    places = zip((opens[other] + start).tolist(), (closes[other] + start + 1).tolist(), strict=True)
+    written = [data[first:last] for first, last in places]
+    truecased = _use_alternatives(written, opens[other], tags.words_before[other], (begins, ends), truecase)
+    if truecased is None:
+        return None
+    quirks["word_truecased"] = truecased
     texts = _texts(body, begins, ends, tags.words_before[opened], tags.words_before[closed])
     if texts is None:
         return None
     sentences = _timed(times, texts, tags, words, quirks)
-    meta = data[end : data.rfind(b"</document>")].decode() if data.startswith(b"<meta>", end) else None
-    return Cut(head[1].decode(), sentences, len(words), meta, quirks)
+    return Cut(head[1].decode(), sentences, len(words), data[end:], quirks)
 
 
 def _before(chosen: np.ndarray) -> np.ndarray:
@@ -109,15 +133,49 @@ def _kinds(body: np.ndarray, tags: np.ndarray, closes: np.ndarray) -> np.ndarray
     return kinds
 
 
-def _use_alternatives(body: bytes, words: np.ndarray, begins: np.ndarray, ends: np.ndarray, truecase: bool) -> int:
-    """Point the words with a truecased form to that form, and return their number."""
-    found = [(match.start(), *match.span(1)) for match in _ALTERNATIVE.finditer(body)]
-    if truecase and found:
-        at, starts, stops = (np.array(column) for column in zip(*found, strict=True))
-        filled = np.array([not body[start:stop].isspace() and stop > start for _, start, stop in found])
-        word = np.searchsorted(words, at) - 1
-        begins[word[filled]], ends[word[filled]] = starts[filled], stops[filled]
-    return len(found)
+def _other_tags(data: bytes, start: int, opens: np.ndarray, closes: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return the numbers of the chosen tags that are not of the form ``<w id="12.3">`` with at most 8 bytes of id.
+
+    A tag that begins and ends in this form has no other attribute if there is no quote between.
+    """
+    numbers = np.flatnonzero(chosen)
+    at = opens[numbers] + start
+    eights = np.ndarray((len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
+    length = closes[numbers] + start - at - len(b'<w id=""')
+    plain = (length >= 0) & (length <= 8) & ((eights[at] ^ _OPENING) & _OPENING_BYTES == 0)
+    ids = eights[np.minimum(at + 7, len(eights) - 1)] ^ _EIGHT_QUOTES | _AFTER[np.clip(length, 0, 8)]
+    plain &= (ids - _EIGHT_ONES) & ~ids & _EIGHT_HIGH == 0
+    return numbers[~plain]
+
+
+def _use_alternatives(
+    written: list[bytes], tags: np.ndarray, words: np.ndarray, spans: tuple[np.ndarray, np.ndarray], truecase: bool
+) -> int | None:
+    """Point the words with a truecased form to that form, and return their number.
+
+    Args:
+        written: the tags with more than an id.
+        tags: where each of them begins.
+        words: number of words before each of them.
+        spans: where the words begin and end, changed in place.
+        truecase: whether to use the forms.
+
+    Returns:
+        None if a tag is not in the regular form.
+    """
+    # Each tag has one "<", so as many matches as tags are all of them.
+    found = list(_TAG.finditer(b"".join(written)))
+    if len(found) != len(written):
+        return None
+    count = 0
+    for match, tag, word in zip(found, tags.tolist(), words.tolist(), strict=True):
+        form = match[1]
+        if form is not None:
+            count += 1
+            if truecase and form and not form.isspace():
+                first = tag + match.start(1) - match.start()
+                spans[0][word], spans[1][word] = first, first + len(form)
+    return count
 
 
 def _texts(

@@ -14,9 +14,12 @@ from urllib.parse import quote, unquote
 
 from pyarrow import fs
 
+from udfs.opus.names import name_bytes
+
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _GZIP_MAGIC = b"\x1f\x8b"
-_STEP = 1 << 20
+_MOST_GZIP_MEMBERS = 100_000
+_FIRST_STEP, _STEP = 4 << 10, 1 << 20
 
 
 class UnreadableError(ValueError):
@@ -25,20 +28,27 @@ class UnreadableError(ValueError):
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
-        self.detail = " ".join(detail.split())[:300]
+        self.detail = one_line(detail)
+
+
+def one_line(text: str) -> str:
+    """Return at most 300 characters of a text in one line, as valid Unicode."""
+    return " ".join(text.split())[:300].encode(errors="replace").decode()
 
 
 @dataclass(frozen=True)
 class Caps:
-    """Limits of unpacking a file.
+    """Limits of the work on a file.
 
     Attributes:
         max_bytes: maximum unpacked bytes.
         max_ratio: maximum ratio of unpacked to stored bytes, above 1 MiB unpacked.
+        max_seconds: maximum time for reading and parsing.
     """
 
     max_bytes: int
     max_ratio: float
+    max_seconds: float = 60.0
 
     def check(self, stored: int, unpacked: int) -> None:
         """Raise ``too_large`` or ``ratio`` if ``unpacked`` bytes from ``stored`` bytes exceed a limit."""
@@ -87,7 +97,7 @@ def open_container(source: str, container: str) -> IO[bytes]:
     """Open a file of the manifest for random access."""
     found, _ = filesystem(source)
     if isinstance(found, fs.LocalFileSystem):
-        return Path(container).open("rb", buffering=0)
+        return Path(os.fsdecode(name_bytes(container))).open("rb", buffering=0)
     handle: Any = found.open_input_file(_SCHEME.sub("", container, count=1))
     return handle
 
@@ -137,11 +147,14 @@ def gunzip(stored: bytes, caps: Caps) -> bytes:
     Raises:
         UnreadableError: truncated_gzip, bad_gzip (damaged data or checksum), too_large, ratio.
     """
-    unpacked, rest = bytearray(), stored
-    while rest.startswith(_GZIP_MAGIC):
-        rest = _decompress(rest, zlib.decompressobj(31), "gzip", len(stored), caps, unpacked)
-    if rest.strip(b"\0"):
-        raise UnreadableError("bad_gzip", f"{len(rest)} bytes after the end that are no gzip")
+    unpacked, data, at, members = bytearray(), memoryview(stored), 0, 0
+    while data[at : at + 2] == _GZIP_MAGIC:
+        members += 1
+        if members > _MOST_GZIP_MEMBERS:
+            raise UnreadableError("bad_gzip", f"more than {_MOST_GZIP_MEMBERS} members")
+        at = _decompress(data, at, zlib.decompressobj(31), "gzip", caps, unpacked)
+    if bytes(data[at:]).strip(b"\0"):
+        raise UnreadableError("bad_gzip", f"{len(data) - at} bytes after the end that are no gzip")
     return bytes(unpacked)
 
 
@@ -152,23 +165,29 @@ def inflate(stored: bytes, caps: Caps) -> bytes:
         UnreadableError: truncated_zip, bad_zip, too_large, ratio.
     """
     unpacked = bytearray()
-    _decompress(stored, zlib.decompressobj(-15), "zip", len(stored), caps, unpacked)
+    _decompress(memoryview(stored), 0, zlib.decompressobj(-15), "zip", caps, unpacked)
     return bytes(unpacked)
 
 
-def _decompress(data: bytes, stream: Any, kind: str, stored: int, caps: Caps, unpacked: bytearray) -> bytes:
-    """Append the content of a stream to ``unpacked``, at most 1 MiB at a time, and return the data after its end."""
+def _decompress(data: memoryview, at: int, stream: Any, kind: str, caps: Caps, unpacked: bytearray) -> int:
+    """Append the content of the stream at ``at`` to ``unpacked``, at most 1 MiB at a time, and return where it ends.
+
+    It is fed in growing steps, because each stream copies what it was given beyond its end.
+    """
+    pending, step = memoryview(b""), _FIRST_STEP
     try:
         while not stream.eof:
-            piece = stream.decompress(data, _STEP)
-            data = stream.unconsumed_tail
-            if not piece and not data:
-                break
+            if not pending:
+                pending = data[at : at + step]
+                at, step = at + len(pending), min(2 * step, _STEP)
+            piece = stream.decompress(pending, _STEP)
+            pending = stream.unconsumed_tail
             unpacked += piece
-            caps.check(stored, len(unpacked))
+            caps.check(len(data), len(unpacked))
+            if not piece and not pending and at == len(data):
+                break
     except zlib.error as error:
         raise UnreadableError(f"bad_{kind}", str(error)) from error
     if not stream.eof:
         raise UnreadableError(f"truncated_{kind}", f"ends within the data, after {len(unpacked)} bytes unpacked")
-    unused: bytes = stream.unused_data
-    return unused
+    return at - len(stream.unused_data)

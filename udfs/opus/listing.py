@@ -1,6 +1,14 @@
-"""Listing of a source's files as rows of ``subtitles.manifest``, one folder or zip at a time."""
+"""Listing of a source's files as rows of ``subtitles.manifest``, one folder or zip at a time.
 
+What cannot be read is listed with its fault, so that reading quarantines it: a zip or a folder that cannot be listed, a
+named pipe, a link to nothing, a member whose sizes cannot be.
+"""
+
+import errno
 import hashlib
+import os
+import re
+import stat
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,11 +18,14 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from udfs.opus.archives import Member, is_unsafe, members
-from udfs.opus.files import container_uri, filesystem, open_container
-from udfs.opus.paths import is_subtitle_name, read_folder, read_release, subtitle_id
+from udfs.opus.files import container_uri, filesystem, one_line, open_container
+from udfs.opus.local_folders import Found, LocalFolder
+from udfs.opus.names import escaped, name_bytes, readable
+from udfs.opus.paths import is_subtitle_name, is_zip_name, read_folder, read_release, subtitle_id
+from udfs.opus.zip_directory import Member, is_unsafe, members
 
 _BATCH = 10_000
+_ZIP_MARK = re.compile(r"(?i)(\.zip)!")
 Row = tuple[Any, ...]
 
 
@@ -34,13 +45,11 @@ def pieces_of(source: str, languages: Sequence[str], enough: int) -> list[Piece]
 
     Raises:
         FileNotFoundError: The source does not exist.
+        OSError: It cannot be listed.
     """
-    files, root = filesystem(source)
-    (info,) = files.get_file_info([root])
-    if info.type == fs.FileType.NotFound:
-        raise FileNotFoundError(source)
-    if info.type == fs.FileType.File:
-        return [Piece(source, root, "zip" if _is_zip(root) else "flat")]
+    files, root = _root(source)
+    if _is_file(files, root, source):
+        return [Piece(source, root, "zip" if is_zip_name(root) else "flat")]
     done: list[Piece] = []
     folders = [root]
     for _ in range(4):
@@ -48,83 +57,157 @@ def pieces_of(source: str, languages: Sequence[str], enough: int) -> list[Piece]
             break
         below: list[str] = []
         for folder in folders:
-            inside = files.get_file_info(fs.FileSelector(folder))
-            if any(child.type == fs.FileType.File for child in inside):
+            found, inner = _inside(files, root, folder)
+            if folder == root and any(one.folder and one.path == root for one in found):
+                raise PermissionError(errno.EACCES, found[0].fault)
+            if found:
                 done.append(Piece(source, folder, "flat"))
-            below += [
-                child.path
-                for child in inside
-                if child.type == fs.FileType.Directory
-                and not child.base_name.startswith(".")
-                and _chosen(read_folder(root, child.path[len(root) :]).language, languages)
-            ]
+            below += [path for path in inner if _chosen(read_folder(root, path[len(root) :]).language, languages)]
         folders = sorted(below)
     return sorted(done + [Piece(source, folder, "tree") for folder in folders], key=lambda piece: piece.path)
 
 
-def _is_zip(path: str) -> bool:
-    return path.lower().endswith(".zip")
+def _root(source: str) -> tuple[fs.FileSystem, str]:
+    """Return the file system of a source and the source's path in it, in the writing of ``readable``."""
+    files, root = filesystem(source)
+    return files, readable(name_bytes(root)) if isinstance(files, fs.LocalFileSystem) else root
+
+
+def _is_file(files: fs.FileSystem, root: str, source: str) -> bool:
+    """Return whether a source is a single file; raise if it is neither a file nor a folder."""
+    if isinstance(files, fs.LocalFileSystem):
+        mode = os.stat(name_bytes(root)).st_mode  # noqa: PTH116 - pathlib has no bytes
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise NotADirectoryError(errno.ENOTDIR, "neither a file nor a folder")
+        return stat.S_ISREG(mode)
+    (info,) = files.get_file_info([root])
+    if info.type == fs.FileType.NotFound:
+        raise FileNotFoundError(source)
+    return bool(info.type == fs.FileType.File)
+
+
+def _inside(files: fs.FileSystem, root: str, folder: str) -> tuple[list[Found], list[str]]:
+    """Return the files and the paths of the folders directly in a folder."""
+    if isinstance(files, fs.LocalFileSystem):
+        found, folders = LocalFolder.of(name_bytes(root), name_bytes(folder)).inside()
+        return found, [readable(inner.path) for inner in folders]
+    inside = files.get_file_info(fs.FileSelector(folder))
+    return [_remote(info) for info in inside if info.type == fs.FileType.File], [
+        info.path for info in inside if info.type == fs.FileType.Directory and not info.base_name.startswith(".")
+    ]
+
+
+def _remote(info: fs.FileInfo) -> Found:
+    return Found(info.path, info.size, f"{info.size}-{info.mtime_ns}")
 
 
 def _chosen(language: str | None, languages: Sequence[str]) -> bool:
     return language is None or not languages or language in languages
 
 
-def _files(piece: Piece) -> tuple[str, list[fs.FileInfo]]:
+def _files(piece: Piece) -> tuple[str, list[Found]]:
     """Return the source's root, and the files of a piece in the order of their paths."""
-    files, root = filesystem(piece.source)
-    found = [] if piece.kind == "tree" else files.get_file_info([piece.path])
-    if piece.kind != "zip" and (not found or found[0].type != fs.FileType.File):
-        found = files.get_file_info(fs.FileSelector(piece.path, recursive=piece.kind == "tree"))
-    return root, sorted((info for info in found if info.type == fs.FileType.File), key=lambda info: info.path)
-
-
-def _tag(info: fs.FileInfo) -> str:
-    return f"{info.size}-{info.mtime_ns}"
+    files, root = _root(piece.source)
+    if piece.path == root and _is_file(files, root, piece.source):
+        if not isinstance(files, fs.LocalFileSystem):
+            return root, [_remote(files.get_file_info([root])[0])]
+        info = os.stat(name_bytes(root))  # noqa: PTH116
+        return root, [Found(root, info.st_size, f"{info.st_size}-{info.st_mtime_ns}")]
+    if isinstance(files, fs.LocalFileSystem):
+        folder = LocalFolder.of(name_bytes(root), name_bytes(piece.path))
+        found = list(folder.below()) if piece.kind == "tree" else folder.inside()[0]
+    else:
+        below = files.get_file_info(fs.FileSelector(piece.path, recursive=piece.kind == "tree"))
+        found = [_remote(info) for info in below if info.type == fs.FileType.File]
+    return root, sorted(found, key=lambda one: one.path)
 
 
 def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> Iterator[Row]:
-    """Yield rows of ``subtitles.manifest`` for a piece, in the order of its columns.
-
-    A zip that cannot be opened gives one row without a method, which fails when it is read.
-    """
+    """Yield rows of ``subtitles.manifest`` for a piece, in the order of its columns."""
     root, files = _files(piece)
-    for info in files:
-        inside = info.path[len(root) :].lstrip("/") or info.base_name
+    for found in files:
+        inside = found.path[len(root) :].lstrip("/") or found.path.rpartition("/")[2]
         if any(part.startswith(".") for part in inside.split("/")):
             continue
-        for name, member in _entries(piece.source, inside, info):
-            above, folders = f"{inside}!" if member else "", name.rpartition("/")[0]
-            folder = read_folder(above or f"{root}/", folders)
-            # Unreadable zips and unsafe members are listed, so that reading reports them.
-            faulty = is_unsafe(name) if member else _is_zip(inside)
-            if not faulty and not _chosen(folder.language, languages):
-                continue
-            sizes = (member.offset, member.stored_bytes, member.bytes, member.method, member.crc) if member else (
-                0, info.size, info.size, None, None
-            )  # fmt: skip
-            release = read_release(piece.source, above + folders, release_default)
-            upload = subtitle_id(name)
+        # A folder whose name ends in ".zip!" would look like a zip, whose members follow the mark.
+        shown = _ZIP_MARK.sub(rf"\1{escaped('!')}", inside)
+        try:
+            yield from _rows(piece.source, (root, inside, shown), found, languages, release_default)
+        except Exception as error:
+            fault = one_line(f"listing_failed: {type(error).__name__}: {error}")
             yield (
-                piece.source, above + name, container_uri(piece.source, info.path), *sizes,
-                name.lower().endswith(".gz"), _tag(info), release, folder.language,
-                folder.film or f"file:{upload}", folder.year, upload,
+                piece.source, shown, container_uri(piece.source, found.path), 0, 0, 0, None, None, False, found.tag,
+                release_default, None, f"file:{shown}", None, shown, None, fault,
             )  # fmt: skip
 
 
-def _entries(source: str, inside: str, info: fs.FileInfo) -> Iterator[tuple[str, Member | None]]:
-    """Yield the name of a subtitle file, or the names and members of a zip's subtitle files."""
-    if not _is_zip(inside):
-        if is_subtitle_name(inside):
-            yield inside, None
+def _rows(
+    source: str, place: tuple[str, str, str], found: Found, languages: Sequence[str], release_default: str
+) -> Iterator[Row]:
+    """Yield the manifest rows of a file or of a zip's members.
+
+    Args:
+        source: as the settings name it.
+        place: the source's root, the file's path in it, and that path as ``source_path``.
+        found: the file.
+        languages, release_default: as for ``list_piece``.
+    """
+    root, inside, shown = place
+    for name, unique, member in _entries(source, inside, found):
+        above = f"{shown}!" if unique else ""
+        folders = name if found.folder else name.rpartition("/")[0]
+        folder = read_folder(above or f"{root}/", folders)
+        fault = member.fault if member else found.fault
+        # A bad zip may hold the languages asked for, and the path of an unsafe member says nothing.
+        unknown = fault is not None and (is_zip_name(name) or is_unsafe(name))
+        if not unknown and not _chosen(folder.language, languages):
+            continue
+        stored = 0 if fault else found.size
+        sizes: Row = (0, stored, stored, None, None)
+        if member and unique:
+            sizes = (member.offset, member.stored_bytes, member.bytes, member.method, member.crc)
+        upload = subtitle_id(name)
+        yield (
+            source, above + unique if unique else shown, container_uri(source, found.path), *sizes,
+            name.lower().endswith(".gz"), found.tag, read_release(source, above + folders, release_default),
+            folder.language, folder.film or f"file:{upload}", folder.year, upload, unique or None, fault,
+        )  # fmt: skip
+
+
+def _entries(source: str, inside: str, found: Found) -> Iterator[tuple[str, str, Member | None]]:
+    """Yield the name of a subtitle file, or names, unique names and members of a zip's subtitle files.
+
+    A zip that cannot be listed to its end gives one entry for the rest: its own name, and a member with the fault.
+    """
+    if found.fault or not is_zip_name(inside):
+        if found.fault or is_subtitle_name(inside):
+            yield inside, "", None
         return
+    names: set[str] = set()
     try:
-        with open_container(source, container_uri(source, info.path)) as file:
+        with open_container(source, container_uri(source, found.path)) as file:
             for member in members(file):
                 if is_subtitle_name(member.name):
-                    yield member.name, member
-    except (zipfile.BadZipFile, NotImplementedError, OSError):
-        yield inside, None
+                    unique = _unique(member.name, names)
+                    yield member.name, unique, member
+        return
+    except zipfile.BadZipFile as error:
+        fault = f"bad_zip: {error}"
+    except OSError as error:
+        fault = f"unreadable: {type(error).__name__}: {error.strerror or error}"
+    except Exception as error:
+        fault = f"listing_failed: {type(error).__name__}: {error}"
+    yield inside, "", Member(inside, 0, 0, 0, 0, 0, one_line(fault))
+
+
+def _unique(name: str, names: set[str]) -> str:
+    """Return a name that no other member of the zip has, and add it to the names."""
+    number, unique = 1, name
+    while unique in names:
+        number += 1
+        unique = f"{name}#{number}"
+    names.add(unique)
+    return unique
 
 
 def manifest_batches(
@@ -149,8 +232,8 @@ def fingerprint(source: str, languages: Sequence[str]) -> str:
     except FileNotFoundError:
         return "missing"
     for piece in pieces:
-        for info in _files(piece)[1]:
-            if _is_zip(info.path) or is_subtitle_name(info.base_name):
-                digest = hashlib.blake2b(f"{info.path}\0{_tag(info)}".encode(errors="replace"), digest_size=16)
+        for found in _files(piece)[1]:
+            if found.fault or is_zip_name(found.path) or is_subtitle_name(found.path.rpartition("/")[2]):
+                digest = hashlib.blake2b(f"{found.path}\0{found.tag}".encode(), digest_size=16)
                 total += int.from_bytes(digest.digest(), "big")
     return f"{total % (1 << 128):032x}"

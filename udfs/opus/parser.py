@@ -1,24 +1,27 @@
 """Parser of subtitle files in OPUS XML, with libxml2 (lxml) in strict mode: no recovery, DTD, entities or network."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
 
-from udfs.opus.fast_parser import cut_regular
+from udfs.opus.encodings import as_utf8
+from udfs.opus.fast_parser import Cut, cut_regular, has_regular_head
 from udfs.opus.files import UnreadableError
 from udfs.opus.meta import meta_columns
 from udfs.opus.sentences import Mark, Sentences, sentences_of
 
 _WRONG_ENCODING = frozenset({9, 31, 32, 81})  # libxml2: invalid char, unknown/unsupported/invalid encoding
+MOST_MARKS = 1_500_000
+"""Most tags and attributes of a file for which a tree is built; each takes up to 240 bytes."""
 _STRICT: dict[str, Any] = {
     "resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "recover": False,
     "collect_ids": False,
 }  # fmt: skip
 _OUTSIDE: Any = etree.XPath("//w[not(ancestor::s)] | //time[not(ancestor::s)]")
 _TRUECASED: Any = etree.XPath("//w[@alternative]")
+_NOT_META: Any = etree.XPath("/*/*[position() > 1 or not(self::meta)] | //s | //w | //time")
 
 
 @dataclass
@@ -41,20 +44,45 @@ def parse_subtitles(data: bytes, truecase: bool = True) -> Subtitles:
         truecase: use a word's ``alternative``, the truecased form of shouted text.
 
     Raises:
-        UnreadableError: doctype, bad_encoding, not_xml, no_sentences.
+        UnreadableError: doctype, bad_encoding, not_xml, no_sentences, too_large.
     """
+    data = as_utf8(data)
+    return _by_arrays(data, truecase) or _by_tree(data, truecase)
+
+
+def parse_by_tree(data: bytes, truecase: bool = True) -> Subtitles:
+    """Parse one file as ``parse_subtitles`` does, with the tree parser alone, which defines what each file holds."""
+    return _by_tree(as_utf8(data), truecase)
+
+
+def _by_arrays(data: bytes, truecase: bool) -> Subtitles | None:
+    """Parse a file with the fast parser; None for one that is not in the regular form or not well-formed."""
+    if not has_regular_head(data) or not _is_well_formed(data):
+        return None
+    cut = cut_regular(data, truecase)
+    if cut is None:
+        return None
+    tail = _tail(cut)
+    if tail is None or _NOT_META(tail):
+        return None
+    quirks = _raw_quirks(data) + cut.quirks
+    return _subtitles(cut.document_id, cut.sentences, cut.token_count, tail.find("meta"), quirks)
+
+
+def _by_tree(data: bytes, truecase: bool) -> Subtitles:
     _refuse_doctype(data)
-    quirks: Counter[str] = Counter()
-    quirks["word_corrected"] = data.count(b" initial=")
-    quirks["emphasis"] = data.count(b" emphasis=")
-    document_id: str | None
-    cut = cut_regular(data, truecase) if _is_well_formed_utf8(data) else None
-    if cut is not None:
-        document_id, sentences, tokens, meta = cut.document_id, cut.sentences, cut.token_count, _fragment(cut.meta)
-        quirks += cut.quirks
-    else:
-        document_id, found, meta = _from_tree(data, truecase, quirks)
-        sentences, tokens = sentences_of(found, quirks)
+    quirks = _raw_quirks(data)
+    document_id, found, meta = _from_tree(data, truecase, quirks)
+    return _subtitles(document_id, *sentences_of(found, quirks), meta, quirks)
+
+
+def _raw_quirks(data: bytes) -> Counter[str]:
+    return Counter(word_corrected=data.count(b" initial="), emphasis=data.count(b" emphasis="))
+
+
+def _subtitles(
+    document_id: str | None, sentences: Sentences, tokens: int, meta: Any, quirks: Counter[str]
+) -> Subtitles:
     columns, language_name = meta_columns(meta, quirks)
     return Subtitles(document_id, sentences, tokens, columns, language_name, +quirks)
 
@@ -65,17 +93,25 @@ class _NoTree:
     def close(self) -> None: ...
 
 
-def _is_well_formed_utf8(data: bytes) -> bool:
+def _is_well_formed(data: bytes) -> bool:
     """Return whether libxml2 can read the whole file; the tree parser reports the error."""
     try:
         etree.fromstring(data, etree.XMLParser(target=_NoTree(), **_STRICT))  # type: ignore[arg-type]
-        return data.startswith(b"<?xml")
     except etree.XMLSyntaxError:
         return False
+    return True
 
 
-def _fragment(meta: str | None) -> Any:
-    return None if meta is None else etree.fromstring(meta, etree.XMLParser(**_STRICT))
+def _tail(cut: Cut) -> Any:
+    """Return what follows the sentences as a document of its own; None if it has an error, such as of a namespace."""
+    try:
+        return etree.fromstring(b"<document>" + cut.tail, _tree_parser())
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _tree_parser() -> etree.XMLParser:
+    return etree.XMLParser(remove_blank_text=True, remove_comments=True, remove_pis=True, encoding="utf-8", **_STRICT)
 
 
 def _from_tree(
@@ -100,36 +136,37 @@ def _from_tree(
 
 
 def _refuse_doctype(data: bytes) -> None:
-    head = data[: 1 << 16]
-    if b"<!DOCTYPE" in data or "<!DOCTYPE".encode("utf-16-le") in head or "<!DOCTYPE".encode("utf-16-be") in head:
+    if b"<!DOCTYPE" in data:
         raise UnreadableError("doctype", "a document type declaration; entities are not resolved")
 
 
 def _document(data: bytes) -> Any:
-    parser = etree.XMLParser(remove_blank_text=True, remove_comments=True, remove_pis=True, **_STRICT)
+    if data.count(b"<") + data.count(b"=") > MOST_MARKS:
+        raise UnreadableError("too_large", f"more than {MOST_MARKS} tags and attributes")
     try:
-        root = etree.fromstring(data, parser)
+        root = etree.fromstring(data, _tree_parser())
     except etree.XMLSyntaxError as error:
         code = getattr(error, "code", None)
-        reason = "bad_encoding" if code in _WRONG_ENCODING and not _is_decodable(data) else "not_xml"
+        reason = "bad_encoding" if code in _WRONG_ENCODING and not _is_utf8(data) else "not_xml"
         raise UnreadableError(reason, error.msg or "not well-formed") from error
     if root.getroottree().docinfo.internalDTD is not None:
         raise UnreadableError("doctype", "a document type declaration; entities are not resolved")
     return root
 
 
-def _is_decodable(data: bytes) -> bool:
-    """Return whether the bytes are valid in the declared encoding; if so, the file has a forbidden character."""
-    declared = re.match(rb"""<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)["']""", data.removeprefix(b"\xef\xbb\xbf"))
+def _is_utf8(data: bytes) -> bool:
+    """Return whether the bytes are valid UTF-8; if so, the file has a forbidden character."""
     try:
-        data.decode(declared.group(1).decode() if declared else "utf-8")
-    except (LookupError, UnicodeDecodeError):
+        data.decode()
+    except UnicodeDecodeError:
         return False
     return True
 
 
 def _regularise(root: Any, quirks: Counter[str]) -> None:
     """Convert a tree to the form document/s/(time|w): remove stray words and flatten nested elements."""
+    if root.tag in ("w", "time"):
+        raise UnreadableError("no_sentences", f"<{root.tag}> without a single <s>")
     for stray in _OUTSIDE(root):
         quirks[f"{stray.tag}_outside_sentence"] += 1
         stray.getparent().remove(stray)

@@ -42,6 +42,11 @@ def is_subtitle_name(path: str) -> bool:
     return _ENDING.search(path) is not None and not any(hidden)
 
 
+def is_zip_name(path: str) -> bool:
+    """Return whether a path ends in ``.zip``."""
+    return path.lower().endswith(".zip")
+
+
 def subtitle_id(path: str) -> str:
     """Return the file's name without folders and endings."""
     return _ENDING.sub("", path.replace("\\", "/").rsplit("/", 1)[-1])

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 import pyarrow as pa
 
@@ -11,6 +12,7 @@ from udfs.opus.times import time_ms
 
 ADVERT_BLOCK = 9999
 _TIME_ID = re.compile(r"T([0-9]{1,9})([SE])")
+_LONGEST_TIME_ID = 11
 Mark = tuple[int, str, str]  # words before it, id, value
 _Tag = tuple[int, bool, int, int | None]  # words before it, is a start, block, milliseconds
 
@@ -36,7 +38,7 @@ def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]
             words, marks = _without_empty(words, marks, quirks)
         tags: list[_Tag] = []
         for at, name, value in marks:
-            known = _side_and_block(name)
+            known = _side_and_block(name) if len(name) <= _LONGEST_TIME_ID else None
             ms = time_ms(value, quirks)
             if ms is not None:
                 backwards += ms < latest
@@ -66,9 +68,10 @@ def _without_empty(words: list[str], marks: list[Mark], quirks: Counter[str]) ->
     """Remove words without text; time tags keep their position among the others."""
     full = [bool(word) and not word.isspace() for word in words]
     quirks["word_empty"] += len(full) - sum(full)
+    before = [0, *accumulate(full)]
     return (
         [word for word, stays in zip(words, full, strict=True) if stays],
-        [(sum(full[:at]), name, value) for at, name, value in marks],
+        [(before[at], name, value) for at, name, value in marks],
     )
 
 

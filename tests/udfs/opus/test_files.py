@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from udfs.opus.archives import Member, RangeReader, is_unsafe, members, ranges, read_member
+from udfs.opus.archives import RangeReader, ranges, read_member
 from udfs.opus.files import Caps, UnreadableError, filesystem, gunzip, read_plain, unpack
 from udfs.opus.paths import Folder, language_code, read_folder, read_release, subtitle_id
+from udfs.opus.zip_directory import Member, is_unsafe, members
 
 CAPS = Caps(max_bytes=8 << 20, max_ratio=200)
 TEXT = b"<document/>" * 50
