@@ -48,6 +48,9 @@ class SubtitleSettings(Section):
         (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
     )
     explicit_marks: bool = Field(True, description="a dash or speaker label decides, the SVM the rest")
+    carried_marks: bool = Field(
+        True, description="ours: dashes and labels of a film's other uploads decide, where the chosen one has none"
+    )
     silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
     silence_ends_turn: bool = Field(
         True, description="ours: nobody's turn goes on over such a silence (the paper is silent)"

@@ -59,8 +59,10 @@ class Lakehouse:
         return DeltaTable.isDeltaTable(self.spark, located(self.path(table)))
 
     def ensure(self, table: Table) -> None:
-        """Create the table with comments, CHECKs and properties unless it exists."""
+        """Create the table with comments, CHECKs and properties, or add the columns that an older version lacks."""
         if self.exists(table):
+            if new := table.definitions_beyond(self.spark.table(self.reference(table)).columns):
+                self.spark.sql(f"ALTER TABLE {self.reference(table)} ADD COLUMNS ({new})")
             return
         if self.settings.catalog:
             schema = table.name.split(".")[0]
@@ -76,11 +78,10 @@ class Lakehouse:
         self._identities.pop(table.name, None)
 
     def read(self, table: Table) -> DataFrame:
-        """Return the table's rows; none where the table was never written."""
+        """Return the table's rows; none where it was never written. Columns that an older version lacks are null."""
         if not self.exists(table):
-            # The limit lets Spark leave an empty frame out of the plan.
-            return self.spark.createDataFrame([], table.schema).limit(0)
-        return self.spark.table(self.reference(table))
+            return self.spark.createDataFrame([], table.schema).limit(0)  # the limit leaves it out of Spark's plan
+        return table.completed(self.spark.table(self.reference(table)))
 
     def append(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None) -> None:
         """Add rows in one commit.
