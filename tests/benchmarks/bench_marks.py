@@ -78,7 +78,7 @@ def fold_of(film: str, folds: int) -> int:
 
 
 def marked_pairs(uploads: pa.RecordBatch) -> pd.DataFrame:
-    """Return the rows of ``turn_pairs.marked_pairs``."""
+    """Return the rows of ``turn_pairs.marked_pairs``, with the upload that shows the pair."""
     rows = pa.Table.from_batches(list(pair_candidates([uploads]))).to_pandas()
     rows["key"] = rows["left_text"].str.lower() + "\n" + rows["right_text"].str.lower()
     dashes = rows[rows["is_dash"]].groupby(["split_group", "key"])["label"].agg(["min", "max"]).reset_index()
@@ -91,7 +91,7 @@ def marked_pairs(uploads: pa.RecordBatch) -> pd.DataFrame:
     key = ["source", "split_group", "left_text", "right_text"]
     labels = rows.groupby(key)["label"]
     agreed = rows[labels.transform("min") == labels.transform("max")]
-    return agreed.sort_values("source_path").drop_duplicates(key)[PAIRS.names]
+    return agreed.sort_values("source_path").drop_duplicates(key)[[*PAIRS.names, "source_path"]]
 
 
 def pair_batch(pairs: pd.DataFrame) -> pa.RecordBatch:
