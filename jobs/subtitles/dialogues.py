@@ -31,6 +31,7 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
     incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files),
     units=RowAccounting("sentences", "sum(sentence_count)",
                 "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))"),
+    version=2,
 )  # fmt: skip
 def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
