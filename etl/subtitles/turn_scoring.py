@@ -147,14 +147,15 @@ def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
 def deciding_sources(lines: Spoken, carried: np.ndarray) -> pa.Array:
     """Return what decides before each sentence: ``mark``, ``carried``, ``model``, or null without a pair.
 
-    A dash that opens its block decides only where no other upload has a mark, see ``Spoken.certain``.
+    A dash that opens its block only lowers the model's limit; it decides where there is no pair to score.
 
     Args:
         lines: the spoken sentences.
         carried: see :func:`flat_carried`.
     """
     own, other = lines.certain != UNMARKED, carried[lines.opens_at] != UNMARKED
-    by = np.select([own, other, lines.decided != UNMARKED], [MARK, OTHER_UPLOAD, MARK], MODEL)
+    unscored = (lines.decided != UNMARKED) & ~lines.pairable
+    by = np.select([own, other, unscored], [MARK, OTHER_UPLOAD, MARK], MODEL)
     kinds = np.full(len(carried), "", dtype=object)
     kinds[lines.opens_at] = np.where(lines.pairable | (by != MODEL), by, "")
     return pa.array(kinds, pa.string(), mask=kinds == "")

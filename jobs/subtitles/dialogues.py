@@ -27,7 +27,8 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
 @stage(
     reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
     writes=DIALOGUES,
-    settings=under("subtitles", "silence_seconds", "silence_ends_turn", "explicit_marks", "carried_marks"),
+    settings=under("subtitles", "silence_seconds", "silence_ends_turn", "explicit_marks", "carried_marks",
+                   "opening_dash_margin"),
     incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files),
     units=RowAccounting("sentences", "sum(sentence_count)",
                 "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))"),
@@ -39,7 +40,7 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     silence_ms = round(subtitles.silence_seconds * 1000) if subtitles.silence_ends_turn else None
     turns = turns_of(
         scored, explicit_marks=subtitles.explicit_marks, silence_ends_turn_ms=silence_ms,
-        carried_marks=subtitles.carried_marks,
+        carried_marks=subtitles.carried_marks, opening_dash_margin=subtitles.opening_dash_margin,
     )  # fmt: skip
     return dialogues_between_silences(turns, subtitles.silence_seconds)
 

@@ -4,6 +4,7 @@
 
 An upload's kind is its share of marked sentences and its sentences a block, each in thirds. A kind's threshold is the
 one with the best accuracy on the other folds' films, or the one at which as many changes are predicted as are true.
+The first table has limits for a dash that opens its block: on the film with the most of them, and on all others.
 """
 
 import argparse
@@ -14,10 +15,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from etl.subtitles.turn_marks import spoken
+from etl.subtitles.turn_marks import NEW_TURN, UNMARKED, spoken
 from etl.subtitles.turn_sentences import Sentences
-from tests.benchmarks.bench_marks import fold_of, margins_by_fold, read_uploads
+from tests.benchmarks.bench_marks import borders_of, fold_of, margins_by_fold, read_uploads
 
+LIMITS = (-0.5, -0.4, -0.3, -0.2, -0.1, 0)
 FEWEST_PAIRS = 100
 """A kind with fewer pairs in the other films keeps 0."""
 
@@ -48,6 +50,23 @@ def matching_threshold(margin: np.ndarray, truth: np.ndarray) -> float:
     return float(np.quantile(margin, 1 - truth.mean()))
 
 
+def opening_dashes(borders: pd.DataFrame) -> pd.DataFrame:
+    """Return by film how often each limit is right at a dash that opens its block; other uploads tell the truth."""
+    told = borders[borders["same_block"] & (borders["certain"] != UNMARKED)]
+    truth = told.groupby(["film", "key"])["certain"].agg(["min", "max"])
+    truth = truth[truth["min"] == truth["max"]]["min"].rename("truth")
+    rows = borders[borders["opening_dash"]].merge(truth, left_on=["film", "key"], right_index=True)
+    rows = rows.drop_duplicates(["film", "key"])
+    new = rows["truth"] == NEW_TURN
+    found = pd.DataFrame({"film": rows["film"], "always a turn": new.astype(float)})
+    for limit in LIMITS:
+        found[f"above {limit}"] = ((rows["margin"] > limit) == new).astype(float)
+    most = found["film"].mode()[0]
+    names = {True: f"film {most}", False: "the other films"}
+    means = found.drop(columns="film").groupby((found["film"] == most).map(names))
+    return means.mean().join(means.size().rename("dashes"))
+
+
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("folder", type=Path)
@@ -55,7 +74,8 @@ def main() -> int:
     arguments.add_argument("--folds", type=int, default=5)
     given = arguments.parse_args()
     uploads = read_uploads(given.folder)
-    _, pairs = margins_by_fold(uploads, given.transcripts, given.folds)
+    margins, pairs = margins_by_fold(uploads, given.transcripts, given.folds)
+    print(opening_dashes(borders_of(uploads, margins)).round(3).to_string(), "\n")
     pairs = pairs[pairs["source"].isin(["dashes", "carried"])].join(kinds(uploads), on="source_path")
     pairs["truth"] = pairs["label"].astype(int) == 1
     pairs["margin"] = pairs["margin"].astype(float)

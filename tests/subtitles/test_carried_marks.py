@@ -7,10 +7,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from etl.subtitles.carried_marks import border_keys, carried_marks
 from etl.subtitles.turn_features import PairContext
-from etl.subtitles.turn_marks import spoken
+from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_scoring import score_turns
 from etl.subtitles.turn_sentences import Sentences
-from etl.subtitles.turns import turns_of
+from etl.subtitles.turns import turn_starts, turns_of
 from tests.subtitles.test_turn_marks import marks_files
 
 SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
@@ -124,7 +124,7 @@ def test_scores_keep_the_source_of_each_decision(spark: SparkSession) -> None:
     rows = [*story("", ""), ("- Who is there ?", 90), ("- Me .", 90), ("( knocks )", 91)]
     frame, row = scored(spark, "b.xml", upload("a.xml", story("- ", "- ")), upload("b.xml", rows))
     assert row["carried"] == [True, None, True, None, True, None, True, None, None, None]
-    assert row["sources"] == ["carried", "model"] * 3 + ["carried", "mark", "mark", None]
+    assert row["sources"] == ["carried", "model"] * 3 + ["carried", "model", "mark", None]
     assert len(row["scores"]) == 10
 
     def turns(**options: bool) -> list[int]:
@@ -133,9 +133,9 @@ def test_scores_keep_the_source_of_each_decision(spark: SparkSession) -> None:
         return [turn["sentence_first"] for turn in found["turns"]]
 
     with_carried, without = turns(), turns(carried_marks=False)
-    by_score = [i + 1 for i, score in enumerate(row["scores"][:7]) if score > 0]
-    assert without == [0, *by_score, 8, 9]
-    assert with_carried == [0, *sorted({*by_score, 1, 3, 5, 7}), 8, 9]
+    by_score = {i + 1 for i, score in enumerate(row["scores"][:8]) if score > 0}
+    assert without == sorted({0, *by_score, 9})
+    assert with_carried == sorted({0, *by_score, 1, 3, 5, 7, 9})
 
 
 def test_scores_without_other_uploads_and_without_sentences(spark: SparkSession) -> None:
@@ -154,4 +154,31 @@ def test_a_carried_mark_overrides_a_dash_that_opens_its_block(spark: SparkSessio
     _, row = scored(spark, "b.xml", upload("a.xml", says_same), upload("b.xml", opens))
     assert row["carried"][0] is False and row["sources"][:2] == ["carried", "mark"]
     _, alone = scored(spark, "b.xml", upload("b.xml", opens))
-    assert alone["carried"][0] is None and alone["sources"][0] == "mark"
+    assert alone["carried"][0] is None and alone["sources"][:2] == ["model", "mark"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "carried", "margin", "opens"),
+    [
+        pytest.param(True, None, -0.1, True, id="above the limit of such a dash"),
+        pytest.param(True, None, -0.3, False, id="below it"),
+        pytest.param(False, None, -0.1, False, id="marks are off"),
+        pytest.param(True, SAME_TURN, 0.9, False, id="another upload goes on"),
+        pytest.param(True, NEW_TURN, -0.9, True, id="another upload has a mark"),
+    ],
+)
+def test_a_dash_that_opens_its_block_lowers_the_limit(
+    marks: bool, carried: int | None, margin: float, opens: bool
+) -> None:
+    sentences = Sentences.of(marks_files([[("Hi .", 1), ("- So ?", 2), ("- Yes .", 2), ("( knocks )", 3)]]))
+    others = None if carried is None else np.array([UNMARKED, carried, UNMARKED, UNMARKED])
+    starts = turn_starts(
+        sentences, np.full(4, margin), others, explicit_marks=marks, silence_ends_turn_ms=None, opening_dash_margin=-0.2
+    )
+    assert starts.tolist() == [True, opens, marks, False]
+
+
+def test_a_dash_without_a_pair_to_score_opens_a_turn() -> None:
+    sentences = Sentences.of(marks_files([[("...", 1), ("Hi .", 1)], [("Oh .", 1), ("- ( laughs )", 2)]]))
+    starts = turn_starts(sentences, np.full(4, -1.0), explicit_marks=True, silence_ends_turn_ms=None)
+    assert starts.tolist() == [True, False, True, True]
