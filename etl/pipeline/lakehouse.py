@@ -59,10 +59,8 @@ class Lakehouse:
         return DeltaTable.isDeltaTable(self.spark, located(self.path(table)))
 
     def ensure(self, table: Table) -> None:
-        """Create the table with comments, CHECKs and properties, or add the columns that an older version lacks."""
+        """Create the table with comments, CHECKs and properties unless it exists."""
         if self.exists(table):
-            if new := table.definitions_beyond(self.spark.table(self.reference(table)).columns):
-                self.spark.sql(f"ALTER TABLE {self.reference(table)} ADD COLUMNS ({new})")
             return
         if self.settings.catalog:
             schema = table.name.split(".")[0]
@@ -78,10 +76,11 @@ class Lakehouse:
         self._identities.pop(table.name, None)
 
     def read(self, table: Table) -> DataFrame:
-        """Return the table's rows; none where it was never written. Columns that an older version lacks are null."""
+        """Return the table's rows; none where the table was never written."""
         if not self.exists(table):
-            return self.spark.createDataFrame([], table.schema).limit(0)  # the limit leaves it out of Spark's plan
-        return table.completed(self.spark.table(self.reference(table)))
+            # The limit lets Spark leave an empty frame out of the plan.
+            return self.spark.createDataFrame([], table.schema).limit(0)
+        return self.spark.table(self.reference(table))
 
     def append(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None) -> None:
         """Add rows in one commit.
@@ -213,7 +212,8 @@ class Lakehouse:
 
     def _writer(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> Any:
         selected = rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema])
-        return selected.write.format("delta").option("userMetadata", json.dumps(dict(lineage)))
+        options = {"mergeSchema": True, "userMetadata": json.dumps(dict(lineage))}  # new columns enter older tables
+        return selected.write.format("delta").options(**options)
 
     def _save(self, table: Table, writer: Any) -> None:
         if self.settings.catalog:

@@ -1,11 +1,9 @@
 """The declaration of a table."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType, _parse_datatype_string
 
 AND_ALSO = "\nUNION ALL /* where it is there */\n"
@@ -40,19 +38,6 @@ class Table:
     @property
     def columns(self) -> list[str]:
         return self.schema.names
-
-    def definitions_beyond(self, present: Collection[str]) -> str:
-        """Return the definitions in SQL of the columns that are not ``present``, to add them to an older table."""
-        return ", ".join(
-            f"`{column.name}` {column.dataType.simpleString()} COMMENT "
-            + "'" + column.metadata.get("comment", "").replace("\\", "\\\\").replace("'", "\\'") + "'"
-            for column in self.schema if column.name not in present
-        )  # fmt: skip
-
-    def completed(self, rows: DataFrame) -> DataFrame:
-        """Return the rows of an older version of the table with null in the columns that it lacks."""
-        new = [column for column in self.schema if column.name not in rows.columns]
-        return rows.withColumns({column.name: F.lit(None).cast(column.dataType) for column in new}) if new else rows
 
 
 @cache

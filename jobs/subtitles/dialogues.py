@@ -20,7 +20,8 @@ def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
 
 
 def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> DataFrame:
-    scores = turn_scores.select("source_path", "scores", "carried")
+    names = ["source_path", "scores", "carried"]  # a table of an earlier version has no carried marks
+    scores = turn_scores.select(*(name for name in names if name in turn_scores.columns))
     return files.join(chosen.select("source_path"), "source_path", "left_semi").join(scores, "source_path")
 
 
