@@ -49,6 +49,12 @@ class SubtitleSettings(Section):
         (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
     )
     explicit_marks: bool = Field(True, description="a dash or speaker label decides, the SVM the rest")
+    carried_marks: bool = Field(
+        True, description="ours: dashes and labels of a film's other uploads decide, where the chosen one has none"
+    )
+    opening_dash_margin: float = Field(
+        -0.2, description="ours: a score above it opens a turn at a dash that opens its block; 0 elsewhere"
+    )
     silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
     silence_ends_turn: bool = Field(
         True, description="ours: nobody's turn goes on over such a silence (the paper is silent)"

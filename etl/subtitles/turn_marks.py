@@ -5,6 +5,7 @@ segmenter. The rules run in an executor's Python worker, on Arrow arrays of the 
 """
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ _compute: Any = pc
 """Arrow registers its functions at import, so type checkers do not know them."""
 
 _DASH = r"[-\x{2010}-\x{2015}\x{2500}_]"
-_DIALOGUE_DASH = rf"^\s*{_DASH}(?:\s*$|\s+[^-]|[^-\s\x{{2010}}-\x{{2015}}])"
+DIALOGUE_DASH = rf"^\s*{_DASH}(?:\s*$|\s+[^-]|[^-\s\x{{2010}}-\x{{2015}}])"
+"""A regular expression that Arrow (RE2) and Spark (Java) read alike."""
 _BRACKETED = r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}"
 _NAME = r"\p{Lu}[\p{L}\p{N}.'&-]*"
 _LABEL = (
@@ -25,13 +27,21 @@ _LABEL = (
     rf"(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|[0-9]+|voice-over|\([^()]*\))){{0,5}})"
     r"\s:(?P<rest>.*)$"
 )
+JAVA_LABEL = _LABEL.replace("?P<name>", "").replace("(?P<rest>", "(?! [0-9])(")
+"""The label for Spark, which needs no second look at the clock times."""
 _CLOCK = r"^ [0-9]"
 NEW_TURN, SAME_TURN, UNMARKED = 1, 0, -1
+MIN_DASHES, MIN_DASH_SHARE = 10, 0.15
+"""An upload marks its turns by dashes if at least so many, and such a share, of its pairs within a block have one.
+
+Ours. Of 90 uploads of fiction, those that mark every turn have 17 to 55%, those that mark some or none 0 to 12%; the
+sentences without a dash of the latter say nothing.
+"""
 
 
 def opens_with_dash(texts: pa.Array) -> np.ndarray:
     """Return whether each sentence opens with a dialogue dash; a doubled dash marks a broken-off sentence."""
-    return _booleans(_compute.match_substring_regex(texts, _DIALOGUE_DASH))
+    return _booleans(_compute.match_substring_regex(texts, DIALOGUE_DASH))
 
 
 def speaker_names(texts: pa.Array) -> pa.Array:
@@ -108,15 +118,40 @@ class Spoken(Sentences):
         return pairable
 
     @property
+    def new_by_dash(self) -> np.ndarray:
+        """Whether a dash within a block opens a turn at the sentence."""
+        return self.dash & self.same_block & self.pairable
+
+    @cached_property
+    def dashed(self) -> np.ndarray:
+        """Whether each file marks all turns within blocks by dashes (``MIN_DASHES``, ``MIN_DASH_SHARE``)."""
+        files = len(self.offsets) - 1
+        found = np.bincount(self.file[self.new_by_dash], minlength=files)
+        pairs = np.bincount(self.file[self.same_block & self.pairable], minlength=files)
+        return (found >= MIN_DASHES) & (found >= MIN_DASH_SHARE * pairs)
+
+    @property
+    def certain(self) -> np.ndarray:
+        """The decision of each sentence's marks without that of a dash that opens its block, as int8.
+
+        Such a dash says that the block has two speakers, not that the last block had another: where another upload
+        shows both sentences in one block, 66% of them open a turn.
+        """
+        opens_block = self.dash & ~self.same_block & (self.label < 0)
+        return np.where(opens_block, np.int8(UNMARKED), self.decided)
+
+    @property
     def decided(self) -> np.ndarray:
         """The decision of the marks for each sentence and its left neighbour, as int8.
 
         NEW_TURN: the sentence has a dash, or a label other than its neighbour's. SAME_TURN: it has no mark, but
-        another sentence of the shared block has one. UNMARKED: the marks decide nothing.
+        another sentence of the shared block has one, or the file marks all its turns by dashes. UNMARKED: the marks
+        decide nothing.
         """
         neighbour = np.concatenate([[-1], self.label[:-1]])[: len(self.label)]
         decided = np.full(len(self.label), UNMARKED, dtype=np.int8)
-        decided[self.same_block & (self.among(self.dash) | self.among(self.label >= 0))] = SAME_TURN
+        marked = self.among(self.dash) | self.among(self.label >= 0) | self.dashed[self.file]
+        decided[self.same_block & marked] = SAME_TURN
         decided[self.dash | ((self.label >= 0) & (self.label != neighbour))] = NEW_TURN
         decided[self.first] = UNMARKED
         return decided

@@ -2,7 +2,7 @@
 
 There are three sources with different blind spots:
 
-``dashes``: two sentences in one block of a film that uses dialogue dashes. Only a dash opens a new turn.
+``dashes``: two sentences in one block of an upload that marks its turns by dashes. Only a dash opens a new turn.
 ``labels``: two sentences of a film that labels its speakers (SDH). A label opens a new turn. Within a block, only a
 mark opens one. Between blocks only changes are known, so training masks whether the block is shared.
 ``carried``: two sentences that one upload of a film shows in one block and another upload in two. The dashes of the
@@ -29,8 +29,6 @@ _compute: Any = pc
 DASHES, LABELS, CARRIED = "dashes", "labels", "carried"
 MIN_LABELS = 10
 """A file with fewer labelled sentences does not label its speakers."""
-MIN_DASHES, MIN_DASH_SHARE = 20, 0.05
-"""A file with fewer sentences that open with a dash does not mark turns by dashes."""
 MIN_CARRIED = 12
 """Two sentences with at most this many characters occur in many places of a film, so no label is carried over."""
 
@@ -48,19 +46,17 @@ def density(sentence_count: np.ndarray, duration_ms: np.ndarray) -> np.ndarray:
     return sentence_count / minutes
 
 
-def _candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def pair_candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the pairs that a mark labels, or that another upload may label."""
     for batch in batches:
         sentences = Sentences.of(batch.column("sentences"))
         lines = spoken(sentences)
         decided = lines.decided
         sizes = np.diff(sentences.offsets)
-        dashes = np.bincount(lines.file[lines.dash], minlength=batch.num_rows)
-        dashed = (dashes >= MIN_DASHES) & (dashes >= MIN_DASH_SHARE * sizes)
         labels = np.bincount(lines.file[lines.label >= 0], minlength=batch.num_rows)
         labelled = (labels >= MIN_LABELS)[lines.file]
         is_label = labelled & (((lines.label >= 0) & (decided == NEW_TURN)) | lines.same_block)
-        is_dash = lines.same_block & dashed[lines.file] & ~labelled
+        is_dash = lines.same_block & lines.dashed[lines.file] & ~labelled
         kept = np.flatnonzero(lines.pairable & (is_label | is_dash | ~lines.same_block))
         file, silence, mark = lines.file[kept], lines.silence_ms[kept], decided[kept]
         source = np.where(is_label[kept], LABELS, np.where(is_dash[kept], DASHES, CARRIED))
@@ -118,7 +114,7 @@ def marked_pairs(files: DataFrame) -> DataFrame:
         silence_ms (for the gap rule only, nullable), mark (true: a new turn, false: the same turn, null: no mark).
     """
     columns = ("source_path", "movie_id", "genres", "subtitle_duration_ms", "sentences")
-    candidates = files.select(*columns).mapInArrow(_candidates, _CANDIDATES)
+    candidates = files.select(*columns).mapInArrow(pair_candidates, _CANDIDATES)
     # A window needs one scan and one shuffle, where a join of the labelled pairs with their copies needs two.
     copies = Window.partitionBy("split_group", F.lower("left_text"), F.lower("right_text"))
     label = F.when(F.col("is_dash"), F.col("label"))

@@ -7,13 +7,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from etl.subtitles.turn_features import PairContext, hashed_genres
-from etl.subtitles.turn_marks import spoken
+from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, Spoken, spoken
 from etl.subtitles.turn_pairs import density
 from etl.subtitles.turn_sentences import Sentences
 
 _compute: Any = pc
+CARRIED = "array<struct<sentence: int, new_turn: boolean>>"
+"""Type of the marks of other uploads: the index of the right sentence, and whether it opens a turn."""
+MARK, OTHER_UPLOAD, MODEL = "mark", "carried", "model"
+"""What decides whether a sentence opens a turn."""
 _CHUNK = 4096
 """Pairs scored at once: their 900,000 or so SVM features fit into the processor's cache."""
 
@@ -60,34 +65,40 @@ def with_margins(pairs: DataFrame, scorer: PairScorer) -> DataFrame:
     return with_column(pairs, "margin", "double", lambda batch: pa.array(scorer(*pairs_of(batch)), pa.float64()))
 
 
-def score_turns(files: DataFrame, scorer: PairScorer, model: str) -> DataFrame:
-    """Score all adjacent sentences of each file.
+def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataFrame | None = None) -> DataFrame:
+    """Score all adjacent sentences of each file, and say what decides about each.
 
     Args:
         files: source_path, subtitle_id, genres, subtitle_duration_ms, sentences.
         scorer: the model.
         model: the model's identity.
+        carried: the marks of other uploads, from ``carried_marks.carried_marks``; None carries none.
 
     Returns:
         ``subtitles.turn_scores``: scores[i] is the margin that sentence i + 1 opens a new turn, rounded to 4
         decimals, or 0 without a pair. Sentences without words belong to the turn of the next spoken sentence; the
-        first of them gets the margin.
+        first of them gets the margin, the carried mark and the source.
     """
 
     def score(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             models = pa.array([model] * batch.num_rows, pa.string())
             keys = [batch.column("source_path"), batch.column("subtitle_id")]
-            yield pa.RecordBatch.from_arrays([*keys, models, file_scores(batch, scorer)], names)
+            yield pa.RecordBatch.from_arrays([*keys, models, *file_scores(batch, scorer)], names)
 
-    names = ["source_path", "subtitle_id", "model", "scores"]
-    columns = ("source_path", "subtitle_id", "genres", "subtitle_duration_ms", "sentences")
-    ddl = "source_path string, subtitle_id string, model string, scores array<float>"
-    return files.select(*columns).mapInArrow(score, ddl)
+    names = ["source_path", "subtitle_id", "model", "scores", "carried", "sources"]
+    columns = ("source_path", "subtitle_id", "genres", "subtitle_duration_ms", "sentences", "carried")
+    none = F.lit(None).cast(CARRIED).alias("carried")
+    with_marks = files.select("*", none) if carried is None else files.join(carried, "source_path", "left")
+    ddl = (
+        "source_path string, subtitle_id string, model string, scores array<float>, carried array<boolean>, "
+        "sources array<string>"
+    )
+    return with_marks.select(*columns).mapInArrow(score, ddl)
 
 
-def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> pa.Array:
-    """Return the scores of a batch of files as Arrow lists of float32."""
+def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """Return the scores, the carried marks and the sources of a batch of files, as Arrow lists."""
     sentences = Sentences.of(batch.column("sentences"))
     lines = spoken(sentences)
     sizes = np.diff(sentences.offsets)
@@ -105,5 +116,46 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> pa.Array:
         low, high = int(right[part][0]) - 1, int(right[part][-1]) + 1
         places, texts = right[part] - low, lines.text.slice(low, high - low)
         flat[lines.opens_at[right[part]]] = np.round(scorer(texts, places - 1, places, context.part(part)), 4)
-    offsets = np.concatenate([[0], np.cumsum(np.maximum(sizes - 1, 0))])
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(flat[~sentences.first]))
+    carried = flat_carried(batch.column("carried"), sentences)
+    decided = deciding_sources(lines, carried)
+    lengths = pa.array(np.concatenate([[0], np.cumsum(np.maximum(sizes - 1, 0))]), pa.int32())
+    later = ~sentences.first
+
+    def lists(values: pa.Array) -> pa.Array:
+        return pa.ListArray.from_arrays(lengths, values)
+
+    marks = pa.array(carried[later] == NEW_TURN, mask=carried[later] == UNMARKED)
+    return lists(pa.array(flat[later])), lists(marks), lists(decided.filter(pa.array(later)))
+
+
+def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
+    """Return the carried mark before each sentence of several files as int8: NEW_TURN, SAME_TURN or UNMARKED.
+
+    Args:
+        column: list<struct<sentence, new_turn>>, nullable; sentence counts within the file.
+        sentences: the files' sentences.
+    """
+    marks = np.full(len(sentences), UNMARKED, dtype=np.int8)
+    counts = np.asarray(_compute.fill_null(_compute.list_value_length(column), 0), dtype=np.int64)
+    each = column.flatten()
+    at = np.asarray(_compute.struct_field(each, "sentence"), dtype=np.int64)
+    new = np.asarray(_compute.struct_field(each, "new_turn"), dtype=bool)
+    marks[np.repeat(sentences.offsets[:-1], counts) + at] = np.where(new, NEW_TURN, SAME_TURN)
+    return marks
+
+
+def deciding_sources(lines: Spoken, carried: np.ndarray) -> pa.Array:
+    """Return what decides before each sentence: ``mark``, ``carried``, ``model``, or null without a pair.
+
+    A dash that opens its block only lowers the model's limit; it decides where there is no pair to score.
+
+    Args:
+        lines: the spoken sentences.
+        carried: see :func:`flat_carried`.
+    """
+    own, other = lines.certain != UNMARKED, carried[lines.opens_at] != UNMARKED
+    unscored = (lines.decided != UNMARKED) & ~lines.pairable
+    by = np.select([own, other, unscored], [MARK, OTHER_UPLOAD, MARK], MODEL)
+    kinds = np.full(len(carried), "", dtype=object)
+    kinds[lines.opens_at] = np.where(lines.pairable | (by != MODEL), by, "")
+    return pa.array(kinds, pa.string(), mask=kinds == "")

@@ -5,9 +5,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
 
 from etl.common.columns import left_out
+from etl.subtitles.turn_marks import DIALOGUE_DASH, JAVA_LABEL
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS
 
+MOST_DISTANCE, MOST_UNTIMED = 0.5, 0.75
+"""Files further from the film's median number of sentences, or with fewer times, are chosen last (ours)."""
 _CDS = r"^\s*([0-9]{1,2})\s*/\s*([0-9]{1,2})\s*$"
 
 
@@ -18,16 +21,19 @@ def choose_uploads(files: DataFrame, uploads_per_film: int) -> Outcome:
 
     1. whole films (``cds`` 1/1 or missing) before parts (1/2, 2/2, ...);
     2. human before machine translation;
-    3. share of missing and backward times, in steps of 10 points, because times delimit the dialogues;
-    4. distance of the sentence count from the median of the film's whole uploads (of its parts if it has only parts),
-       in steps of a tenth of the median, which ranks trailers, adverts and doubled files last;
-    5. number of sentences, descending, then the newest upload, which has the highest subtitle_id.
+    3. a sentence count within half of the median of the film's whole uploads (of its parts if it has only parts) and
+       times for a quarter of the sentences, before trailers, doubled files and files without times;
+    4. sentences with a speaker mark (a dialogue dash or a label), in steps of a tenth of the film's most, because an
+       upload without marks leaves its turns to the segmenter (ours);
+    5. share of missing and backward times, in steps of 10 points, because times delimit the dialogues;
+    6. distance of the sentence count from the median, in steps of a tenth of the median;
+    7. number of sentences, descending, then the newest upload, which has the highest subtitle_id.
 
     Parts are never joined, because each restarts its clock. A film without whole uploads keeps its best parts. A file
     of unknown film (``file:<id>``) counts as a separate film.
 
     Args:
-        files: ``subtitles.files``; only its small columns are read.
+        files: ``subtitles.files``; of its sentences only the texts are read, and only to count the marks.
         uploads_per_film: how many to keep; 0 keeps every upload, each in one release.
 
     Returns:
@@ -40,9 +46,13 @@ def choose_uploads(files: DataFrame, uploads_per_film: int) -> Outcome:
         {"_newest": F.row_number().over(newest), "_instead": F.first("source_path").over(newest)}
     )
     film = Window.partitionBy("language", "movie_id")
+    usable = F.when(~F.col("_part") & ~F.col("_machine") & ~F.col("_odd"), F.col("_marks"))
     ranked = (
         releases.where("_newest = 1")
         .withColumn("_median", _median_of_whole(film))
+        .withColumn("_distance", F.abs(F.col("sentence_count") - F.col("_median")) / F.greatest("_median", F.lit(1)))
+        .withColumn("_odd", (F.col("_distance") > MOST_DISTANCE) | (F.col("_untimed") > MOST_UNTIMED))
+        .withColumn("_most_marks", F.greatest(F.max(usable).over(film), F.lit(1)))
         .withColumn("choice", F.row_number().over(film.orderBy(*_best_first())))
         .withColumn("uploads", F.count("*").over(film).cast("int"))
         .withColumn("_best", F.first("subtitle_id").over(film.orderBy("choice")))
@@ -57,13 +67,23 @@ def choose_uploads(files: DataFrame, uploads_per_film: int) -> Outcome:
 
 
 def _small(files: DataFrame) -> DataFrame:
-    """Select the columns that the ranking reads, without the sentences."""
+    """Select the columns that the ranking reads, and count the marks."""
     return files.select(
         "source_path", "subtitle_id", "movie_id", "release", "language", "sentence_count",
         (~_is_whole(F.col("cds"))).alias("_part"),
         F.coalesce("machine_translated", F.lit(False)).alias("_machine"),
-        _untimed_share().alias("_untimed"),
+        _untimed_share().alias("_untimed"), speaker_marks(F.col("sentences.text")).alias("_marks"),
     )  # fmt: skip
+
+
+def speaker_marks(texts: Column) -> Column:
+    """Return how many of an upload's sentences open with a dialogue dash or with a speaker's name before a colon.
+
+    Args:
+        texts: array of the sentences.
+    """
+    marked = F.filter(texts, lambda text: text.rlike(DIALOGUE_DASH) | text.rlike(JAVA_LABEL))
+    return F.greatest(F.coalesce(F.size(marked), F.lit(0)), F.lit(0))
 
 
 def _release_year() -> Column:
@@ -89,10 +109,11 @@ def _median_of_whole(film: WindowSpec) -> Column:
 
 
 def _best_first() -> list[Column]:
-    distance = F.abs(F.col("sentence_count") - F.col("_median")) / F.greatest(F.col("_median"), F.lit(1))
+    marks = F.ceil(F.col("_marks") * 10 / F.col("_most_marks"))
     number = F.expr("try_cast(subtitle_id AS decimal(20, 0))")
     return [
-        F.col("_part"), F.col("_machine"), F.floor(F.col("_untimed") * 10), F.floor(distance * 10),
+        F.col("_part"), F.col("_machine"), F.col("_odd"), marks.desc(), F.floor(F.col("_untimed") * 10),
+        F.floor(F.col("_distance") * 10),
         F.col("sentence_count").desc(), number.desc_nulls_last(), F.col("subtitle_id").desc(), F.col("source_path"),
     ]  # fmt: skip
 

@@ -20,23 +20,29 @@ def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
 
 
 def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> DataFrame:
-    scores = turn_scores.select("source_path", "scores")
+    names = ["source_path", "scores", "carried"]  # a table of an earlier version has no carried marks
+    scores = turn_scores.select(*(name for name in names if name in turn_scores.columns))
     return files.join(chosen.select("source_path"), "source_path", "left_semi").join(scores, "source_path")
 
 
 @stage(
     reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
     writes=DIALOGUES,
-    settings=under("subtitles", "silence_seconds", "silence_ends_turn", "explicit_marks"),
+    settings=under("subtitles", "silence_seconds", "silence_ends_turn", "explicit_marks", "carried_marks",
+                   "opening_dash_margin"),
     incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files),
     units=RowAccounting("sentences", "sum(sentence_count)",
                 "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))"),
+    version=2,
 )  # fmt: skip
 def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
     subtitles = run.settings.subtitles
     silence_ms = round(subtitles.silence_seconds * 1000) if subtitles.silence_ends_turn else None
-    turns = turns_of(scored, explicit_marks=subtitles.explicit_marks, silence_ends_turn_ms=silence_ms)
+    turns = turns_of(
+        scored, explicit_marks=subtitles.explicit_marks, silence_ends_turn_ms=silence_ms,
+        carried_marks=subtitles.carried_marks, opening_dash_margin=subtitles.opening_dash_margin,
+    )  # fmt: skip
     return dialogues_between_silences(turns, subtitles.silence_seconds)
 
 

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 
 from etl.pipeline import ByKind, Incremental, Model, StageRun, stage, under
-from etl.subtitles import turn_scoring, turn_segmenter
+from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
 from etl.tables.outcome import Trained
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
@@ -20,7 +20,7 @@ KINDS = ByKind("training.turn_segmenter.kind", {
     by_kind=KINDS,
     inputs=("subtitles.turn_examples",),
     units="pairs",
-    version=2,
+    version=3,
 )
 def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     """Train the model that decides whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
@@ -39,12 +39,14 @@ def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: S
     models=("turn_segmenter",),
     incremental=Incremental("source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files),
     units="files",
+    version=2,
 )
 def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
-    """Score whether the second of two adjacent sentences starts a new turn (EDOS 3.1)."""
+    """Score whether the second of two adjacent sentences starts a new turn (EDOS 3.1), with other uploads' marks."""
     from etl.subtitles.turn_scorers import turn_scorer
 
     model, compute = run.models["turn_segmenter"], run.compute
     table, path = turn_segmenter.lemma_table(lemmas), run.worker_path(model)
     scorer = turn_scorer(model.path, table, compute.batch_size, compute.threads, path)
-    return turn_scoring.score_turns(chosen, scorer, model.identity)
+    marks = carried_marks.carried_marks(chosen, files)
+    return turn_scoring.score_turns(chosen, scorer, model.identity, marks)

@@ -157,6 +157,30 @@ def test_turn_mark_decides(rows: list, decided: list[int]) -> None:
     assert spoken(Sentences.of(marks_file(*rows))).decided.tolist() == decided
 
 
+def turn_blocks(dashed: int, bare: int) -> list[tuple[str, int]]:
+    """Blocks of two sentences: the second of ``dashed`` blocks has a dash, no sentence of ``bare`` others."""
+    rows = [(text, n) for n in range(dashed) for text in ("- Tea ?", "- Yes .")]
+    return rows + [(text, dashed + n) for n in range(bare) for text in ("It rains .", "Again .")]
+
+
+@pytest.mark.parametrize(
+    ("dashed", "bare", "marks_all"), [(10, 0, True), (9, 0, False), (10, 56, True), (10, 57, False), (0, 0, False)]
+)
+def test_turn_mark_an_upload_that_marks_all_turns_by_dashes(dashed: int, bare: int, marks_all: bool) -> None:
+    said = spoken(Sentences.of(marks_files([turn_blocks(dashed, bare), [("Oh .", 1), ("No .", 1)]])))
+    assert said.dashed.tolist() == [marks_all, False]
+    second_of_bare = said.decided[2 * dashed + 1 : 2 * (dashed + bare) : 2]
+    assert set(second_of_bare.tolist()) <= {0 if marks_all else -1}
+    assert said.decided[-1] == -1
+
+
+def test_turn_mark_a_dash_that_opens_its_block_is_uncertain() -> None:
+    rows = [("Hi .", 1), ("- So ?", 2), ("- Yes .", 2), ("Bo : Me .", 3), ("- Bo : Hm .", 4), ("Anna : Oh .", 5)]
+    said = spoken(Sentences.of(marks_file(*rows, ("Bo : No .", 6))))
+    assert said.decided.tolist() == [-1, 1, 1, 1, 1, -1, 1]
+    assert said.certain.tolist() == [-1, -1, 1, 1, 1, -1, 1]
+
+
 def test_turn_mark_files_do_not_touch() -> None:
     said = spoken(Sentences.of(marks_files([[("- Hi .", 1)], [], [("- Hello .", 1), ("Fine .", 1)], None])))
     assert said.first.tolist() == [True, True, False]

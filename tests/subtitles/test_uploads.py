@@ -1,26 +1,29 @@
 """Choosing uploads: the stated rule, rule by rule."""
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from etl.subtitles.uploads import choose_uploads
+from etl.subtitles.uploads import choose_uploads, speaker_marks
 
 COLUMNS = (
     "subtitle_id string, movie_id string, release string, language string, cds string, machine_translated boolean,"
-    " sentence_count int, quirks map<string, int>, source_path string"
+    " sentence_count int, quirks map<string, int>, source_path string, sentences array<struct<text: string>>"
 )
 
 
 def uploads_frame(spark: SparkSession, *rows: tuple[object, ...]) -> DataFrame:
-    """Rows of (id, film, sentences, changes to the usual)."""
+    """Rows of (id, film, sentences, changes to the usual); ``marks`` are the texts of some sentences."""
     full = []
     for subtitle_id, film, sentences, changes in rows:
         usual: dict[str, object] = {
-            "release": "v2018", "language": "en", "cds": "1/1", "machine_translated": False, "quirks": {}
+            "release": "v2018", "language": "en", "cds": "1/1", "machine_translated": False, "quirks": {}, "marks": None
         }  # fmt: skip
         usual.update(changes)  # type: ignore[call-overload]
         full.append((
             subtitle_id, film, usual["release"], usual["language"], usual["cds"], usual["machine_translated"],
             sentences, usual["quirks"], f"{usual['release']}/{usual['language']}/{subtitle_id}.xml",
+            None if usual["marks"] is None else [(text,) for text in usual["marks"]],  # type: ignore[attr-defined]
         ))  # fmt: skip
     return spark.createDataFrame(full, COLUMNS).repartition(3)
 
@@ -70,3 +73,36 @@ def test_two_uploads_a_film_are_the_two_best(spark: SparkSession) -> None:
     files = uploads_frame(spark, ("1", "f", 100, {}), ("2", "f", 102, {}), ("3", "f", 101, {}), ("4", "f", 9, {}))
     rows = choose_uploads(files, 2).rows.collect()
     assert {(row.subtitle_id, row.choice, row.uploads) for row in rows} == {("2", 1, 4), ("3", 2, 4)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "marks"),
+    [
+        (["- Who is it ?", "\u2013 Me .", "-- and then he left", "Well - maybe .", ""], 2),
+        (["Anna : Come in .", "- BO : No .", "( quietly ) Anna :", "Anna 's Father : No ."], 4),
+        (["I have one rule : never pay .", "After 6 : 30 .", "8 : 30 , at the pier .", "anna : hello"], 0),
+        ([None, "- Yes ."], 1),
+        ([], 0),
+        (None, 0),
+    ],
+)
+def test_marks_of_an_upload_are_counted(spark: SparkSession, texts: list | None, marks: int) -> None:
+    row = spark.createDataFrame([(texts,)], "texts array<string>").select(speaker_marks(F.col("texts"))).head()
+    assert row is not None and row[0] == marks
+
+
+def test_the_upload_with_the_most_speaker_marks_is_chosen_after_whole_and_human_ones(spark: SparkSession) -> None:
+    dashes, many = ["- Yes ."] * 30, ["- Yes ."] * 60
+    untimed = {"sentence_without_start": 300, "sentence_without_end": 300}
+    files = uploads_frame(
+        spark,
+        ("10", "marked", 500, {}), ("11", "marked", 480, {"marks": many, "quirks": untimed}),
+        ("20", "part", 500, {"cds": "1/2", "marks": many}), ("21", "part", 480, {"marks": dashes}),
+        ("30", "machine", 500, {"machine_translated": True, "marks": many}), ("31", "machine", 480, {}),
+        ("40", "nearly_as_many", 500, {"marks": dashes}), ("41", "nearly_as_many", 480, {"marks": [*dashes, "- So ?"]}),
+        ("50", "doubled", 500, {"marks": dashes}), ("51", "doubled", 520, {}), ("52", "doubled", 1000, {"marks": many}),
+        ("60", "no_times", 500, {}),
+        ("61", "no_times", 500, {"marks": many, "quirks": {"sentence_without_start": 500, "time_backwards": 300}}),
+    )  # fmt: skip
+    rows = choose_uploads(files, 1).rows.collect()
+    assert sorted(row.subtitle_id for row in rows) == ["11", "21", "31", "40", "50", "60"]

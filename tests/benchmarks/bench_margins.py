@@ -1,0 +1,115 @@
+"""Whether a margin by kind of film decides better than 0: thresholds fitted on some films, judged on others.
+
+    python -m tests.benchmarks.bench_margins FOLDER [--transcripts FOLDER ...] [--folds N]
+
+An upload's kind is its share of marked sentences and its sentences a block, each in thirds. A kind's threshold is the
+one with the best accuracy on the other folds' films, or the one at which as many changes are predicted as are true.
+The first table has limits for a dash that opens its block: on the film with the most of them, and on all others.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from etl.subtitles.turn_marks import NEW_TURN, UNMARKED, spoken
+from etl.subtitles.turn_sentences import Sentences
+from tests.benchmarks.bench_marks import borders_of, fold_of, margins_by_fold, read_uploads
+
+LIMITS = (-0.5, -0.4, -0.3, -0.2, -0.1, 0)
+FEWEST_PAIRS = 100
+"""A kind with fewer pairs in the other films keeps 0."""
+
+
+def kinds(uploads: pa.RecordBatch) -> pd.DataFrame:
+    """Return each upload's share of marked sentences and its sentences a block, in thirds of all uploads."""
+    lines = spoken(Sentences.of(uploads.column("sentences")))
+    files = uploads.num_rows
+    size = np.maximum(np.bincount(lines.file, minlength=files), 1)
+    marked = np.bincount(lines.file[lines.dash | (lines.label >= 0)], minlength=files) / size
+    blocks = np.maximum(size - np.bincount(lines.file[lines.same_block], minlength=files), 1)
+    found = pd.DataFrame({"marked": marked, "sentences a block": size / blocks})
+    thirds = found.rank(pct=True).apply(lambda rank: np.minimum(rank * 3, 2.99).astype(int))
+    return thirds.set_index(pd.Index(uploads.column("source_path").to_pylist()))
+
+
+def best_threshold(margin: np.ndarray, truth: np.ndarray) -> float:
+    """Return the threshold above which predicting a change has the best accuracy."""
+    order = np.argsort(-margin)
+    gain = np.concatenate([[0], np.cumsum(np.where(truth[order], 1, -1))])
+    place = int(gain.argmax())
+    ends = np.concatenate([[margin[order[0]] + 1], margin[order], [margin[order[-1]] - 1]])
+    return float((ends[place] + ends[place + 1]) / 2)
+
+
+def matching_threshold(margin: np.ndarray, truth: np.ndarray) -> float:
+    """Return the threshold above which as many changes are predicted as there are."""
+    return float(np.quantile(margin, 1 - truth.mean()))
+
+
+def opening_dashes(borders: pd.DataFrame) -> pd.DataFrame:
+    """Return by film how often each limit is right at a dash that opens its block; other uploads tell the truth."""
+    told = borders[borders["same_block"] & (borders["certain"] != UNMARKED)]
+    truth = told.groupby(["film", "key"])["certain"].agg(["min", "max"])
+    truth = truth[truth["min"] == truth["max"]]["min"].rename("truth")
+    rows = borders[borders["opening_dash"]].merge(truth, left_on=["film", "key"], right_index=True)
+    rows = rows.drop_duplicates(["film", "key"])
+    new = rows["truth"] == NEW_TURN
+    found = pd.DataFrame({"film": rows["film"], "always a turn": new.astype(float)})
+    for limit in LIMITS:
+        found[f"above {limit}"] = ((rows["margin"] > limit) == new).astype(float)
+    most = found["film"].mode()[0]
+    names = {True: f"film {most}", False: "the other films"}
+    means = found.drop(columns="film").groupby((found["film"] == most).map(names))
+    return means.mean().join(means.size().rename("dashes"))
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--transcripts", nargs="*", default=[])
+    arguments.add_argument("--folds", type=int, default=5)
+    given = arguments.parse_args()
+    uploads = read_uploads(given.folder)
+    margins, pairs = margins_by_fold(uploads, given.transcripts, given.folds)
+    print(opening_dashes(borders_of(uploads, margins)).round(3).to_string(), "\n")
+    pairs = pairs[pairs["source"].isin(["dashes", "carried"])].join(kinds(uploads), on="source_path")
+    pairs["truth"] = pairs["label"].astype(int) == 1
+    pairs["margin"] = pairs["margin"].astype(float)
+    pairs["fold"] = pairs["split_group"].map(lambda film: fold_of(film, given.folds))
+    by: dict[str, list[str]] = {"one": ["source"], "by marked": ["source", "marked"],
+          "by sentences a block": ["source", "sentences a block"],
+          "by both": ["source", "marked", "sentences a block"]}  # fmt: skip
+    rows = {}
+    for source in (*pairs["source"].unique(), "all"):
+        chosen = pairs if source == "all" else pairs[pairs["source"] == source]
+        row = {"pairs": len(chosen), "changes": chosen["truth"].mean(), "predicted at 0": (chosen["margin"] > 0).mean(),
+               "0 everywhere": ((chosen["margin"] > 0) == chosen["truth"]).mean()}  # fmt: skip
+        for rule, threshold in (("best", best_threshold), ("matching", matching_threshold)):
+            for name, columns in by.items():
+                row[f"{rule}, {name}"] = _accuracy(chosen, columns, threshold)
+        rows[source] = row
+    print(pd.DataFrame(rows).round(4).to_string())
+    return 0
+
+
+def _accuracy(pairs: pd.DataFrame, columns: list[str], threshold: object) -> float:
+    """Return the accuracy of thresholds by kind that the films of other folds chose."""
+    right = 0
+    for fold, held_out in pairs.groupby("fold"):
+        others = pairs[pairs["fold"] != fold]
+        limits = {
+            kind: threshold(rows["margin"].to_numpy(), rows["truth"].to_numpy())  # type: ignore[operator]
+            for kind, rows in others.groupby(columns)
+            if len(rows) >= FEWEST_PAIRS
+        }
+        for kind, rows in held_out.groupby(columns):
+            right += int(((rows["margin"] > limits.get(kind, 0.0)) == rows["truth"]).sum())
+    return right / len(pairs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

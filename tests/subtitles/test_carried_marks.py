@@ -1,0 +1,184 @@
+"""Marks of a film's other uploads: keys of borders, votes, scores and turns."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from etl.subtitles.carried_marks import border_keys, carried_marks
+from etl.subtitles.turn_features import PairContext
+from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
+from etl.subtitles.turn_scoring import score_turns
+from etl.subtitles.turn_sentences import Sentences
+from etl.subtitles.turns import turn_starts, turns_of
+from tests.subtitles.test_turn_marks import marks_files
+
+SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
+FILES = (
+    "source_path string, subtitle_id string, movie_id string, language string, genres array<string>, "
+    f"subtitle_duration_ms int, sentences array<{SENTENCE}>"
+)
+Rows = list[tuple[str, int]]
+STORY = [
+    ("Where did you leave the boat ?", "Down by the old mill ."), ("That was not very clever .", "I know it now ."),
+    ("Bring me the long rope then .", "It is still in the shed ."), ("We leave before the sun is up .", "Fine by me ."),
+]  # fmt: skip
+
+
+def story(first: str, second: str, apart: bool = False) -> Rows:
+    """The story with a prefix for each first and second sentence, two in a block or apart."""
+    rows = []
+    for n, (left, right) in enumerate(STORY):
+        rows += [(first + left, 2 * n), (second + right, 2 * n + apart)]
+    return rows
+
+
+def upload(path: str, rows: Rows, film: str = "f", language: str = "en") -> tuple:
+    sentences = [(i, block, block, i * 1000, i * 1000 + 900, text) for i, (text, block) in enumerate(rows)]
+    return (path, path[:-4], film, language, ["Drama"], 60_000, sentences)
+
+
+def carried_to(spark: SparkSession, chosen: str, *uploads: tuple) -> dict[int, bool]:
+    files = spark.createDataFrame(list(uploads), FILES).repartition(2)
+    rows = carried_marks(files.where(f"source_path = '{chosen}'"), files).collect()
+    assert {row["source_path"] for row in rows} <= {chosen}
+    return {one["sentence"]: one["new_turn"] for row in rows for one in row["carried"]}
+
+
+def test_border_keys_are_words_around_the_border() -> None:
+    files = [
+        [("Is it far to the old mill ?", 1), ("No .", 1), ("You can walk , Anna .", 2), ("Good .", 3)],
+        [("- Is it far to the OLD MILL ?", 1), ("No ! you can walk", 2), ("Anna , good day !", 2)],
+        [("Far", 1), ("from here .", 1)],
+        [("a b c . d e f", 1), ("g h i", 2), ("a b c", 3), ("g h i", 3)],
+    ]
+    lines = spoken(Sentences.of(marks_files(files)))
+    key, found = border_keys(lines)
+    assert found.tolist() == [False, True, True, False, False, True, True, False, False, False, True, True, True]
+    assert key[1] == key[5] and len(set(key[found].tolist())) == int(found.sum()) - 1
+
+
+def test_border_keys_that_a_file_repeats_are_none() -> None:
+    rows = [("one two three", 1), ("four five six", 2), ("one two three", 3), ("four five six", 4)]
+    _, found = border_keys(spoken(Sentences.of(marks_files([rows, rows[:2]]))))
+    assert found.tolist() == [False, False, True, False, False, True]
+
+
+def test_border_keys_of_nothing() -> None:
+    key, found = border_keys(spoken(Sentences.of(marks_files([[], None]))))
+    assert len(key) == len(found) == 0
+
+
+def test_carried_marks_decide_between_other_blocks_and_within_unmarked_ones(spark: SparkSession) -> None:
+    marked, bare = upload("a.xml", story("- ", "- ")), story("", "")
+    assert carried_to(spark, "b.xml", marked, upload("b.xml", bare)) == {1: True, 3: True, 5: True, 7: True}
+    apart = upload("c.xml", story("", "", apart=True))
+    assert carried_to(spark, "c.xml", marked, apart) == {1: True, 3: True, 5: True, 7: True}
+    assert carried_to(spark, "a.xml", marked, upload("b.xml", bare)) == {}
+
+
+def test_carried_marks_say_same_turn_too(spark: SparkSession) -> None:
+    first, *rest = story("", "")
+    three = [("Wait for me .", 0), (first[0], 0), ("- " + rest[0][0], 0), *rest[1:]]
+    bare = [("Wait for me .", 0), *((text, n + 1) for n, (text, _) in enumerate(story("", "")))]
+    assert carried_to(spark, "b.xml", upload("a.xml", three), upload("b.xml", bare)) == {1: False, 2: True}
+
+
+@pytest.mark.parametrize(
+    ("film", "language"), [pytest.param("g", "en", id="film"), pytest.param("f", "de", id="language")]
+)
+def test_carried_marks_stay_in_their_film_and_language(spark: SparkSession, film: str, language: str) -> None:
+    other = upload("a.xml", story("- ", "- "), film, language)
+    assert carried_to(spark, "b.xml", other, upload("b.xml", story("", "")), upload("c.xml", story("", ""))) == {}
+
+
+def test_carried_marks_need_a_known_film(spark: SparkSession) -> None:
+    uploads = upload("a.xml", story("- ", "- "), "file:1"), upload("b.xml", story("", ""), "file:1")
+    assert carried_to(spark, "b.xml", *uploads) == {}
+
+
+def test_carried_marks_by_most_uploads(spark: SparkSession) -> None:
+    new, bare = upload("a.xml", story("- ", "- ")), upload("b.xml", story("", ""))
+    rows = [(text, n // 2) for n, (text, _) in enumerate(story("", ""))]
+    says_same = [(text, block) for text, block in rows[:2]] + [("- And the dog ?", 0)] + rows[2:]
+    same = [upload(f"{name}.xml", says_same) for name in "cd"]
+    assert carried_to(spark, "b.xml", new, bare)[1] is True
+    assert 1 not in carried_to(spark, "b.xml", new, bare, same[0])
+    assert carried_to(spark, "b.xml", new, bare, *same)[1] is False
+
+
+def half_sure(texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
+    return np.where(np.arange(len(left)) % 2 == 0, 0.5, -0.5)
+
+
+def scored(spark: SparkSession, chosen: str, *uploads: tuple) -> tuple[DataFrame, dict]:
+    files = spark.createDataFrame(list(uploads), FILES)
+    one = files.where(f"source_path = '{chosen}'")
+    scores = score_turns(one, half_sure, "half", carried_marks(one, files))
+    row = scores.head()
+    assert row is not None
+    return one.join(scores.select("source_path", "scores", "carried"), "source_path"), row.asDict()
+
+
+def test_scores_keep_the_source_of_each_decision(spark: SparkSession) -> None:
+    rows = [*story("", ""), ("- Who is there ?", 90), ("- Me .", 90), ("( knocks )", 91)]
+    frame, row = scored(spark, "b.xml", upload("a.xml", story("- ", "- ")), upload("b.xml", rows))
+    assert row["carried"] == [True, None, True, None, True, None, True, None, None, None]
+    assert row["sources"] == ["carried", "model"] * 3 + ["carried", "model", "mark", None]
+    assert len(row["scores"]) == 10
+
+    def turns(**options: bool) -> list[int]:
+        found = turns_of(frame, explicit_marks=True, silence_ends_turn_ms=None, **options).head()
+        assert found is not None
+        return [turn["sentence_first"] for turn in found["turns"]]
+
+    with_carried, without = turns(), turns(carried_marks=False)
+    by_score = {i + 1 for i, score in enumerate(row["scores"][:8]) if score > 0}
+    assert without == sorted({0, *by_score, 9})
+    assert with_carried == sorted({0, *by_score, 1, 3, 5, 7, 9})
+
+
+def test_scores_without_other_uploads_and_without_sentences(spark: SparkSession) -> None:
+    files = spark.createDataFrame(
+        [upload("a.xml", story("", "")), upload("b.xml", [("Oh .", 1)]), upload("c.xml", [])], FILES
+    )
+    rows = {row["source_path"]: row for row in score_turns(files, half_sure, "half").collect()}
+    assert rows["a.xml"]["carried"] == [None] * 7 and rows["a.xml"]["sources"] == ["model"] * 7
+    assert rows["b.xml"]["sources"] == rows["c.xml"]["sources"] == []
+
+
+def test_a_carried_mark_overrides_a_dash_that_opens_its_block(spark: SparkSession) -> None:
+    rows = story("", "")
+    says_same = [*rows[:2], ("- And the dog ?", 0), *rows[2:]]
+    opens = [rows[0], ("- " + rows[1][0], 1), ("- And the dog ?", 1), *((text, block + 2) for text, block in rows[2:])]
+    _, row = scored(spark, "b.xml", upload("a.xml", says_same), upload("b.xml", opens))
+    assert row["carried"][0] is False and row["sources"][:2] == ["carried", "mark"]
+    _, alone = scored(spark, "b.xml", upload("b.xml", opens))
+    assert alone["carried"][0] is None and alone["sources"][:2] == ["model", "mark"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "carried", "margin", "opens"),
+    [
+        pytest.param(True, None, -0.1, True, id="above the limit of such a dash"),
+        pytest.param(True, None, -0.3, False, id="below it"),
+        pytest.param(False, None, -0.1, False, id="marks are off"),
+        pytest.param(True, SAME_TURN, 0.9, False, id="another upload goes on"),
+        pytest.param(True, NEW_TURN, -0.9, True, id="another upload has a mark"),
+    ],
+)
+def test_a_dash_that_opens_its_block_lowers_the_limit(
+    marks: bool, carried: int | None, margin: float, opens: bool
+) -> None:
+    sentences = Sentences.of(marks_files([[("Hi .", 1), ("- So ?", 2), ("- Yes .", 2), ("( knocks )", 3)]]))
+    others = None if carried is None else np.array([UNMARKED, carried, UNMARKED, UNMARKED])
+    starts = turn_starts(
+        sentences, np.full(4, margin), others, explicit_marks=marks, silence_ends_turn_ms=None, opening_dash_margin=-0.2
+    )
+    assert starts.tolist() == [True, opens, marks, False]
+
+
+def test_a_dash_without_a_pair_to_score_opens_a_turn() -> None:
+    sentences = Sentences.of(marks_files([[("...", 1), ("Hi .", 1)], [("Oh .", 1), ("- ( laughs )", 2)]]))
+    starts = turn_starts(sentences, np.full(4, -1.0), explicit_marks=True, silence_ends_turn_ms=None)
+    assert starts.tolist() == [True, False, True, True]
