@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 
 from etl.annotation.exports import Form
 from etl.common.columns import left_out
+from etl.common.labelled_files import NamedFiles, read_files
 from etl.tables.outcome import Outcome
-from udfs.answer_files import DDL, read_batches
+from udfs.answer_files import DDL, SCHEMA, answers_in
 
 
 def form_keys(spark: SparkSession, files: Sequence[str], form: Form) -> DataFrame:
@@ -81,9 +82,6 @@ def counted_answers(
     return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*ledger))
 
 
-def read_answers(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+def read_answers(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataFrame:
     """Read one row for each answer in files of the page, see ``udfs.answer_files``."""
-    if not files:
-        return spark.createDataFrame([], DDL)
-    contents = spark.read.format("binaryFile").load(list(files)).select("path", "content")
-    return contents.mapInArrow(read_batches, DDL)  # type: ignore[arg-type]
+    return read_files(spark, files, answers_in, SCHEMA, DDL)

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from etl.annotation.collecting import counted_answers, form_keys, read_answers
 from etl.annotation.exports import Form, batch_files, form_files
-from etl.common.labelled_files import files_under
+from etl.common.labelled_files import ROWS, files_under
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.stage_run import StageRun
 from etl.tables.edos_annotation import ANNOTATION_FILES
@@ -64,13 +64,13 @@ def read_form(
     Raises:
         InputError: there are answers, but no batches.
     """
-    files = files_under(evaluation.answers, (".json", ".jsonl", ".csv"), f"{name}.answers")
+    files = files_under(evaluation.answers, ROWS, f"{name}.answers")
     if files and not evaluation.batches:
         raise InputError(f"{name}.batches is empty: name the key.jsonl of each batch that was answered")
     keys = form_keys(run.spark, files_under(evaluation.batches, (".jsonl",), f"{name}.batches"), form)
     answers = read_answers(run.spark, files).cache()
     counted = counted_answers(answers, keys, questions, required, evaluation)
-    return replace(counted, rows_in=answers.count())
+    return files.with_skipped(replace(counted, rows_in=answers.count()), run.spark)
 
 
 def _written(

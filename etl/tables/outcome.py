@@ -35,11 +35,19 @@ class LocalRows:
 
     @property
     def rows_in(self) -> int:
-        return len(self.rows) + len(self.dropped)
+        return len(self.rows) + sum(units for *_, units in self.dropped)
 
-    def drop(self, unit: str, row_id: str, reason: str, detail: str) -> None:
+    def drop(self, unit: str, row_id: str, reason: str, detail: str, units: int = 1) -> None:
         """Add a ledger row, with the detail cut to 200 characters."""
-        self.dropped.append((unit, row_id, reason, detail[:200], 1))
+        self.dropped.append((unit, row_id, reason, detail[:200], units))
+
+    def plus(self, unread: "LocalRows") -> "LocalRows":
+        """Return these rows with further ledger rows."""
+        return LocalRows(self.rows, self.dropped + unread.dropped)
+
+    def notes(self, spark: SparkSession) -> DataFrame:
+        """Return the ledger rows of a stage with other units: they count as none."""
+        return spark.createDataFrame([(*row, 0) for *row, _ in self.dropped], DROPPED_DDL)
 
     def to_outcome(self, spark: SparkSession, schema: str) -> Outcome:
         """Return the rows as an outcome with the given schema."""

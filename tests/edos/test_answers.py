@@ -208,12 +208,12 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
 
 
 def test_the_released_votes_give_the_released_figures(spark: SparkSession, view, shared_data: Path) -> None:
-    from etl.common.labelled_files import read_csv
-    from etl.edos.votes import agree
+    from etl.common.labelled_files import labelled_rows
+    from etl.edos.votes import VOTE_COLUMNS, agree
 
     path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
     nobody = spark.createDataFrame([], ANSWERS.schema)
-    votes = read_csv(spark, [str(path)], "edos.crowd_votes")
+    votes = labelled_rows(spark, [str(path)], VOTE_COLUMNS, "edos.crowd_votes")
     annotations = all_annotations(votes, nobody, edos_labels())
     rows = annotations.rows.cache()
     labels = agree(rows, edos_labels()).rows.cache()
