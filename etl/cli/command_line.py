@@ -3,18 +3,25 @@
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli.options import COMMANDS, parsed
+from etl.cli.redacted_output import redacted_output
 from etl.pipeline.stages import Stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 done, 2 bad settings or input, 1 failure."""
+    with redacted_output():
+        return _guarded(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _guarded(arguments: list[str]) -> int:
     try:
-        return _main(list(sys.argv[1:] if arguments is None else arguments))
+        return _main(arguments)
     except InputError as error:
         print(f"edos-lakehouse: {error}", file=sys.stderr)
         return 2
@@ -22,8 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("edos-lakehouse: stopped; run again to go on", file=sys.stderr)
         return 1
     except Exception as error:
-        if "--traceback" in (arguments or sys.argv):
-            raise
+        if "--traceback" in arguments:
+            traceback.print_exc()
+            return 1
         print(f"edos-lakehouse: {_first_line(error)} (--traceback tells more)", file=sys.stderr)
         return 1
 
