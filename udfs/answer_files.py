@@ -11,6 +11,8 @@ ANSWER_FORMAT: Final = "edos-lakehouse answers"
 COLUMNS: Final = (
     "batch_id", "hit_id", "worker_id", "item_id", "position", "question", "value", "other", "seconds", "submitted",
 )  # fmt: skip
+CLAIMS: Final = ("seat", "sign")
+"""Columns of answers that came by a signed link."""
 MAX_TEXT: Final = 500
 MAX_ITEMS: Final = 1_000
 DAY: Final = 86_400.0
@@ -19,11 +21,11 @@ Row = dict[str, Any]
 SCHEMA: Final = pa.schema(
     [(name, pa.string()) for name in ("place", "batch_id", "hit_id", "worker_id", "item_id", "question", "value")]
     + [("other", pa.bool_()), ("seconds", pa.float64())]
-    + [(name, pa.string()) for name in ("submitted", "fault", "detail")]
+    + [(name, pa.string()) for name in ("submitted", *CLAIMS, "fault", "detail")]
 )
 DDL: Final = (
     "place string, batch_id string, hit_id string, worker_id string, item_id string, question string, value string, "
-    "other boolean, seconds double, submitted string, fault string, detail string"
+    "other boolean, seconds double, submitted string, seat string, sign string, fault string, detail string"
 )
 
 
@@ -80,6 +82,7 @@ def _item_rows(document: dict[str, Any], item: Any) -> Iterator[Row]:
             "other": answer.get("other") is True,
             "seconds": _seconds(item.get("seconds")),
             "submitted": _text(document.get("submitted")),
+            **{name: _text(document.get(name)) for name in CLAIMS},
         }
 
 
@@ -96,7 +99,7 @@ def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
         else:
             answer = {column: _text(_unquoted(cells[column])) for column in COLUMNS if column != "position"}
             other, seconds = (answer["other"] or "").lower() == "true", _seconds(answer["seconds"])
-            yield {**answer, "other": other, "seconds": seconds}
+            yield {**answer, "other": other, "seconds": seconds, **{name: _text(cells.get(name)) for name in CLAIMS}}
 
 
 def _assignment_rows(line: dict[str, Any]) -> Iterator[Row]:
@@ -121,6 +124,8 @@ def _assignment_rows(line: dict[str, Any]) -> Iterator[Row]:
             "other": other,
             "seconds": None if seconds is None else seconds / count,
             "submitted": _text(line.get("SubmitTime")),
+            "seat": "platform",
+            "sign": _text(line.get("Input.sign")),
             **(rejected if line.get("AssignmentStatus") == "Rejected" else {}),
         }
 

@@ -102,12 +102,14 @@ def _documents(name: str, text: TextIO) -> Iterator[Row]:
 
 def _whole_form(name: str, text: TextIO) -> str | None:
     """Return ``[`` or ``{`` for a file that is one list or one object of several lines; None for JSON Lines."""
+    if name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):
+        return None
     content: Any = text.buffer
     start = content.peek(1).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
         return "["
     line, end, _ = start.partition(b"\n")
-    if not end or not line.startswith(b"{") or name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):
+    if not end or not line.startswith(b"{"):
         return None
     return "{" if _document(1, line.decode(errors="replace")).fault == "not_json" else None
 

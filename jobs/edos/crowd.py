@@ -65,13 +65,17 @@ def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues
     settings=(*under(SECTION, "folder", "post_to", "reward", "workers", "countries"), LABELS),
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
-def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
+def export_annotation(tasks: DataFrame, run: StageRun) -> Outcome:
     """Write the crowd's HITs as files: the annotation page, a platform's table, and a key (EDOS B)."""
     return write_batch(tasks, "crowd", run.settings.edos.annotation.workers, run)
 
 
-@stage(writes=annotation_tables.ANSWERS, settings=(*under(SECTION, "known_workers", "keep_half_done"), LABELS),
-       inputs=under(SECTION, "answers", "batches"), units="answers")  # fmt: skip
+@stage(
+    writes=annotation_tables.ANSWERS,
+    settings=(*under(SECTION, "known_workers", "keep_half_done", "require_signed"), LABELS),
+    inputs=under(SECTION, "answers", "batches"),
+    units="answers",
+)
 def collect_answers(run: StageRun) -> Outcome:
     """Collect the annotation page's valid answers with their items (EDOS 3.2)."""
     annotation = run.settings.edos.annotation

@@ -43,7 +43,7 @@ def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -
     settings=("edos.audit.workers", "edos.taxonomy", *under(ANNOTATION, "folder", "post_to", "reward", "countries")),
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
-def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
+def export_audit(tasks: DataFrame, run: StageRun) -> Outcome:
     """Write the audit's HITs as files: the annotation page and a key (ours)."""
     return write_batch(tasks, "audit", run.settings.edos.audit.workers, run)
 

@@ -65,7 +65,7 @@ def test_bad_rows_go_to_the_ledger(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_another_file_is_refused_and_no_file_is_no_rows(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no file of similar or self-labelled dialogues"):
+    with pytest.raises(InputError, match="no file has the columns os_dialog_id, os_dialog, emotion"):
         released(spark, tmp_path, ["emotion", "os_dialog"], [["sad", "x"]])
     assert released_dialogues(read_released(spark, [], "x").rows, edos_labels()).rows.count() == 0
 
