@@ -5,7 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from conf.errors import InputError
@@ -112,19 +112,16 @@ def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     from etl.cli.faults import fault_line
-    from etl.cli.lease import local_lease
     from etl.pipeline.session import close_session, spark_session
 
     running: list[str] = []
     try:
-        with local_lease(settings.lakehouse.root, settings.pipeline.wait_minutes) as locked:
-            spark = spark_session(settings)
-            try:
-                with _stores_lease(spark, settings, locked):
-                    _run_stages(spark, settings, stages, again, running)
-            finally:
-                with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is told already
-                    close_session(spark, settings)
+        spark = spark_session(settings)
+        try:
+            _run_stages(spark, settings, stages, again, running)
+        finally:
+            with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is told already
+                close_session(spark, settings)
     except InputError:
         raise
     except Exception as error:
@@ -132,26 +129,21 @@ def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
     return 0
 
 
-def _stores_lease(spark: "SparkSession", settings: Settings, locked: bool) -> AbstractContextManager[None]:
-    """Return the lease of a lakehouse whose folder has no lock."""
-    from etl.cli.lease import BeatingLease, beating
-    from etl.pipeline.folders import Folders, located
-
-    if locked:
-        return nullcontext()
-    root = located(settings.lakehouse.root)
-    return beating(BeatingLease(Folders(spark), root), settings.pipeline.wait_minutes)
-
-
 def _run_stages(
     spark: "SparkSession", settings: Settings, stages: list[Stage], again: bool, running: list[str]
 ) -> None:
     """Run the stages that have work, and add the name of each to ``running`` before."""
+    from etl.cli.lease import leased
+    from etl.pipeline.lakehouse import Lakehouse
     from etl.pipeline.planner import PipelineContext
     from etl.pipeline.progress import Progress
     from etl.pipeline.runner import run_stage
+    from etl.tables.ops import STAGE_RUNS
 
-    context = PipelineContext(spark, settings)
+    def events() -> str | None:
+        return Lakehouse(spark, settings.lakehouse).identity(STAGE_RUNS)
+
+    known, context = events(), PipelineContext(spark, settings)
     progress = Progress(spark, len(stages))
     for stage in stages:
         running.append(stage.name)
@@ -160,9 +152,18 @@ def _run_stages(
             with progress.stage(f"{stage.name} (model given: {given})", None):
                 continue
         plan = context.plan(stage, again)
-        off = f" ({stage.enabled_if} is false)" if plan.why is None and context.is_off(stage) else ""
-        with progress.stage(stage.name + off, plan.why):
-            event = run_stage(context, stage, plan, progress) if plan.why is not None else None
+        if plan.why is None:
+            with progress.stage(
+                stage.name + (f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""), None
+            ):
+                continue
+        with leased(spark, settings, stage.name):
+            if events() != known:  # another run has done something meanwhile
+                context = PipelineContext(spark, settings)
+                plan = context.plan(stage, again)
+            with progress.stage(stage.name, plan.why):
+                event = run_stage(context, stage, plan, progress) if plan.why is not None else None
+        known = events()
         if event is not None:
             progress.done(event)
 

@@ -1,4 +1,4 @@
-"""One run at a time writes to a lakehouse: a lease that ends with its process, however that ends."""
+"""One run at a time works at a stage of a lakehouse: a lease that ends with its process, however that ends."""
 
 import errno
 import fcntl
@@ -14,9 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from conf.errors import InputError
+from pyspark.sql import SparkSession
 
-NAME = "_lease"
+from conf.errors import InputError
+from conf.settings import Settings
+from etl.pipeline.folders import Folders, located
+
+FOLDER = "_leases"
 BEAT_SECONDS = 15.0
 SILENT_SECONDS = 75.0
 """A lease whose number has not grown for so long, by the clock of the one who waits, belongs to nobody."""
@@ -38,11 +42,12 @@ def holder() -> dict[str, Any]:
 
 
 @contextmanager
-def local_lease(root: str, wait_minutes: float) -> Iterator[bool]:
-    """Hold the lock of a lakehouse on a disk; the system releases it when this process ends, even by a kill.
+def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
+    """Hold a stage's lock in a lakehouse on a disk; the system releases it when this process ends, even by a kill.
 
     Args:
         root: the lakehouse's folder.
+        stage: name of the stage.
         wait_minutes: how long to wait for another run.
 
     Returns:
@@ -54,9 +59,9 @@ def local_lease(root: str, wait_minutes: float) -> Iterator[bool]:
     if "://" in root or root.startswith("dbfs:"):
         yield False
         return
-    folder = Path(root.removeprefix("file:"))
+    folder = Path(root.removeprefix("file:"), FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / NAME).open("a+", encoding="utf-8") as file:
+    with (folder / stage).open("a+", encoding="utf-8") as file:
         until = time.monotonic() + 60 * wait_minutes
         while True:
             try:
@@ -65,7 +70,7 @@ def local_lease(root: str, wait_minutes: float) -> Iterator[bool]:
             except BlockingIOError:
                 if time.monotonic() >= until:
                     file.seek(0)
-                    raise _in_use(root, file.read()) from None
+                    raise _in_use(root, stage, file.read()) from None
                 time.sleep(min(1.0, max(0.05, until - time.monotonic())))
             except OSError as error:
                 if error.errno not in _NO_LOCKS:
@@ -86,11 +91,13 @@ class BeatingLease:
     Attributes:
         store: reads and writes the file.
         root: the lakehouse's folder.
+        stage: name of the stage.
         sleep, now: of a clock that never goes back.
     """
 
     store: Store
     root: str
+    stage: str
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], float] = time.monotonic
     owner: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -98,7 +105,7 @@ class BeatingLease:
 
     @property
     def path(self) -> str:
-        return f"{self.root.rstrip('/')}/{NAME}.json"
+        return f"{self.root.rstrip('/')}/{FOLDER}/{self.stage}.json"
 
     def acquire(self, wait_minutes: float) -> None:
         """Take the lease when nobody has it, or its owner is silent.
@@ -116,7 +123,7 @@ class BeatingLease:
             known = self._known()
             if known != seen:
                 if known is not None and self.now() >= until:
-                    raise _in_use(self.root, json.dumps(known))
+                    raise _in_use(self.root, self.stage, json.dumps(known))
                 seen, since = known, self.now()
         self.beat()
         self.sleep(SETTLE_SECONDS)
@@ -172,12 +179,29 @@ def beating(lease: BeatingLease, wait_minutes: float) -> Iterator[None]:
             lease.release()
 
 
-def _in_use(root: str, text: str) -> InputError:
+@contextmanager
+def leased(spark: SparkSession, settings: Settings, stage: str) -> Iterator[None]:
+    """Hold the lease of one stage of a lakehouse inside the block. Different stages may run at the same time.
+
+    Raises:
+        InputError: another run is at this stage, longer than ``pipeline.wait_minutes``.
+    """
+    root, minutes = settings.lakehouse.root, settings.pipeline.wait_minutes
+    with local_lease(root, stage, minutes) as locked:
+        if locked:
+            yield
+            return
+        with beating(BeatingLease(Folders(spark), located(root), stage), minutes):
+            yield
+
+
+def _in_use(root: str, stage: str, text: str) -> InputError:
     try:
         known = json.loads(text)
         who = f"process {known['process']} on {known['host']}"
     except (ValueError, TypeError, KeyError):
         who = "another process"
     return InputError(
-        f"the lakehouse {root} is in use by {who}: wait until that run has ended, or set pipeline.wait_minutes"
+        f"{stage} of the lakehouse {root} is in use by {who}: wait until that run has ended, or set "
+        "pipeline.wait_minutes"
     )

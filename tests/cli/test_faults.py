@@ -1,9 +1,6 @@
 """Faults of a run as users read them: one line with the thing, the place and the cure."""
 
 import errno
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -134,20 +131,3 @@ def test_a_run_ends_with_status_1_and_the_line(
     monkeypatch.setattr(command_line, "_run_stages", bad)
     assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 2
     assert capsys.readouterr().err == "edos-lakehouse: bad input\n"
-
-
-@pytest.mark.skipif(not Path("/proc/sys").is_dir(), reason="no folder that nobody can write to")
-def test_a_root_that_cannot_be_written_and_a_second_run_are_told(tmp_path: Path) -> None:
-    def ran(root: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "jobs", "run", "--to", "find_subtitles", "--set", f"lakehouse.root={root}"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ}, check=False)
-
-    refused = ran("/proc/sys/lake")
-    assert refused.returncode == 1 and refused.stderr.count("\n") == 1
-    assert "Traceback" not in refused.stderr and "/proc/sys/lake" in refused.stderr
-    from etl.cli.lease import local_lease
-
-    with local_lease(str(tmp_path), 0):
-        second = ran(str(tmp_path))
-    assert second.returncode == 2 and f"is in use by process {os.getpid()}" in second.stderr
-    assert second.stderr.count("\n") == 1

@@ -12,12 +12,12 @@ import pytest
 
 from conf.errors import InputError
 from etl.cli import lease
-from etl.cli.lease import BEAT_SECONDS, NAME, SILENT_SECONDS, BeatingLease, beating, local_lease
+from etl.cli.lease import BEAT_SECONDS, FOLDER, SILENT_SECONDS, BeatingLease, beating, local_lease
 
 HOLDS = """
 import sys, time
 from etl.cli.lease import local_lease
-with local_lease(sys.argv[1], 0) as held:
+with local_lease(sys.argv[1], "a_stage", 0) as held:
     print(held, flush=True)
     time.sleep(float(sys.argv[2]))
 """
@@ -33,11 +33,12 @@ def holding(root: Path, seconds: float) -> subprocess.Popen[str]:
 def test_the_second_refuses_in_one_line_and_names_the_first(tmp_path: Path) -> None:
     with holding(tmp_path / "lake", 60) as first:
         refused = pytest.raises(InputError, match=rf"is in use by process {first.pid} on ")
-        with refused as error, local_lease(str(tmp_path / "lake"), 0):
+        with refused as error, local_lease(str(tmp_path / "lake"), "a_stage", 0):
             pytest.fail("it is held")
         assert "\n" not in str(error.value) and "pipeline.wait_minutes" in str(error.value)
-        with local_lease(str(tmp_path / "other"), 0) as held:
-            assert held
+        for root, stage in (("other", "a_stage"), ("lake", "another_stage")):
+            with local_lease(str(tmp_path / root), stage, 0) as held:
+                assert held
         first.kill()
 
 
@@ -46,28 +47,28 @@ def test_a_killed_run_holds_nothing(tmp_path: Path, stop: signal.Signals) -> Non
     with holding(tmp_path, 60) as first:
         os.kill(first.pid, stop)
         first.wait()
-    with local_lease(str(tmp_path), 0) as held:
-        assert held and json.loads((tmp_path / NAME).read_text())["process"] == os.getpid()
-    with local_lease(f"file:{tmp_path}", 0) as held:
+    with local_lease(str(tmp_path), "a_stage", 0) as held:
+        assert held and json.loads((tmp_path / FOLDER / "a_stage").read_text())["process"] == os.getpid()
+    with local_lease(f"file:{tmp_path}", "a_stage", 0) as held:
         assert held
 
 
 def test_the_second_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
     with holding(tmp_path, 1.5):
         started = time.monotonic()
-        with local_lease(str(tmp_path), 1) as held:
+        with local_lease(str(tmp_path), "a_stage", 1) as held:
             assert held and 0.5 < time.monotonic() - started < 30
 
 
 def test_stores_and_file_systems_without_locks_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with local_lease("s3://bucket/lake", 0) as held:
+    with local_lease("s3://bucket/lake", "a_stage", 0) as held:
         assert not held
 
     def refused(*_: object) -> None:
         raise OSError(lease.errno.ENOTSUP, "no locks")
 
     monkeypatch.setattr(lease.fcntl, "flock", refused)
-    with local_lease(str(tmp_path), 0) as held:
+    with local_lease(str(tmp_path), "a_stage", 0) as held:
         assert not held
 
 
@@ -96,7 +97,7 @@ class Shared:
                 other.beat()
 
     def lease(self) -> BeatingLease:
-        return BeatingLease(self, "s3://bucket/lake", self.sleep, lambda: self.time)
+        return BeatingLease(self, "s3://bucket/lake", "a_stage", self.sleep, lambda: self.time)
 
 
 def test_on_a_store_a_living_owner_is_respected_and_a_silent_one_is_not() -> None:
@@ -120,11 +121,13 @@ def test_on_a_store_a_living_owner_is_respected_and_a_silent_one_is_not() -> Non
 
 def test_on_a_store_a_clock_that_went_back_changes_nothing() -> None:
     shared = Shared()
-    shared.files["s3://bucket/lake/_lease.json"] = json.dumps({"owner": "x", "number": 7, "since": "2099-01-01"})
+    shared.files["s3://bucket/lake/_leases/a_stage.json"] = json.dumps(
+        {"owner": "x", "number": 7, "since": "2099-01-01"}
+    )
     owner = shared.lease()
     owner.acquire(0)
     assert owner.held()
-    shared.files["s3://bucket/lake/_lease.json"] = "{ damaged"
+    shared.files["s3://bucket/lake/_leases/a_stage.json"] = "{ damaged"
     other = shared.lease()
     other.acquire(0)
     assert other.held()
