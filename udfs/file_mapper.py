@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
+from conf.errors import InputError
 from udfs.json_texts import JsonError, parsed_json
 from udfs.labelled_files import texts_of
 
@@ -50,6 +51,8 @@ class FileMapper:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for path, name in zip(batch.column("path").to_pylist(), batch.column("name").to_pylist(), strict=True):
+                if not Path(path).is_file():
+                    raise InputError(f"{path} is not there on a worker: put it where all machines see it")
                 with Path(path).open("rb") as stream:
                     rows = self.rows(name, stream)
                     while some := list(islice(rows, 1_000)):

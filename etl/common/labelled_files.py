@@ -209,7 +209,7 @@ def usable_files(paths: Sequence[str], columns: Collection[str], setting: str) -
             raise InputError(f"{setting}: {path} is not there")
     files = files_under(paths, ROWS, setting)
     headers = {name: _header(name, path, columns) for name, path in files.paths.items()}
-    bad = [(name, row.fault, row.detail) for name, row in headers.items() if row.fault is not None]
+    bad = [(name, row.fault or "", row.detail) for name, row in headers.items() if row.fault is not None]
     if len(bad) == len(files):
         name, reason, detail = bad[0]
         raise InputError(

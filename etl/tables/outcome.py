@@ -28,9 +28,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class LocalRows:
-    """Rows that were read on the driver, and ledger rows of those that were dropped."""
+    """Rows that were read on the driver (tuples, or dicts of labelled files), and ledger rows of those dropped."""
 
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)
     dropped: list[tuple[str, str, str, str, int]] = field(default_factory=list)
 
     @property

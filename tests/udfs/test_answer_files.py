@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from conf.errors import InputError
 from udfs.answer_files import COLUMNS, MAX_TEXT, SCHEMA, answers_in
 from udfs.file_mapper import FileMapper
 
@@ -110,3 +111,11 @@ def test_rows_fit_the_schema(tmp_path: Path) -> None:
     found = [row for one in FileMapper(answers_in, SCHEMA)(iter([batch])) for row in one.to_pylist()]
     assert [row["place"] for row in found] == ["a.json#1", "b.json#1"]
     assert list(found[0]) == SCHEMA.names and found[1]["fault"] == "not_readable"
+
+
+def test_a_file_that_a_worker_does_not_see_is_told() -> None:
+    batch = pa.RecordBatch.from_pydict({"path": ["/nowhere/a.json"], "name": ["a.json"]})
+    with pytest.raises(
+        InputError, match=r"/nowhere/a\.json is not there on a worker: put it where all machines see it"
+    ):
+        list(FileMapper(answers_in, SCHEMA)(iter([batch])))
