@@ -35,6 +35,9 @@ class AnnotationSettings(Section):
     )
     known_workers: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
     keep_half_done: bool = Field(False, description="answers of HITs that were not done to their end count, too")
+    require_signed: bool = Field(
+        False, description="only answers by a signed link (`links.csv`) or from the platform count"
+    )
 
 
 class AuditSettings(Section):

@@ -44,8 +44,8 @@ class RecordedServer:
                 status, content = server.answer(body, self.headers.get("Authorization", ""), self.path)
                 self._send(status, content)
 
-            def _send(self, status: int, content: dict[str, Any]) -> None:
-                data = json.dumps(content).encode()
+            def _send(self, status: int, content: dict[str, Any] | bytes) -> None:
+                data = content if isinstance(content, bytes) else json.dumps(content).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
@@ -64,7 +64,7 @@ class RecordedServer:
             self._http.shutdown()
             self._http.server_close()
 
-    def answer(self, body: dict[str, Any], key: str, path: str) -> tuple[int, dict[str, Any]]:
+    def answer(self, body: dict[str, Any], key: str, path: str) -> tuple[int, dict[str, Any] | bytes]:
         with self._lock:
             self.asked.append(body)
             self.keys.add(key)

@@ -1,18 +1,18 @@
 """Reader of answer files from the annotation page (JSON, JSON Lines, CSV) or Mechanical Turk; input is untrusted."""
 
-import csv
-import io
-import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
+
+from udfs.labelled_files import documents_of, rows_of
 
 ANSWER_FORMAT: Final = "edos-lakehouse answers"
 COLUMNS: Final = (
     "batch_id", "hit_id", "worker_id", "item_id", "position", "question", "value", "other", "seconds", "submitted",
 )  # fmt: skip
-MAX_BYTES: Final = 64 << 20
+CLAIMS: Final = ("seat", "sign")
+"""Columns of answers that came by a signed link."""
 MAX_TEXT: Final = 500
 MAX_ITEMS: Final = 1_000
 DAY: Final = 86_400.0
@@ -21,44 +21,31 @@ Row = dict[str, Any]
 SCHEMA: Final = pa.schema(
     [(name, pa.string()) for name in ("place", "batch_id", "hit_id", "worker_id", "item_id", "question", "value")]
     + [("other", pa.bool_()), ("seconds", pa.float64())]
-    + [(name, pa.string()) for name in ("submitted", "fault", "detail")]
+    + [(name, pa.string()) for name in ("submitted", *CLAIMS, "fault", "detail")]
 )
 DDL: Final = (
     "place string, batch_id string, hit_id string, worker_id string, item_id string, question string, value string, "
-    "other boolean, seconds double, submitted string, fault string, detail string"
+    "other boolean, seconds double, submitted string, seat string, sign string, fault string, detail string"
 )
 
 
-def answers_in(name: str, content: bytes) -> Iterator[Row]:
+def answers_in(name: str, stream: BinaryIO) -> Iterator[Row]:
     """Yield a row of ``SCHEMA`` for each answer in a file; unreadable parts give rows with fault and detail.
 
     The ending of the file's name distinguishes CSV from JSON.
     """
-    for number, row in enumerate(_rows(name.lower(), content), 1):
+    form = name.lower().removesuffix(".gz")
+    rows = _csv_rows(name, stream) if form.endswith(".csv") else _json_rows(name, stream)
+    for number, row in enumerate(rows, 1):
         yield {"place": f"{name}#{number}", **row}
 
 
-def _rows(name: str, content: bytes) -> Iterator[Row]:
-    if len(content) > MAX_BYTES:
-        yield _fault(f"the file has more than {MAX_BYTES >> 20} MiB")
-        return
-    text = content.decode("utf-8", errors="replace").lstrip("\ufeff")
-    if name.endswith(".csv"):
-        yield from _csv_rows(text)
-    elif (whole := parsed_json(text)) is not None:
-        yield from _document_rows(whole)
-    else:
-        for line in filter(str.strip, text.splitlines()):
-            document = parsed_json(line)
-            yield from _document_rows(document) if document is not None else [_fault(f"no JSON: {line}")]
-
-
-def parsed_json(text: str) -> Any:
-    """Return the content of a JSON text, or None if it is not valid."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+def _json_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
+    for row in documents_of(name, stream):
+        if row.fault is not None:
+            yield _fault(f"{row.fault}: {row.detail}")
+        else:
+            yield from _document_rows(row.value)
 
 
 def _document_rows(parsed: Any) -> Iterator[Row]:
@@ -95,25 +82,24 @@ def _item_rows(document: dict[str, Any], item: Any) -> Iterator[Row]:
             "other": answer.get("other") is True,
             "seconds": _seconds(item.get("seconds")),
             "submitted": _text(document.get("submitted")),
+            **{name: _text(document.get(name)) for name in CLAIMS},
         }
 
 
-def _csv_rows(text: str) -> Iterator[Row]:
-    try:
-        reader = csv.DictReader(io.StringIO(text, newline=""))
-        if {"WorkerId", "Input.hit_id"} <= set(reader.fieldnames or ()):
-            for line in reader:
-                yield from _assignment_rows(line)
-            return
-        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-        if missing:
+def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
+    for row in rows_of(name, stream):
+        cells = row.value
+        if row.fault is not None:
+            yield _fault(f"{row.fault}: {row.detail}")
+        elif {"WorkerId", "Input.hit_id"} <= cells.keys():
+            yield from _assignment_rows(cells)
+        elif missing := [column for column in COLUMNS if column not in cells]:
             yield _fault(f"no column {', '.join(missing)}")
             return
-        for line in reader:
-            row = {name: _text(_unquoted(line[name])) for name in COLUMNS if name != "position"}
-            yield {**row, "other": (row["other"] or "").lower() == "true", "seconds": _seconds(row["seconds"])}
-    except csv.Error as error:
-        yield _fault(f"no CSV: {error}")
+        else:
+            answer = {column: _text(_unquoted(cells[column])) for column in COLUMNS if column != "position"}
+            other, seconds = (answer["other"] or "").lower() == "true", _seconds(answer["seconds"])
+            yield {**answer, "other": other, "seconds": seconds, **{name: _text(cells.get(name)) for name in CLAIMS}}
 
 
 def _assignment_rows(line: dict[str, Any]) -> Iterator[Row]:
@@ -138,6 +124,8 @@ def _assignment_rows(line: dict[str, Any]) -> Iterator[Row]:
             "other": other,
             "seconds": None if seconds is None else seconds / count,
             "submitted": _text(line.get("SubmitTime")),
+            "seat": "platform",
+            "sign": _text(line.get("Input.sign")),
             **(rejected if line.get("AssignmentStatus") == "Rejected" else {}),
         }
 
@@ -166,11 +154,3 @@ def _seconds(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return seconds if 0 <= seconds <= DAY else None
-
-
-def read_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Map path and content of Spark's binaryFile source to rows of ``SCHEMA``, for ``mapInArrow``."""
-    for batch in batches:
-        for path, content in zip(batch.column("path").to_pylist(), batch.column("content").to_pylist(), strict=True):
-            name = "/".join(path.rsplit("/", 2)[-2:])
-            yield pa.RecordBatch.from_pylist(list(answers_in(name, content)), schema=SCHEMA)

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from conf.redaction import redacted
+
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
-def error_line(error: BaseException) -> str:
-    """Return an error's type and message in one line of at most 300 characters."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+def error_line(error: BaseException, *secrets: str | None) -> str:
+    """Return an error's type and message in one line of at most 300 characters, without ``secrets`` and other keys."""
+    return redacted(f"{type(error).__name__}: {' '.join(str(error).split())}", *secrets)[:300]
 
 
 def in_halves(

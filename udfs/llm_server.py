@@ -9,6 +9,7 @@ from typing import Any
 
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, ServerSettings
+from conf.redaction import HIDDEN, without_user_info
 from udfs.failures import error_line
 from udfs.llm_requests import Answer, Request, seed_of
 
@@ -59,7 +60,7 @@ class ServerGenerator:
                 raise InputError(f"{self._place} refuses the key: set {self.settings.key_variable}") from None
             return  # a server without a list of models
         except OpenAIError as error:
-            raise InputError(f"no language model at {self.settings.url} ({error_line(error)}): is it up?") from None
+            raise InputError(f"no language model at {self._url} ({error_line(error, self._key)}): is it up?") from None
         if listed and self.name not in listed:
             raise InputError(f"{self._place} has no model {self.name!r}, only {', '.join(sorted(listed)[:5])}")
 
@@ -86,12 +87,14 @@ class ServerGenerator:
             answer = self._ask(request, decoding)
         except APIStatusError as error:
             if error.status_code in REFUSED:
-                return Answer(None, seconds=round(time.monotonic() - began, 4), error=error_line(error))
-            raise RuntimeError(f"{self._place} answers {error.status_code}: {error_line(error)}") from None
+                return Answer(None, seconds=round(time.monotonic() - began, 4), error=error_line(error, self._key))
+            raise RuntimeError(f"{self._place} answers {error.status_code}: {error_line(error, self._key)}") from None
         except OpenAIError as error:
-            raise RuntimeError(f"{self._place} is unreachable ({error_line(error)}); run again to continue") from None
-        except (ValueError, TypeError, AttributeError) as error:
-            return Answer(None, error=f"not an answer as OpenAI's servers give it: {error_line(error)}"[:300])
+            reason = error_line(error, self._key)
+            raise RuntimeError(f"{self._place} is unreachable ({reason}); run again to continue") from None
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            reason = error_line(error, self._key)
+            return Answer(None, error=f"not an answer as OpenAI's servers give it: {reason}"[:300])
         return answer._replace(seconds=round(time.monotonic() - began, 4))
 
     def _ask(self, request: Request, decoding: DecodingSettings) -> Answer:
@@ -100,7 +103,10 @@ class ServerGenerator:
             response = self._client.chat.completions.create(messages=self._messages(request), **fields)
         else:
             response = self._client.completions.create(prompt=request.prompt + request.answer_start, **fields)
-        return read_answer(response, decoding.chat, request.answer_start if self._continues else "")
+        answer = read_answer(response, decoding.chat, request.answer_start if self._continues else "")
+        if self._key and answer.text and self._key in answer.text:  # a server that echoes the request's headers
+            answer = answer._replace(text=answer.text.replace(self._key, HIDDEN))
+        return answer
 
     @property
     def _continues(self) -> bool:
@@ -108,7 +114,11 @@ class ServerGenerator:
 
     @property
     def _place(self) -> str:
-        return f"the language model's server {self.settings.url}"
+        return f"the language model's server {self._url}"
+
+    @property
+    def _url(self) -> str:
+        return without_user_info(self.settings.url)
 
     def _messages(self, request: Request) -> list[dict[str, str]]:
         """Return the prompt and, if the server can continue a message, the answer's start as the last message."""

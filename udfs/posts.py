@@ -1,13 +1,12 @@
 """Reader of dumps of posts such as Reddit's, one JSON object per line; input is untrusted."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
-from udfs.answer_files import parsed_json
+from udfs.labelled_files import documents_of
 
-MAX_LINE: Final = 1 << 20
 MAX_TEXT: Final = 20_000
 TEXTS: Final = ("selftext", "body", "text", "title")
 """Fields for a post's text; the first that is not empty counts. Posts of pictures and links have only a title."""
@@ -23,13 +22,16 @@ DDL: Final = "post_id string, forum string, text string, media boolean, fault st
 Row = dict[str, Any]
 
 
-def post_of(line: str) -> Row:
-    """Return a row of ``SCHEMA``; a line without a readable post has fault and detail."""
-    if len(line) > MAX_LINE:
-        return _fault("not_readable", f"a line of {len(line)} characters")
-    post = parsed_json(line)
+def posts_in(name: str, stream: BinaryIO) -> Iterator[Row]:
+    """Yield a row of ``SCHEMA`` for each post of a file; one that cannot be read has fault and detail."""
+    for row in documents_of(name, stream):
+        yield post_of(row.value) if row.fault is None else _fault("not_readable", f"{row.fault}: {row.detail}")
+
+
+def post_of(post: Any) -> Row:
+    """Return a row of ``SCHEMA`` for a post, which may be no post at all."""
     if not isinstance(post, dict):
-        return _fault("not_readable", line)
+        return _fault("not_readable", f"no post: {str(post)[:300]}")
     text = next((text for name in TEXTS if (text := _text(post.get(name)))), "")
     post_id = _text(post.get("id")) or _text(post.get("name"))
     row = {"post_id": post_id[:100], "forum": _text(post.get("subreddit"))[:100] or None, "media": _has_media(post)}
@@ -63,10 +65,3 @@ def _has_media(post: dict[str, Any]) -> bool:
 
 def _fault(reason: str, detail: str) -> Row:
     return {"fault": reason, "detail": " ".join(detail[:300].split())}
-
-
-def read_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Map the lines of Spark's text source to rows of ``SCHEMA``, for ``mapInArrow``; blank lines are skipped."""
-    for batch in batches:
-        rows = [post_of(line) for line in batch.column("value").to_pylist() if line and line.strip()]
-        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)

@@ -5,20 +5,17 @@
 - Blender's TSV: a line per supporter's turn with the turns before it, which are joined to sessions.
 """
 
-import gzip
-import io
 import json
 import re
 import unicodedata
-import zlib
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
-from udfs.answer_files import parsed_json
+from udfs.labelled_files import documents_of, texts_of
+from udfs.text_files import Row as FileRow
 
-MAX_BYTES: Final = 256 << 20
 MAX_FIELD: Final = 2_000
 ROLES: Final = {
     **dict.fromkeys(("seeker", "usr", "user", "speaker", "human", "help-seeker", "client"), "seeker"),
@@ -42,42 +39,21 @@ Row = dict[str, Any]
 Turn = dict[str, str]
 
 
-def sessions_in(name: str, content: bytes) -> Iterator[Row]:
+def sessions_in(name: str, stream: BinaryIO) -> Iterator[Row]:
     """Yield a row of ``SCHEMA`` for each session in a file; unreadable parts give rows with fault and detail.
 
     The ending of the file's name determines its format.
     """
-    text, fault = _unpacked(name, content)
-    rows = [_fault(fault)] if fault else _rows(name.lower().removesuffix(".gz"), text)
+    tables = name.lower().removesuffix(".gz").endswith(".tsv")
+    rows = _blender_sessions(texts_of(name, stream)) if tables else map(_session, documents_of(name, stream))
     for number, row in enumerate(rows, 1):
         yield {"source": name, "place": f"{name}#{number}", **row}
 
 
-def _unpacked(name: str, content: bytes) -> tuple[str, str]:
-    """Return the text of a file and a fault, one of which is empty."""
-    try:
-        if name.lower().endswith(".gz"):
-            with gzip.open(io.BytesIO(content)) as packed:
-                content = packed.read(MAX_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        return "", f"no gzip: {error}"
-    if len(content) > MAX_BYTES:
-        return "", f"the file has more than {MAX_BYTES >> 20} MiB"
-    return content.decode("utf-8", errors="replace").lstrip("\ufeff"), ""
-
-
-def _rows(name: str, text: str) -> Iterator[Row]:
-    if name.endswith(".tsv"):
-        yield from _blender_sessions(text)
-    elif isinstance(whole := parsed_json(text), list):
-        yield from map(_session, whole)
-    else:
-        for line in filter(str.strip, text.split("\n")):
-            document = parsed_json(line)
-            yield _session(document) if document is not None else _fault(f"no JSON: {line}")
-
-
-def _session(document: Any) -> Row:
+def _session(row: FileRow) -> Row:
+    if row.fault is not None:
+        return _fault(f"{row.fault}: {row.detail}")
+    document = row.value
     dialog = document.get("dialog") if isinstance(document, dict) else None
     if not isinstance(dialog, list) or not all(isinstance(turn, dict) for turn in dialog):
         return _fault(f"no session with a list dialog: {json.dumps(document)[:200]}")
@@ -121,15 +97,18 @@ _UTTERANCE = re.compile(r"\s*(?:[\d.]+ )?([01]) (\d{1,4}) ?(.*)", re.DOTALL)
 _STRATEGY = re.compile(r"\[[A-Z][\w\- ]{2,40}\] ?")
 
 
-def _blender_sessions(text: str) -> Iterator[Row]:
+def _blender_sessions(lines: Iterator[FileRow]) -> Iterator[Row]:
     """Yield the sessions of Blender's TSV; each line is a window of ``flag speaker number [Strategy] text`` and EOS.
 
     A line continues the session of the previous one if its last number is higher and their common utterances agree.
     No line has the seeker's utterances after the supporter's last turn, and no session names its problem.
     """
     known: dict[int, tuple[str, str]] = {}
-    for line in filter(str.strip, text.split("\n")):
-        found = _utterances(line)
+    for row in lines:
+        line = row.value if row.fault is None else f"{row.fault}: {row.detail}"
+        if not line.strip():
+            continue
+        found = _utterances(line) if row.fault is None else {}
         continues = known and found and max(found) > max(known)
         if not (continues and all(known.get(at, one) == one for at, one in found.items())):
             yield from _whole(known)
@@ -170,12 +149,3 @@ def _field(value: Any, lower: bool = False) -> str | None:
         return None
     plain = one_line(value[:MAX_FIELD])
     return plain.casefold() if lower else plain
-
-
-def read_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Map path and content of Spark's binaryFile source to rows of ``SCHEMA``, for ``mapInArrow``."""
-    for batch in batches:
-        for path, content in zip(batch.column("path").to_pylist(), batch.column("content").to_pylist(), strict=True):
-            rows = list(sessions_in(path.rsplit("/", 1)[-1], content))
-            for start in range(0, len(rows), 1_000):
-                yield pa.RecordBatch.from_pylist(rows[start : start + 1_000], schema=SCHEMA)

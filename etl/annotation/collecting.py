@@ -3,21 +3,23 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from etl.annotation.claims import claim_fault, copied_answers, with_seats_taken, with_signed
 from etl.annotation.exports import Form
 from etl.common.columns import left_out
+from etl.common.labelled_files import NamedFiles, json_lines, read_files
 from etl.tables.outcome import Outcome
-from udfs.answer_files import DDL, read_batches
+from udfs.answer_files import DDL, SCHEMA, answers_in
 
 
-def form_keys(spark: SparkSession, files: Sequence[str], form: Form) -> DataFrame:
+def form_keys(spark: SparkSession, files: NamedFiles | Sequence[str], form: Form) -> DataFrame:
     """Return one row for each item of a form's exported batches, read from their key files."""
-    ddl = f"batch_id string, purpose string, hit_id string, item_id string, {form.facts}"
-    if not files:
-        return spark.createDataFrame([], ddl)
-    keys = spark.read.json(list(files), schema=ddl)
+    ddl = (
+        f"batch_id string, purpose string, hit_id string, item_id string, {form.facts}, signatures map<string, string>"
+    )
+    keys = json_lines(spark, files, ddl).drop("value", "broken")
     known = keys.where(F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & (F.col("purpose") == form.purpose))
     first = Window.partitionBy("hit_id", "item_id").orderBy("batch_id", *form.fact_names)
     return known.withColumn("nth", F.row_number().over(first)).where(F.col("nth") == 1).drop("nth", "purpose")
@@ -29,16 +31,18 @@ def counted_answers(
     """Return the valid answers with their items, and drop the others with the first rule that they violate (ours).
 
     The rules are: ``not_readable``; ``no_worker``; ``unknown_worker``, if known raters are configured;
-    ``unknown_item``, found in no batch; ``other_question``; ``no_answer``; ``out_of_range``: not an option of the
-    question; ``answered_again``: only a worker's last answer to a question is kept; ``half_done``: required questions
-    of the task are not answered.
+    ``unknown_item``, found in no batch; ``bad_signature``, and ``not_signed`` if signatures are required;
+    ``other_question``; ``no_answer``; ``out_of_range``: not an option of the question; ``seat_taken``: another worker
+    id used the same link before; ``answered_again``: only a worker's last answer to a question is kept; ``half_done``:
+    required questions of the task are not answered. Workers with equal answers are recorded with 0 units, see
+    ``etl.annotation.claims.copied_answers``.
 
     Args:
         answers: rows of ``udfs.answer_files``.
         keys: rows of ``form_keys``.
         questions: the valid values of each question; None for any.
         required: number of required questions per item, which come first.
-        settings: settings with known_raters and keep_half_done.
+        settings: settings with known_raters, keep_half_done and require_signed.
 
     Returns:
         Outcome of the key's columns, worker_id, question, value, seconds, submitted. The unit is the answer.
@@ -48,25 +52,23 @@ def counted_answers(
     given = answers.drop("batch_id").join(F.broadcast(asked), ["hit_id", "item_id"], "left")
     value = F.when(F.lower("value") == "true", F.lit("true")).otherwise(F.col("value"))
     given = given.withColumn("value", value).withColumn("question", F.coalesce("question", F.lit("")))
+    given = with_signed(given)
     raters = list(settings.known_raters)
     stranger = ~F.col("worker_id").isin(*raters) if raters else F.lit(False)
-    outside = F.lit(False)
-    for name, values in questions.items():
-        if values is not None:
-            outside = outside | ((F.col("question") == name) & ~F.col("value").isin(*values))
     fault = (
         F.when(F.col("fault").isNotNull(), F.col("fault"))
         .when(F.col("worker_id").isNull(), "no_worker")
         .when(stranger, "unknown_worker")
         .when(F.col("is_known").isNull(), "unknown_item")
+        .when(claim_fault(settings.require_signed).isNotNull(), claim_fault(settings.require_signed))
         .when(~F.col("question").isin(*questions), "other_question")
         .when(F.col("value").isNull(), "no_answer")
-        .when(outside, "out_of_range")
+        .when(_out_of_range(questions), "out_of_range")
     )
     latest = Window.partitionBy("worker_id", "hit_id", "item_id", "question", F.col("fault").isNull()).orderBy(
         F.col("submitted").desc_nulls_last(), "place"
     )
-    judged = given.withColumn("fault", fault).withColumn("nth", F.row_number().over(latest))
+    judged = with_seats_taken(given.withColumn("fault", fault)).withColumn("nth", F.row_number().over(latest))
     judged = judged.withColumn("fault", F.coalesce("fault", F.when(F.col("nth") > 1, F.lit("answered_again"))))
     needed = F.col("fault").isNull() & F.col("question").isin(*list(questions)[:required])
     done = F.count_if(needed).over(Window.partitionBy("worker_id", "hit_id"))
@@ -74,16 +76,23 @@ def counted_answers(
         half = F.when(done < F.col("hit_items") * required, F.lit("half_done"))
         judged = judged.withColumn("fault", F.coalesce("fault", half))
     rows = judged.where(F.col("fault").isNull()).select(
-        *keys.columns, "worker_id", "question", "value", "seconds", "submitted"
-    )
+        *(name for name in keys.columns if name != "signatures"),
+        "worker_id", "question", "value", "seconds", "submitted",
+    )  # fmt: skip
     answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
     ledger = left_out("answer", "place", F.col("fault"), 1, F.coalesce("detail", answer))
-    return Outcome(rows, judged.where(F.col("fault").isNotNull()).select(*ledger))
+    dropped = judged.where(F.col("fault").isNotNull()).select(*ledger)
+    return Outcome(rows, dropped.unionByName(copied_answers(judged)))
 
 
-def read_answers(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+def _out_of_range(questions: Mapping[str, Sequence[str] | None]) -> Column:
+    outside = F.lit(False)
+    for name, values in questions.items():
+        if values is not None:
+            outside = outside | ((F.col("question") == name) & ~F.col("value").isin(*values))
+    return outside
+
+
+def read_answers(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataFrame:
     """Read one row for each answer in files of the page, see ``udfs.answer_files``."""
-    if not files:
-        return spark.createDataFrame([], DDL)
-    contents = spark.read.format("binaryFile").load(list(files)).select("path", "content")
-    return contents.mapInArrow(read_batches, DDL)  # type: ignore[arg-type]
+    return read_files(spark, files, answers_in, SCHEMA, DDL)

@@ -5,13 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
+from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
 from etl.annotation.crowd_platform import hit_type, hits_csv, template
 from etl.annotation.labelling import batch_id_of, hits_of, labelling_batch
 from etl.annotation.page import page_of
+from etl.annotation.signing import Signing, links_csv
 
-KEY = "key.jsonl"
+KEY, LINKS = "key.jsonl", "links.csv"
 KEY_COLUMNS = (
     "hit_id", "position", "item_id", "dialogue_id", "turn", "turns", "options", "quiz_label", "label", "confidence",
     "band", "stratum_turns",
@@ -37,20 +41,62 @@ class Form:
         return tuple(part.split()[0] for part in self.facts.split(", "))
 
 
-def form_files(form: Form, tasks: Sequence[Mapping[str, Any]], post_to: str | None) -> tuple[str, dict[str, str]]:
-    """Return the batch id and the files' contents by name: ``annotate.html``, and the secret ``key.jsonl``."""
+Tasks = Sequence[Mapping[str, Any]]
+LeftOut = list[tuple[str, str, str, str, int]]
+
+
+def fitting_tasks(tasks: Tasks, make: Callable[[Tasks], Batch]) -> tuple[Tasks, LeftOut]:
+    """Return the items that a page can show, and ledger rows of the others, such as those with a turn beyond its limit.
+
+    Args:
+        tasks: rows of a task table.
+        make: function that makes a batch of rows.
+
+    Raises:
+        InputError: no item alone is at fault.
+    """
+    try:
+        make(tasks)
+        return tasks, []
+    except ValidationError as error:
+        whole = error
+    fit: list[Mapping[str, Any]] = []
+    rest: LeftOut = []
+    for task in tasks:
+        try:
+            make([task])
+            fit.append(task)
+        except ValidationError as error:
+            first = error.errors()[0]
+            reason = "too_long_for_page" if first["type"] == "string_too_long" else "unfit_for_page"
+            detail = f"{error.title} {'.'.join(map(str, first['loc']))}: {first['msg']}"
+            rest.append(("item", f"{task['hit_id']}/{task['item_id']}", reason, detail, 1))
+    if not rest or not fit:
+        raise InputError(f"the page cannot show the items: {whole.errors()[0]['msg']}: check the settings of the form")
+    return fit, rest
+
+
+def form_files(
+    form: Form, tasks: Tasks, post_to: str | None, signing: Signing | None = None
+) -> tuple[str, dict[str, str]]:
+    """Return the batch id and the files' contents by name: ``annotate.html``, and the secret ``key.jsonl``.
+
+    With ``signing``, there are ``links.csv`` and signatures in the key.
+    """
     batch = form.make(tasks, post_to)
     columns = ("hit_id", "position", "item_id", *form.fact_names)
-    return batch.batch_id, {"annotate.html": page_of(batch), KEY: key_lines(tasks, form.purpose, columns)}
+    files = {"annotate.html": page_of(batch), KEY: key_lines(tasks, form.purpose, columns, signing)}
+    return batch.batch_id, files | ({LINKS: links_csv(tasks, signing)} if signing else {})
 
 
 def batch_files(
-    tasks: Sequence[Mapping[str, Any]], purpose: str, taxonomy: Taxonomy, annotation: Any, workers: int
+    tasks: Tasks, purpose: str, taxonomy: Taxonomy, annotation: Any, workers: int, signing: Signing | None = None
 ) -> tuple[str, dict[str, str]]:
     """Return the batch id and the contents of its page, platform files and key by file name.
 
     Only ``key.jsonl`` has right answers and dialogue ids. It must not be published. The setting
-    ``edos.annotation.batches`` names it when answers are collected.
+    ``edos.annotation.batches`` names it when answers are collected. With ``signing``, ``links.csv`` has a signed link
+    for each worker, the key the signatures, and ``hits.csv`` the platform's.
 
     Args:
         tasks: rows of a task table.
@@ -58,25 +104,28 @@ def batch_files(
         taxonomy: ``edos.taxonomy``.
         annotation: ``edos.annotation``.
         workers: number of answers per HIT.
+        signing: what signs the links.
     """
     batch = labelling_batch(tasks, taxonomy, annotation.post_to)
     return batch.batch_id, {
         "annotate.html": page_of(batch),
-        "hits.csv": hits_csv(tasks),
+        "hits.csv": hits_csv(tasks, signing),
         "template.html": template(tasks, taxonomy),
         "hit_type.json": hit_type(batch.title, annotation, workers),
-        KEY: key_lines(tasks, purpose),
+        KEY: key_lines(tasks, purpose, signing=signing),
+        **({LINKS: links_csv(tasks, signing)} if signing else {}),
     }
 
 
-def key_lines(tasks: Sequence[Mapping[str, Any]], purpose: str, columns: Sequence[str] = KEY_COLUMNS) -> str:
+def key_lines(tasks: Tasks, purpose: str, columns: Sequence[str] = KEY_COLUMNS, signing: Signing | None = None) -> str:
     """Return the key: one line of JSON per item, with the columns that the page hides."""
     batch_id = batch_id_of(tasks)
     lines = []
-    for _, rows in hits_of(tasks):
+    for hit_id, rows in hits_of(tasks):
+        signed = signing.facts(batch_id, hit_id) if signing else {}
         for task in rows:
             known = {name: _plain(task[name]) for name in columns if task.get(name) is not None}
-            lines.append(json.dumps({"batch_id": batch_id, "purpose": purpose, **known}, ensure_ascii=False))
+            lines.append(json.dumps({"batch_id": batch_id, "purpose": purpose, **known, **signed}, ensure_ascii=False))
     return "".join(f"{line}\n" for line in lines)
 
 

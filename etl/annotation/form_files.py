@@ -1,52 +1,64 @@
 """Write batches of HITs as files, and read the answers to a form."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 from conf.errors import InputError
+from etl.annotation.batch import Batch
 from etl.annotation.collecting import counted_answers, form_keys, read_answers
-from etl.annotation.exports import Form, batch_files, form_files
-from etl.common.labelled_files import files_under
+from etl.annotation.exports import KEY, Form, Tasks, batch_files, fitting_tasks, form_files
+from etl.annotation.labelling import batch_id_of, labelling_batch
+from etl.annotation.signing import Signing, secret_of
+from etl.common.labelled_files import ROWS, files_under
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.stage_run import StageRun
 from etl.tables.edos_annotation import ANNOTATION_FILES
-from etl.tables.outcome import Outcome
+from etl.tables.outcome import DROPPED_DDL, Outcome
+
+RATERS = 3
+"""People who answer a questionnaire (AugESC 6.3, Emo Pillars 8)."""
 
 
-def write_batch(tasks: DataFrame, purpose: str, workers: int, run: StageRun) -> DataFrame:
+def write_batch(tasks: DataFrame, purpose: str, workers: int, run: StageRun) -> Outcome:
     """Write a task table's HITs to ``<folder>/<purpose>-<batch id>``, and return rows of ``edos.annotation_files``.
 
     The batch is built on the driver, as it is small. A changed table gives a new batch in another folder, so that
-    exported batches stay valid for their answers.
+    exported batches stay valid for their answers. Items that the page cannot show are left out.
     """
+    annotation, taxonomy = run.settings.edos.annotation, run.settings.edos.taxonomy
+
+    def make(rows: Tasks) -> Batch:
+        return labelling_batch(rows, taxonomy, annotation.post_to)
+
+    def files(rows: Tasks, signing: Signing) -> tuple[str, dict[str, str]]:
+        return batch_files(rows, purpose, taxonomy, annotation, workers, signing)
+
     rows = [row.asDict() for row in tasks.collect()]
-    if not rows:
-        run.say("no HIT is full: nothing to write")
-        return run.spark.createDataFrame([], ANNOTATION_FILES.schema)
-    annotation = run.settings.edos.annotation
-    batch_id, contents = batch_files(rows, purpose, run.settings.edos.taxonomy, annotation, workers)
-    return _written(rows, f"{purpose}-{batch_id}", batch_id, contents, annotation.folder, run)
+    return _write(rows, _Export(purpose, workers, annotation, make, files), run)
 
 
-def write_form(tasks: DataFrame, form: Form, evaluation: Any, run: StageRun) -> DataFrame:
+def write_form(tasks: DataFrame, form: Form, evaluation: Any, run: StageRun) -> Outcome:
     """Write a questionnaire's page and key to ``<folder>/<purpose>-<batch id>``, and return rows of a table of files.
 
     Args:
-        tasks: rows of the form's task table.
+        tasks: rows of the form's task table. Items that the page cannot show are left out.
         form: the questionnaire.
         evaluation: settings with folder and post_to.
         run: the stage's run.
     """
+
+    def make(rows: Tasks) -> Batch:
+        return form.make(rows, evaluation.post_to)
+
+    def files(rows: Tasks, signing: Signing) -> tuple[str, dict[str, str]]:
+        return form_files(form, rows, evaluation.post_to, signing)
+
     rows = [row.asDict(recursive=True) for row in tasks.collect()]
-    if not rows:
-        run.say("there is nothing to ask about: nothing to write")
-        return run.spark.createDataFrame([], ANNOTATION_FILES.schema)
-    batch_id, contents = form_files(form, rows, evaluation.post_to)
-    return _written(rows, f"{form.purpose}-{batch_id}", batch_id, contents, evaluation.folder, run)
+    return _write(rows, _Export(form.purpose, RATERS, evaluation, make, files), run)
 
 
 def read_form(
@@ -64,25 +76,50 @@ def read_form(
     Raises:
         InputError: there are answers, but no batches.
     """
-    files = files_under(evaluation.answers, (".json", ".jsonl", ".csv"), f"{name}.answers")
+    files = files_under(evaluation.answers, ROWS, f"{name}.answers")
     if files and not evaluation.batches:
         raise InputError(f"{name}.batches is empty: name the key.jsonl of each batch that was answered")
     keys = form_keys(run.spark, files_under(evaluation.batches, (".jsonl",), f"{name}.batches"), form)
     answers = read_answers(run.spark, files).cache()
     counted = counted_answers(answers, keys, questions, required, evaluation)
-    return replace(counted, rows_in=answers.count())
+    return files.with_skipped(replace(counted, rows_in=answers.count()), run.spark)
 
 
-def _written(
-    rows: list[dict[str, Any]], name: str, batch_id: str, contents: Mapping[str, str], folder: str | None, run: StageRun
-) -> DataFrame:
-    folder = (folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
+@dataclass(frozen=True)
+class _Export:
+    """What makes a batch of task rows.
+
+    Attributes:
+        purpose: its name in folders and keys.
+        workers: answers to each HIT.
+        settings: with folder.
+        make, files: functions that make its page's content, and its id and files.
+    """
+
+    purpose: str
+    workers: int
+    settings: Any
+    make: Callable[[Tasks], Batch]
+    files: Callable[[Tasks, Signing], tuple[str, dict[str, str]]]
+
+
+def _write(tasks: list[dict[str, Any]], export: _Export, run: StageRun) -> Outcome:
+    """Write the files of a batch, and return rows of a table of files."""
+    if not tasks:
+        run.say("there is nothing to ask about: nothing to write")
+        return Outcome(run.spark.createDataFrame([], ANNOTATION_FILES.schema))
+    rows, rest = fitting_tasks(tasks, export.make)
+    folder = (export.settings.folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
+    folder = f"{folder}/{export.purpose}-{batch_id_of(rows)}"
     folders, hits = Folders(run.spark), len({row["hit_id"] for row in rows})
+    key = located(f"{folder}/{KEY}")
+    batch_id, contents = export.files(rows, Signing(secret_of(folders.read_text(key)), export.workers))
     written = []
     for file, text in sorted(contents.items()):
-        path, content = located(f"{folder}/{name}/{file}"), text.encode()
+        path, content = located(f"{folder}/{file}"), text.encode()
         folders.write_text(path, text)
         digest = hashlib.sha256(content).hexdigest()
         written.append((batch_id, file, path, len(content), digest, hits, len(rows)))
-    run.say(f"{hits:,} HITs with {len(rows):,} items in {folder}/{name}")
-    return run.spark.createDataFrame(written, ANNOTATION_FILES.schema)
+    run.say(f"{hits:,} HITs with {len(rows):,} items in {folder}")
+    files = run.spark.createDataFrame(written, ANNOTATION_FILES.schema)
+    return Outcome(files, run.spark.createDataFrame(rest, DROPPED_DDL))

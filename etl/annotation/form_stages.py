@@ -29,7 +29,7 @@ def form_stage(form: Form, section: str, tasks: Table, files: Table, *resources:
 
     def declare(described: Callable[..., Any]) -> Stage:
         @wraps(described)
-        def written(rows: DataFrame, run: StageRun) -> DataFrame:
+        def written(rows: DataFrame, run: StageRun) -> Outcome:
             return write_form(rows, form, setting(run.settings, section), run)
 
         return manual_stage(
@@ -61,7 +61,7 @@ def form_answers_stage(
             return rows_of(read_form(form, asked, required, setting(run.settings, section), section, run))
 
         return manual_stage(
-            writes=writes, settings=under(section, "known_raters", "keep_half_done"),
+            writes=writes, settings=under(section, "known_raters", "keep_half_done", "require_signed"),
             inputs=under(section, "answers", "batches"), units="answers", resources=resources,
         )(collected)  # fmt: skip
 

@@ -12,10 +12,10 @@ from etl.annotation.exports import Form
 from etl.annotation.hits import in_position, into_hits
 from etl.annotation.labelling import batch_id_of, hits_of
 from etl.annotation.statistics import sign_test
-from etl.augesc.measures import json_lines
 from etl.augesc.rating_form import lines_of
 from etl.common.columns import left_out
 from etl.common.hashes import content_order
+from etl.common.labelled_files import NamedFiles, json_lines
 from etl.tables.outcome import Outcome
 
 BOTS = ("augesc", "esconv")
@@ -47,7 +47,7 @@ class ComparisonScore(NamedTuple):
     p: float | None
 
 
-def paired_chats(spark: SparkSession, files: Sequence[str], *, least: int, seed: int) -> Outcome:
+def paired_chats(spark: SparkSession, files: NamedFiles | Sequence[str], *, least: int, seed: int) -> Outcome:
     """Pair each participant's chats with the two bots. The pair's hash decides which bot is left (AugESC 7.2).
 
     Chats are dropped by these rules, in this order: ``not_readable`` (no JSON, no pair, an unknown bot or role, no

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from etl.augesc.sessions import without_greetings
 from etl.augesc.texts import NAMES, instruction, parse
 from etl.common.columns import left_out
+from etl.common.labelled_files import NamedFiles, json_lines
 from etl.tables.outcome import Outcome
 from udfs.words import word_tokens
 
@@ -52,14 +53,7 @@ def as_text(turns: Column) -> Column:
     return F.concat_ws("\n", F.lit(instruction()), F.array_join(lines, "\n"))
 
 
-def json_lines(spark: SparkSession, files: Sequence[str], ddl: str) -> DataFrame:
-    """Read the non-blank lines of JSON Lines files: value, the columns of ``ddl``, and broken (null for valid JSON)."""
-    lines = spark.read.text(list(files)) if files else spark.createDataFrame([], "value string")
-    parsed = F.from_json("value", f"{ddl}, broken string", {"columnNameOfCorruptRecord": "broken"})
-    return lines.where(F.trim("value") != "").select("value", parsed.alias("line")).select("value", "line.*")
-
-
-def texts_from_files(spark: SparkSession, files: Sequence[str]) -> Outcome:
+def texts_from_files(spark: SparkSession, files: NamedFiles | Sequence[str]) -> Outcome:
     """Read texts that were generated elsewhere, prompts included, from JSON Lines of ``TEXTS``.
 
     Lines are ``not_readable`` without valid JSON, a text, or a known source and method. They are ``repeated_id`` if an

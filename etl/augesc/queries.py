@@ -6,9 +6,10 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import computed_once, fault, left_out
+from etl.common.labelled_files import NamedFiles, read_files
 from etl.common.texts import normalised, word_pattern
 from etl.tables.outcome import Outcome
-from udfs.posts import DDL, read_lines
+from udfs.posts import DDL, SCHEMA, posts_in
 from udfs.words import token_count
 
 COLUMNS = ("context", "Dialog_ID", "Type", "Text")
@@ -38,11 +39,9 @@ def empathetic_posts(spark: SparkSession, rows: Iterable[Mapping[str, str]]) -> 
     return spark.createDataFrame(found, POSTS)
 
 
-def forum_posts(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+def forum_posts(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataFrame:
     """Return the posts of JSON Lines dumps as candidates for queries. Invalid lines have a fault."""
-    if not files:
-        return spark.createDataFrame([], POSTS)
-    posts = spark.read.text(list(files)).mapInArrow(read_lines, DDL)  # type: ignore[arg-type]
+    posts = read_files(spark, files, posts_in, SCHEMA, DDL)
     content = F.substring(F.sha2(F.coalesce("text", "detail", F.lit("")), 256), 1, 16)
     return posts.select(
         F.concat(F.lit("reddit/"), F.coalesce(F.nullif("post_id", F.lit("")), content)).alias("query_id"),

@@ -1,15 +1,16 @@
 """Read support conversations between people, and draw the few that a model is tuned on (AugESC 4.1)."""
 
-from collections.abc import Sequence
-from pathlib import PurePath
+from collections.abc import Iterable
+from pathlib import Path, PurePath
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import fault, left_out
+from etl.common.labelled_files import NamedFiles, ledger_names, read_files
 from etl.common.splits import content_share
 from etl.tables.outcome import Outcome
-from udfs.session_files import DDL, read_batches
+from udfs.session_files import DDL, SCHEMA, sessions_in
 
 ENDINGS = (".json", ".jsonl", ".tsv", ".json.gz", ".jsonl.gz", ".tsv.gz")
 FAILED = "Failed"
@@ -21,7 +22,7 @@ SITUATION = 40
 """Least number of letters and digits of an equal situation by which two talks are the same. Ours; finds the other 3."""
 
 
-def read_sessions(spark: SparkSession, files: Sequence[str], contrast: Sequence[str]) -> DataFrame:
+def read_sessions(spark: SparkSession, files: Iterable[str], contrast: Iterable[str]) -> DataFrame:
     """Read one row for each session in the files. A file named twice is read once.
 
     Args:
@@ -31,14 +32,12 @@ def read_sessions(spark: SparkSession, files: Sequence[str], contrast: Sequence[
     Returns:
         The columns of ``udfs.session_files``, and contrast boolean.
     """
-    failed = {*contrast, *(name for name in files if PurePath(name).name.startswith(FAILED))}
-    rows = spark.createDataFrame([], DDL).withColumn("contrast", F.lit(False))
-    for names, is_contrast in ((sorted(set(files) - failed), False), (sorted(failed), True)):
-        if names:
-            contents = spark.read.format("binaryFile").load(names).select("path", "content")
-            read = contents.mapInArrow(read_batches, DDL)  # type: ignore[arg-type]
-            rows = rows.unionByName(read.withColumn("contrast", F.lit(is_contrast)))
-    return rows
+    named, failed = set(files), set(contrast)
+    failed |= {name for name in named if PurePath(name).name.startswith(FAILED)}
+    names = ledger_names([Path(name) for name in sorted(named | failed)])
+    contrasts = [name for path, name in names.items() if str(path) in failed]
+    read = read_files(spark, NamedFiles({name: str(path) for path, name in names.items()}), sessions_in, SCHEMA, DDL)
+    return read.withColumn("contrast", F.col("source").isin(*contrasts) if contrasts else F.lit(False))
 
 
 def without_greetings(turns: Column) -> Column:

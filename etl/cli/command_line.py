@@ -3,18 +3,30 @@
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli.options import COMMANDS, parsed
+from etl.cli.redacted_output import redacted_output
 from etl.pipeline.stages import Stage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 done, 2 bad settings or input, 1 failure."""
+    with redacted_output():
+        return _guarded(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _guarded(arguments: list[str]) -> int:
     try:
-        return _main(list(sys.argv[1:] if arguments is None else arguments))
+        return _main(arguments)
     except InputError as error:
         print(f"edos-lakehouse: {error}", file=sys.stderr)
         return 2
@@ -22,9 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("edos-lakehouse: stopped; run again to go on", file=sys.stderr)
         return 1
     except Exception as error:
-        if "--traceback" in (arguments or sys.argv):
-            raise
-        print(f"edos-lakehouse: {_first_line(error)} (--traceback tells more)", file=sys.stderr)
+        if "--traceback" in arguments:
+            traceback.print_exc()
+            return 1
+        from etl.cli.faults import fault_line
+
+        line = str(error) if isinstance(error, RunError) else fault_line(error)
+        print(f"edos-lakehouse: {line} (--traceback tells more)", file=sys.stderr)
         return 1
 
 
@@ -98,33 +114,69 @@ def _talk(options: argparse.Namespace, settings: Settings) -> int:
     return open_chat(settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair)
 
 
+class RunError(RuntimeError):
+    """A run's failure: exit status 1, one line."""
+
+
 def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    from etl.cli.faults import fault_line
+    from etl.pipeline.session import close_session, spark_session
+
+    running: list[str] = []
+    try:
+        spark = spark_session(settings)
+        try:
+            _run_stages(spark, settings, stages, again, running)
+        finally:
+            with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is told already
+                close_session(spark, settings)
+    except InputError:
+        raise
+    except Exception as error:
+        raise RunError(fault_line(error, settings, *running[-1:])) from error
+    return 0
+
+
+def _run_stages(
+    spark: "SparkSession", settings: Settings, stages: list[Stage], again: bool, running: list[str]
+) -> None:
+    """Run the stages that have work, and add the name of each to ``running`` before."""
+    from etl.cli.lease import leased
+    from etl.pipeline.lakehouse import Lakehouse
     from etl.pipeline.planner import PipelineContext
     from etl.pipeline.progress import Progress
     from etl.pipeline.runner import run_stage
-    from etl.pipeline.session import close_session, spark_session
+    from etl.tables.ops import STAGE_RUNS
 
-    spark = spark_session(settings)
-    try:
-        context = PipelineContext(spark, settings)
-        progress = Progress(spark, len(stages))
-        for stage in stages:
-            given = context.is_given(stage)
-            if given is not None and len(stages) > 1:
-                with progress.stage(f"{stage.name} (model given: {given})", None):
-                    continue
-            plan = context.plan(stage, again)
-            off = f" ({stage.enabled_if} is false)" if plan.why is None and context.is_off(stage) else ""
-            with progress.stage(stage.name + off, plan.why):
+    def events() -> str | None:
+        return Lakehouse(spark, settings.lakehouse).identity(STAGE_RUNS)
+
+    known, context = events(), PipelineContext(spark, settings)
+    progress = Progress(spark, len(stages))
+    for stage in stages:
+        running.append(stage.name)
+        given = context.is_given(stage)
+        if given is not None and len(stages) > 1:
+            with progress.stage(f"{stage.name} (model given: {given})", None):
+                continue
+        plan = context.plan(stage, again)
+        if plan.why is None:
+            with progress.stage(
+                stage.name + (f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""), None
+            ):
+                continue
+        with leased(spark, settings, stage.name):
+            if events() != known:  # another run has done something meanwhile
+                context = PipelineContext(spark, settings)
+                plan = context.plan(stage, again)
+            with progress.stage(stage.name, plan.why):
                 event = run_stage(context, stage, plan, progress) if plan.why is not None else None
-            if event is not None:
-                progress.done(event)
-        return 0
-    finally:
-        close_session(spark, settings)
+        known = events()
+        if event is not None:
+            progress.done(event)
 
 
 def _one_distribution() -> None:
@@ -139,12 +191,3 @@ def _one_distribution() -> None:
     if len(homes) > 1:
         places = ", ".join(f"{name} from {home}" for home, name in homes.items())
         raise InputError(f"packages come from different places ({places}): keep one on the Python path")
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error)
-    for line in text.splitlines():
-        if line.startswith(("conf.errors.InputError", "ValueError", "RuntimeError")):
-            return line.strip()
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"

@@ -6,7 +6,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from etl.annotation.claims import claim_fault, copied_answers, with_seats_taken, with_signed
 from etl.common.columns import left_out
+from etl.common.labelled_files import NamedFiles, json_lines
 from etl.edos.labelled_rows import unit_id
 from etl.edos.votes import normalised_answer
 from etl.tables.outcome import Outcome
@@ -14,16 +16,14 @@ from etl.tables.outcome import Outcome
 KEY_DDL = (
     "batch_id string, purpose string, hit_id string, item_id string, dialogue_id string, turn int, "
     "turns array<string>, options array<string>, quiz_label string, label string, confidence float, band string, "
-    "stratum_turns bigint"
+    "stratum_turns bigint, signatures map<string, string>"
 )
 QUESTION = "label"
 
 
-def read_keys(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+def read_keys(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataFrame:
     """Return one row for each item of the exported batches, read from their key files."""
-    if not files:
-        return spark.createDataFrame([], KEY_DDL)
-    keys = spark.read.json(list(files), schema=KEY_DDL)
+    keys = json_lines(spark, files, KEY_DDL).drop("value", "broken")
     known = keys.where(
         F.col("hit_id").isNotNull() & F.col("item_id").isNotNull() & F.col("purpose").isin("crowd", "audit")
     )
@@ -37,15 +37,17 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
 
     The rules are ours. They apply in this order: ``not_readable``; ``rejected`` by the requester on the platform;
     ``no_worker``; ``unknown_worker``, if known workers are configured; ``other_question``; ``unknown_item``, found in
-    no batch; ``no_answer``; ``answered_again``: only a worker's last answer to the same turn with its history, or to
-    the same quiz item, is kept; ``half_done_hit``: the worker did not answer all items of the HIT. An answer outside
-    the taxonomy is kept with a null label and recorded in the ledger with 0 units.
+    no batch; ``bad_signature``, and ``not_signed`` if signatures are required; ``no_answer``; ``seat_taken``: another
+    worker id used the same link before; ``answered_again``: only a worker's last answer to the same turn with its
+    history, or to the same quiz item, is kept; ``half_done_hit``: the worker did not answer all items of the HIT. An
+    answer outside the taxonomy is kept with a null label and recorded in the ledger with 0 units. So are workers with
+    equal answers, see ``etl.annotation.claims.copied_answers``.
 
     Args:
         answers: rows of ``read_answers``.
         keys: rows of ``read_keys``.
         labels: the taxonomy, lower case.
-        annotation: ``edos.annotation``, with known_workers and keep_half_done.
+        annotation: ``edos.annotation``, with known_workers, keep_half_done and require_signed.
 
     Returns:
         Outcome of ``edos.answers``. The unit is the answer.
@@ -53,6 +55,7 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
     sizes = keys.groupBy("hit_id").agg(F.count("*").cast("int").alias("hit_items"))
     # The key decides which batch an item belongs to, not the answer's file.
     given = answers.drop("batch_id").join(F.broadcast(keys.join(sizes, "hit_id")), ["hit_id", "item_id"], "left")
+    given = with_signed(given)
     known_workers = list(annotation.known_workers)
     stranger = ~F.col("worker_id").isin(*known_workers) if known_workers else F.lit(False)
     faults = (
@@ -61,9 +64,10 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
         .when(stranger, "unknown_worker")
         .when(F.coalesce("question", F.lit("")) != QUESTION, "other_question")
         .when(F.col("dialogue_id").isNull(), "unknown_item")
+        .when(claim_fault(annotation.require_signed).isNotNull(), claim_fault(annotation.require_signed))
         .when(normalised_answer(F.col("value")).isNull(), "no_answer")
     )
-    judged = given.withColumn("fault", faults)
+    judged = with_seats_taken(given.withColumn("fault", faults))
     # A quiz situation can be in several HITs. A dialogue's turn is one unit in all of them.
     asked_once = (F.col("purpose") == "crowd") & F.col("quiz_label").isNull()
     unit = F.when(asked_once, unit_id()).otherwise(F.concat_ws("/", "hit_id", "item_id"))
@@ -92,12 +96,14 @@ def _outcome(judged: DataFrame, labels: Sequence[str]) -> Outcome:
         "hit_id", "item_id", "worker_id", "batch_id", "purpose", "dialogue_id", "turn",
         "turns", F.col("value").alias("answer"), F.col("named").alias("label"), "specified", "quiz_label",
         F.col("label").alias("model_label"), "confidence", "band", "stratum_turns", "whole_hit", "seconds", "submitted",
+        "signed",
     )  # fmt: skip
     outside = F.col("fault").isNull() & F.col("named").isNull()
     reason, units = F.coalesce("fault", F.lit("outside_taxonomy")), F.when(outside, 0).otherwise(1)
     detail = F.coalesce("detail", F.concat_ws(", ", "worker_id", "hit_id", "item_id", F.left("value", F.lit(100))))
     dropped = judged.where(F.col("fault").isNotNull() | outside)
-    return Outcome(rows, dropped.select(*left_out("answer", "place", reason, units, detail)))
+    ledger = dropped.select(*left_out("answer", "place", reason, units, detail))
+    return Outcome(rows, ledger.unionByName(copied_answers(judged)))
 
 
 def assignments(answers: DataFrame, *, pass_at: int, reward: float, bonus: float) -> DataFrame:

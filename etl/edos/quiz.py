@@ -19,15 +19,7 @@ def situations(dialogues: DataFrame, labels: Sequence[str], characters: tuple[in
         dialogues: the EmpatheticDialogues file, all strings.
         labels: the taxonomy. Situations with another emotion are dropped.
         characters: least and greatest length of a text.
-
-    Raises:
-        InputError: a column is missing.
     """
-    missing = [name for name in COLUMNS if name not in dialogues.columns]
-    if missing:
-        raise InputError(
-            f"edos.empathetic_dialogues: no column {', '.join(missing)}; the file has {', '.join(COLUMNS)} and more"
-        )
     text = F.trim(F.regexp_replace("Text", r"\s+", " "))
     rows = dialogues.where(F.lower("Type") == "situation").select(
         F.col("Dialog_ID").alias("dialogue_id"), text.alias("text"), F.lower(F.trim("context")).alias("quiz_label")

@@ -1,5 +1,6 @@
 """Read the released machine labels: similar, self-labelled and similar self-labelled dialogues."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -7,9 +8,10 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from etl.common.columns import fault
+from etl.common.labelled_files import columns_in, labelled_rows, usable_files
 from etl.edos.labelled_rows import FAULT, split_kept_dropped
 from etl.edos.votes import dialogue_turns, normalised_answer
-from etl.tables.outcome import Outcome
+from etl.tables.outcome import DROPPED_DDL, Outcome
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,11 @@ class ReleasedForm:
     matched_id: str | None = None
     matched: str | None = None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its files."""
+        return (*COMMON, self.score, *filter(None, (self.matched_id, self.matched)))
+
 
 FORMS = (
     ReleasedForm("similar", "cos_sim", "amt_dialog_id", "amt_dialog"),
@@ -34,40 +41,53 @@ FORMS = (
     ReleasedForm("self", "confidence"),
 )
 COMMON = ("os_dialog_id", "os_dialog", "emotion")
+FORM_NEEDS = f"{', '.join(COMMON)}, and one of: " + "; ".join(", ".join(one.columns[len(COMMON) :]) for one in FORMS)
 ROWS = (
     "origin string, dialogue_id string, turn int, turns array<string>, label string, score double, matched_id string, "
     "matched_turns array<string>"
 )
 
 
-def form_of(columns: list[str], source: str) -> ReleasedForm:
-    """Return the form of a file with these columns.
+def form_of(columns: Collection[str]) -> ReleasedForm | None:
+    """Return the form of a file with these columns, if there is one."""
+    return next((form for form in FORMS if set(form.columns) <= set(columns)), None)
+
+
+def read_released(spark: SparkSession, paths: Sequence[str], setting: str) -> Outcome:
+    """Read released files of any form, each by its own header, as ``ROWS``. The unit is the dialogue.
 
     Raises:
-        InputError: the columns match no form.
+        InputError: a file is not there, or none has the columns of a form.
     """
+    rows = spark.createDataFrame([], ROWS)
+    if not paths:
+        return Outcome(rows, rows_in=0)
+    files = usable_files(paths, COMMON, setting)
+    forms = {path: form_of(columns_in(path)) for path in files}
+    unknown = [(name, "no_column", FORM_NEEDS) for name, path in files.paths.items() if forms[path] is None]
+    if len(unknown) == len(files):
+        raise InputError(f"{setting}: no file of similar or self-labelled dialogues; these have {FORM_NEEDS}")
+    dropped, rows_in = spark.createDataFrame([("file", *one, 0) for one in (*files.skipped, *unknown)], DROPPED_DDL), 0
     for form in FORMS:
-        needed = {*COMMON, form.score, *filter(None, (form.matched_id, form.matched))}
-        if needed <= set(columns):
-            return form
-    raise InputError(
-        f"{source}: no file of similar or self-labelled dialogues; these have {', '.join(COMMON)} and "
-        "cos_sim, amt_dialog_id, amt_dialog or cos_sim, high_dialog_id, high_dialog or confidence"
-    )
+        own = [path for path, its in forms.items() if its == form]
+        if own:
+            read = labelled_rows(spark, own, form.columns, setting)
+            rows, rows_in = rows.unionByName(released_rows(read.rows, form)), rows_in + (read.rows_in or 0)
+            dropped = dropped.unionByName(read.dropped) if read.dropped is not None else dropped
+    return Outcome(rows, dropped, rows_in=rows_in)
 
 
-def released_rows(file: DataFrame, source: str) -> DataFrame:
-    """Return the rows of one released file. The label belongs to a dialogue's last turn (EDOS Table 8).
+def released_rows(file: DataFrame, form: ReleasedForm) -> DataFrame:
+    """Return the rows of released files of one form. The label belongs to a dialogue's last turn (EDOS Table 8).
 
     Args:
-        file: columns of one of ``FORMS``, all strings.
-        source: name of the file for error messages.
+        file: the form's columns, all strings.
+        form: one of ``FORMS``.
 
     Returns:
         origin, dialogue_id, turn, turns, label (lower case), score double, matched_id ``<dialogue_id>/<turn>``,
         matched_turns.
     """
-    form = form_of(file.columns, source)
     matched_id, matched_turns = F.lit(None).cast("string"), F.lit(None).cast("array<string>")
     if form.matched_id and form.matched:
         matched_id = F.nullif(F.trim(form.matched_id), F.lit(""))
@@ -88,12 +108,7 @@ def released_rows(file: DataFrame, source: str) -> DataFrame:
     )  # fmt: skip
 
 
-def no_released_rows(spark: SparkSession) -> DataFrame:
-    """Return an empty frame with the columns of ``released_rows``."""
-    return spark.createDataFrame([], ROWS)
-
-
-def released_dialogues(rows: DataFrame, labels: tuple[str, ...]) -> Outcome:
+def released_dialogues(rows: DataFrame, labels: Sequence[str]) -> Outcome:
     """Return the usable rows of all files as an outcome of ``edos.released_dialogues``, each unit once per origin.
 
     Args:

@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from conf.errors import InputError
 from etl.common.columns import left_out
 from etl.edos.labelled_rows import unit_id
 from etl.tables.outcome import Outcome
 
-AGREED = "Agreed emotion (2/3 vote)"
 ANSWERS = ("Worker 1 answer", "Worker 2 answer", "Worker 3 answer")
-VOTE_COLUMNS = ("Count", "Index", "DialogID", "Dialog", AGREED, *ANSWERS)
-"""The columns of the released file of worker answers."""
+VOTE_COLUMNS = ("Index", "DialogID", "Dialog", *ANSWERS)
+"""The columns of the released file of worker answers that are read. The agreed emotion is computed again."""
 
 
 def normalised_answer(answer: Column) -> Column:
@@ -32,15 +30,6 @@ def dialogue_turns(cell: Column) -> Column:
     return F.filter(bare, lambda line: line != "")
 
 
-def _require_columns(votes: DataFrame, source: str) -> None:
-    needed = [name for name in VOTE_COLUMNS if name not in ("Count", AGREED)]
-    missing = [name for name in needed if name not in votes.columns]
-    if missing:
-        raise InputError(
-            f"{source}: no column {', '.join(map(repr, missing))}; a file of votes has {', '.join(needed)}"
-        )
-
-
 def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> Outcome:
     """Return the released file of worker answers with one row per answer.
 
@@ -48,18 +37,14 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
     outside the taxonomy is kept with a null label and recorded in the ledger with 0 units.
 
     Args:
-        votes: the columns of ``VOTE_COLUMNS``, all strings. The agreed emotion is optional, as it is computed again.
+        votes: the columns of ``VOTE_COLUMNS``, all strings.
         labels: the taxonomy, lower case.
         source: value of the column source.
 
     Returns:
         Outcome of ``edos.annotations``, with worker_id '1', '2' or '3', as the file has no other id. The unit is the
         vote, three for each row of the file.
-
-    Raises:
-        InputError: a column is missing.
     """
-    _require_columns(votes, source)
     items = votes.select(
         F.nullif(F.trim("DialogID"), F.lit("")).alias("dialogue_id"),
         dialogue_turns(F.col("Dialog")).alias("turns"),
@@ -100,13 +85,13 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
     return Outcome(rows, dropped)
 
 
-def all_annotations(votes: DataFrame | None, answers: DataFrame, labels: Sequence[str]) -> Outcome:
+def all_annotations(votes: Outcome | None, answers: DataFrame, labels: Sequence[str]) -> Outcome:
     """Return released votes and the crowd's answers on the page together.
 
     Answers to quiz and audit are ignored. The page's answers to a turn with released votes are dropped.
 
     Args:
-        votes: rows of a file of votes, or None.
+        votes: rows of files of votes, with ledger rows of those that cannot be read, or None.
         answers: ``edos.answers``.
         labels: the taxonomy.
 
@@ -119,7 +104,7 @@ def all_annotations(votes: DataFrame | None, answers: DataFrame, labels: Sequenc
     )  # fmt: skip
     if votes is None:
         return Outcome(page, rows_in=page.count())
-    released = answers_from_votes(votes, labels, "released votes")
+    released = answers_from_votes(votes.rows, labels, "released votes")
     units = ["dialogue_id", "turn"]
     known = released.rows.select(*units).distinct()
     vote_id = F.concat_ws("/", "source", unit_id(), "worker_id")
@@ -127,10 +112,11 @@ def all_annotations(votes: DataFrame | None, answers: DataFrame, labels: Sequenc
         *left_out("vote", vote_id, "released_with_votes", 1, F.col("answer"))
     )
     rest = page.join(known, units, "left_anti")
-    assert released.dropped is not None
-    return Outcome(
-        released.rows.unionByName(rest), released.dropped.unionByName(twice), rows_in=3 * votes.count() + page.count()
-    )
+    assert released.dropped is not None and votes.dropped is not None
+    unread = votes.dropped.withColumn("units", F.col("units") * len(ANSWERS))
+    dropped = released.dropped.unionByName(twice).unionByName(unread)
+    rows_in = len(ANSWERS) * (votes.rows_in or 0) + page.count()
+    return Outcome(released.rows.unionByName(rest), dropped, rows_in=rows_in)
 
 
 def majority(votes: Column) -> Column:

@@ -1,25 +1,25 @@
 """Read labelled sentences for the weak labeler, in the released `<id> <SEP> text` format (EDOS 3.1)."""
 
-import gzip
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from conf.errors import InputError
+from udfs.labelled_files import texts_of
+from udfs.text_files import Row
 
 SEPARATOR = "<SEP>"
-MAX_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A skipped line: file and line number, reason, and the line's beginning."""
+    """A skipped line: file and line number, reason, and the line's beginning; a file counts as 0 units."""
 
     place: str
     reason: str
     detail: str
+    units: int = 1
 
 
 @dataclass(frozen=True)
@@ -51,40 +51,36 @@ def parse_example(line: str, classes: int) -> tuple[str, int] | str:
 def read_weak_examples(path: Path, labels: Sequence[str]) -> WeakExamples:
     """Read a `.txt` or `.txt.gz` file of `<id> <SEP> text` lines. An id is an index into `labels`.
 
-    Blank lines are ignored. Invalid lines are returned with the reason.
+    Blank lines are ignored. Lines that are invalid or no UTF-8 are returned with the reason, and so is a file that ends
+    early.
 
     Raises:
-        InputError: the file is missing, unreadable, too large, or has no valid line.
+        InputError: the file is missing, or has no valid line.
     """
-    examples = examples_of(_lines(path), labels, path.name)
+    try:
+        with path.open("rb") as stream:
+            examples = examples_of(texts_of(path.name, stream), labels, path.name)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file: check edos.weak_label_examples") from None
     if not examples.rows:
-        raise InputError(f"{path}: no line is `<label id> {SEPARATOR} text` with an id in 0..{len(labels) - 1}")
+        first = next((f"; {line.place}: {line.reason}: {line.detail}" for line in examples.left_out), "")
+        span = f"0..{len(labels) - 1}"
+        raise InputError(f"{path}: no line is `<label id> {SEPARATOR} text` with an id in {span}{first}")
     return examples
 
 
-def examples_of(lines: Iterable[str], labels: Sequence[str], source: str) -> WeakExamples:
+def examples_of(lines: Iterable[Row], labels: Sequence[str], source: str) -> WeakExamples:
     """Parse lines into examples. `source` names the file of skipped lines."""
     rows: list[tuple[str, int]] = []
     left_out: list[LeftOut] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        example = parse_example(line, len(labels))
-        if isinstance(example, str):
-            left_out.append(LeftOut(f"{source}:{number}", example, line.strip()[:120]))
-        else:
-            rows.append(example)
+    for line in lines:
+        if line.fault is not None:
+            place, units = (f"{source}:{line.line}", 1) if line.line else (source, 0)
+            left_out.append(LeftOut(place, line.fault, line.detail, units))
+        elif line.value.strip():
+            example = parse_example(line.value, len(labels))
+            if isinstance(example, str):
+                left_out.append(LeftOut(f"{source}:{line.line}", example, line.value.strip()[:120]))
+            else:
+                rows.append(example)
     return WeakExamples(tuple(rows), tuple(left_out))
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file: check edos.weak_label_examples") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: cannot be read ({error}): is it a whole .txt or .txt.gz file?") from None
-    if len(content) > MAX_BYTES:
-        raise InputError(f"{path}: more than {MAX_BYTES >> 20} MiB unpacked: split it")
-    return content.decode("utf-8", errors="replace").lstrip("\ufeff").split("\n")

@@ -1,94 +1,98 @@
-"""Read stories from files: CSV with a column of plots, or WikiPlots' pair of files."""
+"""Read stories from files: CSV or JSON with a column of plots, or WikiPlots' pair of files."""
 
-import csv
-import gzip
-import io
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
-from typing import TextIO
 
 from conf.errors import InputError
+from etl.common.labelled_files import ROWS
 from etl.emo_pillars.plots import Story
+from udfs.labelled_files import rows_of, texts_of
+from udfs.text_files import Row
 
-MOST_CHARACTERS = 1 << 24
-"""Greatest length of a CSV cell, which is far more than any plot's."""
 END = "<EOS>"
+PLOTS, TITLES = ("plots", "plots.gz"), ("titles", "titles.gz")
 _SETTING = "emo_pillars.plots"
 
 
 def read_stories(path: str) -> Iterator[Story]:
     """Yield the stories of a file, or of all files with stories in a folder, in order of name.
 
-    Files are streamed on the driver. The paper's whole corpus is some 600 MB.
+    Files are streamed on the driver. The paper's whole corpus is some 600 MB. A row or file that cannot be read is a
+    story with a fault, and so is a file of another kind.
 
     Raises:
-        InputError: the path is missing, no file has stories, or a file is unreadable.
+        InputError: the path is missing, or no file has stories.
     """
     place = Path(path)
     if not place.exists():
         raise InputError(f"{_SETTING}: {path} is not there")
-    found = 0
+    found, fault = 0, ""
     for file in [place] if place.is_file() else sorted(item for item in place.iterdir() if item.is_file()):
-        try:
-            inside = _stories(file)
-            first = next(inside, None)
-            if first is not None:
-                found += 1
-                yield from chain([first], inside)
-        except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
-            raise InputError(f"{_SETTING}: {file.name} cannot be read: {error}") from None
+        for story in _stories(file):
+            found += story.fault is None
+            fault = fault or (f"; {story.source}: {story.fault}: {story.text}" if story.fault else "")
+            yield story
     if not found:
-        raise InputError(f"{_SETTING}: {path} holds no CSV with a column plot, and no WikiPlots file `plots`")
+        raise InputError(f"{_SETTING}: {path} holds no file with a column plot, and no WikiPlots file `plots`{fault}")
 
 
 def _stories(file: Path) -> Iterator[Story]:
-    name = file.name.removesuffix(".gz")
-    if name.endswith(".csv"):
-        return _from_csv(file)
-    return _from_wikiplots(file) if name == "plots" else iter(())
+    if file.name.lower().endswith(ROWS):
+        return _from_rows(file)
+    if file.name in PLOTS:
+        return _from_wikiplots(file)
+    unknown = Story(file.name, "", f"read are {', '.join((*ROWS, *PLOTS))}", "unknown_format", 0)
+    return iter(() if file.name in TITLES else (unknown,))
 
 
-def _from_csv(file: Path) -> Iterator[Story]:
-    """Yield the rows of a CSV with columns ``plot`` and optionally ``title``, in any case."""
-    before = csv.field_size_limit(MOST_CHARACTERS)
-    try:
-        with _opened(file) as content:
-            reader = csv.DictReader(content)
-            names = {(name or "").strip().lower(): name for name in reader.fieldnames or ()}
-            if "plot" not in names:
+def _from_rows(file: Path) -> Iterator[Story]:
+    """Yield the rows of a file with columns ``plot`` and optionally ``title``, in any case."""
+    number = 0
+    with file.open("rb") as content:
+        for row in rows_of(file.name, content):
+            number += row.line > 0
+            if row.fault is not None:
+                yield _unreadable(file, row, number)
+                continue
+            cells = {name.lower(): cell for name, cell in row.value.items()}
+            if "plot" in cells:
+                yield Story(f"{file.name}:{number}", cells.get("title", "").strip(), cells["plot"])
+            elif file.name.lower().removesuffix(".gz").endswith(".csv"):
+                yield Story(file.name, "", "plot", "no_column", 0)
                 return
-            for number, row in enumerate(reader, 1):
-                title = row.get(names.get("title", "")) or ""
-                yield Story(f"{file.name}:{number}", title.strip(), row[names["plot"]] or "")
-    finally:
-        csv.field_size_limit(before)
+            else:
+                yield Story(f"{file.name}:{number}", "", "plot", "no_column")
 
 
 def _from_wikiplots(file: Path) -> Iterator[Story]:
     """Yield the stories of a file with one sentence per line and ``<EOS>`` after each, with titles of another file."""
-    others = [file.with_name(name) for name in ("titles", "titles.gz")]
-    titles = next((other for other in others if other.is_file()), None)
+    titles = next((other for name in TITLES if (other := file.with_name(name)).is_file()), None)
     if titles is None:
-        raise InputError(f"{_SETTING}: {file} has no file `titles` beside it")
-    with _opened(file) as lines, _opened(titles) as names:
+        yield Story(file.name, "", "no file `titles` beside it", "no_titles", 0)
+        return
+    with file.open("rb") as lines, titles.open("rb") as names:
+        title = (row.value or "" for row in texts_of(titles.name, names))
         sentences: list[str] = []
-        number = 0
-        for line in lines:
-            if line.strip() != END:
-                sentences.append(line.rstrip("\r\n"))
-                continue
-            number += 1
-            yield Story(f"{file.name}:{number}", next(names, "").strip(), "\n".join(sentences))
-            sentences = []
-        if any(sentence.strip() for sentence in sentences):
-            yield Story(f"{file.name}:{number + 1}", next(names, "").strip(), "\n".join(sentences))
+        number, bad = 0, None
+        for row in texts_of(file.name, lines):
+            if row.line == 0:
+                yield _unreadable(file, row, number)
+            elif row.fault is not None:
+                bad = bad or row
+            elif row.value.strip() != END:
+                sentences.append(row.value)
+            else:
+                number += 1
+                name = next(title, "").strip()
+                whole = Story(f"{file.name}:{number}", name, "\n".join(sentences))
+                yield whole if bad is None else _unreadable(file, bad, number)
+                sentences, bad = [], None
+        if bad is not None or any(sentence.strip() for sentence in sentences):
+            whole = Story(f"{file.name}:{number + 1}", next(title, "").strip(), "\n".join(sentences))
+            yield whole if bad is None else _unreadable(file, bad, number + 1)
 
 
-@contextmanager
-def _opened(file: Path) -> Iterator[TextIO]:
-    """Open a text file, .gz too."""
-    with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as content:
-        yield io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
+def _unreadable(file: Path, row: Row, number: int) -> Story:
+    """Return the story that stands for a row or file that cannot be read."""
+    source = f"{file.name}:{number}" if row.line else file.name
+    return Story(source, "", row.detail, row.fault, int(row.line > 0))

@@ -22,18 +22,28 @@ _SENTENCE_END = re.compile(r"[.!?]+[\"”’')\]]*\s")
 
 
 class Story(NamedTuple):
-    """A plot as in a file. ``source`` is the file and the story's number, from 1."""
+    """A plot as in a file, or what cannot be read there.
+
+    Attributes:
+        source: the file and the story's number, from 1.
+        title: of the plot.
+        text: the plot, or the evidence of the fault.
+        fault: why it cannot be read.
+        units: 0 for a fault of a whole file.
+    """
 
     source: str
     title: str
     text: str
+    fault: str | None = None
+    units: int = 1
 
 
 def select_plots(stories: Iterable[Story], limit: int | None, words: int, english: float) -> LocalRows:
     """Select the ``limit`` plots with the smallest content hashes as ``PLOTS`` (Emo Pillars 4: 2,000 of 113 K).
 
-    Plots without words, repeated plots and plots in another language are dropped. Only the plots that can still be
-    selected are held in memory.
+    Unreadable plots, plots without words, repeated plots and plots in another language are dropped. Only the plots that
+    can still be selected are held in memory.
 
     Args:
         stories: all stories.
@@ -45,6 +55,10 @@ def select_plots(stories: Iterable[Story], limit: int | None, words: int, englis
     best: list[tuple[int, str, Story, float]] = []  # a heap: the largest hash on top
     known: dict[str, str] = {}
     for story in stories:
+        if story.fault is not None:
+            unit = "plot" if story.units else "file"
+            found.drop(unit, story.source, story.fault, story.text, story.units)
+            continue
         text = cleaned(story.text)
         digest = hashlib.sha256(text.encode()).hexdigest()
         plot_id = f"{_slug(story.title)}-{digest[:12]}"

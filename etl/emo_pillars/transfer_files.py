@@ -1,41 +1,61 @@
 """Read files of labelled texts with one row per line. They have some MB each and are read on the driver."""
 
-import gzip
-import io
-import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from conf.errors import InputError
+from etl.common.labelled_files import drop_fault
+from etl.tables.outcome import LocalRows
+from udfs.labelled_files import texts_of
 
-MOST_BYTES = 256 << 20
+Lines = list[str | None]
+"""The lines of a file; None for one that cannot be read."""
 
 
-def lines_of(file: Path, setting: str) -> list[str]:
-    """Read the lines of a UTF-8 file (.gz too). Only newlines end a line.
+@dataclass(frozen=True)
+class Parts:
+    """The lines of each part of a set, and the ledger rows of files and lines that cannot be read."""
+
+    lines: dict[str, Lines] = field(default_factory=dict)
+    unread: LocalRows = field(default_factory=LocalRows)
+
+
+def read_lines(file: Path, unit: str, unread: LocalRows, setting: str) -> Lines:
+    """Read the lines of a UTF-8 file (.gz too), and add those that cannot be read to a ledger.
+
+    Args:
+        file: path of the file. Only newlines end a line.
+        unit: what a line holds.
+        unread: the ledger.
+        setting: the setting's name for error messages.
 
     Raises:
-        InputError: the file is unreadable, not UTF-8, or larger than ``MOST_BYTES``.
+        InputError: no line can be read.
     """
-    try:
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as content:
-            read = content.read(MOST_BYTES + 1)
-        if len(read) > MOST_BYTES:
-            raise InputError(f"{setting}: {file.name} is more than {MOST_BYTES >> 20} MiB unpacked")
-        return list(io.StringIO(read.decode("utf-8-sig"), newline="\n"))
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise InputError(f"{setting}: {file.name} cannot be read: {error}") from None
+    lines: Lines = []
+    with file.open("rb") as stream:
+        for row in texts_of(file.name, stream):
+            if row.line:
+                lines.append(row.value)
+            if row.fault is not None:
+                drop_fault(unread, file.name, row, unit)
+    if unread.dropped and not any(line is not None for line in lines):
+        *_, reason, detail, _ = unread.dropped[-1]
+        raise InputError(f"{setting}: {file.name} cannot be read: {reason}: {detail}")
+    return lines
 
 
 def parts_of(
-    path: str | None, endings: Sequence[str], needed: Sequence[str], more: Sequence[str], setting: str
-) -> dict[str, list[str]]:
+    path: str | None, endings: Sequence[str], needed: Sequence[str], more: Sequence[str], *, unit: str, setting: str
+) -> Parts:
     """Read the lines of each part of a set. A part's file is its name with one of the endings, optionally .gz.
 
     Args:
         path: the folder; None if it is not set.
         endings: endings of its files, such as ``.tsv``.
         needed, more: required and optional parts.
+        unit: what a line holds.
         setting: the setting's name for error messages.
 
     Raises:
@@ -43,19 +63,22 @@ def parts_of(
     """
     if path is None:
         raise InputError(f"{setting} is not set: name its folder")
-    found = {}
+    found, read = Parts(), set[str]()
     for part in (*needed, *more):
         names = [f"{part}{ending}{packed}" for ending in endings for packed in ("", ".gz")]
         file = next((place for name in names if (place := Path(path, name)).is_file()), None)
         if file is not None:
-            found[part] = lines_of(file, setting)
+            read.add(file.name)
+            found.lines[part] = read_lines(file, unit, found.unread, setting)
         elif part in needed:
             raise InputError(f"{setting}: {path} has no {' or '.join(names)}")
+    for name in sorted(one.name for one in Path(path).iterdir() if one.is_file() and one.name not in read):
+        found.unread.drop("file", name, "unknown_file", f"no part of {setting}", 0)
     return found
 
 
-def one_file(path: str | None, names: Sequence[str], setting: str) -> list[str]:
-    """Read the lines of a file, or of the first of ``names`` in a folder.
+def one_file(path: str | None, names: Sequence[str], *, unit: str, setting: str) -> Parts:
+    """Read the lines of a file, or of the first of ``names`` in a folder, as the part ``""``.
 
     Raises:
         InputError: no path is set, or the file is missing.
@@ -66,4 +89,6 @@ def one_file(path: str | None, names: Sequence[str], setting: str) -> list[str]:
     places = [place] if place.is_file() else [inside for name in names if (inside := place / name).is_file()]
     if not places:
         raise InputError(f"{setting}: {path} is no file, and has no {' or '.join(names)}")
-    return lines_of(places[0], setting)
+    found = Parts()
+    found.lines[""] = read_lines(places[0], unit, found.unread, setting)
+    return found

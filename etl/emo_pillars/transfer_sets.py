@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
@@ -31,8 +31,10 @@ _NO_REPORT = re.compile(
 )
 
 
-def goemotions_comments(parts: Mapping[str, Iterable[str]], validation_share: float) -> LocalRows:
+def goemotions_comments(parts: Mapping[str, Iterable[str | None]], validation_share: float) -> LocalRows:
     """Parse GoEmotions' comments as ``GOEMOTIONS`` from TSV lines of text, label ids and id (Emo Pillars 5.1.2).
+
+    A first line that names ``text``, ``labels`` and ``id`` gives another order.
 
     The original splits are kept. Without a test part, dev becomes the test split, and a share of the training comments
     becomes the validation split, by their text's hash (ours).
@@ -44,23 +46,23 @@ def goemotions_comments(parts: Mapping[str, Iterable[str]], validation_share: fl
     found, names = LocalRows(), goemotions_labels()
     seen: set[str] = set()
     for part, lines in parts.items():
-        for number, line in enumerate(lines, 1):
-            cells, place = line.rstrip("\r\n").split("\t"), f"{part}:{number}"
-            if len(cells) != 3 or not cells[0].strip() or not cells[2].strip():
+        for number, cells, line in _table(lines, ("text", "labels", "id")):
+            place = f"{part}:{number}"
+            text, labels, text_id = cells or ("", "", "")
+            if not text or not text_id:
                 found.drop("comment", place, "not_a_comment", line)
-            elif (ids := _label_ids(cells[1], len(names))) is None:
+            elif (ids := _label_ids(labels, len(names))) is None:
                 found.drop("comment", place, "unknown_label", line)
-            elif cells[2].strip() in seen:
+            elif text_id in seen:
                 found.drop("comment", place, "repeated_id", line)
             else:
-                text_id, text = cells[2].strip(), cells[0].strip()
                 seen.add(text_id)
                 split = _split_of(part, "test" in parts, content_place(text) < validation_share)
                 found.rows.append((text_id, text, [names[one] for one in ids], part, split))
     return found
 
 
-def isear_reports(lines: Iterable[str], folds: int) -> LocalRows:
+def isear_reports(lines: Iterable[str | None], folds: int) -> LocalRows:
     """Parse ISEAR's reports as ``ISEAR`` from the lines of its CSV with ``|`` between cells (Emo Pillars 5.1.3).
 
     Reports such as "[ No response.]" are dropped. A hash of the text chooses the fold, so that equal texts are in one
@@ -74,15 +76,15 @@ def isear_reports(lines: Iterable[str], folds: int) -> LocalRows:
         InputError: the header lacks a column.
     """
     found, rows = LocalRows(), iter(lines)
-    names = next(rows, "").lstrip("\ufeff").rstrip("\r\n").split("|")
+    names = [name.strip() for name in (next(rows, "") or "").split("|")]
     if not {"Field1", "SIT"} <= set(names):
         raise InputError("emo_pillars.isear: its head names no columns Field1 and SIT, with | between")
     emotion_at, text_at = names.index("Field1"), names.index("SIT")
     after = len(names) - text_at - 1
     for number, line in enumerate(rows, 2):
-        cells, place = line.rstrip("\r\n").split("|"), f"line {number}"
-        if not line.strip():
+        if line is None or not line.strip():
             continue
+        cells, place = line.rstrip("\r\n").split("|"), f"line {number}"
         if len(cells) < len(names):
             found.drop("report", place, "too_few_cells", line)
             continue
@@ -107,7 +109,7 @@ def report_text(cell: str) -> str:
 
 
 def emocontext_dialogues(
-    parts: Mapping[str, Iterable[str]], validation_share: float, held_out_share: float
+    parts: Mapping[str, Iterable[str | None]], validation_share: float, held_out_share: float
 ) -> LocalRows:
     """Parse EmoContext's dialogues as ``EMOCONTEXT``: three turns and the last one's emotion (Emo Pillars 5.2.2).
 
@@ -115,17 +117,15 @@ def emocontext_dialogues(
     split. Both are chosen by a hash of the turns, so that equal dialogues are in one split (ours).
 
     Args:
-        parts: TSV lines of ``train`` and optionally ``dev``: id, turn1, turn2, turn3, label, with a header.
+        parts: TSV lines of ``train`` and optionally ``dev``: id, turn1, turn2, turn3, label, in the header's order.
         validation_share, held_out_share: shares of the training dialogues.
     """
     found = LocalRows()
     for part, lines in parts.items():
-        for number, line in enumerate(lines, 1):
-            cells = line.rstrip("\r\n").split("\t")
-            if number == 1 and cells[-1].strip().lower() == "label":
-                continue
-            turns, emotion = [cell.strip() for cell in cells[1:-1]], cells[-1].strip().lower()
-            if len(cells) != 5 or not all(turns):
+        for number, cells, line in _table(lines, ("id", "turn1", "turn2", "turn3", "label")):
+            _, *turns, emotion = cells or ("", "", "")
+            emotion = emotion.lower()
+            if not all(turns):
                 found.drop("dialogue", f"{part}:{number}", "not_three_turns", line)
             elif emotion not in EMOCONTEXT_LABELS and emotion != OTHERS:
                 found.drop("dialogue", f"{part}:{number}", "unknown_emotion", line)
@@ -138,6 +138,23 @@ def emocontext_dialogues(
                     split = "validation" if share < held_out + validation_share else "train"
                 found.rows.append((f"{part}-{number:06d}", turns, emotion, part, split))
     return found
+
+
+def _table(lines: Iterable[str | None], columns: Sequence[str]) -> Iterator[tuple[int, Sequence[str] | None, str]]:
+    """Yield (line number, cells in the order of ``columns``, line) of a TSV without quotes.
+
+    The cells are None in a line with another number of cells than the header, or than columns where no header is.
+    """
+    order, width = list(range(len(columns))), len(columns)
+    for number, line in enumerate(lines, 1):
+        if line is None:
+            continue
+        cells = [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
+        names = [cell.lower() for cell in cells]
+        if number == 1 and set(columns) <= set(names):
+            order, width = [names.index(column) for column in columns], len(names)
+            continue
+        yield number, [cells[at] for at in order] if len(cells) == width else None, line
 
 
 def _split_of(part: str, has_test: bool, drawn: bool) -> str:

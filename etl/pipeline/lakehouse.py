@@ -6,7 +6,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from conf.redaction import redacted
 from conf.settings import LakehouseSettings
+from etl.common.columns import without_secrets
 from etl.pipeline.delta_log import last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
@@ -65,8 +67,7 @@ class Lakehouse:
             return
         if self.settings.catalog:
             self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {self.reference(table).rpartition('.')[0]}")
-        properties = dict(PROPERTIES)
-        properties |= {f"delta.constraints.{name}": check for name, check in table.checks.items()}
+        properties = PROPERTIES | {f"delta.constraints.{name}": check for name, check in table.checks.items()}
         parts = f"PARTITIONED BY ({', '.join(table.partitioned_by)})" if table.partitioned_by else ""
         self.spark.sql(
             f"CREATE TABLE IF NOT EXISTS {self.reference(table)} ({table.commented_ddl}) USING delta {parts} "
@@ -109,7 +110,7 @@ class Lakehouse:
         """Delete the rows that ``where`` selects; without any, make no commit."""
         if not self.exists(table) or self.read(table).where(where).isEmpty():
             return
-        with configured(self.spark, METADATA, json.dumps(dict(lineage))):
+        with configured(self.spark, METADATA, redacted(json.dumps(dict(lineage)))):
             self.spark.sql(f"DELETE FROM {self.reference(table)} WHERE {where}")
         self._identities.pop(table.name, None)
 
@@ -127,7 +128,7 @@ class Lakehouse:
             else DeltaTable.forPath(self.spark, located(self.path(table)))
         )
         gone = keys.toDF("gone_key").alias("gone")
-        with configured(self.spark, METADATA, json.dumps(dict(lineage))):
+        with configured(self.spark, METADATA, redacted(json.dumps(dict(lineage)))):
             merge = target.alias("kept").merge(gone, f"kept.{column} = gone.gone_key AND {where}")
             merge.whenMatchedDelete().execute()
         self._identities.pop(table.name, None)
@@ -214,9 +215,10 @@ class Lakehouse:
         return NAMES.sub(rf"{self.prefix}\1", sql) if self.prefix else sql
 
     def _writer(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> Any:
-        selected = rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema])
-        options = {"mergeSchema": True, "userMetadata": json.dumps(dict(lineage))}  # new columns enter older tables
-        return selected.write.format("delta").options(**options)
+        selected = without_secrets(rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema]))
+        metadata = redacted(json.dumps(dict(lineage)))
+        # mergeSchema: new columns enter older tables.
+        return selected.write.format("delta").options(mergeSchema=True, userMetadata=metadata)
 
     def _save(self, table: Table, writer: Any) -> None:
         if self.settings.catalog:

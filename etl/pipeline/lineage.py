@@ -42,8 +42,8 @@ class StageEvent:
     package_version: str
 
     def done(self, **facts: Any) -> "StageEvent":
-        seconds = (datetime.now(UTC) - self.started).total_seconds()
-        return replace(self, event="done", seconds=round(seconds, 2), **facts)
+        passed = max(0.0, (datetime.now(UTC) - self.started).total_seconds())
+        return replace(self, event="done", seconds=round(passed, 2), **facts)
 
     def lineage(self, slice_number: int) -> dict[str, Any]:
         """Return the content of the commit's ``userMetadata``."""
@@ -55,7 +55,7 @@ class StageEvent:
 
 
 class StageLog:
-    """The events of ``ops.stage_runs``, newest last."""
+    """The events of ``ops.stage_runs``, newest last: timed in the order of commits even where the clock went back."""
 
     def __init__(self, lakehouse: Lakehouse) -> None:
         self._lakehouse = lakehouse
@@ -78,8 +78,9 @@ class StageLog:
         return started if started is not None and started.run_id not in done else None
 
     def add(self, event: StageEvent) -> None:
-        columns = STAGE_RUNS.columns
-        values = tuple(vars(event)[name] for name in columns)
+        after = 1e-6 + max((one.started.timestamp() for one in self._events), default=0.0)
+        event = replace(event, started=max(event.started, datetime.fromtimestamp(after, UTC)))
+        values = tuple(vars(event)[name] for name in STAGE_RUNS.columns)
         row = self._lakehouse.spark.createDataFrame([values], STAGE_RUNS.schema).coalesce(1)
         # Without a transaction id, which would make Delta compute the table's state at each append.
         self._lakehouse.append(STAGE_RUNS, row, {"stage": event.stage, "event": event.event})

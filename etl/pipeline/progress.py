@@ -19,13 +19,13 @@ class Progress:
     Args:
         spark: whose running tasks are counted.
         stages: number of stages in the run.
-        out: where to write.
+        out: where to write; standard output by default.
     """
 
-    def __init__(self, spark: SparkSession, stages: int, out: TextIO = sys.stdout) -> None:
+    def __init__(self, spark: SparkSession, stages: int, out: TextIO | None = None) -> None:
         self._spark = spark
         self._stages = stages
-        self._out = out
+        self._out = out or sys.stdout
         self._number = 0
         self._lock = threading.Lock()
         self._line = ""

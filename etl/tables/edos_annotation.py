@@ -60,7 +60,8 @@ ANSWERS = Table(
     label string COMMENT 'of the answer, in the taxonomy; else null', specified boolean COMMENT 'Other, and named',
     quiz_label string COMMENT 'the right answer of a quiz item', model_label string, confidence float, band string,
     stratum_turns bigint, whole_hit boolean COMMENT 'the worker answered every item of it',
-    seconds double, submitted string
+    seconds double COMMENT 'by the page\\'s clock, a claim', submitted string COMMENT 'a claim',
+    signed boolean COMMENT 'it came by a signed link; null: worker_id is a claim'
     """,
     ("hit_id", "item_id", "worker_id"),
     {"purpose_is_known": "purpose IN ('crowd', 'audit')"},

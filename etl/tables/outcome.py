@@ -28,18 +28,26 @@ class Outcome:
 
 @dataclass(frozen=True)
 class LocalRows:
-    """Rows that were read on the driver, and ledger rows of those that were dropped."""
+    """Rows that were read on the driver (tuples, or dicts of labelled files), and ledger rows of those dropped."""
 
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)
     dropped: list[tuple[str, str, str, str, int]] = field(default_factory=list)
 
     @property
     def rows_in(self) -> int:
-        return len(self.rows) + len(self.dropped)
+        return len(self.rows) + sum(units for *_, units in self.dropped)
 
-    def drop(self, unit: str, row_id: str, reason: str, detail: str) -> None:
+    def drop(self, unit: str, row_id: str, reason: str, detail: str, units: int = 1) -> None:
         """Add a ledger row, with the detail cut to 200 characters."""
-        self.dropped.append((unit, row_id, reason, detail[:200], 1))
+        self.dropped.append((unit, row_id, reason, detail[:200], units))
+
+    def plus(self, unread: "LocalRows") -> "LocalRows":
+        """Return these rows with further ledger rows."""
+        return LocalRows(self.rows, self.dropped + unread.dropped)
+
+    def notes(self, spark: SparkSession) -> DataFrame:
+        """Return the ledger rows of a stage with other units: they count as none."""
+        return spark.createDataFrame([(*row, 0) for *row, _ in self.dropped], DROPPED_DDL)
 
     def to_outcome(self, spark: SparkSession, schema: str) -> Outcome:
         """Return the rows as an outcome with the given schema."""

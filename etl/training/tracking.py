@@ -21,6 +21,7 @@ from mlflow.types import ColSpec, DataType, Schema
 from mlflow.types.schema import Array
 
 from conf.errors import InputError
+from conf.redaction import redacted
 from udfs.models.loader import resolve
 from udfs.models.mlflow_client import client_of
 
@@ -113,7 +114,7 @@ class TrackedRun:
         for epoch in result.history:
             if epoch.epoch not in self._logged:  # from before an interruption
                 self.on_epoch(epoch)
-        self.client.log_batch(self.run_id, params=[Param(key, str(value)) for key, value in result.hardware.items()])
+        self.client.log_batch(self.run_id, params=_params(result.hardware))
         self.log_metrics({"best_epoch": result.best_epoch, "training_seconds": result.seconds})
         self.log_metrics(result.metrics, "best_validation_")
         self.client.log_dict(self.run_id, {"epochs": [epoch.flat() for epoch in result.history]}, "history.json")
@@ -161,7 +162,7 @@ class TrackedRun:
         except (MlflowException, RestException) as error:
             if error.error_code not in ("RESOURCE_ALREADY_EXISTS", "ALREADY_EXISTS"):  # the latter: Unity Catalog
                 raise
-        version = self.client.create_model_version(name, source, run_id=self.run_id, tags=dict(tags or {}))
+        version = self.client.create_model_version(name, source, run_id=self.run_id, tags=_tags(tags or {}))
         return str(version.version)
 
 
@@ -174,18 +175,26 @@ def tracked_run(
     Args:
         tags: of the run. The tag ``training`` identifies the training, whose killed earlier runs are closed.
     """
-    tags = dict(tags or {})
+    tags = _tags(tags or {})
     close_killed_runs(store, tags.get("training"))
     client = store.client()
     run = client.create_run(store.experiment_id(), run_name=name, tags=tags)
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
-    client.log_batch(run.info.run_id, params=[Param(key, str(value)) for key, value in params.items()])
+    client.log_batch(run.info.run_id, params=_params(params))
     try:
         yield tracked
     except BaseException:
         client.set_terminated(run.info.run_id, status="FAILED")
         raise
     client.set_terminated(run.info.run_id)
+
+
+def _params(values: Mapping[str, Any]) -> list[Param]:
+    return [Param(key, redacted(str(value))) for key, value in values.items()]
+
+
+def _tags(values: Mapping[str, str]) -> dict[str, str]:
+    return {key: redacted(str(value)) for key, value in values.items()}
 
 
 def close_killed_runs(store: Store, training: str | None) -> None:
@@ -249,7 +258,7 @@ def promote_if_better(
     if promoted:
         client.set_registered_model_alias(name, CHAMPION, version)
     tags = {candidate.metric: f"{mine:.6f}", "held_out": candidate.held_out, "promotion": reason[:500]}
-    for key, value in tags.items():
+    for key, value in _tags(tags).items():
         client.set_model_version_tag(name, version, key, value)
     return Promotion(promoted, version, mine, before, theirs, reason)
 

@@ -1,19 +1,17 @@
 """Generate support conversations: sessions, queries, tuned models and their texts (AugESC 4, 6.1)."""
 
-from itertools import chain
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.wordlists import cased_words
 from etl.augesc import generation, queries, sessions
 from etl.augesc.texts import INSTRUCTION, next_prompt
-from etl.common.labelled_files import csv_rows, files_under
+from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
 from etl.pipeline import Incremental, StageRun, manual_stage, under
 from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
-from etl.tables.outcome import Outcome, Trained
+from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.training.stages import training_stage
 
 TALKS, DUMPS = (".csv", ".csv.gz"), (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -36,7 +34,8 @@ def augesc_read_sessions(run: StageRun) -> Outcome:
     contrast = files_under(augesc.contrast_sessions, sessions.ENDINGS, "augesc.contrast_sessions")
     read = sessions.read_sessions(run.spark, files, contrast).cache()
     outcome = sessions.usable_sessions(read, augesc.session_rules.max_characters)
-    return Outcome(outcome.rows, outcome.dropped, rows_in=read.count())
+    outcome = Outcome(outcome.rows, outcome.dropped, rows_in=read.count())
+    return contrast.with_skipped(files.with_skipped(outcome, run.spark), run.spark)
 
 
 @manual_stage(
@@ -57,16 +56,18 @@ def augesc_collect_queries(run: StageRun) -> Outcome:
     """Collect posts that start conversations from EmpatheticDialogues and dumps of forums (AugESC 4.2, A)."""
     rules = run.settings.augesc.query_rules
     files = files_under(run.settings.augesc.queries, (*TALKS, *DUMPS), "augesc.queries")
-    rows = (csv_rows(name, queries.COLUMNS, "augesc.queries") for name in files if name.endswith(TALKS))
-    posts = queries.empathetic_posts(run.spark, chain.from_iterable(rows))
-    dumps = [name for name in files if not name.endswith(TALKS)]
+    talks = [path for path in files if path.lower().endswith(TALKS)]
+    read = local_rows(talks, queries.COLUMNS, "augesc.queries") if talks else LocalRows()
+    posts = queries.empathetic_posts(run.spark, read.rows)
+    dumps = [path for path in files if path not in talks]
     posts = queries.with_lengths(posts.unionByName(queries.forum_posts(run.spark, dumps))).cache()
     outcome = queries.chosen_queries(
         posts, tokens=(rules.min_tokens, rules.max_tokens), emotions=rules.emotions or cased_words(EMOTIONS),
         sensitive=cased_words(SENSITIVE), medication=cased_words(MEDICATION), forum_words=cased_words(FORUM),
         forums=[name.lower() for name in rules.forums],
     )  # fmt: skip
-    return Outcome(outcome.rows, outcome.dropped, rows_in=posts.count())
+    outcome = Outcome(outcome.rows, outcome.dropped, rows_in=posts.count())
+    return with_dropped(files.with_skipped(outcome, run.spark), read.notes(run.spark))
 
 
 @training_stage("augmenter", "models.augmenter_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),

@@ -53,7 +53,8 @@ def augesc_prepare_comparisons(run: StageRun) -> Outcome:
     """Pair each participant's talks with the two bots, for comparison (AugESC 7.2)."""
     settings = run.settings.augesc.evaluation.comparisons
     files = files_under(settings.chats, (".jsonl", ".jsonl.gz"), f"{SECTION}.chats")
-    return comparisons.paired_chats(run.spark, files, least=settings.least_utterances, seed=settings.seed)
+    paired = comparisons.paired_chats(run.spark, files, least=settings.least_utterances, seed=settings.seed)
+    return files.with_skipped(paired, run.spark)
 
 
 @form_stage(COMPARISON_FORM, SECTION, COMPARISON_TASKS, COMPARISON_FILES)

@@ -36,7 +36,8 @@ def augesc_measure_texts(
     if augesc.generation.plays_roles:
         texts.append(Outcome(generation.played_texts(plays), rows_in=plays.count()))
     outcome = measures.all_texts(measures.session_texts(sessions), texts)
-    return Outcome(measures.measured_texts(outcome.rows), outcome.dropped, rows_in=outcome.rows_in)
+    measured = Outcome(measures.measured_texts(outcome.rows), outcome.dropped, rows_in=outcome.rows_in)
+    return files.with_skipped(measured, run.spark)
 
 
 @manual_stage(reads=(MEASURED_TEXTS,), writes=VIOLATIONS, settings=("augesc.filters",), units="texts")

@@ -5,13 +5,14 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from etl.annotation.collecting import read_answers
 from etl.annotation.form_files import write_batch
-from etl.common.labelled_files import files_under, read_csv
+from etl.common.labelled_files import ROWS, files_under, labelled_rows, noted, with_dropped
 from etl.edos import answers as page_answers
+from etl.edos.quiz import COLUMNS as QUIZ_COLUMNS
 from etl.edos.quiz import situations
 from etl.edos.readability import correlations, readability_of_turns, reading_of
 from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
-from etl.edos.votes import agree, all_annotations
+from etl.edos.votes import VOTE_COLUMNS, agree, all_annotations
 from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
 from etl.tables import edos as tables
 from etl.tables import edos_annotation as annotation_tables
@@ -45,16 +46,17 @@ def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues
     annotation, source = run.settings.edos.annotation, run.settings.edos.empathetic_dialogues
     f, d = correlations(readability)
     run.say(f"readability correlates with f {f or 0:+.2f}, with d {d or 0:+.2f}")
-    pool = None
+    pool = read = None
     if source is None:
         run.say(f"{TALKS} is not set: HITs without a quiz")
     else:
-        rows = read_csv(run.spark, files_under([source], (".csv", ".csv.gz"), TALKS), TALKS)
-        pool = situations(rows, run.settings.edos.taxonomy.names, annotation.quiz_characters)
-    return annotation_tasks(
+        read = labelled_rows(run.spark, [source], QUIZ_COLUMNS, TALKS)
+        pool = situations(read.rows, run.settings.edos.taxonomy.names, annotation.quiz_characters)
+    outcome = annotation_tasks(
         readability, weak_labels, dialogues, pool, per_class=annotation.per_class,
         per_hit=annotation.dialogues_per_hit, quiz_per_hit=annotation.quiz_per_hit, seed=annotation.seed,
     )  # fmt: skip
+    return outcome if read is None else with_dropped(outcome, noted(read))
 
 
 @manual_stage(
@@ -63,23 +65,27 @@ def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues
     settings=(*under(SECTION, "folder", "post_to", "reward", "workers", "countries"), LABELS),
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
-def export_annotation(tasks: DataFrame, run: StageRun) -> DataFrame:
+def export_annotation(tasks: DataFrame, run: StageRun) -> Outcome:
     """Write the crowd's HITs as files: the annotation page, a platform's table, and a key (EDOS B)."""
     return write_batch(tasks, "crowd", run.settings.edos.annotation.workers, run)
 
 
-@stage(writes=annotation_tables.ANSWERS, settings=(*under(SECTION, "known_workers", "keep_half_done"), LABELS),
-       inputs=under(SECTION, "answers", "batches"), units="answers")  # fmt: skip
+@stage(
+    writes=annotation_tables.ANSWERS,
+    settings=(*under(SECTION, "known_workers", "keep_half_done", "require_signed"), LABELS),
+    inputs=under(SECTION, "answers", "batches"),
+    units="answers",
+)
 def collect_answers(run: StageRun) -> Outcome:
     """Collect the annotation page's valid answers with their items (EDOS 3.2)."""
     annotation = run.settings.edos.annotation
-    files = files_under(annotation.answers, (".json", ".jsonl", ".csv"), f"{SECTION}.answers")
+    files = files_under(annotation.answers, ROWS, f"{SECTION}.answers")
     if files and not annotation.batches:
         raise InputError(f"{SECTION}.batches is empty: name the key.jsonl of each batch that was answered")
     keys = page_answers.read_keys(run.spark, files_under(annotation.batches, (".jsonl",), f"{SECTION}.batches"))
     answers = read_answers(run.spark, files).cache()
     outcome = page_answers.accepted_answers(answers, keys, run.settings.edos.taxonomy.names, annotation)
-    return Outcome(outcome.rows, outcome.dropped, rows_in=answers.count())
+    return files.with_skipped(Outcome(outcome.rows, outcome.dropped, rows_in=answers.count()), run.spark)
 
 
 @stage(
@@ -106,7 +112,7 @@ def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     """Collect the crowd's votes on turns with their history from files and from the page (EDOS 3.2)."""
     files, votes = run.settings.edos.crowd_votes, None
     if files or answers.isEmpty():
-        votes = read_csv(run.spark, files, "edos.crowd_votes")
+        votes = labelled_rows(run.spark, files, VOTE_COLUMNS, "edos.crowd_votes")
     return all_annotations(votes, answers, run.settings.edos.taxonomy.names)
 
 

@@ -3,13 +3,13 @@
 from pyspark.sql import DataFrame
 
 from etl.annotation.form_files import write_batch
-from etl.common.labelled_files import csv_rows
+from etl.common.labelled_files import local_rows
 from etl.edos.audit import audit_tasks
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
 from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
 from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
 from etl.tables.edos_annotation import AUDIT_FILES, AUDIT_TASKS
-from etl.tables.outcome import Outcome
+from etl.tables.outcome import LocalRows, Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
 ANNOTATION, TALKS = "edos.annotation", "edos.empathetic_dialogues"
@@ -43,7 +43,7 @@ def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -
     settings=("edos.audit.workers", "edos.taxonomy", *under(ANNOTATION, "folder", "post_to", "reward", "countries")),
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
-def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
+def export_audit(tasks: DataFrame, run: StageRun) -> Outcome:
     """Write the audit's HITs as files: the annotation page and a key (ours)."""
     return write_batch(tasks, "audit", run.settings.edos.audit.workers, run)
 
@@ -52,8 +52,8 @@ def export_audit(tasks: DataFrame, run: StageRun) -> DataFrame:
 def read_empathetic_dialogues(run: StageRun) -> Outcome:
     """Read EmpatheticDialogues with its labels, for comparison (EDOS 4); no rows if no file is set."""
     path = run.settings.edos.empathetic_dialogues
-    rows = csv_rows(path, COLUMNS, TALKS) if path else ()
-    return labelled_utterances(rows, run.settings.edos.taxonomy.names).to_outcome(run.spark, TURNS)
+    read = local_rows([path], COLUMNS, TALKS, "utterance") if path else LocalRows()
+    return labelled_utterances(read.rows, run.settings.edos.taxonomy.names).plus(read).to_outcome(run.spark, TURNS)
 
 
 @manual_stage(

@@ -3,16 +3,16 @@
 Without ``edos.expansion.enabled`` and released labels, only the crowd's labels are trained on.
 """
 
-from functools import partial, reduce
+from functools import partial
 
 from pyspark.sql import DataFrame
 
 from etl.common.hashes import distinct_texts
-from etl.common.labelled_files import read_csv
-from etl.edos import released as released_files
+from etl.common.labelled_files import with_dropped
 from etl.edos import self_labels, similar
 from etl.edos.embeddings import embedded_turns, histories_to_embed
 from etl.edos.labelled_rows import pool_of
+from etl.edos.released import read_released, released_dialogues
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.llm.model_stages import embeddings, history_scores, model_stage
 from etl.pipeline import Incremental, RowAccounting, StageRun, stage, under
@@ -42,11 +42,10 @@ def _pool(clean: DataFrame, run: StageRun) -> DataFrame:
 )
 def import_released_dialogues(run: StageRun) -> Outcome:
     """Import the authors' machine-labelled dialogues: similar, self-labelled, second round (EDOS 3.3)."""
-    key, names = "edos.released_labels", run.settings.edos.released_labels
-    files = [released_files.released_rows(read_csv(run.spark, [name], key), name) for name in names]
-    rows = reduce(DataFrame.unionByName, files, released_files.no_released_rows(run.spark))
-    outcome = released_files.released_dialogues(rows, run.settings.edos.taxonomy.names)
-    return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())
+    read = read_released(run.spark, run.settings.edos.released_labels, "edos.released_labels")
+    outcome = released_dialogues(read.rows, run.settings.edos.taxonomy.names)
+    outcome = Outcome(outcome.rows, outcome.dropped, rows_in=read.rows_in)
+    return outcome if read.dropped is None else with_dropped(outcome, read.dropped)
 
 
 @model_stage(

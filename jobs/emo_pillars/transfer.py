@@ -17,9 +17,11 @@ SHARES = under("emo_pillars.transfer", "validation_share", "held_out_share")
 def emo_pillars_read_goemotions(run: StageRun) -> Outcome:
     """Read GoEmotions' comments with their labels and original splits (Emo Pillars 5.1.2)."""
     settings = run.settings.emo_pillars
-    parts = parts_of(settings.goemotions, (".tsv",), ("train", "dev"), ("test",), "emo_pillars.goemotions")
-    comments = transfer_sets.goemotions_comments(parts, settings.transfer.validation_share)
-    return comments.to_outcome(run.spark, transfer_sets.GOEMOTIONS)
+    parts = parts_of(
+        settings.goemotions, (".tsv",), ("train", "dev"), ("test",), unit="comment", setting="emo_pillars.goemotions"
+    )
+    comments = transfer_sets.goemotions_comments(parts.lines, settings.transfer.validation_share)
+    return comments.plus(parts.unread).to_outcome(run.spark, transfer_sets.GOEMOTIONS)
 
 
 @manual_stage(
@@ -28,17 +30,21 @@ def emo_pillars_read_goemotions(run: StageRun) -> Outcome:
 def emo_pillars_read_isear(run: StageRun) -> Outcome:
     """Read ISEAR's reports with their emotions, in folds, without empty reports (Emo Pillars 5.1.3)."""
     settings = run.settings.emo_pillars
-    lines = one_file(settings.isear, ("isear.csv", "isear.csv.gz"), "emo_pillars.isear")
-    return transfer_sets.isear_reports(lines, settings.transfer.folds).to_outcome(run.spark, transfer_sets.ISEAR)
+    read = one_file(settings.isear, ("isear.csv", "isear.csv.gz"), unit="report", setting="emo_pillars.isear")
+    reports = transfer_sets.isear_reports(read.lines[""], settings.transfer.folds)
+    return reports.plus(read.unread).to_outcome(run.spark, transfer_sets.ISEAR)
 
 
 @manual_stage(writes=tables.EMOCONTEXT, inputs=("emo_pillars.emocontext",), settings=SHARES, units="dialogues")
 def emo_pillars_read_emocontext(run: StageRun) -> Outcome:
     """Read EmoContext's dialogues of three turns with the last one's emotion (Emo Pillars 5.2.2)."""
     settings = run.settings.emo_pillars
-    parts = parts_of(settings.emocontext, (".txt",), ("train",), ("dev",), "emo_pillars.emocontext")
+    parts = parts_of(
+        settings.emocontext, (".txt",), ("train",), ("dev",), unit="dialogue", setting="emo_pillars.emocontext"
+    )
     shares = (settings.transfer.validation_share, settings.transfer.held_out_share)
-    return transfer_sets.emocontext_dialogues(parts, *shares).to_outcome(run.spark, transfer_sets.EMOCONTEXT)
+    dialogues = transfer_sets.emocontext_dialogues(parts.lines, *shares)
+    return dialogues.plus(parts.unread).to_outcome(run.spark, transfer_sets.EMOCONTEXT)
 
 
 @transfer_stage("goemotions", tables.GOEMOTIONS, tables.GOEMOTIONS_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from pyspark.sql import DataFrame
 
-from etl.common.labelled_files import csv_rows
+from etl.common.labelled_files import local_rows, with_dropped
 from etl.pipeline import Declare, Incremental, StageRun, manual_stage
 from etl.replies.conversations import COLUMNS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
 from etl.replies.regimes import ON_EDOS, ON_EMPATHETIC, PAPERS, PRETRAINED, Regime
 from etl.tables import Table
 from etl.tables.edos import DIALOGUES
-from etl.tables.outcome import Outcome, Trained
+from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.tables.replies import EXAMPLES, TRAININGS
 from etl.tables.subtitles import CLEAN_DIALOGUES
 from etl.training.stages import training_stage
@@ -42,10 +42,11 @@ def generator_stage(
 def replies_gather(clean: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
     path, replies = run.settings.edos.empathetic_dialogues, run.settings.replies
-    rows = csv_rows(path, COLUMNS, TALKS) if path else ()
-    empathetic = empathetic_conversations(run.spark, rows, run.settings.edos.taxonomy.names)
+    read = local_rows([path], COLUMNS, TALKS) if path else LocalRows()
+    empathetic = empathetic_conversations(run.spark, read.rows, run.settings.edos.taxonomy.names)
     talks = subtitle_conversations(clean, edos).unionByName(empathetic)
-    return reply_examples(talks, max_tokens=replies.network.max_tokens, **replies.rows.model_dump())
+    outcome = reply_examples(talks, max_tokens=replies.network.max_tokens, **replies.rows.model_dump())
+    return with_dropped(outcome, read.notes(run.spark))
 
 
 def trained(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:

@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 from conf.settings import Settings
 from etl.pipeline import Incremental, StageRun, stage, under
 from etl.subtitles import ingest, manifest, uploads
+from etl.subtitles.sources import shown_sources, with_secrets_again
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST
 from udfs.lemmas import lemmas_of_all, vocabulary
@@ -31,7 +32,8 @@ def find_subtitles(run: StageRun) -> Outcome:
 
 
 def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
-    return ingest.mark_copies(found, run.settings.subtitles.sources)
+    named = run.settings.subtitles.sources
+    return with_secrets_again(ingest.mark_copies(found, shown_sources(named)), named)
 
 
 @stage(

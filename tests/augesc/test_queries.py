@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.wordlists import cased_words
 from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, first_posts, forum_posts, with_lengths
-from etl.common.labelled_files import csv_rows
+from etl.common.labelled_files import local_rows
 from etl.tables.outcome import Outcome
-from udfs.posts import post_of
+from udfs.posts import posts_in
 from udfs.words import word_tokens
 
 LONG = "my landlord wants me out by friday and nobody answers my calls"
@@ -42,18 +43,18 @@ def test_words_are_counted_as_nltk_does() -> None:
     [
         ('{"id": "a", "selftext": "I &amp; you", "title": "t"}', None, "I & you"),
         ('{"id": 7, "selftext": "", "title": " Only a\\n title\\u0007 "}', None, "Only a title"),
-        ('{"id": "a", "body": "x \\ud83d y"}', None, "x y"),
+        ('{"id": "a", "body": "x \\ud83d y"}', "not_readable", None),
         ('{"id": "a", "selftext": "[removed]", "title": "t"}', "no_text", None),
         ('{"id": "a", "selftext": {"x": 1}}', "no_text", None),
         ('{"id": "a", "selftext"', "not_readable", None),
         ("[1, 2]", "not_readable", None),
         ("null", "not_readable", None),
         ("[" * 50_000, "not_readable", None),
-        (json.dumps({"selftext": "a" * (1 << 20)}), "not_readable", None),
+        (json.dumps({"selftext": "a" * (1 << 20)}), None, "a" * 20_000),
     ],
 )
 def test_a_line_is_a_post_or_a_fault(line: str, fault: str | None, text: str | None) -> None:
-    row = post_of(line)
+    (row,) = posts_in("dump.ndjson", BytesIO(line.encode()))
     assert (row.get("fault"), row.get("text")) == (fault, text)
     assert len(row.get("detail") or "") <= 300
 
@@ -98,7 +99,7 @@ def test_only_first_posts_of_negative_talks_are_taken(spark: SparkSession, tmp_p
     path = tmp_path / "talks.csv"
     with path.open("w", encoding="utf-8", newline="") as out:
         csv.writer(out).writerows([COLUMNS, *rows])
-    found = list(csv_rows(str(path), COLUMNS, "x"))
+    found = local_rows([str(path)], COLUMNS, "x").rows
     assert [name for name, _, _ in first_posts(found)] == ["1", "2"]
     outcome = chosen(empathetic_posts(spark, found))
     assert [(row.query_id, row.emotion, row.tokens) for row in outcome.rows.collect()] == [("ed/1", "sad", 12)]
@@ -109,7 +110,7 @@ def test_only_first_posts_of_negative_talks_are_taken(spark: SparkSession, tmp_p
 @pytest.mark.slow
 def test_real_first_posts_are_about_as_many_and_as_long_as_the_papers(spark: SparkSession, shared_data: Path) -> None:
     path = shared_data / "empathetic_dialogues" / "ed_annotated_all.csv.gz"
-    outcome = chosen(empathetic_posts(spark, csv_rows(str(path), COLUMNS, "x")))
+    outcome = chosen(empathetic_posts(spark, local_rows([str(path)], COLUMNS, "x").rows))
     queries = outcome.rows.select("tokens", "emotion").toPandas()
     assert outcome.dropped is not None
     # The paper: 8,950 queries, 19.9 tokens. Here all three parts of the set, the test part among them.

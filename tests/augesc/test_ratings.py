@@ -19,7 +19,7 @@ from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 
 COUNTS = {"fluency": (28, 8), "identification": (41, 13), "comforting": (33, 13), "suggestion": (35, 9),
           "overall": (35, 17)}  # fmt: skip
-EVERYBODY = SimpleNamespace(known_raters=(), keep_half_done=False)
+EVERYBODY = SimpleNamespace(known_raters=(), keep_half_done=False, require_signed=False)
 
 
 def task(position: int, hit: str = "h1") -> dict[str, Any]:
@@ -106,7 +106,7 @@ def counted(spark: SparkSession, folder: Path, settings: Any, *documents: object
 
 
 def test_answers_count_by_rule(spark: SparkSession, tmp_path: Path) -> None:
-    settings = SimpleNamespace(known_raters=("ann", "bob", "cy"), keep_half_done=False)
+    settings = SimpleNamespace(known_raters=("ann", "bob", "cy"), keep_half_done=False, require_signed=False)
     rows, reasons = counted(
         spark, tmp_path, settings,
         answered("ann", "i1", "2026-01-01", empathy="1", ethical_risk=1),
@@ -129,7 +129,7 @@ def test_answers_count_by_rule(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_half_done_tasks_count_where_it_is_said(spark: SparkSession, tmp_path: Path) -> None:
-    settings = SimpleNamespace(known_raters=(), keep_half_done=True)
+    settings = SimpleNamespace(known_raters=(), keep_half_done=True, require_signed=False)
     rows, reasons = counted(spark, tmp_path, settings, answered("bob", "i1", logic="9"))
     assert len(rows) == 6 and reasons == {"not_readable": 1, "out_of_range": 1}
 

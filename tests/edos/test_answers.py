@@ -9,20 +9,24 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from conf.edos_settings import AnnotationSettings
 from conf.taxonomy import edos_labels
+from etl.annotation.claims import copied_answers
 from etl.edos.answers import KEY_DDL, accepted_answers, assignments
-from etl.edos.votes import all_annotations
+from etl.edos.votes import VOTE_COLUMNS, all_annotations
 from etl.tables.edos_annotation import ANNOTATIONS, ANSWERS, ASSIGNMENTS
+from etl.tables.outcome import DROPPED_DDL, Outcome
 from tests.stand_ins import StandIns
 from udfs.answer_files import DDL
 
 
-def key(spark: SparkSession, hit: str = "h1", purpose: str = "crowd") -> DataFrame:
+def key(
+    spark: SparkSession, hit: str = "h1", purpose: str = "crowd", signatures: dict[str, str] | None = None
+) -> DataFrame:
     """A HIT of two dialogues and a quiz item."""
     known = (["sad", "proud", "angry"],)
     rows = [
-        ("b1", purpose, hit, f"{hit}i1", "7-1", 1, ["Hi .", "Bye ."], *known, None, "sad", 0.9, "0.9", 40),
-        ("b1", purpose, hit, f"{hit}i2", "7-9", 0, ["So ."], *known, None, "angry", 0.8, "0.8", 10),
-        ("b1", purpose, hit, f"{hit}i3", "hit:1", 0, ["I won ."], *known, "proud", None, None, None, None),
+        ("b1", purpose, hit, f"{hit}i1", "7-1", 1, ["Hi .", "Bye ."], *known, None, "sad", 0.9, "0.9", 40, signatures),
+        ("b1", purpose, hit, f"{hit}i2", "7-9", 0, ["So ."], *known, None, "angry", 0.8, "0.8", 10, signatures),
+        ("b1", purpose, hit, f"{hit}i3", "hit:1", 0, ["I won ."], *known, "proud", None, None, None, None, signatures),
     ]
     return spark.createDataFrame(rows, KEY_DDL)
 
@@ -31,7 +35,7 @@ def given(worker: str | None, item: str | None, value: str | None, **more: objec
     row = {
         "place": f"f#{worker}{item}{value}", "batch_id": "made up", "hit_id": (item or "h1i")[:2], "worker_id": worker,
         "item_id": item, "question": "label", "value": value, "other": False, "seconds": 10.0,
-        "submitted": "2024-05-01", "fault": None, "detail": None,
+        "submitted": "2024-05-01", "seat": None, "sign": None, "fault": None, "detail": None,
     }  # fmt: skip
     return tuple((row | more).values())
 
@@ -93,6 +97,57 @@ def test_each_rule_has_its_reason(spark: SparkSession) -> None:
     }
 
 
+def test_links_bind_a_worker_id_to_a_seat(spark: SparkSession) -> None:
+    signatures = {"1": "one", "2": "two", "platform": "known"}
+    labels = ("sad", "proud", "proud")
+    rows = [
+        *whole("w1", *labels, seat="1", sign="one", place="a", submitted="2024-05-01"),
+        *whole("w2", *labels, seat="1", sign="one", place="b", submitted="2024-05-02"),  # a second id, the same link
+        *whole("w3", *labels, seat="2", sign="guess", place="c"),
+        *whole("w4", *labels, seat="9", sign="one", place="d"),
+        *whole("w5", *labels, seat=None, sign="one", place="e"),
+        *whole("w6", *labels, seat="platform", sign="known", place="f"),
+        *whole("w7", *labels, seat="platform", sign="known", place="g"),
+        *whole("w8", *labels, place="h"),
+    ]
+    answers = spark.createDataFrame(rows, DDL).repartition(3)
+    for required, counted in ((False, {"w1", "w6", "w7", "w8"}), (True, {"w1", "w6", "w7"})):
+        settings = AnnotationSettings(require_signed=required)
+        outcome = accepted_answers(answers, key(spark, signatures=signatures), edos_labels(), settings)
+        kept = {(row.worker_id, row.signed) for row in outcome.rows.collect()}
+        assert {worker for worker, _ in kept} == counted and (("w8", None) in kept) != required
+        assert outcome.dropped is not None
+        left = {(row.id, row.reason) for row in outcome.dropped.collect() if row.units}
+        expected = {("b", "seat_taken"), *((place, "bad_signature") for place in "cde")}
+        assert left == expected | ({("h", "not_signed")} if required else set())
+    unsigned_batch = accepted_answers(answers, key(spark), edos_labels(), AnnotationSettings()).rows
+    assert {(row.worker_id, row.signed) for row in unsigned_batch.collect()} == {(f"w{n}", None) for n in range(1, 9)}
+
+
+def test_copies_are_reported_and_count(spark: SparkSession) -> None:
+    rows = [
+        *whole("w1", "sad", "angry", "proud", seconds=7.3), *whole("w2", "sad", "angry", "proud", seconds=7.3),
+        *whole("w3", "sad", "angry", "proud", seconds=7.4), *whole("w4", "sad", "angry", "sad", seconds=7.3),
+        *whole("w5", "sad", "angry", "proud", seconds=None),
+    ]  # fmt: skip
+    outcome = accepted_answers(spark.createDataFrame(rows, DDL), key(spark), edos_labels(), AnnotationSettings())
+    assert outcome.rows.count() == 15 and outcome.dropped is not None
+    assert [tuple(row) for row in outcome.dropped.collect()] == [
+        ("worker", "h1/w2", "same_answers_and_times", "as worker w1", 0)
+    ]
+
+
+def test_long_hits_with_equal_answers_are_reported_without_times(spark: SparkSession) -> None:
+    rows = [
+        (None, "h1", f"i{n}", worker, "label", "sad" if n or worker != "w3" else "angry", 1.0 + int(worker[1]))
+        for worker in ("w1", "w2", "w3") for n in range(10)
+    ]  # fmt: skip
+    names = ("fault", "hit_id", "item_id", "worker_id", "question", "value")
+    schema = ", ".join(f"{name} string" for name in names) + ", seconds double"
+    found = copied_answers(spark.createDataFrame(rows, schema)).collect()
+    assert [(row.id, row.reason) for row in found] == [("h1/w2", "same_answers")]
+
+
 def test_strangers_and_half_done_hits_by_setting(spark: SparkSession) -> None:
     kept, left = accepted(spark, ROWS, known_workers=("w2", "w3"), keep_half_done=True)
     assert {worker for worker, _ in kept} == {"w2", "w3"} and len(kept) == 5
@@ -112,10 +167,9 @@ def test_only_the_crowds_dialogues_become_annotations(spark: SparkSession) -> No
         spark.createDataFrame(ROWS, DDL), key(spark, purpose="audit"), edos_labels(), AnnotationSettings()
     )
     assert all_annotations(None, audit.rows, edos_labels()).rows.count() == 0
-    released = [("1", "0.9-1", "7-9", "So .", "-", "Sad", "Sad", "Proud")]
-    names = ("Count", "Index", "DialogID", "Dialog", "Agreed", *(f"Worker {n} answer" for n in (1, 2, 3)))
-    votes = spark.createDataFrame(released, ", ".join(f"`{name}` string" for name in names))
-    both = all_annotations(votes, answers, edos_labels())
+    released = [("0.9-1", "7-9", "So .", "Sad", "Sad", "Proud")]
+    votes = spark.createDataFrame(released, ", ".join(f"`{name}` string" for name in VOTE_COLUMNS))
+    both = all_annotations(Outcome(votes, spark.createDataFrame([], DROPPED_DDL), None, 1), answers, edos_labels())
     assert both.rows.count() == 5 and both.rows_in == 7 and both.dropped is not None
     left = [(row["id"], row["reason"], row["units"]) for row in both.dropped.orderBy("id").collect()]
     assert left == [(f"b1/7-9/0/{w}", "released_with_votes", 1) for w in ("w1", "w2")]
@@ -208,12 +262,12 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
 
 
 def test_the_released_votes_give_the_released_figures(spark: SparkSession, view, shared_data: Path) -> None:
-    from etl.common.labelled_files import read_csv
+    from etl.common.labelled_files import labelled_rows
     from etl.edos.votes import agree
 
     path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
     nobody = spark.createDataFrame([], ANSWERS.schema)
-    votes = read_csv(spark, [str(path)], "edos.crowd_votes")
+    votes = labelled_rows(spark, [str(path)], VOTE_COLUMNS, "edos.crowd_votes")
     annotations = all_annotations(votes, nobody, edos_labels())
     rows = annotations.rows.cache()
     labels = agree(rows, edos_labels()).rows.cache()

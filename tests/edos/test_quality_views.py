@@ -1,6 +1,5 @@
 """The views of the quality analysis: labels, divergence, flow, confidence, examples, gaps (EDOS 4)."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.papers import paper_table
 from conf.taxonomy import edos_labels
-from etl.common.labelled_files import csv_rows
+from etl.common.labelled_files import local_rows
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
 from etl.tables import TABLES
 from tests.stand_ins import StandIns
@@ -55,7 +54,7 @@ def test_the_papers_table_9_against_the_released_labels(
     """0.2675 by our formula, where the paper says 0.2447; our set stands in with the paper's very counts."""
     query, give = stand_ins.ask, stand_ins.give
     folder = str(shared_data / "empathetic_dialogues")
-    found = labelled_utterances(csv_rows(folder, COLUMNS, "edos.empathetic_dialogues"), edos_labels())
+    found = labelled_utterances(local_rows([folder], COLUMNS, "edos.empathetic_dialogues").rows, edos_labels())
     assert (len(found.rows), found.dropped) == (107_247, [])
     assert len({dialogue for dialogue, *_ in found.rows}) == 24_856
     labels = spark.createDataFrame([(label,) for *_, label in found.rows], "label string")
@@ -139,20 +138,3 @@ def test_empathetic_turns_in_order_and_strange_labels_apart() -> None:
         ("utterance", "h2/0", "unknown_label", "no label", 1), ("utterance", "h1/1", "unknown_label", "hangry", 1),
     ]  # fmt: skip
     assert found.rows_in == 4
-
-
-def test_csv_rows_says_what_is_wrong(tmp_path: Path) -> None:
-    from conf.errors import InputError
-
-    (tmp_path / "votes.csv").write_text("Count,DialogID\n1,2\n")
-    with pytest.raises(InputError, match=r"no CSV file in .* has the columns Dialog_ID, Type"):
-        list(csv_rows(str(tmp_path), COLUMNS, "s"))
-    with (tmp_path / "ed.csv").open("w", newline="") as text:
-        csv.writer(text).writerows([COLUMNS, ("h", "utterance", "speaker", "sad"), ("only an id",)])
-    read = list(csv_rows(str(tmp_path), COLUMNS, "s"))
-    assert [row["Label"] for row in read] == ["sad", ""]
-    (tmp_path / "ed.csv.gz").write_bytes(b"no gzip")
-    with pytest.raises(InputError, match=r"s: ed\.csv\.gz is not UTF-8 CSV"):
-        list(csv_rows(str(tmp_path), COLUMNS, "s"))
-    with pytest.raises(InputError, match="nowhere is not there"):
-        list(csv_rows(str(tmp_path / "nowhere"), COLUMNS, "s"))

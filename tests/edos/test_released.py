@@ -9,8 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
-from etl.common.labelled_files import read_csv
-from etl.edos.released import no_released_rows, released_dialogues, released_rows
+from etl.edos.released import read_released, released_dialogues
 
 SIMILAR = ["", "emotion", "cos_sim", "amt_dialog_id", "amt_dialog", "os_dialog_id", "os_dialog"]
 SELF = ["Unnamed: 0.1", "", "os_dialog_id", "emotion", "confidence", "os_dialog"]
@@ -21,7 +20,7 @@ def released(spark: SparkSession, folder: Path, header: list[str], rows: list[li
     path = folder / "rows.csv.gz"
     with gzip.open(path, "wt", encoding="utf-8", newline="") as text:
         csv.writer(text).writerows([header, *rows])
-    return released_rows(read_csv(spark, [str(path)], "edos.released_labels"), path.name)
+    return read_released(spark, [str(path)], "edos.released_labels").rows
 
 
 def test_each_kind_of_file_gives_the_same_columns(spark: SparkSession, tmp_path: Path) -> None:
@@ -66,9 +65,28 @@ def test_bad_rows_go_to_the_ledger(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_another_file_is_refused_and_no_file_is_no_rows(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no file of similar or self-labelled dialogues"):
+    with pytest.raises(InputError, match="no file has the columns os_dialog_id, os_dialog, emotion"):
         released(spark, tmp_path, ["emotion", "os_dialog"], [["sad", "x"]])
-    assert released_dialogues(no_released_rows(spark), edos_labels()).rows.count() == 0
+    assert released_dialogues(read_released(spark, [], "x").rows, edos_labels()).rows.count() == 0
+
+
+def test_files_of_all_kinds_are_read_together(spark: SparkSession, tmp_path: Path) -> None:
+    rows = {"a.csv": (SIMILAR, ["0", "Sad", "0.95", "1", "- Oh .", "10", "- No ."]),
+            "b.csv": (SELF[::-1], ["- Run !", "0.9", "afraid", "70", "5", "5"]),
+            "c.csv": (["os_dialog_id", "os_dialog", "emotion"], ["1", "- Run !", "sad"])}  # fmt: skip
+    for name, content in rows.items():
+        with (tmp_path / name).open("w", encoding="utf-8", newline="") as text:
+            csv.writer(text).writerows(content)
+    (tmp_path / "d.jsonl").write_text(
+        '{"os_dialog_id": 71, "os_dialog": "- Go !", "emotion": "sad", "confidence": 0.8}\n{', "utf-8"
+    )
+    read = read_released(spark, [str(tmp_path)], "edos.released_labels")
+    found = {(row.origin, row.dialogue_id, row.label, row.score) for row in read.rows.collect()}
+    assert found == {("similar", "10", "sad", 0.95), ("self", "70", "afraid", 0.9), ("self", "71", "sad", 0.8)}
+    assert read.dropped is not None and read.rows_in == 4
+    assert {(row.id, row.reason, row.units) for row in read.dropped.collect()} == {
+        ("c.csv", "no_column", 0), ("d.jsonl:2", "not_json", 1),
+    }  # fmt: skip
 
 
 def test_the_released_files_are_read_whole(spark: SparkSession, shared_data: Path) -> None:
@@ -76,7 +94,7 @@ def test_the_released_files_are_read_whole(spark: SparkSession, shared_data: Pat
              "similar_self": ("similar_self_labeled_dialogs_2k", 2118)}  # fmt: skip
     for origin, (name, number) in names.items():
         path = shared_data / "edos" / f"{name}.csv.gz"
-        outcome = released_dialogues(released_rows(read_csv(spark, [str(path)], "x"), name), edos_labels())
+        outcome = released_dialogues(read_released(spark, [str(path)], "x").rows, edos_labels())
         rows = outcome.rows.collect()
         assert len(rows) == number and {row.origin for row in rows} == {origin}
         assert len({row.dialogue_id for row in rows}) == number

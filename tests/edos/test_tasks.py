@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
-from etl.common.labelled_files import files_under, read_csv
+from etl.common.labelled_files import labelled_rows
 from etl.edos.audit import audit_tasks
-from etl.edos.quiz import situations
+from etl.edos.quiz import COLUMNS, situations
 from etl.edos.tasks import annotation_tasks, most_readable
 from etl.tables.edos_annotation import ANNOTATION_TASKS, AUDIT_TASKS
 
@@ -154,8 +154,8 @@ def test_the_audit_draws_alike_from_each_label_and_band(spark: SparkSession) -> 
 
 
 def test_real_situations_serve_for_683_hits(spark: SparkSession, shared_data: Path) -> None:
-    files = files_under([str(shared_data / "empathetic_dialogues")], (".csv", ".csv.gz"), "edos.empathetic_dialogues")
-    pool = situations(read_csv(spark, files, "edos.empathetic_dialogues"), edos_labels(), (20, 160))
+    read = labelled_rows(spark, [str(shared_data / "empathetic_dialogues")], COLUMNS, "edos.empathetic_dialogues")
+    pool = situations(read.rows, edos_labels(), (20, 160))
     counts = {row["quiz_label"]: row["count"] for row in pool.groupBy("quiz_label").count().collect()}
     assert len(counts) == 32 and min(counts.values()) > 300
     assert sum(counts.values()) > 5 * 683

@@ -5,6 +5,7 @@ import pytest
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.edos.weak_examples import examples_of, parse_example, read_weak_examples
+from udfs.text_files import Row
 
 LABELS = edos_labels()
 
@@ -34,7 +35,8 @@ def test_each_kind_of_line(line, expected):
 
 
 def test_lines_left_out_come_back_with_place_and_reason():
-    examples = examples_of(["1 <SEP> fine", "", "41 <SEP> x", "no", "1 <SEP> fine"], LABELS, "votes.txt")
+    lines = ["1 <SEP> fine", "", "41 <SEP> x", "no", "1 <SEP> fine"]
+    examples = examples_of([Row(number, line) for number, line in enumerate(lines, 1)], LABELS, "votes.txt")
     assert examples.rows == (("fine", 1), ("fine", 1))
     assert [(line.place, line.reason) for line in examples.left_out] == [
         ("votes.txt:3", "label id outside the taxonomy"),
@@ -58,8 +60,7 @@ def test_a_plain_and_a_packed_file_read_the_same(tmp_path):
         ("missing.txt", None, "no such file"),
         ("empty.txt", b"", "no line is"),
         ("other.txt", b"id,text\n1,hello\n", "no line is"),
-        ("cut.txt.gz", gzip.compress(b"1 <SEP> fine\n" * 1000, mtime=0)[:-9], "cannot be read"),
-        ("plain.txt.gz", b"1 <SEP> fine\n", "cannot be read"),
+        ("plain.txt.gz", b"1 <SEP> fine\n", "plain.txt.gz: bad_gzip"),
     ],
 )
 def test_files_that_give_nothing_are_refused_in_one_line(tmp_path, name, content, message):
@@ -70,16 +71,24 @@ def test_files_that_give_nothing_are_refused_in_one_line(tmp_path, name, content
     assert "\n" not in str(error.value)
 
 
-def test_a_file_that_unpacks_too_large_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("etl.edos.weak_examples.MAX_BYTES", 1000)
+def test_a_file_that_unpacks_too_large_ends_at_the_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr("udfs.text_files.MAX_FILE", 130)
     (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(b"1 <SEP> fine\n" * 100))
-    with pytest.raises(InputError, match="unpacked"):
-        read_weak_examples(tmp_path / "bomb.txt.gz", LABELS)
+    examples = read_weak_examples(tmp_path / "bomb.txt.gz", LABELS)
+    assert len(examples.rows) == 10 and [line.reason for line in examples.left_out] == ["too_large"]
 
 
-def test_bytes_that_are_not_utf8_do_not_stop_the_reading(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"1 <SEP> fine\n2 <SEP> caf\xe9\n")
-    assert [label for _, label in read_weak_examples(tmp_path / "a.txt", LABELS).rows] == [1, 2]
+def test_a_file_that_ends_early_is_read_so_far(tmp_path):
+    (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(b"1 <SEP> fine\n" * 1000, mtime=0)[:-9])
+    examples = read_weak_examples(tmp_path / "cut.txt.gz", LABELS)
+    assert examples.rows and examples.left_out[0].reason == "bad_gzip" and examples.left_out[0].units == 0
+
+
+def test_a_line_that_is_not_utf8_is_left_out(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"1 <SEP> fine\n2 <SEP> caf\xe9\n3 <SEP> fine\n")
+    examples = read_weak_examples(tmp_path / "a.txt", LABELS)
+    assert [label for _, label in examples.rows] == [1, 3]
+    assert [(line.place, line.reason) for line in examples.left_out] == [("a.txt:2", "not_unicode")]
 
 
 def test_the_released_files(shared_data):

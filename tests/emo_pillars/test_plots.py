@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -90,7 +91,9 @@ def test_wikiplots_pair_of_files_and_a_folder_of_both_kinds(tmp_path: Path) -> N
     (tmp_path / "titles").write_text("Lamp\nNothing\nBread\n", "utf-8")
     (tmp_path / "more.csv").write_text("plot,title\nA storm comes.,Storm\n", "utf-8")
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n", "utf-8")
-    assert [tuple(one) for one in read_stories(str(tmp_path))] == [
+    stories = list(read_stories(str(tmp_path)))
+    assert [one for one in stories if one.fault] == [("notes.csv", "", "plot", "no_column", 0)]
+    assert [one[:3] for one in stories if not one.fault] == [
         ("more.csv:1", "Storm", "A storm comes."),
         ("plots:1", "Lamp", "Ada keeps the lamp.\nHer uncle sails."),
         ("plots:2", "Nothing", ""),
@@ -98,14 +101,29 @@ def test_wikiplots_pair_of_files_and_a_folder_of_both_kinds(tmp_path: Path) -> N
     ]
 
 
+def test_plots_that_cannot_be_read_are_left_out_with_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(f'plot,title\n"{LAMP}\n"{BAKER}",Bread\n'.encode() + b"caf\xe9,X\n")
+    (tmp_path / "b.jsonl").write_text(json.dumps({"Plot": LAMP}) + "\n[]\n{}\n", "utf-8")
+    (tmp_path / "c.csv.gz").write_bytes(b"no gzip")
+    found = select_plots(read_stories(str(tmp_path)), None, 100, 0.5)
+    assert sorted(row[3] for row in found.rows) == sorted([BAKER, LAMP])
+    assert {row[:3] + row[4:] for row in found.dropped} == {
+        ("plot", "a.csv:1", "open_quote", 1), ("plot", "a.csv:3", "not_unicode", 1),
+        ("file", "c.csv.gz", "bad_gzip", 0), ("plot", "b.jsonl:2", "no_object", 1),
+        ("plot", "b.jsonl:3", "no_column", 1),
+    }  # fmt: skip
+    assert found.rows_in == 6
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         (None, b"", "is not there"),
-        ("a.csv", b"title,text\nx,y\n", "holds no CSV with a column plot"),
-        ("a.csv", b"plot\n\xff\xfe\xfa\n", "cannot be read"),
-        ("a.csv.gz", b"no gzip", "cannot be read"),
-        ("plots", b"A line.\n<EOS>\n", "has no file `titles` beside it"),
+        ("a.csv", b"title,text\nx,y\n", "holds no file with a column plot"),
+        ("a.csv", b"plot\n\xff\xfe\xfa\n", "a.csv:1: not_unicode"),
+        ("a.csv.gz", b"no gzip", "a.csv.gz: bad_gzip"),
+        ("plots", b"A line.\n<EOS>\n", "no_titles: no file `titles` beside it"),
+        ("a.txt", b"A line.\n", "a.txt: unknown_format"),
     ],
 )
 def test_files_that_are_no_stories_are_told_in_one_line(

@@ -116,31 +116,59 @@ def test_emocontext_is_held_out_by_what_is_said() -> None:
 
 
 def test_real_sets_are_read_whole(shared_data: Path) -> None:
-    comments = goemotions_comments(parts_of(str(shared_data / "goemotions"), (".tsv",), ("train", "dev"), (), "g"), 0.1)
+    folder = str(shared_data / "goemotions")
+    parts = parts_of(folder, (".tsv",), ("train", "dev"), (), unit="comment", setting="g")
+    comments = goemotions_comments(parts.lines, 0.1)
     assert (len(comments.rows), comments.dropped) == (48_836, [])
-    reports = isear_reports(one_file(str(shared_data / "isear"), ("isear.csv.gz",), "i"), 5)
+    assert {row[1:3] for row in parts.unread.dropped} >= {("labels.txt", "unknown_file")}
+    assert not any(row[-1] for row in parts.unread.dropped)
+    read = one_file(str(shared_data / "isear"), ("isear.csv.gz",), unit="report", setting="i")
+    reports = isear_reports(read.lines[""], 5)
     assert reports.rows_in == 7_666 and 130 <= len(reports.dropped) <= 170
     assert {row[2] for row in reports.dropped} == {"no_report"}
     assert not any("á" in row[1].split() or "\\" in row[1] for row in reports.rows)
-    dialogues = emocontext_dialogues(
-        parts_of(str(shared_data / "emocontext"), (".txt",), ("train",), (), "e"), 0.1, 0.1
-    )
+    parts = parts_of(str(shared_data / "emocontext"), (".txt",), ("train",), (), unit="dialogue", setting="e")
+    dialogues = emocontext_dialogues(parts.lines, 0.1, 0.1)
     assert (len(dialogues.rows), dialogues.dropped) == (30_160, [])
 
 
 def test_files_that_cannot_be_read_are_refused_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "train.tsv.gz").write_bytes(gzip.compress(b"a\tb\n" * 99)[:-9])
+    (tmp_path / "train.tsv.gz").write_bytes(b"no gzip")
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xfa")
-    with pytest.raises(InputError, match=r"emo_pillars\.goemotions is not set"):
-        parts_of(None, (".tsv",), ("train",), (), "emo_pillars.goemotions")
+    tsv, named = (".tsv",), {"unit": "comment", "setting": "g"}
+    with pytest.raises(InputError, match=r"g is not set"):
+        parts_of(None, tsv, ("train",), (), **named)
     with pytest.raises(InputError, match=r"g: train\.tsv\.gz cannot be read"):
-        parts_of(str(tmp_path), (".tsv",), ("train",), (), "g")
+        parts_of(str(tmp_path), tsv, ("train",), (), **named)
     with pytest.raises(InputError, match=r"has no dev\.tsv or dev\.tsv\.gz"):
-        parts_of(str(tmp_path), (".tsv",), ("dev",), (), "g")
-    with pytest.raises(InputError, match=r"i: bad\.txt cannot be read"):
-        one_file(str(tmp_path), ("bad.txt",), "i")
+        parts_of(str(tmp_path), tsv, ("dev",), (), **named)
+    with pytest.raises(InputError, match=r"g: bad\.txt cannot be read: not_utf8"):
+        one_file(str(tmp_path), ("bad.txt",), **named)
     with pytest.raises(InputError, match=r"is no file, and has no isear\.csv"):
-        one_file(str(tmp_path), ("isear.csv",), "i")
+        one_file(str(tmp_path), ("isear.csv",), **named)
+
+
+def test_lines_and_files_that_cannot_be_read_are_in_the_ledger(tmp_path: Path) -> None:
+    (tmp_path / "train.tsv.gz").write_bytes(gzip.compress(b"Fine.\t27\ta\ncaf\xe9\t27\tb\n" * 9)[:-9])
+    (tmp_path / "dev.tsv").write_text("\ufeffid\tlabels\ttext\nb1\t17\tFine.\nb2\t17\n", "utf-8")
+    (tmp_path / "notes.md").write_text("x")
+    parts = parts_of(str(tmp_path), (".tsv",), ("train", "dev"), ("test",), unit="comment", setting="g")
+    found = goemotions_comments(parts.lines, 0.0)
+    assert [row[0] for row in found.rows] == ["a", "b1"], "the header of dev.tsv gives the order of its columns"
+    dropped = Counter(row[:3] for row in found.plus(parts.unread).dropped if row[2] != "repeated_id")
+    assert dropped == Counter([
+        *(("comment", f"train.tsv.gz:{2 * n}", "not_unicode") for n in range(1, 10)),
+        ("comment", "dev:3", "not_a_comment"), ("file", "train.tsv.gz", "bad_gzip"),
+        ("file", "notes.md", "unknown_file"),
+    ])  # fmt: skip
+    assert found.plus(parts.unread).rows_in == 20
+
+
+def test_a_header_gives_the_order_of_a_dialogues_columns() -> None:
+    lines = ["label\tid\tturn3\tturn2\tturn1", "sad\t1\tc\tb\ta", None, "angry\t2\tc\tb"]
+    found = emocontext_dialogues({"train": lines, "dev": ["1\ta\tb\tc\thappy"]}, 0.0, 0.0)
+    assert [row[1:3] for row in found.rows] == [(["a", "b", "c"], "sad"), (["a", "b", "c"], "happy")]
+    assert [row[1:3] for row in found.dropped] == [("train:4", "not_three_turns")]
 
 
 def test_goemotions_scores_are_of_all_labels_from_the_threshold_on() -> None:

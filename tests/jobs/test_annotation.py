@@ -68,7 +68,7 @@ def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
     batch_id, hits = hits_of_page(batch_folder(finished, "crowd"))
     assert {hit["id"]: len(hit["items"]) for hit in hits} == sizes
     files = {row["name"]: row for row in table(finished, "edos/annotation_files")}
-    assert set(files) == {"annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl"}
+    assert set(files) == {"annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl", "links.csv"}
     assert {row["batch_id"] for row in files.values()} == {batch_id}
 
 
@@ -100,7 +100,7 @@ def test_answers_become_crowd_labels(tiny: TinyRun, finished: Path, tmp_path: Pa
         ("audit", "ann"): len(drawn["items"]),
     }
     ledger = [row for row in table(root, "ops/dropped") if row["stage"] == "collect_answers"]
-    assert Counter(row["reason"] for row in ledger) == {"half_done_hit": 2}
+    assert Counter(row["reason"] for row in ledger) == {"half_done_hit": 2, "same_answers_and_times": 1}
     own = {
         (row["dialogue_id"], row["turn"]): row for row in table(root, "edos/crowd_labels") if row["source"] == batch_id
     }

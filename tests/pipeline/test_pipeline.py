@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -279,3 +280,26 @@ def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
     assert column(place, LOUD, "letter") == list("abcd")
     assert column(place, DROPPED, "id") == ["a!", "b!", "c!", "d!"]
     assert run_stages(PipelineContext(spark, settings), (ECHO,)) == []
+
+
+def test_a_clock_that_went_back_does_not_run_a_stage_again(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from etl.pipeline import runner
+
+    class Clock(datetime):
+        ahead = timedelta(days=400)
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime.now(tz) + cls.ahead
+
+    put(PipelineContext(spark, settings), "abc")
+    monkeypatch.setattr(runner, "datetime", Clock)
+    assert run_stages(PipelineContext(spark, settings), [SHOUT, COUNT]) == ["shout", "count"]
+    Clock.ahead = timedelta(0)  # the clock was wrong, and is right now
+    put(PipelineContext(spark, settings), "abcd")
+    assert run_stages(PipelineContext(spark, settings), [SHOUT, COUNT]) == ["shout", "count"]
+    assert run_stages(PipelineContext(spark, settings), [SHOUT, COUNT]) == []
+    events = PipelineContext(spark, settings).log.done("count")
+    assert [event.rows_in for event in events] == [2, 3] and all(event.seconds >= 0 for event in events)

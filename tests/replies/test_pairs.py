@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from etl.common.labelled_files import csv_rows
+from etl.common.labelled_files import local_rows
 from etl.common.splits import split_by_film
 from etl.replies.conversations import COLUMNS, CONVERSATIONS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
@@ -120,7 +120,7 @@ def test_the_rows_do_not_depend_on_partitions(spark: SparkSession) -> None:
 def test_the_real_conversations(spark: SparkSession, shared_data: Path) -> None:
     from conf.taxonomy import edos_labels
 
-    said = csv_rows(str(shared_data / "empathetic_dialogues"), COLUMNS, "edos.empathetic_dialogues")
+    said = local_rows([str(shared_data / "empathetic_dialogues")], COLUMNS, "edos.empathetic_dialogues").rows
     outcome = reply_examples(empathetic_conversations(spark, said, edos_labels()), **{**RULES, "shared_words": 6})
     splits = {row.split: row["count"] for row in outcome.rows.groupBy("split").count().collect()}
     assert outcome.rows_in == 107_247 - 24_856

@@ -1,5 +1,6 @@
 """Turn embeddings and dialogue embeddings: the model's own, whatever the batch; half decay by the paper's formula."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from etl.common.hashes import distinct_texts, history_hash, text_hash
 from etl.edos.embeddings import embedded_turns, histories_to_embed
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.dialogue_embeddings import embed_dialogues, half_decay
+from udfs.models.loader import resolve
 from udfs.models.sentence_encoder import SentenceEncoder
 from udfs.predict import embed_texts
 
@@ -51,6 +53,46 @@ def test_it_is_what_the_library_gives(encoder_folder: Path) -> None:
 
     theirs = SentenceTransformer(str(encoder_folder), device="cpu").encode(TEXTS, normalize_embeddings=False)
     assert SentenceEncoder.load(encoder_folder).embed(TEXTS, 8) == pytest.approx(theirs, abs=1e-5)
+
+
+def test_a_dense_module_is_read_from_safetensors_alone_and_is_part_of_the_identity(
+    encoder_folder: Path, tmp_path: Path
+) -> None:
+    import torch
+    from safetensors.torch import load_file, save_file
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Dense
+
+    plain = SentenceTransformer(str(encoder_folder), device="cpu")
+    torch.manual_seed(1)
+    whole = SentenceTransformer(modules=[*plain, Dense(16, 8)], device="cpu")
+    folder = tmp_path / "dense"
+    whole.save(str(folder))
+    weights = folder / "2_Dense" / "model.safetensors"
+    theirs = whole.encode(TEXTS, normalize_embeddings=False)
+    assert theirs.shape[1] == 8
+    assert SentenceEncoder.load(folder).embed(TEXTS, 8) == pytest.approx(theirs, abs=1e-5)
+    before, tensors = resolve(f"file:{folder}", tmp_path).identity, load_file(weights)
+    save_file({name: tensor + 1 for name, tensor in tensors.items()}, weights)
+    assert resolve(f"file:{folder}", tmp_path).identity != before
+    torch.save(tensors, weights.with_name("pytorch_model.bin"))
+    weights.unlink()
+    with pytest.raises(InputError, match=r"2_Dense/pytorch_model\.bin may hold code") as error:
+        SentenceEncoder.load(folder)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("modules", "message"),
+    [('[{"path": "../elsewhere"}]', "outside the model's folder"), ("{", "no list of modules"), ("[1]", "no list of")],
+)
+def test_a_list_of_modules_that_is_none_is_refused(
+    encoder_folder: Path, tmp_path: Path, modules: str, message: str
+) -> None:
+    folder = Path(shutil.copytree(encoder_folder, tmp_path / "model"))
+    (folder / "modules.json").write_text(modules, "utf-8")
+    with pytest.raises(InputError, match=message):
+        SentenceEncoder.load(folder)
 
 
 def test_a_folder_without_safetensors_is_refused(tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
 """Answer files from people we do not know: read where they can be, reported where not."""
 
 import json
+from io import BytesIO
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from udfs.answer_files import COLUMNS, MAX_BYTES, MAX_TEXT, SCHEMA, answers_in, read_batches
+from conf.errors import InputError
+from udfs.answer_files import COLUMNS, MAX_TEXT, SCHEMA, answers_in
+from udfs.file_mapper import FileMapper
 
 
 def document(**more: object) -> dict:
@@ -17,7 +21,7 @@ def document(**more: object) -> dict:
 
 
 def read(content: str | bytes, name: str = "a.json") -> list[dict]:
-    return list(answers_in(name, content.encode() if isinstance(content, str) else content))
+    return list(answers_in(name, BytesIO(content.encode() if isinstance(content, str) else content)))
 
 
 def test_json_json_lines_and_csv_tell_the_same() -> None:
@@ -28,7 +32,7 @@ def test_json_json_lines_and_csv_tell_the_same() -> None:
         {
             "place": "a.json#1", "batch_id": "b1", "hit_id": "h1", "worker_id": "w1", "item_id": "i1",
             "question": "label", "value": "sad", "other": False, "seconds": 3.2,
-            "submitted": "2024-05-01T10:00:00.000Z",
+            "submitted": "2024-05-01T10:00:00.000Z", "seat": None, "sign": None,
         }
     ]  # fmt: skip
     assert [row["hit_id"] for row in lines] == ["h1", "h2"]
@@ -38,8 +42,8 @@ def test_json_json_lines_and_csv_tell_the_same() -> None:
 @pytest.mark.parametrize(
     ("content", "name", "detail"),
     [
-        ("{", "a.json", "no JSON: {"),
-        ("[" * 100_000, "a.json", "no JSON: [["),
+        ("{", "a.json", "not_json: {"),
+        ("[" * 100_000, "a.json", "too_deep: [["),
         ('{"a": 1}', "a.json", "not what the annotation page writes"),
         ("[1, null]", "a.json", "not what the annotation page writes"),
         (json.dumps(document(answers={})), "a.json", "answers is no list"),
@@ -47,18 +51,15 @@ def test_json_json_lines_and_csv_tell_the_same() -> None:
         (json.dumps(document(answers=["x"])), "a.json", "an item without answers"),
         (json.dumps(document(answers=[{"answers": {"label": "sad"}}])), "a.json", "question label: no answer"),
         ("hit_id,worker_id\nh1,w1\n", "a.csv", "no column batch_id, item_id"),
-        (b"\xff\xfe\x00", "a.json", "no JSON"),
-        ("", "a.csv", "no column"),
+        (b"\xff\xfe\x00", "a.json", "not_utf8"),
+        ("", "a.csv", "no_header"),
+        (f"{','.join(COLUMNS)}\nb1,h1\n", "a.csv", "too_few_cells: 2 of 10"),
     ],
 )
 def test_what_cannot_be_read_is_reported(content: str | bytes, name: str, detail: str) -> None:
     rows = read(content, name)
     assert rows and all(row["fault"] == "not_readable" and len(row["detail"]) <= MAX_TEXT for row in rows)
     assert rows[0]["detail"].startswith(detail)
-
-
-def test_a_file_too_large_is_not_parsed() -> None:
-    assert read(b" " * (MAX_BYTES + 1))[0]["detail"] == "the file has more than 64 MiB"
 
 
 def test_values_are_bounded_and_plain() -> None:
@@ -77,8 +78,17 @@ def test_several_values_and_guarded_cells() -> None:
     assert [row["value"] for row in read(json.dumps(document(answers=[item])))] == ["joy|fear", "=1+1"]
     line = "b1,h1,w1,i1,1,notes,'=1+1,false,1,x"
     assert read(f"{','.join(COLUMNS)}\n{line}\n", "a.csv")[0]["value"] == "=1+1"
-    short = read(f"{','.join(COLUMNS)}\nb1,h1\n", "a.csv")[0]
-    assert (short["hit_id"], short["worker_id"], short["value"]) == ("h1", None, None)
+
+
+def test_seat_and_signature_of_a_link_are_read() -> None:
+    (row,) = read(json.dumps(document(seat="2", sign="ab" * 10)))
+    assert (row["seat"], row["sign"]) == ("2", "ab" * 10)
+    line = "b1,h1,w1,i1,1,label,sad,false,3.2,now,2,abab"
+    (row,) = read(f"{','.join(COLUMNS)},seat,sign\n{line}\n", "a.csv")
+    assert (row["seat"], row["sign"]) == ("2", "abab")
+    head = "WorkerId,Input.hit_id,Input.item_1,Answer.label_1,Input.sign"
+    (row,) = read(f"{head}\nW1,h1,i1,Sad,abab\n", "a.csv")
+    assert (row["seat"], row["sign"]) == ("platform", "abab")
 
 
 def test_a_platforms_results_are_read() -> None:
@@ -93,9 +103,19 @@ def test_a_platforms_results_are_read() -> None:
     assert [row.get("fault") for row in rows] == [None, None, "rejected", "rejected"]
 
 
-def test_rows_fit_the_schema() -> None:
-    contents = [json.dumps(document()).encode(), b"{"]
-    batch = pa.RecordBatch.from_pydict({"path": ["file:/x/y/a.json", "file:/x/z/a.json"], "content": contents})
-    found = [row for one in read_batches(iter([batch])) for row in one.to_pylist()]
-    assert [row["place"] for row in found] == ["y/a.json#1", "z/a.json#1"]
+def test_rows_fit_the_schema(tmp_path: Path) -> None:
+    contents = {"a.json": json.dumps(document()), "b.json": "{"}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content, "utf-8")
+    batch = pa.RecordBatch.from_pydict({"path": [str(tmp_path / name) for name in contents], "name": list(contents)})
+    found = [row for one in FileMapper(answers_in, SCHEMA)(iter([batch])) for row in one.to_pylist()]
+    assert [row["place"] for row in found] == ["a.json#1", "b.json#1"]
     assert list(found[0]) == SCHEMA.names and found[1]["fault"] == "not_readable"
+
+
+def test_a_file_that_a_worker_does_not_see_is_told() -> None:
+    batch = pa.RecordBatch.from_pydict({"path": ["/nowhere/a.json"], "name": ["a.json"]})
+    with pytest.raises(
+        InputError, match=r"/nowhere/a\.json is not there on a worker: put it where all machines see it"
+    ):
+        list(FileMapper(answers_in, SCHEMA)(iter([batch])))

@@ -58,6 +58,7 @@ def test_what_the_request_does_wrong_is_its_rows_error_and_the_rest_go_on() -> N
         ({"choices": [{"message": {"content": "fine"}}], "usage": {"prompt_tokens": "many"}}, None),
         ({"choices": [{"message": {"content": "half \ud800 a pair"}, "finish_reason": 7}]}, None),
         ("just a text", "not an answer"),
+        (b'{"choices": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "RecursionError"),
     ],
 )
 def test_a_server_that_answers_anything_spoils_its_row_alone(response: Any, expected: str | None) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ TALK = [
 
 
 def read(name: str, content: str | bytes) -> list[dict[str, Any]]:
-    return list(sessions_in(name, content.encode() if isinstance(content, str) else content))
+    return list(sessions_in(name, BytesIO(content.encode() if isinstance(content, str) else content)))
 
 
 def test_lists_and_lines_give_the_same_turns() -> None:
@@ -77,8 +78,8 @@ def test_broken_lines_are_faults_and_the_rest_goes_on() -> None:
 
 @pytest.mark.parametrize(
     ("name", "content", "detail"),
-    [("x.json.gz", b"no gzip", "no gzip"), ("x.json.gz", gzip.compress(b"[]" * 999, mtime=0)[:20], "no gzip"),
-     ("x.json", b"\xff\xfe{", "no JSON")],
+    [("x.json.gz", b"no gzip", "bad_gzip"), ("x.json.gz", gzip.compress(b"[]" * 999, mtime=0)[:20], "bad_gzip"),
+     ("x.json", b"\xff\xfe{", "not_utf8"), ("x.json", b"[", "not_json")],
 )  # fmt: skip
 def test_unreadable_files(name: str, content: bytes, detail: str) -> None:
     (row,) = read(name, content)

@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from conf.errors import InputError
+from udfs.json_texts import parsed_json
 from udfs.models.batches import Encoded, answers_alike, collate, unweighted
 from udfs.models.pretrained import LOCAL, reading, require_safetensors
 
@@ -33,10 +35,11 @@ class SentenceEncoder(nn.Module):
         A folder without the files of sentence-transformers is read as an encoder with mean pooling.
 
         Raises:
-            InputError: `folder` holds no safetensors, or not a model that the library knows.
+            InputError: `folder` or a module in it holds no safetensors, or not a model that the library knows.
         """
         folder = Path(folder)
         require_safetensors(folder, "**/*.safetensors")
+        _require_safe_modules(folder)
         from sentence_transformers import SentenceTransformer
 
         with reading(folder, TypeError, library="sentence-transformers"):
@@ -56,3 +59,26 @@ class SentenceEncoder(nn.Module):
         batch = collate(rows, int(self.network.tokenizer.pad_token_id), width).to(device)
         answer = self.network({"input_ids": batch.ids, "attention_mask": batch.mask})
         return list(answer["sentence_embedding"].float().cpu())
+
+
+def _require_safe_modules(folder: Path) -> None:
+    """Raise an InputError where a module, such as ``2_Dense``, has weights that are no safetensors.
+
+    The library would read ``pytorch_model.bin`` there, which is a pickle and no part of the model's identity.
+    """
+    listed = folder / "modules.json"
+    if not listed.is_file():
+        return
+    try:
+        modules = [str(module["path"]) for module in parsed_json(listed.read_text("utf-8"))]
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{listed}: no list of modules with a path ({type(error).__name__})") from None
+    for name in modules:
+        place = (folder / name).resolve()
+        if not place.is_relative_to(folder.resolve()):
+            raise InputError(f"{listed}: module {name!r} is outside the model's folder")
+        if name and (place / "pytorch_model.bin").is_file() and not (place / "model.safetensors").is_file():
+            raise InputError(
+                f"{folder}: {name}/pytorch_model.bin may hold code, and only safetensors are read: save the model "
+                "again with a present version of sentence-transformers"
+            )

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from conf.errors import InputError
+from conf.redaction import redacted
 from conf.training_options import TrainingOptions
 from etl.training.loop.process_group import process_group
 from etl.training.loop.train import TrainingContext, train_model
@@ -160,7 +161,8 @@ def record_failure(folder: Path) -> Iterator[None]:
     except Exception as error:
         kind = "input" if isinstance(error, InputError) else "failure"
         name = f"{FAILED}-{kind}-{os.environ.get('RANK', '0')}.txt"
-        (folder / name).write_text(str(error) if kind == "input" else f"{type(error).__name__}: {error}", "utf-8")
+        text = str(error) if kind == "input" else f"{type(error).__name__}: {error}"
+        (folder / name).write_text(redacted(text), "utf-8")
         raise
 
 

@@ -26,6 +26,7 @@ from udfs.models.trainable import TrainingResult, TrainingRows
 VALIDATION_SHARE = 0.1
 SPLITS = ("train", "validation", "test")
 CROWD = "crowd"
+PARTS = ("classifier_train", "classifier_valid")
 Rows = list[tuple[tuple[str, ...], int]]
 
 
@@ -38,7 +39,9 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
         InputError: ``edos.weak_label_examples`` is not a folder with the two files.
     """
     settings, labels, options = run.settings, run.settings.edos.taxonomy.names, options_of(run, "weak_labeler")
-    given = {part: _examples(run.settings.edos.weak_label_examples, part, labels) for part in ("train", "valid")}
+    folder = settings.edos.weak_label_examples
+    given = {part: _examples(folder, part, labels) for part in ("train", "valid")}
+    others = sorted(one.name for one in Path(folder).iterdir() if one.name.partition(".")[0] not in PARTS)
     held_out = list(given["valid"].rows)
     # A sentence of the validation file must not be trained on.
     known = {text for text, _ in held_out}
@@ -48,10 +51,11 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     encoder = run.resolved(settings.models.weak_encoder)
     run.say(f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,} held out")
     left_out = [
-        ("sentence", f"{line.place}", line.reason, line.detail, 1)
+        ("sentence" if line.units else "file", line.place, line.reason, line.detail, line.units)
         for examples in given.values()
         for line in examples.left_out
     ]
+    left_out += [("file", name, "unknown_file", "read are classifier_train, classifier_valid", 0) for name in others]
     seen = len(given["train"].rows) - len(usable)
     if seen:
         left_out.append(("sentence", "classifier_train", "also in the validation file", f"{seen} sentences", seen))

@@ -1,0 +1,230 @@
+"""Faults of a run as one line: the thing, the place, the cure. No name of the Java bridge is in it."""
+
+import errno
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from conf.settings import Settings
+from etl.pipeline.runner import StageError
+from etl.tables import TABLES
+
+AGAIN = "run again to go on"
+_PATH = r"((?:[a-z0-9]+:)?/[^\s:'\",;)\]]+)"
+_BRIDGE_ERRORS = ("Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError", "BrokenPipeError")
+_JAVA_GONE = re.compile(
+    r"Answer from Java side is empty|trying to connect to the Java server|new communication channel"
+    r"|Java gateway process|SparkContext was shut down|Cannot call methods on a stopped SparkContext"
+)
+_WORKER_GONE = re.compile(
+    r"Python worker exited unexpectedly|Python worker failed to connect back|ExecutorLostFailure|Lost executor"
+    r"|Executor heartbeat timed out|OutOfMemoryError|worker process .{0,40}(?:died|terminated)|exit code 137"
+)
+_DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space", re.IGNORECASE)
+_NO_WRITING = re.compile(
+    r"Read-only file system|Permission denied|Mkdirs failed to create|AccessDenied|access denied", re.IGNORECASE
+)
+_NO_FILE = re.compile(
+    r"DELTA_FILE_NOT_FOUND|FAILED_READ_FILE|FileReadException|FILE_NOT_EXIST|FileNotFoundException|does not exist"
+    r"|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_CHANGE_DATA_FILE_NOT_FOUND|A file referenced in the transaction log"
+)
+_OTHER_VERSION = re.compile(
+    r"UNRESOLVED_COLUMN|schema mismatch detected|DELTA_FAILED_TO_MERGE_FIELDS|DELTA_SCHEMA|Failed to merge fields"
+    r"|DeltaTableFeatureException|DELTA_UNSUPPORTED_FEATURES|InvalidProtocolVersion|DELTA_INVALID_PROTOCOL"
+    r"|DELTA_METADATA_MISMATCH|DELTA_NOT_NULL_CONSTRAINT|MISSING_NOT_NULL_COLUMN|cannot be cast|CANNOT_UP_CAST",
+    re.IGNORECASE,
+)
+_BROKEN_LOG = re.compile(
+    r"JsonParseException|MismatchedInputException|JsonEOFException|DELTA_STATE_RECOVER_ERROR|MalformedInput"
+    r"|DELTA_VERSIONS_NOT_CONTIGUOUS|Versions .* are not contiguous|is not a Parquet file|DELTA_MISSING_TRANSACTION_LOG"
+)
+_OUR_WORDS = re.compile(r"(?ms)^Traceback \(most recent call last\).*?^(?:conf\.errors\.InputError|RuntimeError): ")
+_PYTHON_ERROR = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Exit|Interrupt)): ?(.*)$")
+_JAVA_ERROR = re.compile(r"^(?:Caused by|:)?:? ?(?:[a-z]\w*\.)+([A-Z]\w*(?:Exception|Error|Failure)): ?(.*)$")
+
+
+def fault_line(error: BaseException, settings: Settings | None = None, stage: str | None = None) -> str:
+    """Return what went wrong, where, and the cure, in one line.
+
+    Args:
+        error: any error; its causes are looked at too.
+        settings: of the run, for the places that they name.
+        stage: the stage that ran.
+    """
+    text = "\n".join(_texts(error))
+    if isinstance(error, StageError) or _OUR_WORDS.search(text):
+        return _own_words(error, text)
+    during = f" in stage {stage}" if stage else ""
+    places = _places(settings)
+    for told in (_disk, _writing, _file, _log, _version):
+        if line := told(error, text, places):
+            return f"{line}{during}: {_cure(told, text, places)}"
+    if _java_gone(error, text):
+        return (
+            f"Spark's Java process ended{during}, mostly by a signal or for lack of memory: {AGAIN}, "
+            "with a larger spark.driver_memory if it ends again"
+        )
+    if _WORKER_GONE.search(text):
+        return (
+            f"a worker process ended{during}, mostly by a signal or for lack of memory: {AGAIN}, with fewer cores in "
+            "spark.master or a smaller models.batch_size if it ends again"
+        )
+    return f"{_own_words(error, text)}{during and f' ({during.strip()})'}"
+
+
+def _texts(error: BaseException | None) -> Iterator[str]:
+    """Yield the messages of an error and of its causes; those that ask a lost Java process are empty."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        try:
+            yield f"{type(error).__name__}: {error}"
+        except Exception:  # the message is in the Java process, which is gone
+            yield f"{type(error).__name__}: Answer from Java side is empty"
+        error = error.__cause__ or error.__context__
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _places(settings: Settings | None) -> Mapping[str, str]:
+    """Return the folders that a run writes to, by what they are."""
+    root = settings.lakehouse.root if settings is not None else "lakehouse"
+    scratch = settings.spark.conf.get("spark.local.dir") if settings is not None else None
+    return {"lakehouse.root": root, "spark.conf.spark.local.dir": scratch or tempfile.gettempdir()}
+
+
+def _disk(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
+    full = any(isinstance(one, OSError) and one.errno in (errno.ENOSPC, errno.EDQUOT) for one in _causes(error))
+    if not full and not _DISK_FULL.search(text):
+        return None
+    free = {name: _free(path) for name, path in places.items()}
+    least = min(free, key=lambda name: free[name])
+    return f"no space is left on the disk of {_named(error) or f'{places[least]} ({least})'}"
+
+
+def _free(path: str) -> float:
+    place = Path(path.removeprefix("file:"))
+    existing = next((one for one in (place, *place.parents) if one.exists()), None)
+    return float("inf") if "://" in path or existing is None else shutil.disk_usage(existing).free
+
+
+def _writing(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
+    refused = {errno.EROFS, errno.EACCES, errno.EPERM}
+    own = any(isinstance(one, OSError) and one.errno in refused for one in _causes(error))
+    found = _NO_WRITING.search(text)
+    if not own and not found:
+        return None
+    reason = "read-only" if "Read-only" in text else "no permission"
+    path = _named(error) or _path_after(text, found) or places["lakehouse.root"]
+    return f"cannot write to {path} ({reason})"
+
+
+def _file(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
+    path = _path_of(text, r"\.parquet|\.json|\.crc") if _NO_FILE.search(text) else None
+    table = _table_of(path)
+    return f"table {table} lacks its file {_below(path, places)}" if path and table else None
+
+
+def _log(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
+    if not _BROKEN_LOG.search(text):
+        return None
+    table = _table_in(text)
+    return f"the log of table {table} is damaged ({places['lakehouse.root']})" if table else None
+
+
+def _version(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
+    if not _OTHER_VERSION.search(text):
+        return None
+    table = _table_in(text)
+    named = f"table {table}" if table else f"a table in {places['lakehouse.root']}"
+    return f"{named} has other columns or features than this version of edos-lakehouse knows"
+
+
+def _cure(told: Callable[..., str | None], text: str, places: Mapping[str, str]) -> str:
+    table = _table_in(text)
+    folder = f"{places['lakehouse.root']}/{table.replace('.', '/')}" if table else places["lakehouse.root"]
+    return {
+        _disk: f"free some, and {AGAIN}",
+        _writing: f"make it writable or set lakehouse.root to another folder, and {AGAIN}",
+        _file: f"restore the file, or delete {folder}, and {AGAIN}: its stage makes the table anew",
+        _log: f"restore {folder}/_delta_log, or delete {folder}, and {AGAIN}: its stage makes the table anew",
+        _version: "use the version that wrote it (package_version in ops.stage_runs), or another lakehouse.root",
+    }[told]
+
+
+def _java_gone(error: BaseException, text: str) -> bool:
+    if _JAVA_GONE.search(text):
+        return True
+    return any(type(one).__name__ in _BRIDGE_ERRORS and _in_bridge(one) for one in _causes(error))
+
+
+def _in_bridge(error: BaseException) -> bool:
+    """Return whether an error was raised in the library that talks to Java, and not by another connection."""
+    trace = error.__traceback__
+    while trace is not None:
+        if "py4j" in trace.tb_frame.f_code.co_filename:
+            return True
+        trace = trace.tb_next
+    return type(error).__name__ == "Py4JNetworkError"
+
+
+def _named(error: BaseException) -> str | None:
+    found = (one.filename for one in _causes(error) if isinstance(one, OSError) and isinstance(one.filename, str))
+    return next(found, None)
+
+
+def _path_after(text: str, found: re.Match[str] | None) -> str | None:
+    """Return the path nearest to a match on its line."""
+    if found is None:
+        return None
+    start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+    paths = re.findall(_PATH, text[start : end if end >= 0 else len(text)])
+    return paths[0].removeprefix("file:") if paths else None
+
+
+def _path_of(text: str, endings: str) -> str | None:
+    found = re.search(rf"{_PATH[:-1]}(?:{endings}))(?![\w.])", text) or re.search(rf"(\S+(?:{endings}))\b", text)
+    return re.sub(r"^file:/+", "/", found[1]) if found else None
+
+
+def _table_of(path: str | None) -> str | None:
+    """Return the table whose folder a path is in."""
+    return next((name for name in TABLES if path and f"/{name.replace('.', '/')}/" in path), None)
+
+
+def _table_in(text: str) -> str | None:
+    """Return the table that a text names by its folder, or by its name."""
+    by_folder = (name for name in TABLES if re.search(rf"/{name.replace('.', '/')}(?!\w)", text))
+    by_name = (name for name in TABLES if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text))
+    return next(by_folder, None) or next(by_name, None)
+
+
+def _below(path: str | None, places: Mapping[str, str]) -> str:
+    root = places["lakehouse.root"].rstrip("/")
+    return (path or "").partition(f"{root}/")[2] or (path or "")
+
+
+def _own_words(error: BaseException, text: str) -> str:
+    """Return the error that matters: of a worker's Python, of Java, or the error's own."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    python, inside = None, False
+    for line in lines:
+        inside = inside or line.startswith("Traceback (most recent call last)")
+        if inside and (match := _PYTHON_ERROR.match(line)) and not line.startswith(("org.", "java.", "scala.")):
+            python, inside = f"{match[1]}: {match[2]}", False
+            break
+    if python is not None:
+        return python.removeprefix("InputError: ").rstrip(": ")
+    java = next((match for line in lines if (match := _JAVA_ERROR.match(line)) and match[2]), None)
+    if type(error).__name__.startswith("Py4J"):
+        return f"Spark failed: {java[1]}: {java[2]}" if java else "Spark failed without a message"
+    first = lines[0] if lines else type(error).__name__
+    return first if first.partition(": ")[2] else f"{first.rstrip(': ')}: no message"

@@ -1,0 +1,133 @@
+"""Faults of a run as users read them: one line with the thing, the place and the cure."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from conf.errors import InputError
+from conf.settings import Settings, load_settings
+from etl.cli import command_line, faults
+from etl.cli.faults import fault_line
+from etl.pipeline.runner import StageError
+
+ROOT = "/lake"
+MISSING = (
+    "An error occurred while calling o321.collectToPython.\n: org.apache.spark.SparkException: Job aborted due to "
+    "stage failure: Task 0 in stage 3.0 failed 1 times\nCaused by: org.apache.spark.SparkFileNotFoundException: File "
+    "file:/lake/subtitles/files/part-00000-1.c000.snappy.parquet does not exist\nIt is possible the underlying files "
+    "have been updated."
+)
+WORKER = (
+    "An exception was thrown from the Python worker. Please see the stack trace below.\n"
+    'Traceback (most recent call last):\n  File "x.py", line 3, in f\n    g()\n'
+    "ZeroDivisionError: division by zero\n\nJVM stacktrace:\norg.apache.spark.SparkException: Job aborted\n"
+)
+
+
+class Py4JJavaError(Exception):
+    """Stands for the bridge's error: its name and text are all that is looked at."""
+
+
+class Py4JNetworkError(Exception):
+    pass
+
+
+class LostError(Py4JJavaError):
+    def __str__(self) -> str:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+
+@pytest.fixture()
+def settings() -> Settings:
+    return load_settings("local", [], {"lakehouse.root": ROOT})
+
+
+def chained(error: BaseException, cause: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/x/part-1"), ("no space is left", "/tmp/x/part-1")),
+        (Py4JJavaError("calling o1.save.\n: java.io.IOException: No space left on device"), ("no space", "free some")),
+        (OSError(errno.EROFS, "Read-only file system", "/lake/edos"), ("cannot write to /lake/edos", "read-only")),
+        (Py4JJavaError("o1.save\n: java.io.IOException: Mkdirs failed to create file:/lake/ops/dropped/_delta_log"),
+         ("cannot write to /lake/ops/dropped/_delta_log", "lakehouse.root")),
+        (Py4JJavaError(MISSING),
+         ("table subtitles.files lacks its file subtitles/files/part-00000-1", "delete /lake/subtitles/files")),
+        (Py4JJavaError("o9\n: io.delta.exceptions.DeltaTableFeatureException: [DELTA_UNSUPPORTED_FEATURES_FOR_READ] "
+                       "Unable to read table file:/lake/edos/seeds because it requires reader table feature \"x\""),
+         ("table edos.seeds has other columns or features", "package_version")),
+        (ValueError("[UNRESOLVED_COLUMN] A column `sentences` of delta.`/lake/subtitles/files` cannot be resolved"),
+         ("table subtitles.files has other columns", "another lakehouse.root")),
+        (Py4JJavaError("o7\n: com.fasterxml.jackson.core.JsonParseException: Unexpected character in "
+                       "/lake/edos/seeds/_delta_log/0.json"),
+         ("the log of table edos.seeds is damaged", "delete /lake/edos/seeds")),
+        (Py4JNetworkError("Answer from Java side is empty"), ("Spark's Java process ended", "spark.driver_memory")),
+        (LostError("x"), ("Spark's Java process ended", "run again to go on")),
+        (chained(RuntimeError("x"), Py4JNetworkError("An error occurred while trying to connect to the Java server")),
+         ("Spark's Java process ended",)),
+        (Py4JJavaError("o1\n: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"),
+         ("a worker process ended", "models.batch_size")),
+        (ValueError(WORKER), ("ZeroDivisionError: division by zero",)),
+        (Py4JJavaError("o1\n: org.apache.spark.SparkException: Job aborted.\n\tat org.x"),
+         ("Spark failed: SparkException: Job aborted.",)),
+        (Py4JJavaError("nothing"), ("Spark failed without a message",)),
+        (ConnectionRefusedError(111, "Connection refused"), ("Connection refused",)),
+        (StageError("it does not add up: Permission denied"), ("StageError: it does not add up: Permission denied",)),
+        (KeyError(), ("KeyError: no message",)),
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_in_one_line(error: BaseException, words: tuple[str, ...], settings: Settings) -> None:
+    line = fault_line(error, settings, "shout")
+    assert "\n" not in line and "Py4J" not in line and "o1" not in line
+    for word in words:
+        assert word in line, line
+    assert line.count("shout") <= 2 and "  " not in line
+
+
+def test_words_of_our_own_from_a_worker_stay(settings: Settings) -> None:
+    ours = "RuntimeError: the server http://x is unreachable (No space left on device)"
+    assert fault_line(ValueError(WORKER.replace("ZeroDivisionError: division by zero", ours)), settings) == ours
+    ours = "conf.errors.InputError: model x: train it first"
+    told = fault_line(ValueError(WORKER.replace("ZeroDivisionError: division by zero", ours)), settings)
+    assert told == "model x: train it first"
+
+
+def test_the_fullest_disk_is_named(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    monkeypatch.setattr(faults, "_free", lambda path: 0.0 if path == ROOT else 1e12)
+    line = fault_line(RuntimeError("No space left on device"), settings)
+    assert line.startswith("no space is left on the disk of /lake (lakehouse.root): free some")
+
+
+def test_a_run_ends_with_status_1_and_the_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from etl.pipeline import session
+
+    def lost(*_: object) -> None:
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+    monkeypatch.setattr(session, "spark_session", lambda settings: None)
+    monkeypatch.setattr(session, "close_session", lost)
+
+    def runs(spark: object, settings: object, stages: object, again: bool, running: list[str]) -> None:
+        running.append("x")
+        lost()
+
+    monkeypatch.setattr(command_line, "_run_stages", runs)
+    assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("edos-lakehouse: Spark's Java process ended in stage x") and told.count("\n") == 1
+    assert command_line.main(["run", "--traceback", "--set", f"lakehouse.root={tmp_path}"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+    def bad(*_: object) -> None:
+        raise InputError("bad input")
+
+    monkeypatch.setattr(command_line, "_run_stages", bad)
+    assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 2
+    assert capsys.readouterr().err == "edos-lakehouse: bad input\n"

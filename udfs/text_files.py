@@ -1,0 +1,97 @@
+"""Lines of text files, each also .gz, from outside: bad bytes, broken archives and endless lines are faults."""
+
+import gzip
+import io
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final, NamedTuple, TextIO
+
+MAX_FILE: Final = 16 << 30
+"""Greatest number of unpacked characters of a file."""
+MAX_ROW: Final = 1 << 24
+"""Greatest number of characters of a row."""
+MAX_DETAIL: Final = 200
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class Row(NamedTuple):
+    """A row of a file, or a fault.
+
+    Attributes:
+        line: the number of its first line, or of its element in a JSON list, from 1; 0 for the whole file.
+        value: cells by column, a JSON document, or a line; None with a fault.
+        fault: why it cannot be read, as one word; None if it can.
+        detail: the evidence.
+    """
+
+    line: int
+    value: Any
+    fault: str | None = None
+    detail: str = ""
+
+
+class FileError(ValueError):
+    """An error that ends the reading of a file, with a one-word reason."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, detail
+
+
+def shown(text: str, most: int = MAX_DETAIL) -> str:
+    """Return a text as evidence: on one line, cut, and without characters that UTF-8 cannot encode."""
+    return _SURROGATE.sub("\ufffd", " ".join(text[: 2 * most].split())[:most])
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether a text has no lone surrogates, which undecodable bytes are read as."""
+    return _SURROGATE.search(text) is None
+
+
+def fault_of(text: str) -> str | None:
+    """Return why a line cannot be used, as one word; None if it can."""
+    if len(text) > MAX_ROW:
+        return "too_long"
+    return None if is_unicode(text) else "not_unicode"
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a .gz file. What is before a damage is given before the error."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._content = gzip.GzipFile(fileobj=stream)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._content.read1(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def opened(name: str, stream: BinaryIO, newline: str) -> TextIO:
+    """Return a file's text: unpacked, without a byte order mark, with bad bytes as lone surrogates."""
+    unpacked: Any = _Unpacked(stream) if name.lower().endswith(".gz") else stream
+    content = io.BufferedReader(unpacked)
+    return io.TextIOWrapper(content, encoding="utf-8", errors="surrogateescape", newline=newline)
+
+
+def lines_of(text: TextIO) -> Iterator[str]:
+    """Yield lines with their ends; one longer than ``MAX_ROW`` is cut to one character more."""
+    read, first = 0, True
+    while line := text.readline(MAX_ROW + 1):
+        read += len(line)
+        if len(line) > MAX_ROW and not line.endswith("\n"):
+            while (rest := text.readline(MAX_ROW)) and read <= MAX_FILE:
+                read += len(rest)
+                if rest.endswith(("\n", "\r")):
+                    break
+        if read > MAX_FILE:
+            raise FileError("too_large", f"more than {MAX_FILE >> 30} GiB unpacked")
+        if first:
+            if line.startswith(("\udcff\udcfe", "\udcfe\udcff")):
+                raise FileError("not_utf8", "the file is UTF-16: save it as UTF-8")
+            line, first = line.removeprefix("\ufeff"), False
+        yield line
