@@ -4,6 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.analysis.views import all_views
+from etl.common.spelling import detokenised_text
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.stage_run import StageRun
@@ -36,7 +37,7 @@ def describe(run: StageRun) -> None:
     for dialogue in _examples(spark.table("edos.dialogues")):
         print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")
         for turn in dialogue.turns:
-            print(f"    {turn.label:>13s} {turn.confidence:.2f}  {turn.text}")
+            print(f"    {turn.label:>13s} {turn.confidence:.2f}  {detokenised_text(turn.text)}")
         print()
     _title("Models")
     for line in _tracked_runs(run):
