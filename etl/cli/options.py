@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "show each stage's last run",
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
+    "read": "print dialogues as a person reads them, with what was decided about them",
     "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
@@ -81,6 +82,7 @@ def _commands() -> argparse.ArgumentParser:
         "status": (_common, _choice),
         "estimate": (_common, _choice, _files),
         "sql": (_common, _sql),
+        "read": (_common, _read),
         "reply": (_common, _reply),
         "chat": (_common, _chat),
         "restore-text": (_common,),
@@ -122,6 +124,11 @@ def _files(parser: argparse.ArgumentParser) -> None:
 
 def _sql(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-e", "--execute", metavar="SQL", help="run SQL statements, separated by ; and exit")
+
+
+def _read(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--film", metavar="ID", help="a movie_id: its dialogues in order; default: of all films")
+    parser.add_argument("--n", type=int, default=20, help="clean dialogues to print (default %(default)d)")
 
 
 def _reply(parser: argparse.ArgumentParser) -> None:
