@@ -70,7 +70,7 @@ _AFTER_I = (
     r"|want|know|think|saw|see|heard|ever|never|came|need|just|said)(?!\p{L})"
 )
 _SUSPECT = (
-    r"(?<!\p{L})l(?![aeiouyhl]\p{L})|\p{Lu}l\p{Lu}|\p{Ll}I|['’]I[lI]|(?<!\p{L})I(?:[eiu]\p{Ll}|[ao])"
+    r"(?<!\p{L})l(?![aeiouyhl]\p{L})|(?<!\p{L})Lt\s?['’]|\p{Lu}l\p{Lu}|\p{Ll}I|['’]I[lI]|(?<!\p{L})I(?:[eiu]\p{Ll}|[ao])"
     rf"|(?<!\p{{L}})I{_AFTER_I}"
 )
 _REPAIRS = (
@@ -82,6 +82,7 @@ _REPAIRS = (
     (r"(?<![\p{L}\p{Nd}'’.-])l(?=['’](?:m|ll|ve|d)\b)", "I"),
     # before consonants that follow no l at the start of an English word
     (r"(?<![\p{L}\p{Nd}'’])l(?=(?:[cdfgjkmnpqrstvwxz]\p{L}|[fnst](?![\p{L}\p{Nd}])))", "I"),
+    (r"(?<![\p{L}\p{Nd}'’])L(?=t\s?['’](?:s|ll|d)(?!\p{L}))", "I"),
     # within words in capitals
     (r"(?<=\p{Lu})l(?=\p{Lu})", "I"),
     # blanks that were lost around I

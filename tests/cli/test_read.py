@@ -30,7 +30,7 @@ SENTENCES = (
 
 
 @pytest.fixture(scope="module")
-def made(spark: SparkSession) -> dict[Table, DataFrame]:
+def made(spark: SparkSession) -> dict[str, DataFrame]:
     """The tables of one film, by the pipeline's rules."""
     sentences = [(i, block, block, start, end, text) for i, (text, block, start, end, _) in enumerate(SENTENCES)]
     row = dict.fromkeys(FILES.columns)
@@ -48,8 +48,9 @@ def made(spark: SparkSession) -> dict[Table, DataFrame]:
     below = "SELECT 'select_emotional' stage, 'dialogue' unit, '5-7' id, 'below_top_n' reason, 'rank 9' detail"
     weak = spark.sql("SELECT '5-0' AS dialogue_id, 1 AS turn, 'sad' AS label, 0.75F AS confidence")
     return {
-        FILES: files, TURN_SCORES: scored, DIALOGUES: raw, CLEAN_DIALOGUES: outcome.rows.persist(),
-        DROPPED: dropped.unionByName(spark.sql(below), allowMissingColumns=True).persist(), edos.WEAK_LABELS: weak,
+        FILES.name: files, TURN_SCORES.name: scored, DIALOGUES.name: raw, edos.WEAK_LABELS.name: weak,
+        CLEAN_DIALOGUES.name: outcome.rows.persist(),
+        DROPPED.name: dropped.unionByName(spark.sql(below), allowMissingColumns=True).persist(),
     }  # fmt: skip
 
 
@@ -69,9 +70,9 @@ READ = """\
     mark    I am  [31mnobody."""
 
 
-def test_a_film_is_printed_with_borders_labels_and_reasons(spark: SparkSession, made: dict[Table, DataFrame]) -> None:
+def test_a_film_is_printed_with_borders_labels_and_reasons(spark: SparkSession, made: dict[str, DataFrame]) -> None:
     def tables(table: Table) -> DataFrame:
-        return made.get(table, spark.createDataFrame([], table.schema))
+        return made.get(table.name, spark.createDataFrame([], table.schema))
 
     film = read_dialogues(tables, SETTINGS, "77", 20)
     assert "\n".join(line for dialogue in film for line in lines(dialogue)) == READ
@@ -83,9 +84,9 @@ def test_a_film_is_printed_with_borders_labels_and_reasons(spark: SparkSession, 
         read_dialogues(tables, SETTINGS, "78", 20)
 
 
-def test_without_marks_and_silences_the_model_decides(spark: SparkSession, made: dict[Table, DataFrame]) -> None:
+def test_without_marks_and_silences_the_model_decides(spark: SparkSession, made: dict[str, DataFrame]) -> None:
     def tables(table: Table) -> DataFrame:
-        return made.get(table, spark.createDataFrame([], table.schema))
+        return made.get(table.name, spark.createDataFrame([], table.schema))
 
     off = SETTINGS.model_copy(update={"explicit_marks": False, "silence_ends_turn": False})
     borders = [turn.border for dialogue in read_dialogues(tables, off, "77", 20) for turn in dialogue.turns]

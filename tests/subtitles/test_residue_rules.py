@@ -99,6 +99,7 @@ def test_quotations(spark: SparkSession) -> None:
 SCANS = {
     "l 'm here . lt 's late . ls it ?": "I 'm here . It 's late . Is it ?",
     "l'm here": "I'm here",
+    "Lt 'll do , Lt 's fine": "It 'll do , It 's fine",
     "lf so , ln that case": "If so , In that case",
     "lmagine , an ldiot": "Imagine , an Idiot",
     "sub-lnspector": "sub-Inspector",
@@ -122,6 +123,7 @@ SCANS = {
     "two lbs of llama , Ltd.": "two lbs of llama , Ltd.",
     "lying lads and lovely Lloyd": "lying lads and lovely Lloyd",
     "Level I . III": "Level I . III",
+    "Lt. Ames , Lt Ames": "Lt. Ames , Lt Ames",
     "It is . In it . If . Is . Ill": "It is . In it . If . Is . Ill",
 }
 
