@@ -1,35 +1,81 @@
 """Settings of the way from subtitle files to clean dialogues (EDOS 3.1)."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from conf.section import Section
 
+PAPER_PRESET: dict[str, Any] = {
+    "length_in": "characters",
+    "letters_among": "visible",
+    "repeated_match": "words",
+    "min_distinct_share": None,
+    "repetitive_share": 0.5,
+    "drop_quoted": False,
+    "max_turn_frequency": None,
+}
+"""Defaults of the preset ``paper`` that differ from those of ``released``, which are the fields' own."""
+
 
 class CleaningSettings(Section):
+    """The rules of EDOS 3.1 and ours. Preset ``released`` reads them as the rows do that the authors released."""
+
+    preset: Literal["released", "paper"] = Field(
+        "released",
+        description="where the paper's words and the released rows disagree: which of them sets the defaults below",
+    )
     strip_names: bool = Field(True, description="EDOS 3.1: character names leave the turn, the turn stays")
     strip_brackets: bool = Field(True, description="ours: bracketed sounds and manners leave the turn")
+    repair_scans: bool = Field(True, description="ours: I read as l and l read as I (scanned subtitles), English only")
     repeated_turns: Literal["previous", "dialogue", "off"] = Field(
         "previous", description="a turn that says again what the previous (or any earlier) turn said"
+    )
+    repeated_match: Literal["exact", "words"] = Field(
+        "exact", description="released rows: the same string; paper: words, apart from case and punctuation"
     )
     previously_on: bool = Field(True, description="EDOS 3.1: turns that start with previous(ly) on go")
     min_characters: int | None = Field(2, description="EDOS 3.1: shortest turn, in length_in; null: no limit")
     max_characters: int | None = Field(100, description="EDOS 3.1: longest turn, in length_in; null: no limit")
     length_in: Literal["characters", "tokens"] = Field(
-        "characters", description="unit of the lengths; EDOS 3.1 says characters"
+        "tokens", description="unit of the lengths; released rows: tokens; paper: characters"
     )
     min_alphabetic_share: float | None = Field(0.6, ge=0, le=1, description="EDOS 3.1")
+    letters_among: Literal["all", "visible"] = Field(
+        "all", description="what letters are a share of; released rows: all characters; paper: those but blanks"
+    )
+    min_distinct_share: float | None = Field(
+        0.6667, ge=0, le=1, description="distinct tokens among all; released rows: at least two thirds; paper: null"
+    )
     repetitive_min_tokens: int = Field(5, ge=1, description="ours: shorter turns may repeat a word")
-    repetitive_share: float | None = Field(0.5, description="ours: one word above this share is a lot")
+    repetitive_share: float | None = Field(
+        None, ge=0, le=1, description="ours: one word above this share is a lot; paper: 0.5"
+    )
     cues_end_dialogue: bool = Field(False, description="ours: a bare name or sound goes alone when false")
     drop_songs: bool = Field(True, description="ours: sung turns go")
+    drop_credits: bool = Field(True, description="ours: credits, adverts, notes of uploaders, episode titles go")
+    drop_quoted: bool = Field(True, description="turns that begin with a quotation mark go: read or sung; paper: false")
+    drop_inner_labels: bool = Field(True, description="ours: turns in which a label names a second speaker go")
+    max_turn_frequency: int | None = Field(
+        100, ge=1, description="occurrences of one text that stay (their file is named reduce_freq); paper: null"
+    )
     min_turns: int = Field(2, ge=1, description="EDOS 3.1: dialogues left with one turn go")
     excluded_genres: tuple[str, ...] = Field(("Documentary",), description="EDOS 3.1")
+    drop_silent_films: bool = Field(True, description="ours: films before 1930 whose texts stand alone go")
+    min_address_share: float | None = Field(
+        0.03, ge=0, le=1, description="ours: I, you and the like among the tokens of a film without genre; null: off"
+    )
     exact_duplicates: bool = Field(True, description="EDOS 3.1: the first copy across films stays")
     near_duplicates: bool = Field(True, description="between uploads of one film")
     near_duplicate_jaccard: float = Field(0.8, ge=0, le=1, description="ours: on word shingles")
     drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
+
+    @model_validator(mode="before")
+    @classmethod
+    def from_preset(cls, given: Any) -> Any:
+        """Lay the given settings over those of their preset."""
+        paper = isinstance(given, dict) and given.get("preset") == "paper"
+        return {**PAPER_PRESET, **given} if paper else given
 
 
 class SubtitleSettings(Section):

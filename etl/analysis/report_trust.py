@@ -9,6 +9,7 @@ from etl.analysis import pages
 from etl.analysis.findings import UNSURE, Findings, Rows
 from etl.analysis.pages import percent
 from etl.analysis.pictures import Bar, bars, histogram
+from etl.common.spelling import detokenised_text
 
 MORE_VIEWS = (
     ("edos_table_5", "The classifier on held-out turns"),
@@ -98,7 +99,7 @@ def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> str:
     bar = bars([Bar(row["confidence"], kinds.get(row["label"], "neutral"), confidence)], 8)
     return (
         f'<li><div class="label">{bar}<span><b>{escape(row["label"] or "–")}</b> {confidence}</span></div>'
-        f"<q>{escape(row['text'] or '')}</q></li>"
+        f"<q>{escape(detokenised_text(row['text'] or ''))}</q></li>"
     )
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conf.taxonomy import Taxonomy
-from etl.annotation.labelling import INTRODUCTION, PROMPT, as_read, batch_id_of, hits_of
+from etl.annotation.labelling import INTRODUCTION, PROMPT, batch_id_of, hits_of
 from etl.annotation.signing import PLATFORM, Signing
+from etl.common.spelling import detokenised_text
 
 LOCALE = "00000000000000000071"
 """Mechanical Turk's id of the qualification by country."""
@@ -35,7 +36,7 @@ def hits_csv(tasks: Sequence[Mapping[str, Any]], signing: Signing | None = None)
         row |= {"sign": signing.signature(batch_id, hit_id, PLATFORM)} if signing else {}
         for place, task in enumerate(rows, 1):
             row[f"item_{place}"] = task["item_id"]
-            row[f"dialog_{place}"] = "<br>".join(f"→ {html.escape(as_read(turn))}" for turn in task["turns"])
+            row[f"dialog_{place}"] = "<br>".join(f"→ {html.escape(detokenised_text(turn))}" for turn in task["turns"])
             row |= {f"option_{place}_{n}": label.capitalize() for n, label in enumerate(task["options"], 1)}
         writer.writerow({name: safe_cell(value) for name, value in row.items()})
     return table.getvalue()

@@ -8,6 +8,7 @@ from typing import Any
 from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch, Choice, Hit, Item, Lesson, Line, Panel, Question
+from etl.common.spelling import detokenised_text
 
 LABEL = "label"
 PROMPT = "Select the correct label for the above statement, taking into account the context of the whole dialog."
@@ -65,19 +66,8 @@ def choice(label: str) -> Choice:
     return Choice(value=label, text=label.capitalize())
 
 
-def as_read(text: str) -> str:
-    """Detokenize a turn of OPUS tokens: `Don 't go , Jim .` becomes `Don't go, Jim.`
-
-    Film lines and quiz items then look alike.
-    """
-    text = re.sub(r"\s+(['’](?:s|m|d|t|re|ve|ll)\b)", r"\1", text, flags=re.IGNORECASE)
-    text = re.sub(r"\s+([,.!?;:…%)\]}]+)(?=\s|$|[\"'’”,.!?;:…)\]}])", r"\1", text)
-    text = re.sub(r"([(\[{$£€])\s+", r"\1", text)
-    return " ".join(text.split())
-
-
 def _item(task: Mapping[str, Any]) -> Item:
-    lines = tuple(Line(text=as_read(turn)) for turn in task["turns"])
+    lines = tuple(Line(text=detokenised_text(turn)) for turn in task["turns"])
     return Item(
         id=task["item_id"], panels=(Panel(lines=lines, ask_last=True),), options=tuple(map(choice, task["options"]))
     )

@@ -72,6 +72,10 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.register import register
 
         return register(settings, options.catalog)
+    if options.command == "read":
+        from etl.cli.read_shell import open_read
+
+        return open_read(settings, options.film, options.n)
     from etl.pipeline.planner import chosen
     from jobs import all_stages
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
     "register": "write the names of tables and views into a cluster's catalog",
+    "read": "print dialogues as a person reads them, with what was decided about them",
     "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
@@ -87,6 +88,7 @@ def _commands() -> argparse.ArgumentParser:
         "status": (_choice, _json, _common),
         "estimate": (_choice, _files, _common),
         "sql": (_sql, _common),
+        "read": (_read, _common),
         "register": (_register, _common),
         "reply": (_reply, _common),
         "chat": (_chat, _common),
@@ -169,6 +171,11 @@ def _sql(parser: argparse.ArgumentParser) -> None:
 
 def _register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--catalog", choices=("glue", "hive"), default="hive", help="kind of catalog (default hive)")
+
+
+def _read(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--film", metavar="ID", help="a movie_id: its dialogues in order; default: of all films")
+    parser.add_argument("--n", type=int, default=20, help="clean dialogues to print (default %(default)d)")
 
 
 def _reply(parser: argparse.ArgumentParser) -> None:

@@ -61,7 +61,7 @@ def ranked(scored: DataFrame) -> DataFrame:
     )
 
 
-def choose_emotional(dialogues: DataFrame, weak_labels: DataFrame, top_n: int, how: str = "max") -> Outcome:
+def choose_emotional(dialogues: DataFrame, weak_labels: DataFrame, top_n: int, how: str = "mean") -> Outcome:
     """Select the top N dialogues by weak confidence (EDOS 3.1), ties by dialogue_id.
 
     Args:

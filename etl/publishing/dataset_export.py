@@ -25,7 +25,7 @@ from etl.subtitles.cleaning_rules import rules_of
 from etl.tables.edos import DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 
-TEXT_RULES = ("strip_names", "strip_brackets")
+TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans")
 """Cleaning rules that change a turn's text."""
 
 
@@ -53,6 +53,7 @@ def publish(run: StageRun) -> str:
         lambda: published_rows(
             dialogues, lakehouse.read(CLEAN_DIALOGUES), references=references,
             test_share=publishing.test_share, validation_share=publishing.validation_share,
+            spelling=publishing.spelling,
         ),
         publishing.formats, publishing.dialogues_per_file,
     )  # fmt: skip
@@ -89,10 +90,10 @@ def restore_text(settings: Settings) -> int:
             raise InputError("subtitles.files does not exist: read your OPUS copy first, run --to ingest_subtitles")
         folder = settings.publishing.folder or f"{source}-with-text"
         refuse_foreign(folders, folder)
-        kept = {name: bool(manifest.rules[name]) for name in TEXT_RULES if name in manifest.rules}
+        kept = {name: bool(manifest.rules.get(name, False)) for name in TEXT_RULES}
         rules = rules_of(CleaningSettings().model_copy(update=kept))
         referred = read_export(spark, source, manifest)
-        outcome = restored(referred, lakehouse.read(FILES), rules)
+        outcome = restored(referred, lakehouse.read(FILES), rules, settings.publishing.spelling)
         total = sum(manifest.rows.values())
         if outcome.rows.isEmpty():
             raise InputError(f"none of {total:,} dialogues is in subtitles.files: read the OPUS release that they name")

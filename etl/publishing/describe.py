@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.analysis.views import all_views
+from etl.common.spelling import detokenised_text
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.stage_run import StageRun
@@ -44,7 +45,7 @@ def describe(run: StageRun) -> None:
     for dialogue in _examples(spark.table(lakehouse.named("edos.dialogues"))):
         print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")
         for turn in dialogue.turns:
-            said = textwrap.shorten(turn.text, WIDTH - 24, placeholder=" ...")
+            said = textwrap.shorten(detokenised_text(turn.text), WIDTH - 24, placeholder=" ...")
             print(f"    {turn.label:>13s} {turn.confidence:.2f}  {said}")
         print()
     _title("Models")

@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructType
 
+from etl.common.spelling import detokenised
 from etl.common.splits import split_by_film
 from etl.subtitles.cleaning_rules import CleaningRules, spoken_text
 from etl.subtitles.turn_marks import without_dash
@@ -32,8 +33,9 @@ def text_check(text: Column) -> Column:
 
 
 def published_rows(
-    dialogues: DataFrame, clean: DataFrame, *, references: bool, test_share: float, validation_share: float
-) -> DataFrame:
+    dialogues: DataFrame, clean: DataFrame, *, references: bool, test_share: float, validation_share: float,
+    spelling: str = "tokens",
+) -> DataFrame:  # fmt: skip
     """Return one row a dialogue for publication, split by film.
 
     Args:
@@ -41,6 +43,7 @@ def published_rows(
         clean: ``subtitles.clean_dialogues``, with the same turns in the same order.
         references: whether turns have sentence numbers instead of texts.
         test_share, validation_share: of films.
+        spelling: ``plain`` for detokenised texts, ``tokens`` for texts as they are stored.
 
     Returns:
         dialogue_id, movie_id, split, and turns: array of struct(text, label, confidence), confidences with 4 decimals.
@@ -49,7 +52,7 @@ def published_rows(
     """
     split = split_by_film(dialogues, test_share=test_share, validation_share=validation_share)
     if not references:
-        return split.select("dialogue_id", "movie_id", "split", _labelled("turns", "text").alias("turns"))
+        return split.select("dialogue_id", "movie_id", "split", _spelled(_labelled("turns", "text"), spelling))
     sources = clean.select("dialogue_id", *SOURCE, "source_path", F.col("turns").alias("clean_turns"))
     turns = F.zip_with(
         "turns",
@@ -79,7 +82,14 @@ def _labelled(turns: str, *names: str) -> Column:
     )
 
 
-def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules) -> Outcome:
+def _spelled(turns: Column, spelling: str) -> Column:
+    """Return column ``turns`` with texts in the spelling."""
+    if spelling == "tokens":
+        return turns.alias("turns")
+    return F.transform(turns, lambda turn: turn.withField("text", detokenised(turn["text"]))).alias("turns")
+
+
+def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules, spelling: str = "tokens") -> Outcome:
     """Return dialogues with texts instead of references, from a copy of OPUS.
 
     A turn's text is made as in cleaning: its sentences without the dashes that mark turns are joined, and names and
@@ -88,7 +98,8 @@ def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules) -> Out
     Args:
         referred: rows of :func:`published_rows` with references.
         files: ``subtitles.files`` of the copy, read with the same ``subtitles.truecase``.
-        rules: cleaning rules of the data set; only those for names and brackets are used.
+        rules: cleaning rules of the data set; only those that change texts are used.
+        spelling: of the returned texts; see :func:`published_rows`.
 
     Returns:
         Outcome of dialogue_id, movie_id, split, turns with text, label and confidence. Dialogues whose file is missing
@@ -105,13 +116,13 @@ def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules) -> Out
     )
     known = F.col("sentences").isNotNull()
     joined = _joined_sentences(
-        found.where(known).select("dialogue_id", "movie_id", "split", "turns", spoken.alias("spoken"))
+        found.where(known).select("dialogue_id", "movie_id", "split", "language", "turns", spoken.alias("spoken"))
     )
     turns = F.zip_with(
         "turns",
         "spoken",
         lambda turn, spoken: F.struct(
-            spoken_text(spoken, rules).alias("text"),
+            spoken_text(spoken, rules, F.col("language")).alias("text"),
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
             turn["text_check"].alias("text_check"),
@@ -119,7 +130,8 @@ def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules) -> Out
     )
     texted = joined.withColumn("turns", turns)
     same = F.forall("turns", lambda turn: text_check(turn["text"]) == turn["text_check"])
-    rows = texted.where(same).select("dialogue_id", "movie_id", "split", _labelled("turns", "text").alias("turns"))
+    turns = _spelled(_labelled("turns", "text"), spelling)
+    rows = texted.where(same).select("dialogue_id", "movie_id", "split", turns)
     other = texted.where(~same).select(
         "dialogue_id", F.lit("other_text").alias("reason"), F.lit("the file there says something else").alias("detail")
     )

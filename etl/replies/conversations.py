@@ -1,9 +1,11 @@
-"""Read the conversations of the generators' three data sets, with labels if available (EDOS 5)."""
+"""Read the conversations of the generators' three data sets in one spelling, with labels if available (EDOS 5)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+
+from etl.common.spelling import detokenised, detokenised_text
 
 COLUMNS = ("Dialog_ID", "Type", "Text", "Label")
 CONVERSATIONS = """
@@ -44,11 +46,11 @@ def empathetic_conversations(
     for row in rows:
         if row["Type"].strip().lower() == "utterance":
             label = row["Label"].strip().lower()
-            turn = (" ".join(row["Text"].split()), label if label in known else None)
+            turn = (detokenised_text(row["Text"]), label if label in known else None)
             talks.setdefault(row["Dialog_ID"].strip(), []).append(turn)
     given = [(EMPATHETIC, name, f"conversation {name}", turns) for name, turns in talks.items()]
     return spark.createDataFrame(given, CONVERSATIONS)
 
 
 def _turn(text: Column, label: Column) -> Column:
-    return F.struct(text.alias("text"), label.alias("label"))
+    return F.struct(detokenised(text).alias("text"), label.alias("label"))

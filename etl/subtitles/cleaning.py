@@ -10,6 +10,8 @@ from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.texts import normalised
 from etl.subtitles import cleaning_rules as rule
 from etl.subtitles.cleaning_rules import CleaningRules, spoken_text, turn_fault
+from etl.subtitles.film_rules import judge_films
+from etl.subtitles.turn_frequency import without_surplus_turns
 from etl.tables.outcome import Outcome
 
 REMOVED = "array<struct<turn: int, reason: string, detail: string>>"
@@ -22,19 +24,25 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
         dialogues: the columns of ``subtitles.dialogues``.
 
     Returns:
-        dialogues with the kept turns (names stripped), total (turns before), and removed:
-        array<struct<turn, reason, detail>>, turns without speech are listed first.
+        dialogues with the kept turns (names stripped), places (of the kept turns among all), total (turns before),
+        and removed: array<struct<turn, reason, detail>>, turns without speech are listed first.
     """
     turns, comparable, tokens = F.col("turns"), F.col("comparable"), F.col("tokens")
     spoken = F.transform(
-        turns, lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules)).withField("place", i)
+        turns,
+        lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules, F.col("language"))).withField(
+            "place", i
+        ),
     )
     step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
     step = step.withColumn("cues", F.array().cast(REMOVED)) if rules.cues_end_dialogue else _without_cues(step)
     step = computed_once(step, plain=F.transform(turns, lambda turn: normalised(turn["spoken"])))
+    said = turns["spoken"]
+    if rules.repeated_match == "words":
+        said = F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"]))
     step = computed_once(
         step,
-        comparable=F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"])),
+        comparable=said,
         tokens=F.transform("plain", lambda plain: F.filter(F.split(plain, " "), lambda word: word != "")),
     )
     verdicts = F.transform(turns, lambda turn, i: turn_fault(turn, i, comparable, F.get(tokens, i), rules))
@@ -60,7 +68,8 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
             *(turn[name] for name in ("start_ms", "end_ms", "sentence_first", "sentence_last")),
         ),
     )
-    return computed_once(step, turns=clean, removed=F.concat("cues", removed)).drop(
+    places = F.slice(turns["place"], 1, kept)
+    return computed_once(step, turns=clean, places=places, removed=F.concat("cues", removed)).drop(
         "plain", "comparable", "tokens", "verdicts", "kept", "cues"
     )
 
@@ -99,9 +108,10 @@ def clean_dialogues(
 ) -> Outcome:
     """Clean dialogues by every rule of EDOS 3.1 and record why each turn and dialogue is removed.
 
-    The rules apply in this order: excluded genres; character names; the turn rules in the paper's order (only a name,
-    repeated, "previously on", length, letters, repetitive tokens), then songs; ``min_turns``; profanity; duplicates;
-    near-duplicates. All turns after a removed one are removed with it.
+    The rules apply in this order: films (genres, silent films, narration); character names; the turn rules in the
+    paper's order (only a name, repeated, "previously on", length, letters, repetitive tokens), then ours (songs,
+    credits, quotations, second speakers); frequent turns; ``min_turns``; profanity; duplicates; near-duplicates. All
+    turns after a removed one are removed with it.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
@@ -113,14 +123,19 @@ def clean_dialogues(
         and unit ``dialogue`` (units: its remaining turns). Turns in = turns out + units; dialogues in =
         dialogues out + rows of unit ``dialogue``.
     """
-    genre = rule.excluded_genre(F.col("genres"), rules.excluded_genres)
-    judged = persist(judge_dialogues(judge_turns(dialogues.filter(genre.isNull()), rules), rules))
+    films = judge_films(dialogues, rules)
+    turns_judged = judge_turns(films.filter(F.col("film_reason").isNull()).select(*dialogues.columns), rules)
+    if rules.max_turn_frequency is not None:
+        turns_judged = without_surplus_turns(persist(turns_judged), rules.max_turn_frequency)
+    judged = persist(judge_dialogues(turns_judged, rules))
     rows = judged.filter(F.col("reason").isNull())
     turn_id = F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))
     turns = judged.select("dialogue_id", F.inline("removed"))
-    excluded = dialogues.filter(genre.isNotNull())
+    excluded = films.filter(F.col("film_reason").isNotNull())
     dropped = turns.select(*left_out("turn", turn_id, F.col("reason"), 1, F.col("detail"))).unionByName(
-        excluded.select(*left_out("dialogue", "dialogue_id", genre, F.size("turns"), F.array_join("genres", ", ")))
+        excluded.select(
+            *left_out("dialogue", "dialogue_id", F.col("film_reason"), F.size("turns"), F.col("film_detail"))
+        )
     )
     near = NearDuplicates(jaccard=rules.near_duplicate_jaccard) if rules.near_duplicates else None
     if rules.exact_duplicates or near is not None:

@@ -38,6 +38,7 @@ def generator_stage(
     settings=("replies.rows", "replies.network.max_tokens", "edos.taxonomy"),
     inputs=(TALKS,),
     units="replies",
+    version=2,
 )
 def replies_gather(clean: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""

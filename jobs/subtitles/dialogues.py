@@ -51,9 +51,9 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     writes=CLEAN_DIALOGUES,
     settings=("subtitles.cleaning",),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=2,
-    resources=("not_names.txt", "profanity.txt"),
+    version=3,
+    resources=("not_names.txt", "profanity.txt", "address_words.txt"),
 )
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
-    """Clean the dialogues: names, repetitions, lengths, letters, documentaries, duplicates (EDOS 3.1)."""
+    """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
     return cleaning.clean_dialogues(dialogues, rules_of(run.settings.subtitles.cleaning), DataFrame.persist)

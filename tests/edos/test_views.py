@@ -50,3 +50,18 @@ def test_table_3_and_the_ledgers(views: StandIns) -> None:
         (0, 1, False),
         (1, 2, True),
     ]
+
+
+def test_turns_per_dialogue_before_and_after_the_choice(spark: SparkSession, stand_ins: StandIns) -> None:
+    turn = "named_struct('text', '{}', 'start_ms', 0, 'end_ms', 0, 'sentence_first', 0, 'sentence_last', 0)"
+    two = ", ".join(turn.format(text) for text in ("Is it over ?", "It is ."))
+    five = ", ".join([turn.format("a b c d")] * 5)
+    clean = f"SELECT * FROM VALUES ('a', array({two})), ('b', array({five})) AS rows(dialogue_id, turns)"
+    stand_ins.give("subtitles.clean_dialogues", spark.sql(clean))
+    stand_ins.give("edos.initial", spark.sql("SELECT 'a' AS dialogue_id, array('Is it over ?', 'It is .') AS turns"))
+    before, after = stand_ins.ask("edos_turns_per_dialogue")
+    assert (before["dialogues"], before["turns"]) == (2, 7)
+    assert (before["turns_per_dialogue"], before["paper_turns"]) == (3.5, 4.75)
+    assert (before["two_turns"], before["three_or_four_turns"], before["more_turns"]) == (0.5, 0, 0.5)
+    assert (after["turns_per_dialogue"], after["paper_turns"], after["tokens_per_turn"]) == (2.0, 2.83, 3.5)
+    assert (after["ratio"], after["paper_ratio"]) == (1.75, 1.68)

@@ -13,7 +13,7 @@ from etl.subtitles.turns import turns_of
 from etl.tables.edos import DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 
-RULES = CleaningRules(not_names=("note",))
+RULES = CleaningRules(preset="paper", not_names=("note",))
 SHARES = {"test_share": 0.2, "validation_share": 0.2}
 SENTENCES = (
     ("- Where is the key ?", 1, 0, 900), ("- ANNA : In the door .", 1, 900, 1_500), ("", 2, 1_500, 1_600),

@@ -52,8 +52,8 @@ def test_each_turn_but_the_first_replies_to_those_before_it(spark: SparkSession)
     outcome = reply_examples(talks, **RULES)
     found = {row.example_id: (row.context, row.reply, row.intent) for row in outcome.rows.collect()}
     assert found == {
-        "os/a/1": (["One ."], "Two .", None), "os/a/2": (["One .", "Two ."], "Three .", None),
-        "edos/b/1": (["Gone ."], "To EDOS .", "agreeing"), "empathetic/h/1": (["It rained"], "Did it ?", None),
+        "os/a/1": (["One."], "Two.", None), "os/a/2": (["One.", "Two."], "Three.", None),
+        "edos/b/1": (["Gone."], "To EDOS.", "agreeing"), "empathetic/h/1": (["It rained"], "Did it?", None),
     }  # fmt: skip
     assert outcome.rows_in == 4
     assert set(EXAMPLES.columns) <= set(outcome.rows.columns)

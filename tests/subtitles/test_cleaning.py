@@ -11,7 +11,7 @@ from etl.subtitles.cleaning_rules import CleaningRules, spoken_text
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
 
-RULES = CleaningRules(not_names=words("not_names"), profanity=words("profanity"))
+RULES = CleaningRules(preset="paper", not_names=words("not_names"), profanity=words("profanity"))
 
 
 def cleaning_values(spark: SparkSession, texts: list[str], value: Column) -> dict[str, object]:
@@ -98,6 +98,34 @@ def test_length_is_in_characters_and_the_alphabetic_share_of_what_is_not_blank(s
     assert cleaning_values(spark, ["I am ."], rule.length_of(F.col("text"), "tokens")) == {"I am .": 3}
     shares = {"abc 12": 0.6, "ab 12": 0.5, "Здравствуй !": 10 / 11, "... !": 0.0, "Äé": 1.0, " ": None}
     assert cleaning_values(spark, list(shares), rule.alphabetic_share(F.col("text"))) == pytest.approx(shares)
+    of_all = {"abc 12": 0.5, "ab 12": 0.4, "Äé": 1.0, "": None}
+    assert cleaning_values(spark, list(of_all), rule.alphabetic_share(F.col("text"), "all")) == pytest.approx(of_all)
+
+
+def test_distinct_tokens_differ_in_case_too(spark: SparkSession) -> None:
+    shares = {
+        "Gone , gone , gone .": 0.6667, "No no no": 0.6667, "no no no": 0.3333, "a b c d": 1.0, "a a a b": 0.5,
+    }  # fmt: skip
+    assert cleaning_values(spark, list(shares), rule.distinct_share(F.col("text"))) == shares
+
+
+LABELS = {
+    "I saw her . Mrs. Oliver : Sit down .": True,
+    "I saw her ! Man on radio : Sit down .": True,
+    "Are you there ? Ada : ... I am .": True,
+    "- I saw her . - Ada : Sit down .": True,
+    "Ada : Sit down .": False,  # one speaker
+    "I saw her . ADA : Sit down .": False,  # a name in capitals leaves the turn
+    "Dear Dr. Ames : Sit down .": False,
+    "I tell you . Note : The door is open .": False,
+    "Come at once . At 11 : 30 .": False,
+    "He came . Ada : the one I love .": False,  # goes on in small letters
+}
+
+
+def test_a_label_within_a_turn_names_a_second_speaker(spark: SparkSession) -> None:
+    found = rule.names_second_speaker(F.col("text"), RULES.not_names)
+    assert cleaning_values(spark, list(LABELS), found) == LABELS
 
 
 def test_repetitive_tokens(spark: SparkSession) -> None:
@@ -120,10 +148,7 @@ def test_repetitive_tokens(spark: SparkSession) -> None:
     }  # fmt: skip
 
 
-def test_songs_and_profanity(spark: SparkSession) -> None:
-    songs = {"♪ la la": True, "# la la #": True, "# La la la": True, "* La la *": True,
-             "We 're # 1 .": False, "# 1 in town": False, "La la": False}  # fmt: skip
-    assert cleaning_values(spark, list(songs), rule.is_song(F.col("text"))) == songs
+def test_profanity(spark: SparkSession) -> None:
     profane = {
         "What the fucking hell": "fucking", "SHIT !": "shit", "You son of a bitch .": "son of a bitch",
         "Scunthorpe and Dickens passed the class .": None, "An assassin in Essex": None, "Good .": None,
@@ -222,7 +247,7 @@ def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
     texts = {name: ["Who is there ?", f"It is {name} ."] for name in ("news-0", "reef-0", "play-0")}
     genres = {"news-0": ["Drama", " News "], "reef-0": ["documentary"]}
     outcome = clean_dialogues(
-        dialogues_of(spark, texts, genres), CleaningRules(excluded_genres=("Documentary", "News"))
+        dialogues_of(spark, texts, genres), CleaningRules(preset="paper", excluded_genres=("Documentary", "News"))
     )
     assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["play-0"]
     assert outcome.dropped is not None
@@ -235,14 +260,16 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
     off = CleaningRules(
         strip_names=False, strip_brackets=False, repeated_turns="off", previously_on=False, min_characters=None,
         max_characters=None, min_alphabetic_share=None, repetitive_share=None, drop_songs=False, min_turns=1,
-        excluded_genres=(), exact_duplicates=False, near_duplicates=False,
+        excluded_genres=(), exact_duplicates=False, near_duplicates=False, min_distinct_share=None,
+        drop_credits=False, drop_quoted=False, drop_inner_labels=False, repair_scans=False, max_turn_frequency=None,
+        drop_silent_films=False, min_address_share=None,
     )  # fmt: skip
     unchanged = clean_dialogues(dialogues, off, DataFrame.persist)
     assert ledger(unchanged) == {}
     rows = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in unchanged.rows.collect()}
     assert rows == DIALOGUES_IN
     strict = CleaningRules(
-        repeated_turns="dialogue", profanity=words("profanity"), drop_profane=True, max_characters=None,
+        preset="paper", repeated_turns="dialogue", profanity=words("profanity"), drop_profane=True, max_characters=None,
         length_in="tokens", near_duplicates=False, exact_duplicates=False, cues_end_dialogue=True,
     )  # fmt: skip
     dropped = ledger(clean_dialogues(dialogues, strict, DataFrame.persist))

@@ -1,0 +1,64 @@
+"""``python -m jobs read``: print dialogues as a person reads them."""
+
+from collections.abc import Iterator
+
+from conf.errors import InputError
+from conf.settings import Settings
+from etl.analysis.reading import ReadDialogue, ReadTurn, read_dialogues
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.session import close_session, spark_session
+
+LEGEND = (
+    "each turn: what separates it from the one before (start of the film, a mark, the model, a silence), its text, its "
+    "labels; x: dropped, and why"
+)
+
+
+def open_read(settings: Settings, film: str | None, number: int) -> int:
+    """Print dialogues of a film, or drawn from all films, with what was decided about them; return the exit status.
+
+    Raises:
+        InputError: ``number`` is below 1, or the film has no dialogues.
+    """
+    if number < 1:
+        raise InputError(f"--n {number}: name a number from 1 on")
+    spark = spark_session(settings, "edos-lakehouse read")
+    try:
+        lakehouse = Lakehouse(spark, settings.lakehouse)
+        dialogues = read_dialogues(lakehouse.read, settings.subtitles, film, number)
+        print(f"{LEGEND}\n")
+        for dialogue in dialogues:
+            print("\n".join(lines(dialogue)), end="\n\n")
+        clean = sum(dialogue.is_clean for dialogue in dialogues)
+        print(f"{clean} clean dialogues, and {len(dialogues) - clean} dropped between them")
+        return 0
+    finally:
+        close_session(spark, settings)
+
+
+def lines(dialogue: ReadDialogue) -> Iterator[str]:
+    """Yield the printed lines of a dialogue."""
+    stays = sum(not turn.reason for turn in dialogue.turns)
+    left = f"{stays} of {len(dialogue.turns)} turns" if dialogue.is_clean else "dropped"
+    yield f"{dialogue.dialogue_id}  film {dialogue.film}  {_clock(dialogue.start_ms)}  {left}"
+    for stage, reason, detail in dialogue.left_out:
+        yield _shown(f"  x {reason} in {stage}: {detail}")
+    yield from map(_line, dialogue.turns)
+
+
+def _line(turn: ReadTurn) -> str:
+    labels = "".join(f"  [{name}: {label}]" for name, label in turn.labels.items())
+    reason = f"  ({turn.reason})" if turn.reason else ""
+    return _shown(f"  {'x' if turn.reason else ' '} {turn.border:8s}{turn.text}{labels}{reason}")
+
+
+def _shown(text: str) -> str:
+    """Return a text without characters that a terminal obeys."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _clock(ms: int | None) -> str:
+    if ms is None:
+        return "-:--:--"
+    seconds = ms // 1000
+    return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

@@ -1,0 +1,98 @@
+"""``read``: what a person sees of the dialogues, the sources of turn borders, reasons and labels."""
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.errors import InputError
+from conf.settings import Settings
+from conf.subtitle_settings import CleaningSettings
+from etl.analysis.reading import read_dialogues
+from etl.cli.command_line import main
+from etl.cli.read_shell import lines
+from etl.subtitles.cleaning import clean_dialogues
+from etl.subtitles.cleaning_rules import rules_of
+from etl.subtitles.dialogues import dialogues_between_silences
+from etl.subtitles.turns import turns_of
+from etl.tables import edos
+from etl.tables.model import Table
+from etl.tables.ops import DROPPED
+from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES, FILES, TURN_SCORES
+
+SETTINGS = Settings().subtitles
+# text, block, start, end, the model's score that a turn starts here
+SENTENCES = (
+    ("Where is the boat ?", 1, 0, 900, 0.0), ("Don 't tell me .", 2, 1_000, 1_900, -0.5),
+    ("- It sank last night .", 3, 2_000, 2_900, -0.5), ("I know that .", 4, 3_000, 3_900, 0.7),
+    ("Subtitles : Ana Roca", 5, 4_000, 4_900, 0.7), ("Never mind that .", 6, 5_000, 5_900, 0.7),
+    ("Alone .", 7, 15_000, 15_900, -0.5),
+    ("Who are you ?", 8, 25_000, 25_900, 0.1), ("- I am \x1b[31mnobody .", 9, 26_000, 26_900, 0.1),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(spark: SparkSession) -> dict[str, DataFrame]:
+    """The tables of one film, by the pipeline's rules."""
+    sentences = [(i, block, block, start, end, text) for i, (text, block, start, end, _) in enumerate(SENTENCES)]
+    row = dict.fromkeys(FILES.columns)
+    row |= {"source_path": "a.xml", "release": "v2018", "language": "en", "movie_id": "77", "subtitle_id": "5",
+            "year": 1999, "genres": ["Drama"], "sentence_count": len(sentences), "sentences": sentences}  # fmt: skip
+    files = spark.createDataFrame([tuple(row[name] for name in FILES.columns)], FILES.schema)
+    scores = [score for *_, score in SENTENCES[1:]]
+    scored = spark.createDataFrame([("a.xml", "5", "m", scores)], TURN_SCORES.schema)
+    turns = turns_of(files.join(scored.select("source_path", "scores"), "source_path"),
+                     explicit_marks=True, silence_ends_turn_ms=5_000)  # fmt: skip
+    raw = dialogues_between_silences(turns, 5.0).rows.persist()
+    outcome = clean_dialogues(raw, rules_of(CleaningSettings(min_alphabetic_share=0.5)), DataFrame.persist)
+    assert outcome.dropped is not None
+    dropped = outcome.dropped.selectExpr("'clean_dialogues' AS stage", "*")
+    below = "SELECT 'select_emotional' stage, 'dialogue' unit, '5-7' id, 'below_top_n' reason, 'rank 9' detail"
+    weak = spark.sql("SELECT '5-0' AS dialogue_id, 1 AS turn, 'sad' AS label, 0.75F AS confidence")
+    return {
+        FILES.name: files, TURN_SCORES.name: scored, DIALOGUES.name: raw, edos.WEAK_LABELS.name: weak,
+        CLEAN_DIALOGUES.name: outcome.rows.persist(),
+        DROPPED.name: dropped.unionByName(spark.sql(below), allowMissingColumns=True).persist(),
+    }  # fmt: skip
+
+
+READ = """\
+5-0  film 77  0:00:00  3 of 5 turns
+    start   Where is the boat? Don't tell me.
+    mark    It sank last night.  [weak: sad 0.75]
+    model   I know that.
+  x model   Subtitles: Ana Roca  (credit)
+  x model   Never mind that.  (after_removed_turn)
+5-6  film 77  0:00:15  dropped
+  x one_turn_left in clean_dialogues: 1 of 1 turns left
+    silence Alone.
+5-7  film 77  0:00:25  2 of 2 turns
+  x below_top_n in select_emotional: rank 9
+    silence Who are you?
+    mark    I am  [31mnobody."""
+
+
+def test_a_film_is_printed_with_borders_labels_and_reasons(spark: SparkSession, made: dict[str, DataFrame]) -> None:
+    def tables(table: Table) -> DataFrame:
+        return made.get(table.name, spark.createDataFrame([], table.schema))
+
+    film = read_dialogues(tables, SETTINGS, "77", 20)
+    assert "\n".join(line for dialogue in film for line in lines(dialogue)) == READ
+    first = read_dialogues(tables, SETTINGS, "77", 1)
+    assert [dialogue.dialogue_id for dialogue in first] == ["5-0"]
+    drawn = read_dialogues(tables, SETTINGS, None, 20)
+    assert sorted(dialogue.dialogue_id for dialogue in drawn) == ["5-0", "5-7"]
+    with pytest.raises(InputError, match="no dialogues of film 78"):
+        read_dialogues(tables, SETTINGS, "78", 20)
+
+
+def test_without_marks_and_silences_the_model_decides(spark: SparkSession, made: dict[str, DataFrame]) -> None:
+    def tables(table: Table) -> DataFrame:
+        return made.get(table.name, spark.createDataFrame([], table.schema))
+
+    off = SETTINGS.model_copy(update={"explicit_marks": False, "silence_ends_turn": False})
+    borders = [turn.border for dialogue in read_dialogues(tables, off, "77", 20) for turn in dialogue.turns]
+    assert borders == ["start", "", "model", "model", "model", "", "model", "model"]
+
+
+def test_a_bad_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", "--film", "77", "--n", "0"]) == 2
+    assert "--n 0" in capsys.readouterr().err

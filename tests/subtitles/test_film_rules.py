@@ -1,0 +1,99 @@
+"""Rules on whole films, the cap on frequent turns, and what both leave in the ledger."""
+
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.wordlists import words
+from etl.subtitles.cleaning import clean_dialogues, count_turns
+from etl.subtitles.cleaning_rules import CleaningRules
+from etl.tables.outcome import Outcome
+from etl.tables.subtitles import DIALOGUES
+
+RULES = CleaningRules(address_words=words("address_words"), near_duplicates=False)
+
+
+def film(
+    name: str, genres: list[str], year: int, texts: list[list[str]], language: str = "en"
+) -> list[tuple[object, ...]]:
+    """Return rows of ``subtitles.dialogues`` of a film, one for each list of texts."""
+    return [
+        (f"{name}-{number}", f"xml/{name}.xml", name, name, "v2018", language, year, genres,
+         [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)])
+        for number, turns in enumerate(texts)
+    ]  # fmt: skip
+
+
+def reasons(outcome: Outcome) -> dict[str, tuple[str, str, int]]:
+    assert outcome.dropped is not None
+    rows = outcome.dropped.collect()
+    found = {row["id"]: (row["reason"], row["detail"], row["units"]) for row in rows}
+    assert len(found) == len(rows), "a ledger key is there twice"
+    return found
+
+
+def narrated(start: str) -> list[list[str]]:
+    return [
+        [f"The {start} number {n} is home to many fish .", f"Some of them glow in the {start} {n} ."] for n in range(12)
+    ]
+
+
+def spoken(start: str) -> list[list[str]]:
+    return [[f"Do you see my {start} number {n} ?", f"I see your {start} {n} ."] for n in range(12)]
+
+
+def test_silent_films_and_narration_without_genre_go(spark: SparkSession) -> None:
+    cards = [[f"The harbour in winter {n} ."] for n in range(9)] + [["Where is he ?", "He is gone ."]]
+    sung = [[f"You hold my hand , my love number {n} .", f"I hold your hand , my dear {n} ."] for n in range(12)]
+    films = [
+        *film("cards", ["Drama"], 1925, cards), *film("sound", ["Drama"], 1925, spoken("boat")),
+        *film("reef", [], 2001, narrated("reef")), *film("talk", [], 2001, spoken("coat")),
+        *film("song", [], 2001, sung), *film("known", ["Drama"], 2001, narrated("bay")),
+        *film("riff", [], 2001, narrated("riff"), language="de"), *film("brief", [], 2001, narrated("cove")[:3]),
+    ]  # fmt: skip
+    dialogues = spark.createDataFrame(films, DIALOGUES.schema)
+    outcome = clean_dialogues(dialogues, RULES, DataFrame.persist)
+    assert {row["movie_id"] for row in outcome.rows.collect()} == {"sound", "talk", "known", "riff", "brief"}
+    gone = reasons(outcome)
+    assert gone["cards-9"] == ("silent_film", "1925: 1.10 turns a dialogue", 2)
+    assert gone["reef-0"] == ("narration", "0.0000 words of address, 0 questions", 2)
+    assert gone["song-3"][0] == "narration" and gone["song-3"][1].endswith("0 questions")
+    assert sum(reason == "narration" for reason, _, _ in gone.values()) == 24
+    assert count_turns(dialogues) == count_turns(outcome.rows) + sum(units for _, _, units in gone.values())
+    off = CleaningRules(
+        address_words=words("address_words"), near_duplicates=False, drop_silent_films=False, min_address_share=None
+    )
+    kept = {row["movie_id"] for row in clean_dialogues(dialogues, off, DataFrame.persist).rows.collect()}
+    assert kept == {"cards", "sound", "reef", "talk", "song", "known", "riff", "brief"}
+
+
+def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> None:
+    texts = [
+        [f"Where is number {n} ?", "Never .", f"Not even number {n} ?", "Never .", f"Well then , number {n} ."]
+        for n in range(8)
+    ]
+    dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts), DIALOGUES.schema)
+    rules = CleaningRules(near_duplicates=False, max_turn_frequency=5)
+    outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
+    kept = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in outcome.rows.collect()}
+    gone = reasons(outcome)
+    assert sum(turns.count("Never .") for turns in kept.values()) == 5
+    assert all(turns == texts[int(name.split("-")[1])][: len(turns)] for name, turns in kept.items())
+    first = [name for name, (reason, _, _) in gone.items() if reason == "frequent_turn"]
+    assert len(first) == 6 and all(gone[name][1] == "16 times: Never ." for name in first)
+    after = [detail for reason, detail, _ in gone.values() if reason == "after_removed_turn"]
+    assert set(after) == {"turn 1 went: frequent_turn", "turn 3 went: frequent_turn"}
+    assert count_turns(dialogues) == count_turns(outcome.rows) + sum(units for _, _, units in gone.values())
+    again = clean_dialogues(dialogues.repartition(5), rules, DataFrame.persist).rows
+    assert {row["dialogue_id"]: len(row["turns"]) for row in again.collect()} == {n: len(t) for n, t in kept.items()}
+
+
+def test_the_ledger_keeps_the_raw_places_of_turns(spark: SparkSession) -> None:
+    texts = [["Where is it ?", "[ DOOR SLAMS ]", "Never .", "Sit down .", "Subtitles : Ana Roca", "Goodness ."]]
+    other = [[f"Is it number {n} ?", "Never ."] for n in range(3)]
+    dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts + other), DIALOGUES.schema)
+    rules = CleaningRules(near_duplicates=False, max_turn_frequency=1)
+    outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
+    gone = {name: entry for name, entry in reasons(outcome).items() if name.startswith("boat-0/")}
+    assert gone["boat-0/1"][0] == "nothing_said"
+    assert gone["boat-0/4"] == ("credit", "Subtitles : Ana Roca", 1)
+    assert gone["boat-0/5"] == ("after_removed_turn", "turn 4 went: credit", 1)
+    assert count_turns(dialogues) == count_turns(outcome.rows) + sum(u for _, _, u in reasons(outcome).values())
