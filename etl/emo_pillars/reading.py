@@ -14,6 +14,9 @@ from etl.emo_pillars.prose import parse_cleaned, parse_prose, parse_rewrite
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
 from etl.tables.outcome import Outcome
 
+MOST_CHARACTERS = 20_000
+"""Most characters of an answer that are parsed; the longest step asks for 500 tokens."""
+
 _ACTOR = "name: string, description: string, actor: string"
 _UTTERANCE = "raw_label: string, utterance: string, reasoning: string, label: string, was_mapped: boolean"
 _LABEL = "raw_label: string, level: double, reasoning: string, label: string, was_mapped: boolean"
@@ -72,8 +75,10 @@ def read_clean_contexts(answers: DataFrame) -> Outcome:
 
 def read_rewrites(answers: DataFrame) -> Outcome:
     """Return ``emo_pillars.rewrites`` (Emo Pillars 3.5)."""
-    words = template("rewrites")
-    read, dropped = _read(answers, "rewrite", "utterance_id", _PROSE, lambda text, cut: parse_rewrite(text, words, cut))
+    words, names = template("rewrites"), known_names()
+    read, dropped = _read(
+        answers, "rewrite", "utterance_id", _PROSE, lambda text, cut: parse_rewrite(text, words, cut, names)
+    )
     return Outcome(_items(read).select("utterance_id", F.col("item.text").alias("rewritten"), "item.cut"), dropped)
 
 
@@ -103,7 +108,7 @@ def _read(
     """Return the parsed answers, and ledger rows of units without items and of rejected parts."""
     schema = f"struct<items: array<struct<{item}>>, rejected: array<struct<reason: string, text: string>>>"
     # Spark calls a nondeterministic function once, not once per column that reads its result.
-    parser = F.udf(lambda text, cut: parse(text or "", bool(cut)), schema).asNondeterministic()
+    parser = F.udf(lambda text, cut: parse(*shortened(text or "", bool(cut))), schema).asNondeterministic()
     read = answers.withColumn("parsed", parser("answer", "cut_off")).persist()
     failed, nothing = F.col("error").isNotNull(), F.size("parsed.items") == 0
     reason = F.when(failed, "model_failed").otherwise("nothing_read")
@@ -112,6 +117,11 @@ def _read(
     line_id = F.concat(key, F.lit("#"), (F.col("place") + 1).cast("string"))
     lines = parts.select(*left_out("line", line_id, F.col("part.reason"), 0, F.col("part.text")))
     return read.where(~failed), whole.unionByName(lines)
+
+
+def shortened(text: str, cut_off: bool) -> tuple[str, bool]:
+    """Return the part of an answer that is parsed, and whether it is cut off."""
+    return text[:MOST_CHARACTERS], cut_off or len(text) > MOST_CHARACTERS
 
 
 def _items(read: DataFrame) -> DataFrame:

@@ -147,7 +147,7 @@ def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run
     return steps.rewrites_requests(clean_contexts, examples, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts")
+@answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", GOEMOTIONS, GOEMOTIONS_MAPPING)
 def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
     return reading.read_rewrites(answers)
