@@ -12,6 +12,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, manual_stage, stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome
+from udfs.llm_requests import UNAVAILABLE
 
 if TYPE_CHECKING:
     from udfs.generate import Source
@@ -49,7 +50,8 @@ def prompt_stage(
         return manual_stage(
             reads=reads, writes=writes, models=(model,), units="prompts", options=("llm",), **declared,
             incremental=Incremental(
-                "request_id", cost_per_minute=per_minute, prepare=pending, cache=True, content_keyed=True
+                "request_id", cost_per_minute=per_minute, prepare=pending, cache=True, content_keyed=True,
+                unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
             ),
         )(answers)  # fmt: skip
 
