@@ -187,8 +187,10 @@ INTRA_DATASET = Table(
     learner string COMMENT 'the key under models', tested_on string, class string COMMENT 'macro, micro, or a label',
     precision double, recall double, f1 double, support bigint, predicted bigint, passages bigint,
     against string COMMENT 'the context-less model of the same utterances; beside macro',
-    gain double COMMENT 'over it, of the passages\\' mean F1',
-    t_test double COMMENT 'p', mann_whitney double COMMENT 'p'
+    pairs bigint COMMENT 'passages that both answered', gain double COMMENT 'over it, of the passages\\' mean F1',
+    t_test double COMMENT 'p; Welch, of independent samples', mann_whitney double COMMENT 'p; of independent samples',
+    paired_t_test double COMMENT 'p; of the same passages',
+    wilcoxon double COMMENT 'p; signed ranks, of the same passages'
     """,
     ("learner", "tested_on", "class"),
 )

@@ -154,7 +154,10 @@ def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
 
 
 @manual_stage(
-    reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES), writes=tables.CONTEXTUAL_EXAMPLES, units="examples"
+    reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES),
+    writes=tables.CONTEXTUAL_EXAMPLES,
+    units="examples",
+    version=2,
 )
 def emo_pillars_contextual_examples(
     rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame, run: StageRun

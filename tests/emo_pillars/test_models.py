@@ -99,7 +99,7 @@ def learned(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
 def tables() -> list[tuple[Table, list[tuple]]]:
     many = [(number, label, text) for number in range(12) for label, text in SAID.items()]
     labels = {label: [{"label": label, "level": 0.9}, {"label": "neutral", "level": 0.3}] for label in SAID}
-    ids = [(f"p-{n}-{label}", "p", "a", "Ada") for n, label, _ in many]
+    ids = [(f"p-{n}-{label}", f"p{n % 4}", "a", "Ada") for n, label, _ in many]
     comments = [(f"c{n}{label}", f"{text} {n}", [label], "train", SPLITS[n % 4]) for n, label, text in many]
     reports = [(f"r{n}{label}", f"{text} {n}", label, label, n % 2) for n, label, text in many]
     named = {"joy": "happy", "sadness": "sad", "fear": "others"}
@@ -162,10 +162,27 @@ def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: PipelineCont
         wanted = {name for name, p in zip(goemotions_labels(), row.probabilities, strict=True) if p >= row.threshold}
         assert set(row.given) == wanted
         assert row.f1 == pytest.approx(2 * len(wanted & set(row.labels)) / (len(wanted) + len(row.labels)))
+    pairs = {row.learner: row for row in answers.where("tested_on = 'contextual original'").groupBy("passage_id")
+             .pivot("learner").agg({"f1": "max"}).selectExpr("'all' AS learner", f"sum({FULL} - {LESS}) AS gain")
+             .collect()}  # fmt: skip
+    assert macro.pairs == 9 and pairs["all"].gain / 9 == pytest.approx(macro.gain, abs=1e-4)
+    assert 0 <= macro.paired_t_test <= 1 and 0 <= macro.wilcoxon <= 1
     own = {row.learner: row.f1 for row in answers.where("tested_on = 'contextual original'").groupBy("learner")
            .avg("f1").withColumnRenamed("avg(f1)", "f1").collect()}  # fmt: skip
     assert macro.against == LESS and macro.gain == pytest.approx(own[FULL] - own[LESS], abs=1e-4)
     assert rows[LESS, "original", "macro"].against is None
+
+
+def test_plots_in_two_splits_are_refused(learned: PipelineContext, tmp_path: Path) -> None:
+    place = again(learned, lakehouse__root=str(tmp_path / "lakehouse"))
+    for table in (EXAMPLES, CONTEXTUAL_EXAMPLES):
+        place.lakehouse.replace(table, learned.lakehouse.read(table), {})
+    leaking = learned.lakehouse.read(CONTEXTUAL_EXAMPLES).selectExpr(
+        "* EXCEPT (split)", "if(plot_id = 'p3', 'train', split) AS split"
+    )
+    place.lakehouse.replace(CONTEXTUAL_EXAMPLES, leaking, {})
+    with pytest.raises(InputError, match=r"1 plots are in several splits .* \(p3: test, train\)"):
+        run(place, emo_pillars_answer_tests)
 
 
 def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineContext) -> None:
