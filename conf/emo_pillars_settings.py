@@ -1,5 +1,7 @@
 """Settings of Emo Pillars, which turns stories into labelled utterances (Emo Pillars 3, 4 and B)."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from conf.evaluation_settings import LabelFormSettings
@@ -23,6 +25,27 @@ class StepSettings(Section):
     rewrites: DecodingSettings = _step(300)
     topic_names: DecodingSettings = _step(40)
     topic_categories: DecodingSettings = _step(500)
+
+
+Fault = Literal[
+    "list_of_labels", "names_emotion", "repeats_itself", "same_across_emotions", "too_few_words", "too_many_words",
+    "other_person", "same_as_original", "few_labels", "equal_levels",
+]  # fmt: skip
+
+
+class QualitySettings(Section):
+    """Faults of answers that parse well, all ours. Each is a word in the column ``faults``."""
+
+    reject: tuple[Fault, ...] = Field(
+        ("list_of_labels", "repeats_itself"), description="faults that drop an item, with their name as the reason"
+    )
+    least_words: int = Field(2, ge=1, description="of an utterance, original or rewritten")
+    longest_rewrite: float = Field(2.0, gt=0, description="words of a rewritten utterance to one of the original")
+    most_repeats: int = Field(3, ge=2, description="occurrences of a sentence of four words that are a fault")
+    sameness: float = Field(
+        0.8, gt=0, le=1, description="Jaccard of the words of two utterances of different emotions in one answer"
+    )
+    least_labels: int = Field(2, ge=1, description="labels with levels of an utterance")
 
 
 class TransferSettings(Section):
@@ -80,6 +103,7 @@ class EmoPillarsSettings(Section):
     near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
     steps: StepSettings = StepSettings()
+    quality: QualitySettings = QualitySettings()
     goemotions: str | None = Field(None, description="folder with train.tsv and dev.tsv (.gz too), test.tsv if there")
     isear: str | None = Field(None, description="isear.csv (.gz too), cells apart by |, or its folder")
     emocontext: str | None = Field(None, description="folder with train.txt (.gz too), dev.txt if there")

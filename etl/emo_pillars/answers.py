@@ -1,7 +1,6 @@
 """Helpers of all answer parsers: lines, quotes, refusals, repetitions (Emo Pillars 3: simple expressions)."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,7 +11,6 @@ from etl.emo_pillars.refusals import refuses
 
 ECHO_WORDS = 8
 """Number of consecutive words of a prompt that count as a repetition of it."""
-MOST_REPEATS = 3
 
 _LIST_MARK = re.compile(r"\s*(?:\(?(\d{1,3})[.):\]]+(?!\d)|[-*•–—+](?=\s))\s*")
 _MARKDOWN = re.compile(
@@ -22,7 +20,7 @@ _BLANKS = re.compile(r"[ \t]{3,}")
 _BLOCK = re.compile(r"^\s*(?:#{1,6}\s+|```.*$)", re.MULTILINE)
 _RULE = re.compile(r"\s*\|?[\s:|-]*--[\s:|-]*\|[\s:|-]*")
 _ROW = re.compile(r"\s*\|.*\|\s*")
-_SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
+SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
 
 
 class Rejected(NamedTuple):
@@ -134,15 +132,9 @@ def problem_of(text: str, template: str, quoted: bool = False) -> str | None:
     return "repeats_prompt" if echoes(text, template) else None
 
 
-def repeats_itself(text: str) -> bool:
-    """Return true if a sentence of four words or more occurs three times, as small models may loop (ours)."""
-    sentences = (tuple(words_of(sentence)) for sentence in _SENTENCE_END.split(text))
-    return any(times >= MOST_REPEATS for words, times in Counter(sentences).items() if len(words) >= 4)
-
-
 def up_to_last_sentence(text: str) -> str | None:
     """Return a cut-off text up to its last complete sentence; None if there is none."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    ends = [found.end() for found in SENTENCE_END.finditer(text)]
     return text[: ends[-1]] if ends else None
 
 

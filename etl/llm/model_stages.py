@@ -58,7 +58,10 @@ def prompt_stage(
     return declare
 
 
-def answer_stage(asking: Stage, writes: Table, units: RowAccounting | str, *resources: str) -> Declare:
+def answer_stage(
+    asking: Stage, writes: Table, units: RowAccounting | str, *resources: str, settings: tuple[str, ...] = (),
+    version: int = 1,
+) -> Declare:  # fmt: skip
     """Declare the stage that parses the answers of a ``prompt_stage``. Its function takes ``with_answers`` rows.
 
     It builds the same requests from the same inputs, settings and templates, and joins them with the answers.
@@ -68,6 +71,8 @@ def answer_stage(asking: Stage, writes: Table, units: RowAccounting | str, *reso
         writes: output table.
         units: units of the row accounting.
         resources: files of ``conf`` that only the parser uses.
+        settings: settings that only the parser uses.
+        version: increased when the parser gives other rows.
     """
     requests: Callable[..., DataFrame] = unwrap(asking.function)
     (model,), raw_answers = (one.name for one in asking.models), asking.writes
@@ -80,8 +85,8 @@ def answer_stage(asking: Stage, writes: Table, units: RowAccounting | str, *reso
             return read(with_answers(requests(*frames, run), answers, run.models[model].identity), run)
 
         return manual_stage(
-            reads=(*asking.reads, raw_answers), writes=writes, models=(model,), settings=asking.settings, units=units,
-            resources=(*asking.resources, *resources),
+            reads=(*asking.reads, raw_answers), writes=writes, models=(model,), settings=(*asking.settings, *settings),
+            units=units, resources=(*asking.resources, *resources), version=version,
         )(rows)  # fmt: skip
 
     return declare

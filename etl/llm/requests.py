@@ -70,12 +70,15 @@ def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFr
         and error if there is no answer.
     """
     answers = generations.where(F.col("model") == model).select("request_id", "text", "finish_reason", "error")
-    # Answers stored by earlier releases may repeat the start.
-    repeated = (F.col("answer_start") != "") & F.startswith(F.lower(F.ltrim("text")), F.lower("answer_start"))
-    whole = F.when(repeated, F.col("text")).otherwise(F.concat("answer_start", "text"))
     return asked.join(answers, "request_id", "left").select(
         *asked.columns,
-        F.when(F.col("text").isNotNull(), whole).alias("answer"),
+        whole_answer().alias("answer"),
         (F.coalesce("finish_reason", F.lit("")) == "length").alias("cut_off"),
         F.when(F.col("text").isNull(), F.coalesce("error", F.lit("never asked"))).alias("error"),
     )
+
+
+def whole_answer() -> Column:
+    """Return the answer with its predefined start, which stored texts may repeat; null without a text."""
+    repeated = (F.col("answer_start") != "") & F.startswith(F.lower(F.ltrim("text")), F.lower("answer_start"))
+    return F.when(repeated, F.col("text")).otherwise(F.concat("answer_start", "text"))

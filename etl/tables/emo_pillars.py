@@ -2,6 +2,7 @@
 
 from etl.tables.model import Table
 
+_FAULTS = "faults array<string> COMMENT 'of its quality, see emo_pillars.quality'"
 _LABELS = "labels array<struct<label: string, level: double>> COMMENT 'the strongest first'"
 
 PLOTS = Table(
@@ -29,10 +30,10 @@ ACTORS = Table(
 UTTERANCES = Table(
     "emo_pillars.utterances",
     "One thing that a character could say, with the emotion it was made for (Emo Pillars 3.2).",
-    """
+    f"""
     utterance_id string COMMENT 'actor_id and place', plot_id string, actor_id string, actor string, place int,
     utterance string, raw_label string COMMENT 'as the model named it', label string, was_mapped boolean,
-    reasoning string
+    reasoning string, {_FAULTS}
     """,
     ("utterance_id",),
 )
@@ -47,10 +48,10 @@ DISTINCT_UTTERANCES = Table(
 SOFT_LABELS = Table(
     "emo_pillars.soft_labels",
     "One label of an utterance with its level (Emo Pillars 3.3).",
-    """
+    f"""
     utterance_id string, place int COMMENT 'among the readable ones, from 1',
     raw_label string COMMENT 'as the model named it', level double COMMENT 'from 0 to 1', label string,
-    was_mapped boolean, reasoning string
+    was_mapped boolean, reasoning string, {_FAULTS}
     """,
     ("utterance_id", "place"),
     {"level_is_a_share": "level BETWEEN 0 AND 1"},
@@ -71,16 +72,16 @@ EXAMPLES = Table(
 CONTEXTS = Table(
     "emo_pillars.contexts",
     "What led a character to an utterance (Emo Pillars 3.4).",
-    "utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence'",
+    f"utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence', {_FAULTS}",
     ("utterance_id",),
 )
 
 CLEAN_CONTEXTS = Table(
     "emo_pillars.clean_contexts",
     "A context without a word on the character's emotions (Emo Pillars 3.4).",
-    """
+    f"""
     utterance_id string, context string, cut boolean,
-    unchanged boolean COMMENT 'the model left the context as it was'
+    unchanged boolean COMMENT 'the model left the context as it was', {_FAULTS}
     """,
     ("utterance_id",),
 )
@@ -88,8 +89,20 @@ CLEAN_CONTEXTS = Table(
 REWRITES = Table(
     "emo_pillars.rewrites",
     "An utterance in words that need its context (Emo Pillars 3.5).",
-    "utterance_id string, rewritten string, cut boolean",
+    f"utterance_id string, rewritten string, cut boolean, {_FAULTS}",
     ("utterance_id",),
+)
+
+ANSWER_QUALITY = Table(
+    "emo_pillars.answer_quality",
+    "What one raw answer of any model gives: items that can be read, and usable ones, which have no fault.",
+    """
+    step string, model string, prompt string COMMENT 'hash of the step\'s template; other: of another template',
+    request_id string, items int COMMENT 'that can be read; null without an answer',
+    usable int COMMENT 'of them, without a fault', faults array<string> COMMENT 'of all items, repetitions included',
+    rejected array<string> COMMENT 'reasons of the parts that cannot be read'
+    """,
+    ("step", "model", "request_id"),
 )
 
 CONTEXTUAL_EXAMPLES = Table(

@@ -52,6 +52,23 @@ def test_scale(views: StandIns) -> None:
     assert [found[f"share of {name} labels"][0] for name in polarities] == [0.5, 0.5, 0, 0]
 
 
+def test_yield_and_usable_share_by_step_model_and_prompt(spark: SparkSession, views: StandIns) -> None:
+    answers = """SELECT * FROM VALUES
+        ('rewrites', 'small', 'aa', '1', 1, 0, array('list_of_labels', 'names_emotion')),
+        ('rewrites', 'small', 'aa', '2', 1, 0, array('list_of_labels')), ('rewrites', 'small', 'aa', '3', 0, 0, array()),
+        ('rewrites', 'small', 'aa', '4', NULL, NULL, array()), ('rewrites', 'small', 'bb', '5', 1, 1, array()),
+        ('rewrites', 'large', 'aa', '1', 2, 1, array('other_person'))
+        AS t(step, model, prompt, request_id, items, usable, faults)"""
+    views.give("emo_pillars.answer_quality", spark.sql(answers))
+    found = {(row.model, row.prompt): row for row in views.ask("emo_pillars_quality")}
+    small = found["small", "aa"]
+    assert (small.prompts, small.answered, small.read, small.share_read) == (4, 3, 2, 0.5)
+    assert (small["items"], small.usable, small.usable_share, small.share_with_usable) == (2, 0, 0.0, 0.0)
+    assert small.faults == "list_of_labels 2, names_emotion 1"
+    assert found["small", "bb"].usable_share == 1.0 and found["small", "bb"].faults is None
+    assert (found["large", "aa"].items_a_prompt, found["large", "aa"].usable_share) == (2.0, 0.5)
+
+
 def test_yield_grows_by_two_hundred_plots(views: StandIns) -> None:
     found = views.ask("emo_pillars_yield")
     assert [row.plots for row in found] == [200, 400, 450]

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.emo_pillars_settings import EmoPillarsSettings
+from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import LakehouseSettings
@@ -81,7 +81,11 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(spark: SparkSessio
     with RecordedServer(as_the_dialect_answers).running() as server:
         source = source_of("", "openai:recorded", LlmSettings(server=ServerSettings(url=server.url, dialect=dialect)))
         said = generate_answers(distinct_requests(asked), source, 1).persist()
-        labels = read_soft_labels(with_answers(asked, said, "openai:recorded"), 5).rows.orderBy("place").collect()
+        labels = (
+            read_soft_labels(with_answers(asked, said, "openai:recorded"), 5, QualitySettings())
+            .rows.orderBy("place")
+            .collect()
+        )
         assert len(server.asked) == 1
     assert [(row.raw_label, row.level) for row in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
     said.unpersist()
