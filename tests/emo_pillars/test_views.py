@@ -55,7 +55,8 @@ def test_scale(views: StandIns) -> None:
 def test_yield_and_usable_share_by_step_model_and_prompt(spark: SparkSession, views: StandIns) -> None:
     answers = """SELECT * FROM VALUES
         ('rewrites', 'small', 'aa', '1', 1, 0, array('list_of_labels', 'names_emotion')),
-        ('rewrites', 'small', 'aa', '2', 1, 0, array('list_of_labels')), ('rewrites', 'small', 'aa', '3', 0, 0, array()),
+        ('rewrites', 'small', 'aa', '2', 1, 0, array('list_of_labels')),
+        ('rewrites', 'small', 'aa', '3', 0, 0, array()),
         ('rewrites', 'small', 'aa', '4', NULL, NULL, array()), ('rewrites', 'small', 'bb', '5', 1, 1, array()),
         ('rewrites', 'large', 'aa', '1', 2, 1, array('other_person'))
         AS t(step, model, prompt, request_id, items, usable, faults)"""
