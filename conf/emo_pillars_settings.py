@@ -59,6 +59,9 @@ class TransferSettings(Section):
     )
     held_out_share: float = Field(0.1, gt=0, lt=0.5, description="ours: of EmoContext where dev.txt is not there")
     plain: bool = Field(True, description="ours: also start from the encoder itself, for the gain")
+    encoders: tuple[str, ...] = Field(
+        (), description="Tables 1, 2: URIs of further encoders, each trained beside models.emo_pillars_encoder"
+    )
     least_probability: float = Field(
         0.3, ge=0, le=1, description="5.2.2: a relabelled turn whose strongest label is under it is neutral"
     )
@@ -84,6 +87,9 @@ class AnalysisSettings(Section):
         0.05, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences with an emotion"
     )
     marker_count: int = Field(5, ge=1, description="ours: a rarer word is no marker")
+    marker_overlap: float = Field(
+        0.1, gt=0, le=1, description="ours: Jaccard of two emotions' markers from which they may be of one group"
+    )
     seed: int = Field(13, description="of Louvain's order")
     report_folder: str | None = Field(None, description="where emo_pillars.html goes; null: <lakehouse.root>/reports")
 

@@ -150,7 +150,8 @@ EMOCONTEXT = Table(
 
 _RESULTS = """
 trial string COMMENT 'hash of all that it depends on',
-model string COMMENT 'the key under models that it starts from', tuned boolean COMMENT 'on the task, or as it is',
+model string COMMENT 'the key under models that it starts from, or an encoder\\'s URI',
+tuned boolean COMMENT 'on the task, or as it is',
 variant string COMMENT 'treatment of the class others: kept, relabelled, typed; of EmoContext', seed int,
 fold int COMMENT 'that is measured on', scored string COMMENT 'the classes, and the rule that makes one a prediction',
 class string COMMENT 'macro, micro, or a class', precision double, recall double, f1 double,
@@ -159,6 +160,13 @@ train_rows int, validation_rows int, test_rows int, epochs int, seconds double,
 starts_from string COMMENT 'identity of the model', run_id string COMMENT 'in MLflow'
 """
 _RESULT_KEY = ("trial", "scored", "class")
+
+ENCODER_RESULTS = Table(
+    "emo_pillars.encoder_results",
+    "One class's scores on the synthetic data's test set, of one encoder trained on it (Emo Pillars Table 1).",
+    _RESULTS,
+    _RESULT_KEY,
+)
 
 GOEMOTIONS_RESULTS = Table(
     "emo_pillars.goemotions_results",

@@ -46,6 +46,11 @@ def emo_pillars_transfer_goemotions() -> None:
     """Measure models on GoEmotions, tuned (by seed) and untuned; only when named (Emo Pillars 5.1.2)."""
 
 
+@transfer_stage(CONTEXTLESS, tables.EXAMPLES, tables.ENCODER_RESULTS)
+def emo_pillars_compare_encoders() -> None:
+    """Train each encoder of a list on the synthetic data, and score it; only when named (Emo Pillars Table 1)."""
+
+
 @transfer_stage("isear", tables.ISEAR, tables.ISEAR_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
 def emo_pillars_transfer_isear() -> None:
     """Measure models on ISEAR, tuned (by fold) and untuned; only when named (Emo Pillars 5.1.3)."""

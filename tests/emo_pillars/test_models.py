@@ -26,6 +26,7 @@ from etl.tables.emo_pillars import (
     CONTEXTUAL_EXAMPLES,
     EMOCONTEXT,
     EMOCONTEXT_RESULTS,
+    ENCODER_RESULTS,
     EXAMPLES,
     GOEMOTIONS,
     GOEMOTIONS_RESULTS,
@@ -46,7 +47,11 @@ from jobs.emo_pillars.encoders import (
     emo_pillars_train_contextless,
     emo_pillars_train_contextual,
 )
-from jobs.emo_pillars.transfer import emo_pillars_transfer_emocontext, emo_pillars_transfer_goemotions
+from jobs.emo_pillars.transfer import (
+    emo_pillars_compare_encoders,
+    emo_pillars_transfer_emocontext,
+    emo_pillars_transfer_goemotions,
+)
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 
@@ -204,6 +209,18 @@ def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineC
     assert {(row.paper_f1, row.goemotions_f1) for row in classes} == {(0.57, 0.0)} and len(classes) == 3
     gains = {row.model: row.gain_over_plain for row in classes if row.tuned}
     assert gains[PLAIN] is None and gains[LESS] is not None
+
+
+def test_encoders_are_compared_on_the_synthetic_data(learned: PipelineContext, tmp_path: Path) -> None:
+    other = f"file:{tiny_encoder(tmp_path / 'other')}"
+    place = again(learned, emo_pillars__transfer__encoders=[other])
+    run(place, emo_pillars_compare_encoders)
+    rows = place.lakehouse.read(ENCODER_RESULTS).where("class = 'macro'").collect()
+    assert {(row.model, row.tuned, row.test_rows) for row in rows} == {(PLAIN, True, 9), (other, True, 9)}
+    assert len({row.trial for row in rows}) == 2 and all(0 <= row.f1 <= 1 for row in rows)
+    place.lakehouse.register(all_views(load_taxonomy("edos")))
+    shown = place.spark.table("analysis.emo_pillars_transfer").where("task = 'synthetic'").collect()
+    assert {(row.model, row.paper_f1) for row in shown} == {(PLAIN, 0.81), (other, None), (None, 0.8), (None, 0.79)}
 
 
 def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: PipelineContext) -> None:

@@ -70,6 +70,18 @@ def test_yield_and_usable_share_by_step_model_and_prompt(spark: SparkSession, vi
     assert (found["large", "aa"].items_a_prompt, found["large", "aa"].usable_share) == (2.0, 0.5)
 
 
+def test_groups_of_emotions_that_share_markers(spark: SparkSession, views: StandIns) -> None:
+    groups = """SELECT * FROM VALUES (1, array('fear', 'nervousness', 'pride'), 'safely', 0.5D),
+        (1, array('fear', 'nervousness', 'pride'), 'wildly', 1.0D), (2, array('joy', 'love'), 'dearly', 0.75D)
+        AS t(place, emotions, word, ratio)"""
+    views.give("emo_pillars.marker_groups", spark.sql(groups))
+    rows = [tuple(row) for row in views.ask("emo_pillars_table_9")]
+    assert rows == [
+        (1, "negative", "fear, nervousness, pride", 2, "wildly (1.0), safely (0.5)"),
+        (2, "positive", "joy, love", 1, "dearly (0.75)"),
+    ]
+
+
 def test_yield_grows_by_two_hundred_plots(views: StandIns) -> None:
     found = views.ask("emo_pillars_yield")
     assert [row.plots for row in found] == [200, 400, 450]
