@@ -87,6 +87,13 @@ class AnalysisSettings(Section):
         0.05, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences with an emotion"
     )
     marker_count: int = Field(5, ge=1, description="ours: a rarer word is no marker")
+    comment: str = Field(
+        "Am I the only one here who has goose pimples all over?", description="Figure 6, in our words: a short comment"
+    )
+    comment_context: str = Field(
+        "Somebody has watched a recording of a concert on the web, and writes a comment with their opinion of it.",
+        description="Figure 6, in our words: its context",
+    )
     marker_overlap: float = Field(
         0.1, gt=0, le=1, description="ours: Jaccard of two emotions' markers from which they may be of one group"
     )

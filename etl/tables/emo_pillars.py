@@ -201,6 +201,19 @@ TEST_ANSWERS = Table(
     ("learner", "tested_on", "passage_id"),
 )
 
+PREDICTIONS = Table(
+    "emo_pillars.predictions",
+    "One model's answer to a comment or to the last turn of a dialogue (Emo Pillars Figure 6, Table 8).",
+    """
+    learner string COMMENT 'the key under models', kind string COMMENT 'comment, or dialogue: of EmoContext',
+    text_id string, context string, utterance string, truth string COMMENT 'of EmoContext',
+    true_label string COMMENT 'of the 28; null for others', model string, probabilities array<float>
+    COMMENT 'in the taxonomy\\'s order', threshold double,
+    given array<string> COMMENT 'labels from the threshold on, the strongest first', error string
+    """,
+    ("learner", "kind", "text_id"),
+)
+
 INTRA_DATASET = Table(
     "emo_pillars.intra_dataset",
     "The scores of one class or of all, of a model on a test set of the synthetic data (Emo Pillars Tables 1 and 5).",

@@ -269,7 +269,7 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
 def test_the_analysis_and_its_report(place: PipelineContext, spark: SparkSession) -> None:
     place = PipelineContext(spark, place.settings)
     ran = work(place, "emo_pillars_report,emo_pillars_export_evaluation")
-    assert len(ran) == 15 and "emo_pillars_embed_texts" in ran
+    assert len(ran) == 16 and "emo_pillars_embed_texts" in ran
     similarities = {(row.kind, row.label): row for row in table(place, "emo_pillars.similarities").collect()}
     number = table(place, "emo_pillars.examples").count()
     assert similarities["utterances", ""].pairs == number * (number - 1) // 2

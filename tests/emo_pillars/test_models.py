@@ -32,6 +32,7 @@ from etl.tables.emo_pillars import (
     GOEMOTIONS_RESULTS,
     INTRA_DATASET,
     ISEAR,
+    PREDICTIONS,
     TEST_ANSWERS,
     TURN_ANSWERS,
 )
@@ -49,6 +50,8 @@ from jobs.emo_pillars.encoders import (
 )
 from jobs.emo_pillars.transfer import (
     emo_pillars_compare_encoders,
+    emo_pillars_compare_predictions,
+    emo_pillars_train_emocontext,
     emo_pillars_transfer_emocontext,
     emo_pillars_transfer_goemotions,
 )
@@ -83,7 +86,7 @@ SET: dict[str, Any] = {
     "emo_pillars.transfer.seeds": [1], "emo_pillars.transfer.folds": 2, "emo_pillars.transfer.folds_run": 1,
     "emo_pillars.transfer.validation_share": 0.3,
 }  # fmt: skip
-for _task in (LESS, FULL, "goemotions", "isear", "emocontext"):
+for _task in (LESS, FULL, "goemotions", "isear", "emocontext", "emo_pillars_emocontext"):
     SET |= {f"training.{_task}.{key}": value for key, value in {"epochs": 1, "max_tokens": 24}.items()}
 
 
@@ -257,6 +260,22 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     assert sum(row.paper_model == "BERT (Demszky et al., 2020)" for row in shown) == 1
     found = {row["class"]: row.support for row in results.where("scored LIKE '4%' AND tuned").collect()}
     assert (found["happy"], found["others"], found["angry"], found["macro"]) == (3, 3, 0, 9)
+
+
+def test_three_models_answer_a_comment_and_dialogues(learned: PipelineContext) -> None:
+    run(learned, emo_pillars_train_emocontext)
+    run(learned, emo_pillars_compare_predictions)
+    rows = learned.lakehouse.read(PREDICTIONS).collect()
+    tuned = "emo_pillars_emocontext"
+    assert {row.learner for row in rows} == {LESS, FULL, tuned} and len(rows) == 3 * (1 + 9)
+    (comment,) = (row for row in rows if row.kind == "comment" and row.learner == tuned)
+    assert comment.utterance == learned.settings.emo_pillars.analysis.comment and comment.truth is None
+    for row in rows:
+        assert len(row.probabilities) == 28
+        given = {name for name, p in zip(goemotions_labels(), row.probabilities, strict=True) if p >= row.threshold}
+        assert set(row.given) == given
+    assert {row.true_label for row in rows if row.truth == "happy"} == {"joy"}
+    assert {row.true_label for row in rows if row.truth == "others"} == {None}
 
 
 def test_others_are_learned_as_the_models_label_or_neutral(learned: PipelineContext) -> None:

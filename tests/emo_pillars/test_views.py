@@ -3,6 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
+from conf.taxonomy import goemotions_labels
 from tests.stand_ins import StandIns
 
 LABELS = "array(named_struct('label', 'joy', 'level', 0.9D), named_struct('label', 'fear', 'level', 0.5D))"
@@ -80,6 +81,26 @@ def test_groups_of_emotions_that_share_markers(spark: SparkSession, views: Stand
         (1, "negative", "fear, nervousness, pride", 2, "wildly (1.0), safely (0.5)"),
         (2, "positive", "joy, love", 1, "dearly (0.75)"),
     ]
+
+
+def test_models_side_by_side_and_labels_other_than_the_true_one(spark: SparkSession, views: StandIns) -> None:
+    labels = goemotions_labels()
+    seen = {"fear": {"fear": 0.9, "joy": 0.05}, "joy": {"joy": 0.7, "neutral": 0.5}, "none": {"joy": 0.2}}
+    rows = [
+        (learner, kind, "t", "User: so", "what now", "sad" if kind == "dialogue" else None,
+         "sadness" if kind == "dialogue" else None, [float(seen[name].get(label, 0.0)) for label in labels],
+         [label for label in sorted(seen[name], key=lambda one: -seen[name][one]) if seen[name][label] >= 0.5])
+        for kind in ("comment", "dialogue") for learner, name in (("a", "fear"), ("b", "joy"), ("c", "none"))
+    ]  # fmt: skip
+    columns = "learner string, kind string, text_id string, context string, utterance string, truth string, " \
+        "true_label string, probabilities array<float>, given array<string>"  # fmt: skip
+    views.give("emo_pillars.predictions", spark.createDataFrame(rows, columns))
+    shown = {(row.label, row.learner): (row.probability, row.given) for row in views.ask("emo_pillars_figure_6")}
+    assert {label for label, _ in shown} == {"fear", "joy", "neutral"} and len(shown) == 9
+    assert shown["fear", "a"] == (0.9, True) and shown["joy", "c"] == (0.2, False)
+    assert shown["neutral", "b"] == (0.5, True) and shown["joy", "a"] == (0.05, False)
+    found = [(row.learner, row.truth, row.labels) for row in views.ask("emo_pillars_table_8")]
+    assert found == [("a", "sad", "fear (0.90)"), ("b", "sad", "joy (0.70), neutral (0.50)")]
 
 
 def test_yield_grows_by_two_hundred_plots(views: StandIns) -> None:
