@@ -1,5 +1,7 @@
 """Settings of Emo Pillars, which turns stories into labelled utterances (Emo Pillars 3, 4 and B)."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from conf.evaluation_settings import LabelFormSettings
@@ -25,6 +27,27 @@ class StepSettings(Section):
     topic_categories: DecodingSettings = _step(500)
 
 
+Fault = Literal[
+    "list_of_labels", "names_emotion", "repeats_itself", "same_across_emotions", "too_few_words", "too_many_words",
+    "other_person", "same_as_original", "few_labels", "equal_levels",
+]  # fmt: skip
+
+
+class QualitySettings(Section):
+    """Faults of answers that parse well, all ours. Each is a word in the column ``faults``."""
+
+    reject: tuple[Fault, ...] = Field(
+        ("list_of_labels", "repeats_itself"), description="faults that drop an item, with their name as the reason"
+    )
+    least_words: int = Field(2, ge=1, description="of an utterance, original or rewritten")
+    longest_rewrite: float = Field(2.0, gt=0, description="words of a rewritten utterance to one of the original")
+    most_repeats: int = Field(3, ge=2, description="occurrences of a sentence of four words that are a fault")
+    sameness: float = Field(
+        0.8, gt=0, le=1, description="Jaccard of the words of two utterances of different emotions in one answer"
+    )
+    least_labels: int = Field(2, ge=1, description="labels with levels of an utterance")
+
+
 class TransferSettings(Section):
     """Tuning of the synthetic-data models on human-labelled sets (Emo Pillars 5)."""
 
@@ -36,6 +59,9 @@ class TransferSettings(Section):
     )
     held_out_share: float = Field(0.1, gt=0, lt=0.5, description="ours: of EmoContext where dev.txt is not there")
     plain: bool = Field(True, description="ours: also start from the encoder itself, for the gain")
+    encoders: tuple[str, ...] = Field(
+        (), description="Tables 1, 2: URIs of further encoders, each trained beside models.emo_pillars_encoder"
+    )
     least_probability: float = Field(
         0.3, ge=0, le=1, description="5.2.2: a relabelled turn whose strongest label is under it is neutral"
     )
@@ -61,6 +87,16 @@ class AnalysisSettings(Section):
         0.05, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences with an emotion"
     )
     marker_count: int = Field(5, ge=1, description="ours: a rarer word is no marker")
+    comment: str = Field(
+        "Am I the only one here who has goose pimples all over?", description="Figure 6, in our words: a short comment"
+    )
+    comment_context: str = Field(
+        "Somebody has watched a recording of a concert on the web, and writes a comment with their opinion of it.",
+        description="Figure 6, in our words: its context",
+    )
+    marker_overlap: float = Field(
+        0.1, gt=0, le=1, description="ours: Jaccard of two emotions' markers from which they may be of one group"
+    )
     seed: int = Field(13, description="of Louvain's order")
     report_folder: str | None = Field(None, description="where emo_pillars.html goes; null: <lakehouse.root>/reports")
 
@@ -80,6 +116,7 @@ class EmoPillarsSettings(Section):
     near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
     steps: StepSettings = StepSettings()
+    quality: QualitySettings = QualitySettings()
     goemotions: str | None = Field(None, description="folder with train.tsv and dev.tsv (.gz too), test.tsv if there")
     isear: str | None = Field(None, description="isear.csv (.gz too), cells apart by |, or its folder")
     emocontext: str | None = Field(None, description="folder with train.txt (.gz too), dev.txt if there")

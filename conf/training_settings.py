@@ -106,6 +106,9 @@ class ModelSettings(Section):
     emo_pillars_contextual_rewritten: str | None = Field(
         "models:/emo-pillars-contextual-rewritten@champion", description="from rewritten ones in context; null: none"
     )
+    emo_pillars_emocontext: str | None = Field(
+        "models:/emo-pillars-emocontext@champion", description="in context, tuned on EmoContext; null: not compared"
+    )
     reply_pretrained: str = "models:/edos-reply-pretrained@champion"
     reply_edos: str = "models:/edos-reply-edos@champion"
     reply_empathetic: str = "models:/edos-reply-empathetic@champion"
@@ -202,6 +205,12 @@ class EmocontextSettings(MultiLabelSettings):
     effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
 
 
+class TunedEmocontextSettings(EmocontextSettings):
+    """Emo Pillars 6: the tuned model of Figure 6."""
+
+    name: str = "emo-pillars-emocontext"
+
+
 class TrainSections(Section):
     turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
     turn_pairs: TurnPairSettings = TurnPairSettings()
@@ -221,6 +230,7 @@ class TrainSections(Section):
     goemotions: GoemotionsSettings = GoemotionsSettings()
     isear: IsearSettings = IsearSettings()
     emocontext: EmocontextSettings = EmocontextSettings()
+    emo_pillars_emocontext: TunedEmocontextSettings = TunedEmocontextSettings()
     reply_pretrained: ReplyTraining = ReplyTraining()
     reply_edos: EdosReplyTraining = EdosReplyTraining()
     reply_empathetic: EmpatheticReplyTraining = EmpatheticReplyTraining()

@@ -101,3 +101,16 @@ class RecordedServer:
 def prompt_of(body: dict[str, Any]) -> str:
     """What the user said, of either kind of request."""
     return str(body["prompt"] if "prompt" in body else body["messages"][0]["content"])
+
+
+LABELS = "joy (0.9)\n2. fear (0.4) - the storm\n3. hope (0.3)"
+
+
+def as_the_dialect_answers(body: dict[str, Any]) -> str:
+    """Continue a last message of the assistant, as vLLM and llama.cpp do; otherwise answer anew."""
+    last = body["messages"][-1]
+    whole = f"1. {LABELS}" if "plain" in prompt_of(body) else f"Here are the labels:\n\n1. **Joy**{LABELS[3:]}"
+    if last["role"] != "assistant":
+        return whole
+    repeats = "repeats" in prompt_of(body)
+    return f"1. {LABELS}" if repeats else f"1. {LABELS}".removeprefix(last["content"])

@@ -5,7 +5,7 @@ Each Python worker loads a local model, or all workers send requests to an OpenA
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 
 from conf.llm_settings import DecodingSettings, LlmSettings
 from udfs.devices import set_threads, task_device
-from udfs.llm_requests import REQUEST, Answer, Generator, Request
+from udfs.llm_requests import REQUEST, Answer, Generator, Request, UnavailableError
 from udfs.llm_server import ServerGenerator
 from udfs.models.loader import SERVED
 from udfs.models.stores import fetched
@@ -76,9 +76,11 @@ def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -
     """
 
     def ask(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        generator = source.generator()
+        generator: Generator = source.generator()
         for frame in gathered(frames, GATHERED_ROWS):
-            answers = pd.DataFrame(answers_to(generator, frame), columns=list(Answer._fields), index=frame.index)
+            found, away = answers_to(generator, frame)
+            generator = Away(away) if away else generator
+            answers = pd.DataFrame(found, columns=list(Answer._fields), index=frame.index)
             answers = answers.astype({"prompt_tokens": "Int32", "answer_tokens": "Int32"})
             yield pd.concat([frame, answers], axis=1).assign(model=source.identity)[columns]
 
@@ -88,20 +90,39 @@ def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -
     return spread.mapInPandas(ask, SCHEMA)
 
 
-def answers_to(generator: Generator, frame: pd.DataFrame) -> list[Answer]:
-    """Return the answers to a frame of requests in its order; requests of equal parameters are sent together."""
+@dataclass(frozen=True)
+class Away:
+    """A generator that is no longer asked, and why."""
+
+    reason: str
+
+    def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
+        raise UnavailableError(self.reason)
+
+
+def answers_to(generator: Generator, frame: pd.DataFrame) -> tuple[list[Answer], str | None]:
+    """Return the answers to a frame of requests in its order, and why the model is not available; None if it is.
+
+    Requests of equal parameters are sent together. Those that an unavailable model did not answer have an error that
+    starts with ``UNAVAILABLE``.
+    """
     places_of: dict[str, list[int]] = {}
     for place, parameters in enumerate(frame["parameters"]):
         places_of.setdefault(parameters, []).append(place)
     found: dict[int, Answer] = {}
+    away: str | None = None
     for parameters, places in places_of.items():
         decoding = DecodingSettings.model_validate_json(parameters)
         asked = [
             Request(row["prompt"] or "", row["answer_start"] or "", row["prompt_hash"], int(row["sample"]))
             for _, row in frame.iloc[places].iterrows()
         ]
-        found.update(zip(places, generator.answers(asked, decoding), strict=True))
-    return [found.get(place) or Answer(None, error="no answer") for place in range(len(frame))]
+        try:
+            answers = (Away(away) if away else generator).answers(asked, decoding)
+        except UnavailableError as error:
+            away, answers = str(error), error.all_answers(len(asked))
+        found.update(zip(places, answers, strict=True))
+    return [found.get(place) or Answer(None, error="no answer") for place in range(len(frame))], away
 
 
 def _load(source: Source) -> Generator:

@@ -1,6 +1,7 @@
 """Requests to language models, and their answers."""
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -11,6 +12,10 @@ Item = TypeVar("Item")
 
 REQUEST = ("request_id", "prompt_hash", "parameters_hash", "sample", "prompt", "answer_start", "parameters")
 """Columns of a request; see ``etl.llm.requests``."""
+
+
+UNAVAILABLE = "unavailable: "
+"""Start of the error of a request that was not answered because the model was not available."""
 
 
 class Request(NamedTuple):
@@ -39,10 +44,54 @@ class Answer(NamedTuple):
     error: str | None = None
 
 
+class UnavailableError(RuntimeError):
+    """The model is not available.
+
+    Attributes:
+        answers: the answers that arrived before, in the order of the requests; None for the others.
+    """
+
+    def __init__(self, message: str, answers: Sequence[Answer | None] = ()) -> None:
+        super().__init__(message)
+        self.answers = list(answers)
+
+    def all_answers(self, number: int) -> list[Answer]:
+        """Return an answer to each of ``number`` requests, with an error where none arrived."""
+        missing = Answer(None, error=f"{UNAVAILABLE}{self}"[:300])
+        return [answer or missing for answer in [*self.answers, *[None] * (number - len(self.answers))]]
+
+
 class Generator(Protocol):
-    """A backend. It raises if it is not available; an error of a single request is part of its answer."""
+    """A backend.
+
+    It raises ``UnavailableError`` or another exception if it is not available. An error of a single request is part of
+    its answer.
+    """
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]: ...
+
+
+def continuation(text: str, answer_start: str, continues: bool = True) -> str:
+    """Return what follows the start of an answer in a model's text.
+
+    A start that the model repeats is removed; blanks, Markdown and upper case do not count.
+
+    Args:
+        text: the model's text.
+        answer_start: the start that the request dictates.
+        continues: whether the model was given the start. Otherwise an answer of its own is put on a new line.
+    """
+    if not answer_start or not text:
+        return text
+    start = r"[\s*_`]*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", answer_start))
+    repeated = re.match(rf"[\s*_`\"“]*{start}(?!\w)[*_`]*", text, re.IGNORECASE)
+    if repeated is not None:
+        return text[repeated.end() :]
+    if continues:
+        return text
+    goes_on = re.match(r"[\s*_`\"”]*(?:[:=,|(\[–—-]|\d*[.,]?\d)", text) is not None
+    anew = re.match(r"\s*(?:\d{1,2}[.):]\s|[-*•]\s*[^\W\d])", text) is not None
+    return text if goes_on and not anew else f"\n{text.lstrip()}"
 
 
 def seed_of(request: Request) -> int:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, ServerSettings
 from conf.redaction import HIDDEN, without_user_info
 from udfs.failures import error_line
-from udfs.llm_requests import Answer, Request, seed_of
+from udfs.llm_requests import Answer, Request, UnavailableError, continuation, seed_of
 
 REFUSED = (400, 413, 422)
 """Statuses of a faulty request. Its row gets the error, and the other requests continue."""
@@ -68,15 +68,18 @@ class ServerGenerator:
         """Return the answers to the requests, in order.
 
         Raises:
-            RuntimeError: The server is unreachable or refuses all requests, after the retries.
+            UnavailableError: The server is unreachable or refuses requests, after the retries.
         """
         with ThreadPoolExecutor(self.settings.concurrency) as pool:
             futures = [pool.submit(self._answer, request, decoding) for request in requests]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+            wait(futures, return_when=FIRST_EXCEPTION)
+            # What the server has answered is paid for: only requests that were not sent are given up.
+            pool.shutdown(wait=True, cancel_futures=True)
+        failed = next((error for future in futures if not future.cancelled() and (error := future.exception())), None)
+        if failed is None:
+            return [future.result() for future in futures]
+        done = [None if future.cancelled() or future.exception() else future.result() for future in futures]
+        raise UnavailableError(str(failed), done) from None
 
     def _answer(self, request: Request, decoding: DecodingSettings) -> Answer:
         from openai import APIStatusError, OpenAIError
@@ -103,13 +106,14 @@ class ServerGenerator:
             response = self._client.chat.completions.create(messages=self._messages(request), **fields)
         else:
             response = self._client.completions.create(prompt=request.prompt + request.answer_start, **fields)
-        answer = read_answer(response, decoding.chat, request.answer_start if self._continues else "")
+        answer = read_answer(response, decoding.chat, request.answer_start, self._continues or not decoding.chat)
         if self._key and answer.text and self._key in answer.text:  # a server that echoes the request's headers
             answer = answer._replace(text=answer.text.replace(self._key, HIDDEN))
         return answer
 
     @property
     def _continues(self) -> bool:
+        """Whether the server continues a message. OpenAI's own servers answer anew."""
         return self.settings.dialect != "openai"
 
     @property
@@ -141,13 +145,14 @@ class ServerGenerator:
         return {**fields, "extra_body": more} if more else fields
 
 
-def read_answer(response: Any, chat: bool, answer_start: str) -> Answer:
+def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = True) -> Answer:
     """Return the answer in a client's response, whose types the client does not check.
 
     Args:
         response: the client's response.
         chat: whether it is a chat completion.
-        answer_start: the start that the server continued; some servers repeat it.
+        answer_start: the start of the answer, which some servers repeat.
+        continues: whether the server was given the start; see `continuation`.
 
     Raises:
         ValueError, TypeError, AttributeError: The response has another form.
@@ -163,7 +168,7 @@ def read_answer(response: Any, chat: bool, answer_start: str) -> Answer:
     counts = (getattr(response.usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
     prompt, answer = (count if isinstance(count, int) and 0 <= count < 2**31 else None for count in counts)
     ended = choice.finish_reason if isinstance(choice.finish_reason, str) else None
-    return Answer(text.removeprefix(answer_start), ended, prompt, answer)
+    return Answer(continuation(text, answer_start, continues), ended, prompt, answer)
 
 
 def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> Mapping[str, Any]:
@@ -171,6 +176,8 @@ def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> 
     fields: dict[str, Any] = {}
     if decoding.repetition_penalty != 1 and dialect != "openai":
         fields["repetition_penalty" if dialect == "vllm" else "repeat_penalty"] = decoding.repetition_penalty
+    if "repeat_penalty" in fields:  # all tokens, as elsewhere; llama.cpp looks at the last 64 unless told otherwise
+        fields["repeat_last_n"] = -1
     if dialect == "vllm" and decoding.chat and request.answer_start:
         fields |= {"continue_final_message": True, "add_generation_prompt": False}
     return fields

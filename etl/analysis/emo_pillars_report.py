@@ -199,7 +199,13 @@ def markers(findings: Findings) -> str:
     table = _table_of(rows, ("word", "emotions", "removed_share", "occurrences"), "All markers")
     overlap = findings.rows("emo_pillars_marker_overlap")
     shared = _table_of(overlap, ("label", "other_label", "shared", "overlap"), "Emotions that share markers")
-    return pages.paragraph(text) + table + (f"<h3>Emotions that share markers</h3>{shared}" if overlap else "")
+    groups = findings.rows("emo_pillars_table_9")
+    grouped = _table_of(groups, ("emotions", "polarity", "words"), "All groups")
+    return (
+        pages.paragraph(text) + table
+        + (f"<h3>Groups of emotions (Table 9)</h3>{grouped}" if groups else "")
+        + (f"<h3>Emotions that share markers</h3>{shared}" if overlap else "")
+    )  # fmt: skip
 
 
 def people(findings: Findings) -> str:

@@ -11,11 +11,11 @@ from etl.emo_pillars.answers import (
     has_letters,
     lines_of,
     looks_finished,
-    refuses,
-    unquoted,
     without_repeats,
     words_of,
 )
+from etl.emo_pillars.quotes import unquoted
+from etl.emo_pillars.refusals import refuses
 
 MOST_NAME_WORDS = 8
 MOST_DESCRIPTION_WORDS = 40
@@ -24,6 +24,12 @@ _BRACKET = r"[(\[](?P<bracket>(?:[^()\[\]]|[(\[][^()\[\]]*[)\]])+)(?:[)\]](?:[\s
 _DESCRIBED = re.compile(
     r"(?P<name>[^()\[\]:]+?)\s*(?:" + _BRACKET + r"|(?::|\s[-–—])\s+(?P<after>.+)"
     r"|,\s+(?P<apposed>(?:an?|the|his|her|their|who)\s.+))?[.;,]?"
+)
+_NAME_IS = re.compile(r"(?:name|character)(?:\s*#?\d{1,2})?\s*:\s*(?=\S)", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"(?:^|,\s*|;\s*|\s[-–—]\s*)(?:role|description|occupation|relation(?:ship)?"
+    r"|who (?:they|he|she|it) (?:is|are))\s*:\s*",
+    re.IGNORECASE,
 )
 _NOBODY = {"none", "n a", "unknown", "etc", "and so on", "others", "no one", "nobody"}
 
@@ -46,6 +52,9 @@ def parse_actors(answer: str, template: str, cut_off: bool = False) -> Parsed:
     """
     lines = lines_of(answer)
     listed = any(line.listed for line in lines)
+    if not listed and refuses(answer):
+        return Parsed([], [Rejected("refusal", answer.strip())])
+    lines = _with_descriptions(lines)
     lines = _from_first_item(lines) if listed else _spread(lines)
     found, rejected = [], []
     for place, line in enumerate(lines):
@@ -83,6 +92,21 @@ def _actor(line: Line, listed: bool, template: str, last: bool) -> Actor | Rejec
     if len(about.split()) > MOST_DESCRIPTION_WORDS:
         return Rejected("endless_description", text)
     return Actor(name, about or None, f"{name} ({about})" if about else name)
+
+
+def _with_descriptions(lines: list[Line]) -> list[Line]:
+    """Return the lines without words such as "Name:" and "Role:", each name with its description."""
+    joined: list[Line] = []
+    for line in lines:
+        text = _NAME_IS.sub("", line.text, count=1)
+        about = _ABOUT.search(text)
+        if about is not None and about.start() == 0 and joined:
+            joined[-1] = joined[-1]._replace(text=f"{joined[-1].text} ({text[about.end() :]})")
+        elif about is not None and about.start() > 0:
+            joined.append(line._replace(text=f"{text[: about.start()]} ({text[about.end() :]})"))
+        else:
+            joined.append(line._replace(text=text))
+    return joined
 
 
 def _from_first_item(lines: list[Line]) -> list[Line]:

@@ -1,28 +1,26 @@
 """Helpers of all answer parsers: lines, quotes, refusals, repetitions (Emo Pillars 3: simple expressions)."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from conf.prompts import SLOT
+from etl.emo_pillars.quotes import unescaped
+from etl.emo_pillars.refusals import refuses
 
 ECHO_WORDS = 8
 """Number of consecutive words of a prompt that count as a repetition of it."""
-MOST_REPEATS = 3
 
-_LIST_MARK = re.compile(r"\s*(?:\(?(\d{1,3})[.):\]]+|[-*•–—+](?=\s))\s*")
-_MARKDOWN = re.compile(r"\*\*|__|`+|^\s*#+\s+", re.MULTILINE)
-_QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("'", "'"), ("‘", "’"), ("”", "”"))
-_REFUSAL = re.compile(
-    r"\bas an? (?:ai|artificial intelligence|(?:large )?language model)\b"
-    r"|\bi(?:['’]m| am)? (?:really )?(?:can(?:no|['’])t|can not|unable to|won['’]t|not able to) "
-    r"(?:assist|comply|(?:help(?: you)? with|fulfil|do|answer|provide|complete|generate) "
-    r"(?:that|this|your|such|the request))\b",
-    re.IGNORECASE,
+_LIST_MARK = re.compile(r"\s*(?:\(?(\d{1,3})[.):\]]+(?!\d)|[-*•–—+](?=\s))\s*")
+_MARKDOWN = re.compile(
+    r"(?P<mark>\*\*|`)(?=\S)(?P<inside>[^\n]{1,400}?)(?<=\S)(?P=mark)|(?<!\*)\*(?P<quoted>[\"“«][^\n*]{1,400}[\"”»])\*"
 )
-_SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
+_BLANKS = re.compile(r"[ \t]{3,}")
+_BLOCK = re.compile(r"^\s*(?:#{1,6}\s+|```.*$)", re.MULTILINE)
+_RULE = re.compile(r"\s*\|?[\s:|-]*--[\s:|-]*\|[\s:|-]*")
+_ROW = re.compile(r"\s*\|.*\|\s*")
+SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
 
 
 class Rejected(NamedTuple):
@@ -40,36 +38,52 @@ class Parsed(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of an answer without its list mark and Markdown."""
+    """A line of an answer without its list mark and Markdown.
+
+    Attributes:
+        listed: whether it had a number or a bullet, or is a table's row.
+        numbered: whether it had a number.
+    """
 
     text: str
     listed: bool
+    numbered: bool = False
 
 
 def lines_of(answer: str) -> list[Line]:
-    """Return the non-empty lines."""
+    """Return the non-empty lines. A table's rows become lines with dashes between the cells."""
     found = []
-    for line in plain(answer).splitlines():
+    for line in plain(_rows(answer)).splitlines():
         mark = _LIST_MARK.match(line)
         text = line[mark.end() :].strip() if mark else line.strip()
         if text:
-            found.append(Line(text, mark is not None))
+            found.append(Line(text, mark is not None, mark is not None and mark[1] is not None))
     return found
 
 
+def _rows(answer: str) -> str:
+    """Return an answer with the rows of Markdown's tables as bullets, without heads and rules."""
+    if "|" not in answer:
+        return answer
+    lines: list[str] = []
+    for line in answer.splitlines():
+        if _RULE.fullmatch(line):
+            del lines[-1:]
+        elif _ROW.fullmatch(line):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            cells = [
+                cell for place, cell in enumerate(cells) if cell and not (place == 0 and cell.rstrip(".").isdigit())
+            ]
+            lines.append("- " + " - ".join(cells))
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
 def plain(text: str) -> str:
-    """Return a text without Markdown's marks of emphasis, code and headings."""
-    return _MARKDOWN.sub("", text)
-
-
-def unquoted(text: str) -> str:
-    """Return a text without quotes around the whole."""
-    text = text.strip()
-    for first, last in _QUOTES:
-        inside = re.sub(r"(?<=\w)['’](?=\w)", "", text[1:-1])  # an apostrophe is no quote
-        if len(text) > 1 and text[0] == first and text[-1] == last and first not in inside and last not in inside:
-            return text[1:-1].strip()
-    return text
+    """Return a text without Markdown's marks of emphasis, code and headings, and without escaped quotation marks."""
+    text = _BLANKS.sub(" ", text)
+    return _MARKDOWN.sub(lambda found: found["inside"] or found["quoted"], _BLOCK.sub("", unescaped(text)))
 
 
 def has_letters(text: str) -> bool:
@@ -78,11 +92,6 @@ def has_letters(text: str) -> bool:
 
 def words_of(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
-
-
-def refuses(text: str) -> bool:
-    """Return true if a model refuses to answer."""
-    return _REFUSAL.search(text[:300]) is not None
 
 
 def echoes(text: str, template: str) -> bool:
@@ -108,24 +117,24 @@ def _fixed_lines(template: str) -> frozenset[tuple[str, ...]]:
     return frozenset(line for line in lines if line)
 
 
-def problem_of(text: str, template: str) -> str | None:
-    """Return the reason why a text is not an answer; None for a valid answer."""
+def problem_of(text: str, template: str, quoted: bool = False) -> str | None:
+    """Return the reason why a text is not an answer; None for a valid answer.
+
+    Args:
+        text: the text.
+        template: the prompt's template.
+        quoted: whether it stood in quotation marks. A character's refusal is an answer.
+    """
     if not has_letters(text):
         return "no_words"
-    if refuses(text):
+    if not quoted and refuses(text):
         return "refusal"
     return "repeats_prompt" if echoes(text, template) else None
 
 
-def repeats_itself(text: str) -> bool:
-    """Return true if a sentence of four words or more occurs three times, as small models may loop (ours)."""
-    sentences = (tuple(words_of(sentence)) for sentence in _SENTENCE_END.split(text))
-    return any(times >= MOST_REPEATS for words, times in Counter(sentences).items() if len(words) >= 4)
-
-
 def up_to_last_sentence(text: str) -> str | None:
     """Return a cut-off text up to its last complete sentence; None if there is none."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    ends = [found.end() for found in SENTENCE_END.finditer(text)]
     return text[: ends[-1]] if ends else None
 
 

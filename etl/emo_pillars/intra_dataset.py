@@ -1,6 +1,9 @@
 """Score models on the synthetic data's test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
 
+from typing import Any
+
 import pandas as pd
+from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -17,7 +20,10 @@ SCORES = """
 learner string, tested_on string, class string, precision double, recall double, f1 double, support bigint,
 predicted bigint, passages bigint
 """
-SIGNIFICANCE = "learner string, tested_on string, against string, gain double, t_test double, mann_whitney double"
+SIGNIFICANCE = """
+learner string, tested_on string, against string, pairs bigint, gain double, t_test double, mann_whitney double,
+paired_t_test double, wilcoxon double
+"""
 
 
 def given_labels(probabilities: str = "probabilities", threshold: str = "threshold") -> Column:
@@ -71,30 +77,50 @@ def _shares(counted: DataFrame) -> DataFrame:
 
 
 def significance(answers: DataFrame) -> DataFrame:
-    """Test whether context-aware models and their counterparts differ: Welch's t-test and Mann-Whitney U.
+    """Test whether context-aware models and their counterparts differ on the same passages.
 
-    Samples are the F1 of passages (ours, as the paper does not name its samples). Both tests are two-sided and for
-    independent samples.
+    Samples are the F1 of passages that both models answered (ours, as the paper does not name its samples).
 
     Args:
         answers: learner, tested_on, passage_id, f1.
 
     Returns:
-        Columns of ``SIGNIFICANCE``. The gain is the difference of the means.
+        Columns of ``SIGNIFICANCE``.
     """
-    pairs = list(COUNTERPARTS.items())
+    counterparts = list(COUNTERPARTS.items())
 
     def compare(frame: pd.DataFrame) -> pd.DataFrame:
-        from scipy.stats import mannwhitneyu, ttest_ind
-
+        f1 = frame.pivot(index="passage_id", columns="learner", values="f1").sort_index()
         rows = []
-        for learner, against in pairs:
-            ours, theirs = (frame.loc[frame["learner"] == one, "f1"] for one in (learner, against))
-            if min(len(ours), len(theirs)) > 1:
-                t_test = float(ttest_ind(ours, theirs, equal_var=False).pvalue)
-                u_test = float(mannwhitneyu(ours, theirs).pvalue)
-                found = (round(float(ours.mean() - theirs.mean()), 4), t_test, u_test)
-                rows.append((learner, frame["tested_on"].iloc[0], against, *found))
-        return pd.DataFrame(rows, columns=["learner", "tested_on", "against", "gain", "t_test", "mann_whitney"])
+        for learner, against in counterparts:
+            if {learner, against} <= set(f1.columns):
+                both = f1[[learner, against]].dropna()
+                if len(both) > 1:
+                    found = differences(both[learner].to_numpy(), both[against].to_numpy())
+                    rows.append((learner, frame["tested_on"].iloc[0], against, *found))
+        return pd.DataFrame(rows, columns=[column.split()[0] for column in SIGNIFICANCE.split(",")])
 
-    return answers.select("learner", "tested_on", "f1").groupBy("tested_on").applyInPandas(compare, SIGNIFICANCE)
+    columns = answers.select("learner", "tested_on", "passage_id", "f1")
+    return columns.groupBy("tested_on").applyInPandas(compare, SIGNIFICANCE)
+
+
+def differences(ours: NDArray[Any], theirs: NDArray[Any]) -> tuple[int, float, float, float, float, float]:
+    """Compare two models' scores of the same passages.
+
+    Args:
+        ours: one model's scores.
+        theirs: the other's, in the same order.
+
+    Returns:
+        The number of pairs, the gain (difference of the means), and two-sided p-values: Welch's t-test and Mann-Whitney
+        U, as in the paper, which take the samples as independent; and the paired t-test and Wilcoxon's signed ranks.
+        The paired p-values are 1 if all pairs are equal.
+    """
+    from scipy.stats import mannwhitneyu, ttest_ind, ttest_rel, wilcoxon
+
+    gains = ours - theirs
+    independent = (float(ttest_ind(ours, theirs, equal_var=False).pvalue), float(mannwhitneyu(ours, theirs).pvalue))
+    if not gains.any():
+        return len(ours), 0.0, *independent, 1.0, 1.0
+    t_test = 0.0 if gains.std() == 0 else float(ttest_rel(ours, theirs).pvalue)
+    return len(ours), round(float(gains.mean()), 4), *independent, t_test, float(wilcoxon(ours, theirs).pvalue)

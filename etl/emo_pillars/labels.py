@@ -42,7 +42,7 @@ def label_of(raw: str, names: Names) -> str | None:
 
 def labelled_utterances(answer: str, template: str, cut_off: bool, names: Names) -> Parsed:
     """Parse an answer's utterances, and reject those of unknown emotions (Emo Pillars 3.2, 4)."""
-    found = parse_utterances(answer, template, cut_off)
+    found = parse_utterances(answer, template, cut_off, names)
     return _known(found, LabelledUtterance, lambda one: f"{one.raw_label}: {one.utterance}", names)
 
 

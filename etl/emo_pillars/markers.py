@@ -1,6 +1,8 @@
 """Find adverbs that the language model removes to hide an emotion, and their emotions (Emo Pillars G)."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -66,3 +68,68 @@ def adverb_markers(
 
 def _adverbs(words: DataFrame, not_adverbs: Sequence[str]) -> DataFrame:
     return words.where(F.col("word").rlike(r"^\p{L}{3,}ly$") & ~F.col("word").isin(*not_adverbs))
+
+
+class GroupedMarker(NamedTuple):
+    """A row of ``emo_pillars.marker_groups``."""
+
+    place: int
+    emotions: list[str]
+    word: str
+    shared_by: list[str]
+    ratio: float
+
+
+def grouped_markers(markers: Iterable[tuple[str, str, float]], least: float, seed: int) -> list[GroupedMarker]:
+    """Group emotions that share many markers, and return the markers of each group (Emo Pillars G, Table 9).
+
+    The overlap of two emotions is the Jaccard index of their markers. Groups are communities of the graph of overlaps
+    (Louvain; ours, as the paper does not name its method). An emotion without overlap is in no group.
+
+    Args:
+        markers: (word, emotion, share), where the share is the emotion's among the word's labels.
+        least: least overlap of an edge.
+        seed: seed of Louvain's method.
+
+    Returns:
+        The markers that at least two emotions of a group share, the largest group first. The ratio is the group's part
+        of the word's shares, between 0 and 1.
+    """
+    shares: dict[str, dict[str, float]] = defaultdict(dict)
+    for word, emotion, share in sorted(markers):
+        shares[word][emotion] = share
+    found = []
+    for place, group in enumerate(emotion_groups(shares, least, seed), 1):
+        rows = []
+        for word, its in shares.items():
+            inside = [emotion for emotion in group if emotion in its]
+            if len(inside) > 1:
+                ratio = sum(its[emotion] for emotion in inside) / sum(its.values())
+                rows.append(GroupedMarker(place, group, word, inside, round(ratio, 4)))
+        found += sorted(rows, key=lambda row: (-row.ratio, row.word))
+    return found
+
+
+def emotion_groups(shares: Mapping[str, Mapping[str, float]], least: float, seed: int) -> list[list[str]]:
+    """Return groups of emotions with overlapping markers, the largest first.
+
+    Args:
+        shares: the shares of each marker's emotions, by word.
+        least, seed: see ``grouped_markers``.
+    """
+    import networkx
+
+    words: dict[str, set[str]] = defaultdict(set)
+    for word, its in shares.items():
+        for emotion in its:
+            words[emotion].add(word)
+    graph, names = networkx.Graph(), sorted(words)
+    for place, one in enumerate(names):
+        for other in names[place + 1 :]:
+            overlap = len(words[one] & words[other]) / len(words[one] | words[other])
+            if overlap >= least:
+                graph.add_edge(one, other, weight=overlap)
+    if not graph:
+        return []
+    groups = networkx.community.louvain_communities(graph, seed=seed)
+    return sorted((sorted(group) for group in groups), key=lambda group: (-len(group), group))

@@ -3,20 +3,26 @@
 import re
 from typing import NamedTuple
 
-from etl.emo_pillars.answers import Parsed, Rejected, echoes, lines_of, without_repeats
+from etl.emo_pillars.answers import Line, Parsed, Rejected, echoes, lines_of, without_repeats
 
-_ON_ONE_LINE = re.compile(r"(?<=[\d)\]%])[,;]?[ \t]+(?=\d{1,2}[.)]\s*[A-Za-z])")
-_LABEL = re.compile(r"[\"“'(]?(?P<label>[A-Za-z]+(?:[ -][A-Za-z]+)?)[\"”')]?(?P<rest>[\s:=(\[,–—-].*|$)", re.DOTALL)
+_ON_ONE_LINE = re.compile(
+    r"(?<=[\d)\]%])(?:[,;]?[ \t]+(?=\d{1,2}[.)]\s*[A-Za-z])"
+    r"|[,;][ \t]+(?=[A-Za-z]+[ -]?[A-Za-z]*[ \t]*[:=(\[]*[ \t]*[01]?\.\d))"
+)
+_LABEL_IS = re.compile(r"(?:label|emotion)\s*[:=]\s*(?=\w)", re.IGNORECASE)
+_LABEL = re.compile(
+    r"[\"“'(\[*]*(?P<label>[A-Za-z]+(?:[ -][A-Za-z]+)?)[\"”')\]*]*(?P<rest>[\s:=(\[,|–—-].*|$)", re.DOTALL
+)
 _NAMED = r"(?:(?:expressiveness|expressed|intensity|strength|level|rating|score)[a-z ]*[:=]?\s*)*"
 _LEVEL = re.compile(
-    rf"[\s:=(\[,–—-]*{_NAMED}(?P<number>\d+(?:[.,]\d+)?|[.,]\d+)\s*"
+    rf"[\s:=(\[,|–—-]*{_NAMED}(?P<number>\d+(?:[.,]\d+)?|[.,]\d+)\s*"
     r"(?:(?:/|out of)\s*(?P<of>\d+(?:[.,]\d+)?)|(?P<percent>%))?\s*[)\]]?(?P<why>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _NEGATIVE = re.compile(r"\s*[:=(\[]\s*[-−–]\s*[\d.,]")
 _RANGE = re.compile(r"\s*(?:[-–—]|to\b)\s*[\d.,]*\d")
 _IN_WORDS = re.compile(
-    r"[\s:=(\[,–—-]*(?:very |quite |extremely )?(?:high|low|medium|moderate|strong|mild|weak|intense|none)\w*\b",
+    r"[\s:=(\[,|–—-]*(?:very |quite |extremely )?(?:high|low|medium|moderate|strong|mild|weak|intense|none)\w*\b",
     re.IGNORECASE,
 )
 
@@ -40,7 +46,7 @@ def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
         top: number of requested labels.
     """
     found, rejected = [], []
-    for line in lines_of(_ON_ONE_LINE.sub("\n", answer)):
+    for line in _with_levels(lines_of(_ON_ONE_LINE.sub("\n", answer))):
         result = _soft_label(line.text, line.listed, template)
         if isinstance(result, SoftLabel):
             found.append(result)
@@ -49,6 +55,19 @@ def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
     kept = without_repeats(found, lambda one: one.raw_label, "repeated_label")
     beyond = [Rejected("beyond_top", f"{one.raw_label} {one.level}") for one in kept.items[top:]]
     return Parsed(kept.items[:top], rejected + kept.rejected + beyond)
+
+
+def _with_levels(lines: list[Line]) -> list[Line]:
+    """Return the lines, each joined with a level that stands on the next line."""
+    joined: list[Line] = []
+    for line in lines:
+        before = _LABEL.match(joined[-1].text) if joined else None
+        alone = not line.numbered and _LEVEL.match(line.text) is not None
+        if alone and before is not None and _LEVEL.match(before["rest"]) is None:
+            joined[-1] = joined[-1]._replace(text=f"{joined[-1].text.rstrip(' :')}: {line.text}", listed=True)
+        else:
+            joined.append(line._replace(text=_LABEL_IS.sub("", line.text, count=1)))
+    return joined
 
 
 def _soft_label(text: str, listed: bool, template: str) -> SoftLabel | Rejected | None:
@@ -70,7 +89,7 @@ def _soft_label(text: str, listed: bool, template: str) -> SoftLabel | Rejected 
     level = level_of(number["number"], number["of"], bool(number["percent"]))
     if level is None:
         return Rejected("level_out_of_range", text)
-    why = number["why"].strip(" .:;,-–—\t()")
+    why = number["why"].strip(" .:;,|-–—\t()")
     return SoftLabel(match["label"].strip().lower(), level, why or None)
 
 

@@ -10,10 +10,10 @@ from etl.emo_pillars.answers import (
     lines_of,
     plain,
     problem_of,
-    unquoted,
     without_repeats,
     words_of,
 )
+from etl.emo_pillars.quotes import unquoted
 
 MOST_NAME_WORDS = 10
 MOST_CATEGORY_WORDS = 2

@@ -1,6 +1,7 @@
 """Parse a character's utterances with their emotions from an answer (Emo Pillars 3.2)."""
 
 import re
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from etl.emo_pillars.answers import (
@@ -11,20 +12,28 @@ from etl.emo_pillars.answers import (
     has_letters,
     lines_of,
     looks_finished,
-    refuses,
-    unquoted,
     without_repeats,
     words_of,
 )
+from etl.emo_pillars.prompts import NEUTRAL
+from etl.emo_pillars.quotes import quotations, unquoted, without_labels
+from etl.emo_pillars.refusals import refuses
 
 MOST_WORDS = 100
 _NEUTRAL = re.compile(r"(?:the\s+)?(?:\w+\s+)?neutral(?:\s+[a-z ]+)?\s*(?:\(.*\))?\s*[:.]?", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?:line|utterance|statement|thought|quote|sentence|example)\s*#?\d{1,2}\s*[:.)–—-]*\s*", re.IGNORECASE
+)
+_EMOTION_IS = re.compile(r"(?:emotion|label|feeling)\s*:\s*(?=\w)", re.IGNORECASE)
+_WORDS_ARE = re.compile(r"(?:words|utterance|text|quote|line|thought)\s*:\s*(?=\S)", re.IGNORECASE)
 _LABEL = r"[A-Za-z][A-Za-z /&,-]{1,40}?"
 _BRACKET = re.compile(rf"[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*[:–—-]?\s*(?P<spoken>.*)", re.DOTALL)
 _BEFORE = re.compile(rf"(?P<label>{_LABEL})\s*(?::|\s[-–—]|[–—])\s*(?P<spoken>.*)", re.DOTALL)
+_BARE = re.compile(rf"(?P<label>{_LABEL})\s+(?P<spoken>[\"“«].*)", re.DOTALL)
 _BEHIND = re.compile(rf"(?P<spoken>[\"“«].+[\"”»])\s*[-–—:]?\s*[(\[]?\s*(?P<label>{_LABEL})\s*[)\]]?\.?", re.DOTALL)
-_SPOKEN = re.compile(r"[\"“«](?P<spoken>.+)[\"”»][.,]?\s*(?:[-–—:]\s*)?(?P<why>.*)", re.DOTALL)
+_LAST = re.compile(rf"(?P<spoken>.+?)\s*[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\.?", re.DOTALL)
 _WHY = re.compile(r"\(.*|(?:reason(?:ing)?|explanation|because)\b\s*:?.*", re.IGNORECASE | re.DOTALL)
+_BETWEEN = re.compile(rf"[\s,;/|]*(?:(?:and|or)\s+)?(?:[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*:?\s*)?")
 
 
 class Utterance(NamedTuple):
@@ -35,13 +44,14 @@ class Utterance(NamedTuple):
     reasoning: str | None
 
 
-def parse_utterances(answer: str, template: str, cut_off: bool = False) -> Parsed:
+def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions: Collection[str] = ()) -> Parsed:
     """Parse the utterances of an answer, including those under a heading "Neutral" (Emo Pillars 3.2).
 
     Args:
         answer: the raw answer.
         template: the prompt's template.
         cut_off: whether generation stopped at the token limit. An incomplete last line is then rejected.
+        emotions: known names of emotions, to tell a name from the words of an utterance.
     """
     found: list[Utterance] = []
     rejected: list[Rejected] = []
@@ -54,7 +64,7 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False) -> Parse
         if _continues(line, found):
             found[-1] = found[-1]._replace(reasoning=_joined(found[-1].reasoning, line.text))
             continue
-        label, text = _labelled(line, awaited or ("neutral" if neutral else None))
+        label, text = _labelled(line, awaited or (NEUTRAL if neutral else None), emotions)
         if label is not None and not text:
             awaited = label
             continue
@@ -62,41 +72,75 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False) -> Parse
         if not text and label is None and line.text.endswith(":"):
             continue
         last = cut_off and place == len(lines) - 1
-        result = _utterance(line.text, label, text, template, last)
-        if isinstance(result, Utterance):
-            found.append(result)
-        else:
-            rejected.append(result)
+        for result in _utterances(line.text, label, text, template, last):
+            (found if isinstance(result, Utterance) else rejected).append(result)  # type: ignore[arg-type]
     kept = without_repeats(found, lambda one: " ".join(words_of(one.utterance)), "repeated")
     return Parsed(kept.items, rejected + kept.rejected)
 
 
-def _labelled(line: Line, heading: str | None) -> tuple[str | None, str]:
+def _labelled(line: Line, heading: str | None, emotions: Collection[str]) -> tuple[str | None, str]:
     """Return a line's emotion, or else the heading's, and its text."""
-    for pattern in (_BRACKET, _BEHIND, _BEFORE):
-        match = pattern.fullmatch(line.text)
-        if match is not None:
-            return first_label(match["label"]), match["spoken"].strip()
+    text = _EMOTION_IS.sub("", _NUMBER.sub("", line.text, count=1), count=1)
+    if heading is not None and _WORDS_ARE.match(text):
+        return heading, _WORDS_ARE.sub("", text, count=1)
+    if first_label(text) in emotions and len(text.split()) == 1:
+        return first_label(text), ""
+    for pattern, sure in (
+        (_BRACKET, True),
+        (_BEHIND, True),
+        (_LAST, False),
+        (_BEFORE, heading is None),
+        (_BARE, False),
+    ):
+        match = pattern.fullmatch(text)
+        if match is not None and (sure or first_label(match["label"]) in emotions):
+            return _of_two(first_label(match["label"]), match["spoken"].strip(), emotions)
     if heading is not None and (line.listed or line.text[0] in '"“«'):
-        return heading, line.text
+        return heading, text
     return None, ""
 
 
-def _utterance(line: str, label: str | None, text: str, template: str, last: bool) -> Utterance | Rejected:
+def _of_two(label: str, text: str, emotions: Collection[str]) -> tuple[str, str]:
+    """Return an emotion and a text without further emotions before or behind it.
+
+    The emotion is the first that is not neutral, as "neutral" may be the heading on the same line.
+    """
+    second = _BRACKET.fullmatch(text)
+    if label == NEUTRAL and second is not None and first_label(second["label"]) in emotions:
+        label = first_label(second["label"])
+    while (bare := without_labels(text, emotions)) != text:
+        text = bare
+    return label, text
+
+
+def _utterances(line: str, label: str | None, text: str, template: str, last: bool) -> Iterator[Utterance | Rejected]:
+    """Return the utterances of a line: one, or each of several quotations."""
     if echoes(line, template):
-        return Rejected("repeats_prompt", line)
-    if label is None:  # a labelled line may be a character's refusal
-        return Rejected("refusal" if refuses(line) else "no_emotion", line)
-    match = _SPOKEN.fullmatch(text)
-    if last and match is None and not looks_finished(text):
-        return Rejected("cut_off", line)
-    words = match["spoken"].strip() if match else unquoted(text).lstrip('"“«')
+        yield Rejected("repeats_prompt", line)
+    elif label is None:  # a labelled line may be a character's refusal
+        yield Rejected("refusal" if refuses(line) else "no_emotion", line)
+    else:
+        quoted = quotations(text)
+        if not quoted or quoted[0].start > 0:
+            cut = last and not looks_finished(text)
+            yield Rejected("cut_off", line) if cut else _utterance(line, label, unquoted(text).lstrip('"“«'), None)
+            return
+        for place, one in enumerate(quoted):
+            after = text[one.end : quoted[place + 1].start] if place + 1 < len(quoted) else ""
+            between = _BETWEEN.fullmatch(after) if place + 1 < len(quoted) else None
+            why = None if between else text[one.end :].lstrip(".,:-–— ").strip(" ()")
+            yield _utterance(line, label, one.text, why or None)
+            if between is None:
+                return
+            label = first_label(between["label"]) if between["label"] else label
+
+
+def _utterance(line: str, label: str, words: str, why: str | None) -> Utterance | Rejected:
     if not has_letters(words):
         return Rejected("no_words", line)
     if len(words.split()) > MOST_WORDS:
         return Rejected("too_long", line)
-    why = match["why"].strip(" ()") if match else ""
-    return Utterance(label, words, why or None)
+    return Utterance(label, words, why)
 
 
 def first_label(label: str) -> str:

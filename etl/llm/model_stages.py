@@ -12,6 +12,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, manual_stage, stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome
+from udfs.llm_requests import UNAVAILABLE
 
 if TYPE_CHECKING:
     from udfs.generate import Source
@@ -49,14 +50,18 @@ def prompt_stage(
         return manual_stage(
             reads=reads, writes=writes, models=(model,), units="prompts", options=("llm",), **declared,
             incremental=Incremental(
-                "request_id", cost_per_minute=per_minute, prepare=pending, cache=True, content_keyed=True
+                "request_id", cost_per_minute=per_minute, prepare=pending, cache=True, content_keyed=True,
+                unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
             ),
         )(answers)  # fmt: skip
 
     return declare
 
 
-def answer_stage(asking: Stage, writes: Table, units: RowAccounting | str, *resources: str) -> Declare:
+def answer_stage(
+    asking: Stage, writes: Table, units: RowAccounting | str, *resources: str, settings: tuple[str, ...] = (),
+    version: int = 1,
+) -> Declare:  # fmt: skip
     """Declare the stage that parses the answers of a ``prompt_stage``. Its function takes ``with_answers`` rows.
 
     It builds the same requests from the same inputs, settings and templates, and joins them with the answers.
@@ -66,6 +71,8 @@ def answer_stage(asking: Stage, writes: Table, units: RowAccounting | str, *reso
         writes: output table.
         units: units of the row accounting.
         resources: files of ``conf`` that only the parser uses.
+        settings: settings that only the parser uses.
+        version: increased when the parser gives other rows.
     """
     requests: Callable[..., DataFrame] = unwrap(asking.function)
     (model,), raw_answers = (one.name for one in asking.models), asking.writes
@@ -78,8 +85,8 @@ def answer_stage(asking: Stage, writes: Table, units: RowAccounting | str, *reso
             return read(with_answers(requests(*frames, run), answers, run.models[model].identity), run)
 
         return manual_stage(
-            reads=(*asking.reads, raw_answers), writes=writes, models=(model,), settings=asking.settings, units=units,
-            resources=(*asking.resources, *resources),
+            reads=(*asking.reads, raw_answers), writes=writes, models=(model,), settings=(*asking.settings, *settings),
+            units=units, resources=(*asking.resources, *resources), version=version,
         )(rows)  # fmt: skip
 
     return declare

@@ -72,7 +72,13 @@ def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFr
     answers = generations.where(F.col("model") == model).select("request_id", "text", "finish_reason", "error")
     return asked.join(answers, "request_id", "left").select(
         *asked.columns,
-        F.when(F.col("text").isNotNull(), F.concat("answer_start", "text")).alias("answer"),
+        whole_answer().alias("answer"),
         (F.coalesce("finish_reason", F.lit("")) == "length").alias("cut_off"),
         F.when(F.col("text").isNull(), F.coalesce("error", F.lit("never asked"))).alias("error"),
     )
+
+
+def whole_answer() -> Column:
+    """Return the answer with its predefined start, which stored texts may repeat; null without a text."""
+    repeated = (F.col("answer_start") != "") & F.startswith(F.lower(F.ltrim("text")), F.lower("answer_start"))
+    return F.when(repeated, F.col("text")).otherwise(F.concat("answer_start", "text"))

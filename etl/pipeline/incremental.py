@@ -14,12 +14,7 @@ _BUCKETS = 20_000
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """How pending work is cut.
-
-    Attributes:
-        count: how many batches there are, empty ones included.
-        work: batch number to (units, cost) of those with work, in order.
-    """
+    """How pending work is cut: the number of batches, empty ones included, and the (units, cost) of those with work."""
 
     count: int
     work: dict[int, tuple[int, float]]

@@ -26,10 +26,7 @@ class StageError(RuntimeError):
 
 
 def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress: Progress) -> StageEvent:
-    """Run one stage to its end and record it.
-
-    Returns:
-        The event that goes into ``ops.stage_runs``.
+    """Run one stage to its end and record it; returns the event that goes into ``ops.stage_runs``.
 
     Raises:
         InputError: its input or settings are bad.
@@ -125,6 +122,7 @@ class _Runner:
             self.ledger.clear(self.event)
         new = not self.lakehouse.exists(table) and self.context.log.last(self.stage.name, "started") is None
         self.lakehouse.ensure(table)
+        self.lakehouse.delete(table, incremental.unanswered, self.event.lineage(0))
         prepared = incremental.prepare(*self.frames, self.stage_run) if incremental.prepare else self.frames[0]
         pending = prepared
         if resuming or not (self.plan.rebuild or new):
@@ -177,9 +175,15 @@ class _Runner:
         others = self.frames if incremental.content_keyed else self.frames[1:]
         outcome = _outcome(self.stage.function(units, *others, self.stage_run))
         once = f"{self.stage.name}/{self.event.run_id}/{number}of{batches.count}"
+        if incremental.content_keyed:  # a batch without all its answers is appended to again
+            once = f"{once}/{len(self.lakehouse.commits(table, self.event.run_id))}"
         self.ledger.add(self.event, number, once, outcome.dropped, outcome.quarantined)
         self.lakehouse.append(table, outcome.rows, self.event.lineage(number), once)
         self.context.spark.catalog.clearCache()
+        left = self.lakehouse.read(table).where(incremental.unanswered).limit(1).collect()
+        if left:
+            self.lakehouse.delete(table, incremental.unanswered, self.event.lineage(number))
+            raise StageError(f"{self.stage.name}: {left[0].error}; other answers are kept: run again to continue")
 
     def _done_rows(self, table: Table) -> DataFrame:
         """Return the rows that count as done: all, or a cache's rows from the model in use."""
@@ -192,10 +196,7 @@ class _Runner:
     def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame, whole: bool = True) -> Balance:
         """Count input, output and ledgers, and check the table's key, in one query.
 
-        Args:
-            rows_in: the number of units, or a frame to count them in.
-            rows_out: the rows of ``table`` that count.
-            whole: these are all rows of the table.
+        ``rows_in`` is a number or a frame to count in; ``rows_out`` are rows of the table, all of them if ``whole``.
 
         Raises:
             StageError: two rows have one key.

@@ -40,6 +40,8 @@ class Incremental:
         content_keyed: ``prepare`` makes the units, each with a key that hashes all that its rows depend on. The
             function gets a batch's units before all inputs. Other settings or models make other units, so that nothing
             is rebuilt.
+        unanswered: SQL condition of rows that stand for units which an absent model did not answer. They are
+            deleted after their batch and the stage stops, so that the next run works on their units.
     """
 
     key: str
@@ -48,6 +50,7 @@ class Incremental:
     prepare: Callable[..., DataFrame] | None = None
     cache: bool = False
     content_keyed: bool = False
+    unanswered: str = "false"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from etl.tables.model import Table
 
+_FAULTS = "faults array<string> COMMENT 'of its quality, see emo_pillars.quality'"
 _LABELS = "labels array<struct<label: string, level: double>> COMMENT 'the strongest first'"
 
 PLOTS = Table(
@@ -29,10 +30,10 @@ ACTORS = Table(
 UTTERANCES = Table(
     "emo_pillars.utterances",
     "One thing that a character could say, with the emotion it was made for (Emo Pillars 3.2).",
-    """
+    f"""
     utterance_id string COMMENT 'actor_id and place', plot_id string, actor_id string, actor string, place int,
     utterance string, raw_label string COMMENT 'as the model named it', label string, was_mapped boolean,
-    reasoning string
+    reasoning string, {_FAULTS}
     """,
     ("utterance_id",),
 )
@@ -47,10 +48,10 @@ DISTINCT_UTTERANCES = Table(
 SOFT_LABELS = Table(
     "emo_pillars.soft_labels",
     "One label of an utterance with its level (Emo Pillars 3.3).",
-    """
+    f"""
     utterance_id string, place int COMMENT 'among the readable ones, from 1',
     raw_label string COMMENT 'as the model named it', level double COMMENT 'from 0 to 1', label string,
-    was_mapped boolean, reasoning string
+    was_mapped boolean, reasoning string, {_FAULTS}
     """,
     ("utterance_id", "place"),
     {"level_is_a_share": "level BETWEEN 0 AND 1"},
@@ -71,16 +72,16 @@ EXAMPLES = Table(
 CONTEXTS = Table(
     "emo_pillars.contexts",
     "What led a character to an utterance (Emo Pillars 3.4).",
-    "utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence'",
+    f"utterance_id string, context string, cut boolean COMMENT 'ends with the last whole sentence', {_FAULTS}",
     ("utterance_id",),
 )
 
 CLEAN_CONTEXTS = Table(
     "emo_pillars.clean_contexts",
     "A context without a word on the character's emotions (Emo Pillars 3.4).",
-    """
+    f"""
     utterance_id string, context string, cut boolean,
-    unchanged boolean COMMENT 'the model left the context as it was'
+    unchanged boolean COMMENT 'the model left the context as it was', {_FAULTS}
     """,
     ("utterance_id",),
 )
@@ -88,8 +89,20 @@ CLEAN_CONTEXTS = Table(
 REWRITES = Table(
     "emo_pillars.rewrites",
     "An utterance in words that need its context (Emo Pillars 3.5).",
-    "utterance_id string, rewritten string, cut boolean",
+    f"utterance_id string, rewritten string, cut boolean, {_FAULTS}",
     ("utterance_id",),
+)
+
+ANSWER_QUALITY = Table(
+    "emo_pillars.answer_quality",
+    "What one raw answer of any model gives: items that can be read, and usable ones, which have no fault.",
+    """
+    step string, model string, prompt string COMMENT 'hash of the step\'s template; other: of another template',
+    request_id string, items int COMMENT 'that can be read; null without an answer',
+    usable int COMMENT 'of them, without a fault', faults array<string> COMMENT 'of all items, repetitions included',
+    rejected array<string> COMMENT 'reasons of the parts that cannot be read'
+    """,
+    ("step", "model", "request_id"),
 )
 
 CONTEXTUAL_EXAMPLES = Table(
@@ -137,7 +150,8 @@ EMOCONTEXT = Table(
 
 _RESULTS = """
 trial string COMMENT 'hash of all that it depends on',
-model string COMMENT 'the key under models that it starts from', tuned boolean COMMENT 'on the task, or as it is',
+model string COMMENT 'the key under models that it starts from, or an encoder\\'s URI',
+tuned boolean COMMENT 'on the task, or as it is',
 variant string COMMENT 'treatment of the class others: kept, relabelled, typed; of EmoContext', seed int,
 fold int COMMENT 'that is measured on', scored string COMMENT 'the classes, and the rule that makes one a prediction',
 class string COMMENT 'macro, micro, or a class', precision double, recall double, f1 double,
@@ -146,6 +160,13 @@ train_rows int, validation_rows int, test_rows int, epochs int, seconds double,
 starts_from string COMMENT 'identity of the model', run_id string COMMENT 'in MLflow'
 """
 _RESULT_KEY = ("trial", "scored", "class")
+
+ENCODER_RESULTS = Table(
+    "emo_pillars.encoder_results",
+    "One class's scores on the synthetic data's test set, of one encoder trained on it (Emo Pillars Table 1).",
+    _RESULTS,
+    _RESULT_KEY,
+)
 
 GOEMOTIONS_RESULTS = Table(
     "emo_pillars.goemotions_results",
@@ -180,6 +201,19 @@ TEST_ANSWERS = Table(
     ("learner", "tested_on", "passage_id"),
 )
 
+PREDICTIONS = Table(
+    "emo_pillars.predictions",
+    "One model's answer to a comment or to the last turn of a dialogue (Emo Pillars Figure 6, Table 8).",
+    """
+    learner string COMMENT 'the key under models', kind string COMMENT 'comment, or dialogue: of EmoContext',
+    text_id string, context string, utterance string, truth string COMMENT 'of EmoContext',
+    true_label string COMMENT 'of the 28; null for others', model string, probabilities array<float>
+    COMMENT 'in the taxonomy\\'s order', threshold double,
+    given array<string> COMMENT 'labels from the threshold on, the strongest first', error string
+    """,
+    ("learner", "kind", "text_id"),
+)
+
 INTRA_DATASET = Table(
     "emo_pillars.intra_dataset",
     "The scores of one class or of all, of a model on a test set of the synthetic data (Emo Pillars Tables 1 and 5).",
@@ -187,8 +221,10 @@ INTRA_DATASET = Table(
     learner string COMMENT 'the key under models', tested_on string, class string COMMENT 'macro, micro, or a label',
     precision double, recall double, f1 double, support bigint, predicted bigint, passages bigint,
     against string COMMENT 'the context-less model of the same utterances; beside macro',
-    gain double COMMENT 'over it, of the passages\\' mean F1',
-    t_test double COMMENT 'p', mann_whitney double COMMENT 'p'
+    pairs bigint COMMENT 'passages that both answered', gain double COMMENT 'over it, of the passages\\' mean F1',
+    t_test double COMMENT 'p; Welch, of independent samples', mann_whitney double COMMENT 'p; of independent samples',
+    paired_t_test double COMMENT 'p; of the same passages',
+    wilcoxon double COMMENT 'p; signed ranks, of the same passages'
     """,
     ("learner", "tested_on", "class"),
 )

@@ -73,6 +73,17 @@ MARKERS = Table(
     ("word", "label"),
 )
 
+MARKER_GROUPS = Table(
+    "emo_pillars.marker_groups",
+    "A marker of a group of emotions that share markers (Emo Pillars G, Table 9).",
+    """
+    place int COMMENT 'of the group, the largest is 1', emotions array<string> COMMENT 'of the group', word string,
+    shared_by array<string> COMMENT 'emotions of the group that it marks, two at least',
+    ratio double COMMENT 'of its occurrences beside the group to those beside all emotions that it marks'
+    """,
+    ("place", "word"),
+)
+
 EVALUATION_TASKS = Table(
     "emo_pillars.evaluation_tasks",
     "One example whose label annotators check, as an item of a questionnaire (Emo Pillars I.1).",

@@ -8,14 +8,14 @@ from pyspark.sql import functions as F
 
 from conf.wordlists import words
 from etl.emo_pillars import reading, samples, similarities, steps
-from etl.emo_pillars.markers import adverb_markers
+from etl.emo_pillars.markers import adverb_markers, grouped_markers
 from etl.emo_pillars.topics import topics_of
 from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
 from etl.pipeline import RowAccounting, StageRun, manual_stage, under
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables import llm
 from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
-from etl.tables.outcome import Outcome
+from etl.tables.outcome import DROPPED_DDL, Outcome
 from jobs.emo_pillars.synthesis import prompt_of
 
 SECTION, ENCODER, NAMER = "emo_pillars.analysis", "analysis_encoder", "topic_namer"
@@ -80,6 +80,25 @@ def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
 
 
 @manual_stage(
+    reads=(tables.MARKERS,),
+    writes=tables.MARKER_GROUPS,
+    settings=under(SECTION, "marker_overlap", "seed"),
+    units=RowAccounting("emotions", "count(DISTINCT label)", "size(array_distinct(flatten(collect_set(emotions))))"),
+)
+def emo_pillars_group_markers(markers: DataFrame, run: StageRun) -> Outcome:
+    """Group the emotions that share markers (Emo Pillars G, Table 9)."""
+    settings = run.settings.emo_pillars.analysis
+    rows = markers.select("word", "label", "share").collect()
+    found = grouped_markers([tuple(row) for row in rows], settings.marker_overlap, settings.seed)
+    alone = {row.label for row in rows} - {emotion for row in found for emotion in row.emotions}
+    dropped = [("emotion", emotion, "of_no_group", "", 1) for emotion in sorted(alone)]
+    spark = run.spark
+    return Outcome(
+        spark.createDataFrame(found, tables.MARKER_GROUPS.schema), spark.createDataFrame(dropped, DROPPED_DDL)
+    )
+
+
+@manual_stage(
     reads=(EXAMPLES, tables.TEXT_EMBEDDINGS),
     writes=tables.TOPICS,
     models=(ENCODER,),
@@ -136,7 +155,7 @@ def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: Stage
 @manual_stage(
     reads=(
         EXAMPLES, CONTEXTUAL_EXAMPLES, tables.SIMILARITIES, tables.CHANGES, tables.TOPICS, tables.TOPIC_NAMES,
-        tables.TOPIC_CATEGORIES, tables.QUERY_EXAMPLES, tables.MARKERS, tables.EVALUATION_SCORES,
+        tables.TOPIC_CATEGORIES, tables.QUERY_EXAMPLES, tables.MARKERS, tables.MARKER_GROUPS, tables.EVALUATION_SCORES,
     ),
     writes=None,
     settings=(f"{SECTION}.report_folder",),

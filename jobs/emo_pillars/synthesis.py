@@ -7,8 +7,10 @@ from pyspark.sql import DataFrame
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from etl.emo_pillars import examples as data_sets
 from etl.emo_pillars import reading, steps
+from etl.emo_pillars.answer_quality import answer_quality
 from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import PLOTS, select_plots
+from etl.emo_pillars.step_answers import STEPS
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import RowAccounting, StageRun, manual_stage, under
 from etl.tables import emo_pillars as tables
@@ -16,6 +18,9 @@ from etl.tables import llm
 from etl.tables.outcome import Outcome
 
 GENERATOR = "generator"
+NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
+JUDGED: dict[str, Any] = {"settings": ("emo_pillars.quality",), "version": 2}
+"""What parsers of answers declare beside the prompts' settings."""
 
 
 def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -44,10 +49,16 @@ def emo_pillars_ask_actors(plots: DataFrame, run: StageRun) -> DataFrame:
     return steps.actors_requests(plots, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_actors, tables.ACTORS, RowAccounting("plots", rows_out="count(DISTINCT plot_id)"))
+@answer_stage(
+    emo_pillars_ask_actors,
+    tables.ACTORS,
+    RowAccounting("plots", rows_out="count(DISTINCT plot_id)"),
+    *NAMES,
+    **JUDGED,
+)
 def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the characters, one per line (Emo Pillars 3.1)."""
-    return reading.read_actors(answers)
+    return reading.read_actors(answers, run.settings.emo_pillars.quality)
 
 
 @prompt_stage(
@@ -66,10 +77,11 @@ def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRu
     tables.UTTERANCES,
     RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
     GOEMOTIONS_MAPPING,
+    **JUDGED,
 )
 def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the utterances and their emotions (Emo Pillars 3.2)."""
-    return reading.read_utterances(answers)
+    return reading.read_utterances(answers, run.settings.emo_pillars.quality)
 
 
 @manual_stage(
@@ -99,10 +111,12 @@ def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFra
     tables.SOFT_LABELS,
     RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"),
     GOEMOTIONS_MAPPING,
+    **JUDGED,
 )
 def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
-    return reading.read_soft_labels(answers, run.settings.emo_pillars.top_labels)
+    settings = run.settings.emo_pillars
+    return reading.read_soft_labels(answers, settings.top_labels, settings.quality)
 
 
 @manual_stage(
@@ -123,10 +137,16 @@ def emo_pillars_ask_contexts(examples: DataFrame, plots: DataFrame, run: StageRu
     return steps.contexts_requests(examples, plots, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_contexts, tables.CONTEXTS, RowAccounting("examples", rows_in="count_if(needs_context)"))
+@answer_stage(
+    emo_pillars_ask_contexts,
+    tables.CONTEXTS,
+    RowAccounting("examples", rows_in="count_if(needs_context)"),
+    *NAMES,
+    **JUDGED,
+)
 def emo_pillars_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the contexts (Emo Pillars 3.4)."""
-    return reading.read_contexts(answers)
+    return reading.read_contexts(answers, run.settings.emo_pillars.quality)
 
 
 @prompt_stage((tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, **prompt_of("clean_contexts"))
@@ -135,10 +155,10 @@ def emo_pillars_ask_clean_contexts(contexts: DataFrame, examples: DataFrame, run
     return steps.clean_contexts_requests(contexts, examples, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts")
+@answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts", *NAMES, **JUDGED)
 def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the cleaned contexts (Emo Pillars 3.4)."""
-    return reading.read_clean_contexts(answers)
+    return reading.read_clean_contexts(answers, run.settings.emo_pillars.quality)
 
 
 @prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
@@ -147,17 +167,35 @@ def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run
     return steps.rewrites_requests(clean_contexts, examples, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts")
+@answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", *NAMES, **JUDGED)
 def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
-    return reading.read_rewrites(answers)
+    return reading.read_rewrites(answers, run.settings.emo_pillars.quality)
 
 
 @manual_stage(
-    reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES), writes=tables.CONTEXTUAL_EXAMPLES, units="examples"
+    reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES),
+    writes=tables.CONTEXTUAL_EXAMPLES,
+    units="examples",
+    version=2,
 )
 def emo_pillars_contextual_examples(
     rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame, run: StageRun
 ) -> DataFrame:
     """Make the context-full data set: each utterance original and rewritten, with its context (Emo Pillars 4)."""
     return data_sets.contextual_examples(rewrites, clean_contexts, examples)
+
+
+@manual_stage(
+    reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
+    writes=tables.ANSWER_QUALITY,
+    settings=under("emo_pillars", "quality", "top_labels"),
+    resources=(*NAMES, *(f"prompts/emo_pillars/{step}.txt" for step in STEPS)),
+    units="answers",
+)
+def emo_pillars_measure_quality(*inputs: Any) -> Outcome:
+    """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
+    *answers, run = inputs
+    settings = run.settings.emo_pillars
+    rows = answer_quality(dict(zip(STEPS, answers, strict=True)), settings.quality, settings.top_labels)
+    return Outcome(rows, rows_in=sum(frame.count() for frame in answers))

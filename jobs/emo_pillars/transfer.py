@@ -1,14 +1,17 @@
 """Read GoEmotions, ISEAR and EmoContext, and tune and measure models on each (Emo Pillars 5)."""
 
+from pyspark.sql import DataFrame
+
 from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
 from etl.emo_pillars import transfer_sets
 from etl.emo_pillars.transfer_files import one_file, parts_of
 from etl.pipeline import StageRun, manual_stage, under
 from etl.tables import emo_pillars as tables
-from etl.tables.outcome import Outcome
-from etl.training.stages import transfer_stage
+from etl.tables.outcome import Outcome, Trained
+from etl.training.stages import training_stage, transfer_stage
 from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 
+EMOCONTEXT_TUNED = "emo_pillars_emocontext"
 SHARES = under("emo_pillars.transfer", "validation_share", "held_out_share")
 
 
@@ -52,9 +55,34 @@ def emo_pillars_transfer_goemotions() -> None:
     """Measure models on GoEmotions, tuned (by seed) and untuned; only when named (Emo Pillars 5.1.2)."""
 
 
+@transfer_stage(CONTEXTLESS, tables.EXAMPLES, tables.ENCODER_RESULTS)
+def emo_pillars_compare_encoders() -> None:
+    """Train each encoder of a list on the synthetic data, and score it; only when named (Emo Pillars Table 1)."""
+
+
 @transfer_stage("isear", tables.ISEAR, tables.ISEAR_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)
 def emo_pillars_transfer_isear() -> None:
     """Measure models on ISEAR, tuned (by fold) and untuned; only when named (Emo Pillars 5.1.3)."""
+
+
+@training_stage(EMOCONTEXT_TUNED, "emo_pillars.transfer.least_probability", units="dialogues",
+                reads=(tables.EMOCONTEXT,), models=(CONTEXTUAL,), resources=(GOEMOTIONS_LABELS,))  # fmt: skip
+def emo_pillars_train_emocontext(dialogues: DataFrame, run: StageRun) -> Trained:
+    """Tune the context-aware model on EmoContext, with others relabelled (Emo Pillars 5.2.2)."""
+    from etl.training.recipes.predictions import train_and_register_emocontext
+
+    return train_and_register_emocontext(dialogues, run, EMOCONTEXT_TUNED)
+
+
+@manual_stage(reads=(tables.EMOCONTEXT,), writes=tables.PREDICTIONS, models=(CONTEXTLESS, CONTEXTUAL, EMOCONTEXT_TUNED),
+              settings=under("emo_pillars.analysis", "comment", "comment_context"), resources=(GOEMOTIONS_LABELS,),
+              units="answers")  # fmt: skip
+def emo_pillars_compare_predictions(dialogues: DataFrame, run: StageRun) -> Outcome:
+    """Apply three models to a comment and to EmoContext's test dialogues (Emo Pillars Figure 6, Table 8)."""
+    from etl.training.recipes.predictions import predictions
+
+    analysis = run.settings.emo_pillars.analysis
+    return predictions(dialogues, run, analysis.comment, analysis.comment_context)
 
 
 @transfer_stage("emocontext", tables.EMOCONTEXT, tables.EMOCONTEXT_RESULTS, CONTEXTUAL, CONTEXTUAL_REWRITTEN)

@@ -22,9 +22,9 @@ from etl.annotation.form_files import write_batch
 from etl.annotation.labelling import labelling_batch
 from etl.annotation.signing import Signing, secret_of
 from etl.augesc.rating_form import RATING_FORM
-from etl.pipeline.stage_run import StageRun
 from etl.tables.edos_annotation import ANNOTATION_TASKS
 from tests.annotation.batches import task
+from tests.stages import stage_run
 
 TAXONOMY = load_taxonomy("edos")
 SIGNING = Signing("secret of the batch", 3)
@@ -94,7 +94,7 @@ def test_files_keep_their_links_and_left_out_items_are_in_the_ledger(spark: Spar
         [tuple(row[name] for name in columns) for row in rows], type(schema)([schema[name] for name in columns])
     )
     settings = load_settings("local", [], {"lakehouse.root": str(tmp_path)})
-    run = StageRun(settings, {}, spark, str(tmp_path), settings)
+    run = stage_run(spark, settings, tmp_path)
     first, second = (write_batch(tasks, "crowd", 3, run) for _ in range(2))
     assert first.rows.collect() == second.rows.collect(), "a second export leaves the links as they are"
     assert first.dropped is not None

@@ -2,7 +2,9 @@
 
 import pytest
 
-from etl.emo_pillars.answers import echoes, refuses, unquoted, up_to_last_sentence
+from etl.emo_pillars.answers import echoes, up_to_last_sentence
+from etl.emo_pillars.quotes import unquoted
+from etl.emo_pillars.refusals import refuses
 
 TEMPLATE = "Read this story: {plot} Then name every single person who takes part in it, one on each line. {actor}"
 

@@ -153,6 +153,24 @@ def test_contexts_and_rewritten_utterances(place: PipelineContext) -> None:
     assert "The oil is in the shed beside the door." not in rows
 
 
+def test_all_stored_answers_are_accounted_for(place: PipelineContext, server: RecordedServer) -> None:
+    before = len(server.asked)
+    assert work(place, "emo_pillars_measure_quality") == ["emo_pillars_measure_quality"]
+    assert len(server.asked) == before
+    rows = table(place, "emo_pillars.answer_quality").collect()
+    assert len(rows) == before and {row.model for row in rows} == {"openai:recorded"}
+    assert "other" not in {row.prompt for row in rows} and len({row.prompt for row in rows}) == 6
+    assert sum(row["items"] is None for row in rows) == 1
+    read = {
+        step: sum(row["items"] or 0 for row in rows if row.step == step)
+        for step in ("actors", "utterances", "contexts", "clean_contexts")
+    }
+    kept = {step: table(place, f"emo_pillars.{step}").count() for step in read}
+    assert read == kept
+    faults = {fault for row in rows for fault in row.faults}
+    assert "few_labels" in faults and "list_of_labels" not in faults
+
+
 def test_running_again_asks_nothing(
     place: PipelineContext, server: RecordedServer, spark: SparkSession, settings: Settings
 ) -> None:
@@ -251,7 +269,7 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
 def test_the_analysis_and_its_report(place: PipelineContext, spark: SparkSession) -> None:
     place = PipelineContext(spark, place.settings)
     ran = work(place, "emo_pillars_report,emo_pillars_export_evaluation")
-    assert len(ran) == 15 and "emo_pillars_embed_texts" in ran
+    assert len(ran) == 16 and "emo_pillars_embed_texts" in ran
     similarities = {(row.kind, row.label): row for row in table(place, "emo_pillars.similarities").collect()}
     number = table(place, "emo_pillars.examples").count()
     assert similarities["utterances", ""].pairs == number * (number - 1) // 2

@@ -2,22 +2,34 @@
 
 from collections import Counter
 
+import pytest
 from pyspark.sql import SparkSession
 
-from etl.emo_pillars.examples import CONTEXTUAL_SHARES, SHARES, distinct_utterances, examples, split_of
+from conf.errors import InputError
+from etl.emo_pillars.examples import (
+    check_splits,
+    contextual_examples,
+    distinct_utterances,
+    examples,
+    split_of,
+)
 
 DISTINCT = "utterance_id string, plot_id string, actor_id string, actor string, utterance string, label string"
 
 
-def test_splits_are_of_plots_and_the_smaller_lie_within_the_larger(spark: SparkSession) -> None:
-    plots = spark.range(3000).selectExpr("concat('plot-', id) AS plot_id")
-    rows = plots.select(
-        "plot_id", split_of("plot_id", *SHARES).alias("wide"), split_of("plot_id", *CONTEXTUAL_SHARES).alias("small")
-    ).collect()
-    wide, small = (Counter(row[name] for row in rows) for name in ("wide", "small"))
-    assert abs(wide["test"] / 3000 - 0.10) < 0.02 and abs(wide["validation"] / 3000 - 0.10) < 0.02
-    assert abs(small["test"] / 3000 - 0.05) < 0.015 and abs(small["validation"] / 3000 - 0.05) < 0.015
-    assert all(row.wide == row.small for row in rows if row.small != "train")
+def test_a_plot_is_in_the_same_split_of_both_data_sets(spark: SparkSession) -> None:
+    made = spark.range(3000).selectExpr("concat('u-', id) AS utterance_id", "concat('plot-', id) AS plot_id")
+    chosen = made.selectExpr("*", "true AS needs_context").withColumn("split", split_of("plot_id"))
+    rewrites, contexts = (made.selectExpr("utterance_id", f"'x' AS {name}") for name in ("rewritten", "context"))
+    contextual = contextual_examples(rewrites, contexts, chosen)
+    check_splits(chosen, contextual)
+    found = {row.plot_id: row.split for row in contextual.collect()}
+    assert found == {row.plot_id: row.split for row in chosen.collect()} and len(found) == 3000
+    counts = Counter(found.values())
+    assert abs(counts["test"] / 3000 - 0.10) < 0.02 and abs(counts["validation"] / 3000 - 0.10) < 0.02
+    moved = contextual.selectExpr("* EXCEPT (split)", "if(split = 'test', 'train', split) AS split")
+    with pytest.raises(InputError, match=f"{counts['test']} plots are in several splits"):
+        check_splits(chosen, moved)
 
 
 def test_near_duplicates_go_whatever_their_plot_and_emotion(spark: SparkSession) -> None:

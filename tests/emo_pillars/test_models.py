@@ -25,11 +25,13 @@ from etl.tables.emo_pillars import (
     CONTEXTUAL_EXAMPLES,
     EMOCONTEXT,
     EMOCONTEXT_RESULTS,
+    ENCODER_RESULTS,
     EXAMPLES,
     GOEMOTIONS,
     GOEMOTIONS_RESULTS,
     INTRA_DATASET,
     ISEAR,
+    PREDICTIONS,
     TEST_ANSWERS,
     TURN_ANSWERS,
 )
@@ -45,7 +47,13 @@ from jobs.emo_pillars.encoders import (
     emo_pillars_train_contextless,
     emo_pillars_train_contextual,
 )
-from jobs.emo_pillars.transfer import emo_pillars_transfer_emocontext, emo_pillars_transfer_goemotions
+from jobs.emo_pillars.transfer import (
+    emo_pillars_compare_encoders,
+    emo_pillars_compare_predictions,
+    emo_pillars_train_emocontext,
+    emo_pillars_transfer_emocontext,
+    emo_pillars_transfer_goemotions,
+)
 from tests.stages import stage_run
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
@@ -78,7 +86,7 @@ SET: dict[str, Any] = {
     "emo_pillars.transfer.seeds": [1], "emo_pillars.transfer.folds": 2, "emo_pillars.transfer.folds_run": 1,
     "emo_pillars.transfer.validation_share": 0.3,
 }  # fmt: skip
-for _task in (LESS, FULL, "goemotions", "isear", "emocontext"):
+for _task in (LESS, FULL, "goemotions", "isear", "emocontext", "emo_pillars_emocontext"):
     SET |= {f"training.{_task}.{key}": value for key, value in {"epochs": 1, "max_tokens": 24}.items()}
 
 
@@ -99,7 +107,7 @@ def learned(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
 def tables() -> list[tuple[Table, list[tuple]]]:
     many = [(number, label, text) for number in range(12) for label, text in SAID.items()]
     labels = {label: [{"label": label, "level": 0.9}, {"label": "neutral", "level": 0.3}] for label in SAID}
-    ids = [(f"p-{n}-{label}", "p", "a", "Ada") for n, label, _ in many]
+    ids = [(f"p-{n}-{label}", f"p{n % 4}", "a", "Ada") for n, label, _ in many]
     comments = [(f"c{n}{label}", f"{text} {n}", [label], "train", SPLITS[n % 4]) for n, label, text in many]
     reports = [(f"r{n}{label}", f"{text} {n}", label, label, n % 2) for n, label, text in many]
     named = {"joy": "happy", "sadness": "sad", "fear": "others"}
@@ -162,10 +170,27 @@ def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: PipelineCont
         wanted = {name for name, p in zip(goemotions_labels(), row.probabilities, strict=True) if p >= row.threshold}
         assert set(row.given) == wanted
         assert row.f1 == pytest.approx(2 * len(wanted & set(row.labels)) / (len(wanted) + len(row.labels)))
+    pairs = {row.learner: row for row in answers.where("tested_on = 'contextual original'").groupBy("passage_id")
+             .pivot("learner").agg({"f1": "max"}).selectExpr("'all' AS learner", f"sum({FULL} - {LESS}) AS gain")
+             .collect()}  # fmt: skip
+    assert macro.pairs == 9 and pairs["all"].gain / 9 == pytest.approx(macro.gain, abs=1e-4)
+    assert 0 <= macro.paired_t_test <= 1 and 0 <= macro.wilcoxon <= 1
     own = {row.learner: row.f1 for row in answers.where("tested_on = 'contextual original'").groupBy("learner")
            .avg("f1").withColumnRenamed("avg(f1)", "f1").collect()}  # fmt: skip
     assert macro.against == LESS and macro.gain == pytest.approx(own[FULL] - own[LESS], abs=1e-4)
     assert rows[LESS, "original", "macro"].against is None
+
+
+def test_plots_in_two_splits_are_refused(learned: PipelineContext, tmp_path: Path) -> None:
+    place = again(learned, lakehouse__root=str(tmp_path / "lakehouse"))
+    for table in (EXAMPLES, CONTEXTUAL_EXAMPLES):
+        place.lakehouse.replace(table, learned.lakehouse.read(table), {})
+    leaking = learned.lakehouse.read(CONTEXTUAL_EXAMPLES).selectExpr(
+        "* EXCEPT (split)", "if(plot_id = 'p3', 'train', split) AS split"
+    )
+    place.lakehouse.replace(CONTEXTUAL_EXAMPLES, leaking, {})
+    with pytest.raises(InputError, match=r"1 plots are in several splits .* \(p3: test, train\)"):
+        run(place, emo_pillars_answer_tests)
 
 
 def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineContext) -> None:
@@ -187,6 +212,18 @@ def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineC
     assert {(row.paper_f1, row.goemotions_f1) for row in classes} == {(0.57, 0.0)} and len(classes) == 3
     gains = {row.model: row.gain_over_plain for row in classes if row.tuned}
     assert gains[PLAIN] is None and gains[LESS] is not None
+
+
+def test_encoders_are_compared_on_the_synthetic_data(learned: PipelineContext, tmp_path: Path) -> None:
+    other = f"file:{tiny_encoder(tmp_path / 'other')}"
+    place = again(learned, emo_pillars__transfer__encoders=[other])
+    run(place, emo_pillars_compare_encoders)
+    rows = place.lakehouse.read(ENCODER_RESULTS).where("class = 'macro'").collect()
+    assert {(row.model, row.tuned, row.test_rows) for row in rows} == {(PLAIN, True, 9), (other, True, 9)}
+    assert len({row.trial for row in rows}) == 2 and all(0 <= row.f1 <= 1 for row in rows)
+    place.lakehouse.register(all_views(load_taxonomy("edos")))
+    shown = place.spark.table("analysis.emo_pillars_transfer").where("task = 'synthetic'").collect()
+    assert {(row.model, row.paper_f1) for row in shown} == {(PLAIN, 0.81), (other, None), (None, 0.8), (None, 0.79)}
 
 
 def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: PipelineContext) -> None:
@@ -223,6 +260,22 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     assert sum(row.paper_model == "BERT (Demszky et al., 2020)" for row in shown) == 1
     found = {row["class"]: row.support for row in results.where("scored LIKE '4%' AND tuned").collect()}
     assert (found["happy"], found["others"], found["angry"], found["macro"]) == (3, 3, 0, 9)
+
+
+def test_three_models_answer_a_comment_and_dialogues(learned: PipelineContext) -> None:
+    run(learned, emo_pillars_train_emocontext)
+    run(learned, emo_pillars_compare_predictions)
+    rows = learned.lakehouse.read(PREDICTIONS).collect()
+    tuned = "emo_pillars_emocontext"
+    assert {row.learner for row in rows} == {LESS, FULL, tuned} and len(rows) == 3 * (1 + 9)
+    (comment,) = (row for row in rows if row.kind == "comment" and row.learner == tuned)
+    assert comment.utterance == learned.settings.emo_pillars.analysis.comment and comment.truth is None
+    for row in rows:
+        assert len(row.probabilities) == 28
+        given = {name for name, p in zip(goemotions_labels(), row.probabilities, strict=True) if p >= row.threshold}
+        assert set(row.given) == given
+    assert {row.true_label for row in rows if row.truth == "happy"} == {"joy"}
+    assert {row.true_label for row in rows if row.truth == "others"} == {None}
 
 
 def test_others_are_learned_as_the_models_label_or_neutral(learned: PipelineContext) -> None:

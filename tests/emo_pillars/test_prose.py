@@ -38,10 +38,8 @@ def test_a_text_stands_without_what_is_said_around_it(answer: str) -> None:
         ("Ada waits.", "too_short"),
         ("I'm sorry, I cannot assist with that request, for it has no story in it.", "refusal"),
         ("Start as early in the story as it takes to understand them, and stop just before.", "repeats_prompt"),
-        (f"{STORY} She lights the lamp again. Wind. She lights the lamp again! She lights the lamp AGAIN.",
-         "repeats_itself"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_context_is_rejected(answer: str, reason: str) -> None:
     parsed = parse_prose(answer, CONTEXT)
     assert parsed.items == []

@@ -18,7 +18,7 @@ from etl.emo_pillars.transfer_sets import (
     isear_reports,
     report_text,
 )
-from etl.training.recipes.transfer_tasks import Arm, emocontext_arms, goemotions_arms, isear_arms
+from etl.training.recipes.transfer_tasks import Arm, emocontext_arms, goemotions_arms, isear_arms, synthetic_arms
 
 NAMES = goemotions_labels()
 HEAD = "ID|Field1|Field3|SIT|STATE|"
@@ -212,6 +212,13 @@ def test_arms_are_what_the_paper_compares_as_far_as_models_are_there() -> None:
     assert goemotions_arms([plain], transfer) == [Arm(plain, True, seed=1), Arm(plain, True, seed=2)]
     arms = goemotions_arms([less, rewritten, plain], transfer)
     assert arms[:2] == [Arm(less, False), Arm(rewritten, False)] and len(arms) == 6
+    encoders = TransferSettings(seeds=(1, 2), encoders=("pkg:a", "pkg:b"))
+    listed = [plain, less, *encoders.encoders]
+    tuned = [(arm.model, arm.seed) for arm in goemotions_arms(listed, encoders) if arm.tuned]
+    assert tuned == [(model, seed) for model in listed for seed in (1, 2)]
+    assert synthetic_arms([plain, *encoders.encoders], encoders) == [
+        Arm(model, True, seed=1) for model in (plain, "pkg:a", "pkg:b")
+    ]
     assert [arm.fold for arm in isear_arms([plain, less], transfer)] == [None, 0, 1, 2, 0, 1, 2]
     assert len(isear_arms([plain], TransferSettings(folds=5, folds_run=2))) == 2
     assert emocontext_arms([plain], transfer) == [Arm(plain, True, "kept", 1)]

@@ -3,6 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
+from conf.taxonomy import goemotions_labels
 from tests.stand_ins import StandIns
 
 LABELS = "array(named_struct('label', 'joy', 'level', 0.9D), named_struct('label', 'fear', 'level', 0.5D))"
@@ -50,6 +51,56 @@ def test_scale(views: StandIns) -> None:
     assert found["labels an example, mean"] == (2, 3.17) and found["labels"] == (800, 1_000_000)
     polarities = ("positive", "negative", "ambiguous", "neutral")
     assert [found[f"share of {name} labels"][0] for name in polarities] == [0.5, 0.5, 0, 0]
+
+
+def test_yield_and_usable_share_by_step_model_and_prompt(spark: SparkSession, views: StandIns) -> None:
+    answers = """SELECT * FROM VALUES
+        ('rewrites', 'small', 'aa', '1', 1, 0, array('list_of_labels', 'names_emotion')),
+        ('rewrites', 'small', 'aa', '2', 1, 0, array('list_of_labels')),
+        ('rewrites', 'small', 'aa', '3', 0, 0, array()),
+        ('rewrites', 'small', 'aa', '4', NULL, NULL, array()), ('rewrites', 'small', 'bb', '5', 1, 1, array()),
+        ('rewrites', 'large', 'aa', '1', 2, 1, array('other_person'))
+        AS t(step, model, prompt, request_id, items, usable, faults)"""
+    views.give("emo_pillars.answer_quality", spark.sql(answers))
+    found = {(row.model, row.prompt): row for row in views.ask("emo_pillars_quality")}
+    small = found["small", "aa"]
+    assert (small.prompts, small.answered, small.read, small.share_read) == (4, 3, 2, 0.5)
+    assert (small["items"], small.usable, small.usable_share, small.share_with_usable) == (2, 0, 0.0, 0.0)
+    assert small.faults == "list_of_labels 2, names_emotion 1"
+    assert found["small", "bb"].usable_share == 1.0 and found["small", "bb"].faults is None
+    assert (found["large", "aa"].items_a_prompt, found["large", "aa"].usable_share) == (2.0, 0.5)
+
+
+def test_groups_of_emotions_that_share_markers(spark: SparkSession, views: StandIns) -> None:
+    groups = """SELECT * FROM VALUES (1, array('fear', 'nervousness', 'pride'), 'safely', 0.5D),
+        (1, array('fear', 'nervousness', 'pride'), 'wildly', 1.0D), (2, array('joy', 'love'), 'dearly', 0.75D)
+        AS t(place, emotions, word, ratio)"""
+    views.give("emo_pillars.marker_groups", spark.sql(groups))
+    rows = [tuple(row) for row in views.ask("emo_pillars_table_9")]
+    assert rows == [
+        (1, "negative", "fear, nervousness, pride", 2, "wildly (1.0), safely (0.5)"),
+        (2, "positive", "joy, love", 1, "dearly (0.75)"),
+    ]
+
+
+def test_models_side_by_side_and_labels_other_than_the_true_one(spark: SparkSession, views: StandIns) -> None:
+    labels = goemotions_labels()
+    seen = {"fear": {"fear": 0.9, "joy": 0.05}, "joy": {"joy": 0.7, "neutral": 0.5}, "none": {"joy": 0.2}}
+    rows = [
+        (learner, kind, "t", "User: so", "what now", "sad" if kind == "dialogue" else None,
+         "sadness" if kind == "dialogue" else None, [float(seen[name].get(label, 0.0)) for label in labels],
+         [label for label in sorted(seen[name], key=lambda one: -seen[name][one]) if seen[name][label] >= 0.5])
+        for kind in ("comment", "dialogue") for learner, name in (("a", "fear"), ("b", "joy"), ("c", "none"))
+    ]  # fmt: skip
+    columns = "learner string, kind string, text_id string, context string, utterance string, truth string, " \
+        "true_label string, probabilities array<float>, given array<string>"  # fmt: skip
+    views.give("emo_pillars.predictions", spark.createDataFrame(rows, columns))
+    shown = {(row.label, row.learner): (row.probability, row.given) for row in views.ask("emo_pillars_figure_6")}
+    assert {label for label, _ in shown} == {"fear", "joy", "neutral"} and len(shown) == 9
+    assert shown["fear", "a"] == (0.9, True) and shown["joy", "c"] == (0.2, False)
+    assert shown["neutral", "b"] == (0.5, True) and shown["joy", "a"] == (0.05, False)
+    found = [(row.learner, row.truth, row.labels) for row in views.ask("emo_pillars_table_8")]
+    assert found == [("a", "sad", "fear (0.90)"), ("b", "sad", "joy (0.70), neutral (0.50)")]
 
 
 def test_yield_grows_by_two_hundred_plots(views: StandIns) -> None:

@@ -6,18 +6,22 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
+from etl.emo_pillars.reading import read_soft_labels
+from etl.emo_pillars.steps import soft_labels_requests
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables import TABLES
 from etl.tables.llm import generations
 from etl.tables.model import AND_ALSO
-from tests.llm_servers import RecordedServer, prompt_of
+from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from udfs.generate import SCHEMA, Source, generate_answers, source_of
+from udfs.llm_requests import UNAVAILABLE
 from udfs.models.loader import resolve
 
 GREEDY = DecodingSettings(max_new_tokens=20, repetition_penalty=1.03)
@@ -66,6 +70,52 @@ def test_answers_come_back_to_their_units(spark: SparkSession) -> None:
     others = with_answers(asked, said, "openai:another").collect()
     assert {(row.answer, row.error) for row in others} == {(None, "never asked")}
     said.unpersist()
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "llama.cpp", "openai"])
+def test_a_dictated_start_gives_equal_labels_in_every_dialect(spark: SparkSession, dialect: str) -> None:
+    units = spark.createDataFrame(
+        [("u", "I see the ship!", "joy")], "utterance_id string, utterance string, label string"
+    )
+    asked = soft_labels_requests(units, EmoPillarsSettings())
+    with RecordedServer(as_the_dialect_answers).running() as server:
+        source = source_of("", "openai:recorded", LlmSettings(server=ServerSettings(url=server.url, dialect=dialect)))
+        said = generate_answers(distinct_requests(asked), source, 1).persist()
+        labels = (
+            read_soft_labels(with_answers(asked, said, "openai:recorded"), 5, QualitySettings())
+            .rows.orderBy("place")
+            .collect()
+        )
+        assert len(server.asked) == 1
+    assert [(row.raw_label, row.level) for row in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
+    said.unpersist()
+
+
+def test_a_repeated_start_of_a_stored_answer_counts_once(spark: SparkSession) -> None:
+    asked = with_requests(spark.createDataFrame([("a",)], "u string"), F.lit("p"), GREEDY, F.lit("1. joy"))
+    stored = asked.select("request_id", F.lit("m").alias("model"), F.lit(" 1. Joy (0.9)").alias("text"),
+                          F.lit("stop").alias("finish_reason"), F.lit(None).cast("string").alias("error"))  # fmt: skip
+    assert [row.answer for row in with_answers(asked, stored, "m").collect()] == [" 1. Joy (0.9)"]
+
+
+def test_a_server_that_goes_away_keeps_the_answers_that_it_gave(spark: SparkSession) -> None:
+    given: list[str] = []
+
+    def reply(body: dict) -> str | tuple[int, str]:
+        if len(given) >= 12:
+            return 503, "going away"
+        given.append(prompt_of(body))
+        return "paid"
+
+    units = spark.createDataFrame([(f"prompt {n}",) for n in range(40)], "p string")
+    with RecordedServer(reply).running() as server:
+        settings = LlmSettings(server=ServerSettings(url=server.url, retries=0, concurrency=2))
+        source = source_of("", "openai:recorded", settings)
+        said = generate_answers(distinct_requests(with_requests(units, F.col("p"), GREEDY)), source, 2)
+        rows = said.collect()
+    assert len(rows) == 40
+    assert sorted(row.prompt for row in rows if row.text == "paid") == sorted(given)
+    assert all(row.error.startswith(UNAVAILABLE) and "503" in row.error for row in rows if row.text is None)
 
 
 def test_the_key_is_the_environments_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:

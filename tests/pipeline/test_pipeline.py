@@ -12,9 +12,10 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.pipeline.planner import PipelineContext, chosen, in_order
-from etl.pipeline.runner import StageError
+from etl.pipeline.progress import Progress
+from etl.pipeline.runner import StageError, run_stage
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import REGISTRY, Incremental, RowAccounting, Stage
+from etl.pipeline.stages import REGISTRY, Incremental, Model, RowAccounting, Stage
 from etl.tables.model import Table
 from etl.tables.ops import DROPPED, STAGE_RUNS
 from etl.tables.outcome import Outcome
@@ -41,6 +42,7 @@ def loud_letters(piece: DataFrame, run: StageRun) -> Outcome:
 
 SHOUT = make_stage("shout", loud_letters, (LETTERS,), LOUD, incremental=Incremental("letter", cost_per_minute=2.5),
                    settings=("subtitles.silence_seconds",))  # fmt: skip
+CALLED = Table("trial.called", "An answer.", "letter string, model string, error string", ("letter", "model"))
 COUNT = make_stage("count", lambda loud, run: loud.agg(F.count("*").alias("n")), (LOUD,), COUNTED,
                    units=RowAccounting("letters", rows_out="sum(n)"))  # fmt: skip
 
@@ -303,3 +305,29 @@ def test_a_clock_that_went_back_does_not_run_a_stage_again(
     assert run_stages(PipelineContext(spark, settings), [SHOUT, COUNT]) == []
     events = PipelineContext(spark, settings).log.done("count")
     assert [event.rows_in for event in events] == [2, 3] and all(event.seconds >= 0 for event in events)
+
+
+def test_a_batch_without_all_its_answers_is_kept_and_continued(spark: SparkSession, settings: Settings) -> None:
+    """The model goes away: what it answered stays, the stage stops, and the next run asks for the rest alone."""
+    asked: list[str] = []
+    away = {"c", "d"}
+
+    def call(letters: DataFrame, *inputs: object) -> DataFrame:
+        names = sorted(row.letter for row in letters.collect())
+        asked.extend(name for name in names if name not in away)
+        rows = [(name, "openai:m", "away: it is gone" if name in away else None) for name in names]
+        return spark.createDataFrame(rows, CALLED.schema)
+
+    once = Incremental("letter", cost_per_minute=1_000, prepare=lambda letters, run: letters, cache=True,
+                       content_keyed=True, unanswered="error LIKE 'away: %'")  # fmt: skip
+    stage = make_stage("call", call, (LETTERS,), CALLED, incremental=once, models=(Model("generator"),))
+    models = settings.models.model_copy(update={"generator": "openai:m"})
+    place = PipelineContext(spark, settings.model_copy(update={"models": models}))
+    put(place, "abcd")
+    with pytest.raises(StageError, match="call: away: it is gone; other answers are kept: run again to continue"):
+        run_stage(place, stage, place.plan(stage), Progress(spark, 1))
+    assert column(place, CALLED, "letter") == ["a", "b"]
+    away.clear()
+    run_stage(place, stage, place.plan(stage), Progress(spark, 1))
+    assert column(place, CALLED, "letter") == ["a", "b", "c", "d"]
+    assert asked == ["a", "b", "c", "d"]

@@ -7,15 +7,20 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, ServerSettings
-from tests.llm_servers import RecordedServer, prompt_of
+from conf.prompts import prompt as prompt_text
+from etl.emo_pillars.labels import known_names, labels_with_levels
+from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from tests.udfs.tiny_models import tiny_language_model
-from udfs.llm_requests import Request
+from udfs.generate import answers_to
+from udfs.llm_requests import UNAVAILABLE, Answer, Request, UnavailableError, continuation
 from udfs.llm_server import Pace, ServerGenerator, extra_fields, most_tokens
 
+TEMPLATE = prompt_text("emo_pillars/soft_labels")
 GREEDY = DecodingSettings(max_new_tokens=20)
 
 
@@ -125,6 +130,85 @@ def test_the_answers_start_is_the_last_message_and_the_answer_goes_on_from_it() 
         assert len(server.asked[0]["messages"]) == 1 and "continue_final_message" not in server.asked[0]
 
 
+DIALECTS = ("vllm", "llama.cpp", "openai")
+
+
+@pytest.mark.parametrize("prompt", ["plain", "with a remark", "repeats, plain"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_dictated_start_gives_equal_labels_in_every_dialect(dialect: str, prompt: str) -> None:
+    with RecordedServer(as_the_dialect_answers).running() as server:
+        request = Request(prompt, "1. joy")
+        decoding = DecodingSettings(max_new_tokens=100, repetition_penalty=1.03)
+        (answer,) = asked(server, dialect=dialect).answers([request], decoding)
+        (body,) = server.asked
+    sent = [message["role"] for message in body["messages"]]
+    assert sent == (["user"] if dialect == "openai" else ["user", "assistant"])
+    labels = labels_with_levels(f"1. joy{answer.text}", TEMPLATE, 5, known_names()).items
+    assert [(one.raw_label, one.level) for one in labels] == [("joy", 0.9), ("fear", 0.4), ("hope", 0.3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "continues", "whole"),
+    [
+        (": 0.9", True, "1. joy: 0.9"),
+        (" is what she feels: 0.9", True, "1. joy is what she feels: 0.9"),
+        ("1. joy (0.9)", True, "1. joy (0.9)"),
+        ("1. joy (0.9)", False, "1. joy (0.9)"),
+        ("**1. Joy**: 0.9", False, "1. joy: 0.9"),
+        (" (0.9)", False, "1. joy (0.9)"),
+        ("1. joyful (0.9)", False, "1. joy\n1. joyful (0.9)"),
+        ("2. fear (0.4)", False, "1. joy\n2. fear (0.4)"),
+        ("Joy (0.9)", False, "1. joy\nJoy (0.9)"),
+        ("", False, "1. joy"),
+    ],
+)
+def test_continuations(text: str, continues: bool, whole: str) -> None:
+    assert "1. joy" + continuation(text, "1. joy", continues) == whole
+    assert continuation(text, "", continues) == text
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_completions_continue_the_start_in_every_dialect(dialect: str) -> None:
+    with RecordedServer(lambda body: " is here").running() as server:
+        bare = DecodingSettings(chat=False)
+        (answer,) = asked(server, dialect=dialect).answers([Request("p ", "joy")], bare)
+        assert server.asked[0]["prompt"] == "p joy" and answer.text == " is here"
+
+
+def test_a_server_that_fails_in_the_middle_keeps_the_answers_that_it_gave() -> None:
+    def reply(body: dict) -> str | tuple[int, str]:
+        number = int(prompt_of(body))
+        time.sleep(0.05 if number == 7 else 0.01)
+        return (500, "out of memory") if number == 7 else f"answer {number}"
+
+    with RecordedServer(reply).running() as server:
+        requests = [Request(str(number), prompt_hash=str(number)) for number in range(40)]
+        with pytest.raises(UnavailableError, match="answers 500") as error:
+            asked(server, concurrency=4, retries=0).answers(requests, GREEDY)
+        sent = {int(prompt_of(body)) for body in server.asked}
+    kept = {place for place, answer in enumerate(error.value.answers) if answer is not None}
+    assert kept == sent - {7} and 7 <= len(kept) < 39
+    answers = error.value.all_answers(40)
+    assert [answer.text for answer in answers if answer.error is None] == [f"answer {n}" for n in sorted(kept)]
+    assert all((answer.error or "").startswith(UNAVAILABLE) for answer in answers if answer.text is None)
+
+
+def test_a_frame_of_an_unavailable_server_is_not_asked_on() -> None:
+    calls: list[str] = []
+
+    class Failing:
+        def answers(self, requests: list[Request], decoding: DecodingSettings) -> list[Answer]:
+            calls.append(decoding.text())
+            raise UnavailableError("it is away", [Answer("paid"), None])
+
+    parameters = [DecodingSettings(max_new_tokens=most).text() for most in (5, 5, 6)]
+    frame = pd.DataFrame({"prompt": "p", "answer_start": "", "prompt_hash": "h", "sample": 0, "parameters": parameters})
+    answers, away = answers_to(Failing(), frame)
+    assert [answer.text for answer in answers] == ["paid", None, None] and away == "it is away"
+    assert [answer.error for answer in answers] == [None, f"{UNAVAILABLE}it is away", f"{UNAVAILABLE}it is away"]
+    assert len(calls) == 1
+
+
 def test_a_bare_prompt_goes_to_completions() -> None:
     with RecordedServer(lambda body: "b").running() as server:
         bare = DecodingSettings(chat=False, temperature=0.9, top_p=0.9, stop=("\nHuman:",))
@@ -139,7 +223,7 @@ def test_a_bare_prompt_goes_to_completions() -> None:
     ("dialect", "expected"),
     [
         ("vllm", {"repetition_penalty": 1.03, "continue_final_message": True, "add_generation_prompt": False}),
-        ("llama.cpp", {"repeat_penalty": 1.03}),
+        ("llama.cpp", {"repeat_penalty": 1.03, "repeat_last_n": -1}),
         ("openai", {}),
     ],
 )

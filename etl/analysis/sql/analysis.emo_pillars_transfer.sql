@@ -1,4 +1,4 @@
--- Emo Pillars Tables 2, 3, 6, 7: models on people's sets, means over trials, the paper's beside ours.
+-- Emo Pillars Tables 1, 2, 3, 6, 7: encoders and models on labelled sets, means over trials, the paper's beside ours.
 WITH ours AS (
   SELECT task, scored, class AS average, model, tuned, variant, count(*) AS trials,
          round(avg(precision), 4) AS precision, round(avg(recall), 4) AS recall, round(avg(f1), 4) AS f1,

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
+from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Outcome, Trained
@@ -117,8 +118,9 @@ def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: S
     read contexts, in the two sets that have them (Table 5).
 
     Raises:
-        InputError: the settings have no model.
+        InputError: the settings have no model, or a plot is in several splits.
     """
+    check_splits(examples, contextual_examples)
     without, with_contexts = (
         dict(zip(TESTED_ON[1:], (contextual(contextual_examples, one, context) for one in (False, True)), strict=True))
         for context in (False, True)

@@ -53,6 +53,7 @@ def planned_transfers(labelled: DataFrame, run: StageRun, name: str) -> DataFram
     """
     task, transfer = TASKS[name], run.settings.emo_pillars.transfer
     present = [model for model in run.models if run.has_model(model)] + ([PLAIN] if transfer.plain else [])
+    present += dict.fromkeys(transfer.encoders)
     content = _content(labelled)
     starts = {model: _start(run, model).identity for model in present}
     trials = []
@@ -147,9 +148,10 @@ def _description(arm: Arm) -> dict[str, Any]:
 
 
 def _start(run: StageRun, model: str) -> ResolvedModel:
-    if model != PLAIN:
+    models, encoders = run.settings.models, run.settings.emo_pillars.transfer.encoders
+    if model != PLAIN and model not in encoders:
         return run.models[model]
-    return run.resolved(run.settings.models.emo_pillars_encoder)
+    return run.resolved(models.emo_pillars_encoder if model == PLAIN else model)
 
 
 def _shared(run: StageRun, task: Task, arm: Arm) -> Any:

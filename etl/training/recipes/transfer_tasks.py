@@ -13,7 +13,7 @@ from conf.emo_pillars_settings import TransferSettings
 from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_scores import Score, emocontext_scores, goemotions_scores, isear_scores
 from etl.emo_pillars.transfer_sets import content_place, emocontext_context, emocontext_truth
-from etl.training.recipes.multi_label import SPLITS, PassageRows, passages_by_split, require_rows
+from etl.training.recipes.multi_label import SPLITS, PassageRows, contextless, passages_by_split, require_rows
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 from udfs.models.classifiers.multi_label_metrics import best_threshold, multi_hot
 
@@ -26,9 +26,10 @@ KEPT, RELABELLED, TYPED = "kept", "relabelled", "typed"
 
 @dataclass(frozen=True)
 class Arm:
-    """One trial: a model under ``models``, tuned on the task or unchanged.
+    """One trial: a model, tuned on the task or unchanged.
 
     Attributes:
+        model: its key under ``models``, or the URI of an encoder of ``emo_pillars.transfer.encoders``.
         variant: the labels of EmoContext's class others.
         seed: of the tuning.
         fold: held-out fold of ISEAR.
@@ -45,9 +46,15 @@ Arms = Callable[[Collection[str], TransferSettings], list[Arm]]
 
 
 def goemotions_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
-    """Return the unchanged models, and tuned ones for each seed (Emo Pillars Table 2)."""
+    """Return the unchanged models, and tuned ones and encoders for each seed (Emo Pillars Table 2)."""
     unchanged, starts = _contextless_arms(present)
+    starts += [model for model in present if model in transfer.encoders]
     return unchanged + [Arm(model, True, seed=seed) for model in starts for seed in dict.fromkeys(transfer.seeds)]
+
+
+def synthetic_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
+    """Return one arm for each encoder (Emo Pillars Table 1)."""
+    return [Arm(model, True, seed=transfer.seeds[0]) for model in present]
 
 
 def isear_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
@@ -91,6 +98,12 @@ def goemotions_rows(comments: DataFrame, arm: Arm, transfer: TransferSettings) -
         F.lit(None).cast("string").alias("context"), "labels", "split",
     )  # fmt: skip
     rows, _ = passages_by_split(passages, "emo_pillars.goemotions")
+    return TaskRows(rows, [labels for _, labels in rows["test"]])
+
+
+def synthetic_rows(examples: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
+    """Return the three splits of ``emo_pillars.examples``."""
+    rows, _ = passages_by_split(contextless(examples), "emo_pillars.examples")
     return TaskRows(rows, [labels for _, labels in rows["test"]])
 
 
@@ -141,7 +154,7 @@ def relabelled(task: TaskRows, model: MultiLabelClassifier, least: float, batch_
 
 @dataclass(frozen=True)
 class Task:
-    """A transfer task: its key under ``training``, its arms, rows and scores.
+    """A task: its key under ``training``, its arms, rows and scores.
 
     Attributes:
         validates: an unchanged model gets a threshold from the validation rows, instead of its saved one.
@@ -175,6 +188,7 @@ TASKS = {
     task.name: task
     for task in (
         Task("goemotions", goemotions_arms, goemotions_rows, _of_labels(goemotions_scores), validates=True),
+        Task(CONTEXTLESS, synthetic_arms, synthetic_rows, _of_labels(goemotions_scores)),
         Task("isear", isear_arms, isear_rows, _of_labels(isear_scores)),
         Task("emocontext", emocontext_arms, emocontext_rows, _of_emotions),
     )

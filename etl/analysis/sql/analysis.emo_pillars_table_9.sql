@@ -1,0 +1,14 @@
+-- Emo Pillars Table 9: groups of emotions that share markers, with their markers and the ratios of these.
+WITH polarity AS (
+  SELECT place, polarities.polarity, count(*) AS number
+  FROM (SELECT DISTINCT place, explode(emotions) AS label FROM emo_pillars.marker_groups) AS members
+  JOIN analysis.emo_pillars_polarities AS polarities ON polarities.label = members.label
+  GROUP BY place, polarities.polarity
+), most AS (
+  SELECT place, max_by(polarity, struct(number, polarity)) AS polarity FROM polarity GROUP BY place
+)
+SELECT groups.place, polarity, array_join(first(emotions), ', ') AS emotions, count(*) AS markers,
+       array_join(transform(slice(sort_array(collect_list(struct(-ratio AS order, word, ratio))), 1, 10),
+                            one -> concat(one.word, ' (', one.ratio, ')')), ', ') AS words
+FROM emo_pillars.marker_groups AS groups JOIN most ON most.place = groups.place
+GROUP BY groups.place, polarity ORDER BY groups.place

@@ -1,0 +1,61 @@
+"""Account for all stored answers of all models: what can be read, and what of it is usable (ours).
+
+The answers are parsed as they are for the tables of results. What a prompt contained is read out of the prompt.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from functools import partial, reduce
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.prompts import template
+from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
+from etl.llm.requests import whole_answer
+
+OTHER = "other"
+"""Prompts of another template than the present one."""
+_JUDGEMENT = "prompt: string, items: int, usable: int, faults: array<string>, rejected: array<string>"
+
+
+def answer_quality(answers: Mapping[str, DataFrame], quality: Any, top: int) -> DataFrame:
+    """Return ``emo_pillars.answer_quality``.
+
+    Args:
+        answers: the raw answers of each step of ``STEPS``.
+        quality: the section ``emo_pillars.quality``.
+        top: number of requested soft labels.
+    """
+    return reduce(DataFrame.unionByName, (_of_step(step, answers[step], quality, top) for step in STEPS))
+
+
+def _of_step(step: str, answers: DataFrame, quality: Any, top: int) -> DataFrame:
+    rules = Rules(template(step), known_names(), quality, top)
+    judge = F.udf(partial(judged_answer, step, rules), f"struct<{_JUDGEMENT}>").asNondeterministic()
+    cut = F.coalesce("finish_reason", F.lit("")) == "length"
+    read = answers.select("model", "request_id", judge("prompt", whole_answer(), cut).alias("found"))
+    return read.select(F.lit(step).alias("step"), "model", "request_id", "found.*")
+
+
+def judged_answer(
+    step: str, rules: Rules, prompt: str, answer: str | None, cut_off: bool
+) -> tuple[str, int | None, int | None, list[str], list[str]]:
+    """Return the hash of a prompt's template, the items of its answer, the usable ones, and all faults.
+
+    The prompt of another template is ``OTHER``; its answer is judged without what the prompt contained.
+    """
+    given: dict[str, Any] | None = slots_of(rules.template, prompt)
+    name = OTHER if given is None else hashlib.sha256(rules.template.encode()).hexdigest()[:8]
+    if answer is None:
+        return name, None, None, [], []
+    given = dict(given or {})
+    given["labels"] = [label for label in given.get("emotions", "").split(", ") if label]
+    kept = rules._replace(quality=rules.quality.model_copy(update={"reject": ()}))
+    parsed = parse_step(step, kept, answer, cut_off, given)
+    faults = [item[-1] for item in parsed.items]
+    usable = sum(not its for its in faults)
+    rejected = [part.reason for part in parsed.rejected]
+    return name, len(faults), usable, [fault for its in faults for fault in its], rejected

@@ -1,0 +1,103 @@
+"""The model tuned on EmoContext, and models side by side on single texts (Emo Pillars 5.2.2, 6; Figure 6, Table 8)."""
+
+from functools import partial, reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.taxonomy import goemotions_labels
+from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, emocontext_context
+from etl.pipeline.stage_run import StageRun
+from etl.tables.outcome import Outcome, Trained
+from etl.training.held_out_classifiers import ClassifierTest, load_on_device
+from etl.training.recipes.classifiers import SPLITS
+from etl.training.recipes.transfer_tasks import CONTEXTUAL, RELABELLED, Arm, emocontext_rows, relabelled
+from etl.training.registration import Recipe, options_of, train_and_register
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
+from udfs.models.trainable import TrainingRows
+from udfs.predict import answer_passages
+
+COMMENT, DIALOGUE = "comment", "dialogue"
+
+
+def train_and_register_emocontext(dialogues: DataFrame, run: StageRun, model: str) -> Trained:
+    """Tune the context-aware model on EmoContext, with the class others relabelled by itself (Emo Pillars 5.2.2).
+
+    Args:
+        dialogues: ``emo_pillars.emocontext``.
+        model: its key under ``models`` and ``training``.
+
+    Raises:
+        InputError: a split has no rows, or there is no context-aware model.
+    """
+    transfer, start, options = run.settings.emo_pillars.transfer, run.model(CONTEXTUAL), options_of(run, model)
+    kept = emocontext_rows(dialogues, Arm(CONTEXTUAL, True, RELABELLED), transfer)
+    judge = load_on_device(MultiLabelClassifier, start.path, options.device)
+    rows = relabelled(kept, judge, transfer.least_probability, run.compute.batch_size).rows
+    begin = partial(
+        starting_model, start.path, rows["train"], goemotions_labels(), options, options.pooling, options.typed
+    )  # fmt: skip
+    recipe = Recipe(
+        name=options.name, stage=f"train {model}", model=MultiLabelClassifier, options=options, start=begin,
+        starts_from=start.identity, rows=TrainingRows(rows["train"], rows["validation"]),
+        test=ClassifierTest(MultiLabelClassifier, rows["test"], "macro_f1", options.device),
+        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=[],
+    )  # fmt: skip
+    return train_and_register(recipe, run)
+
+
+def predictions(dialogues: DataFrame, run: StageRun, comment: str, context: str) -> Outcome:
+    """Return the answers of each model of the run to a comment and to EmoContext's test dialogues.
+
+    Models whose key does not end in "contextless" also read the contexts.
+
+    Args:
+        dialogues: ``emo_pillars.emocontext``.
+        comment: a short text (Emo Pillars Figure 6).
+        context: its context.
+
+    Returns:
+        Outcome of ``emo_pillars.predictions``. The unit is an answer of a model to a text.
+    """
+    texts = dialogue_texts(dialogues.where("split = 'test'")).unionByName(
+        run.spark.createDataFrame([(COMMENT, COMMENT, context, comment, None)], TEXTS)
+    )
+    parts = [_answers(texts, learner, run) for learner in run.models if run.has_model(learner)]
+    found = reduce(DataFrame.unionByName, parts).persist()
+    dropped = found.where(F.col("error").isNotNull()).select(
+        F.lit("answer").alias("unit"), F.concat_ws("/", "learner", "kind", "text_id").alias("id"),
+        F.lit("model_failed").alias("reason"), F.col("error").alias("detail"), F.lit(1).cast("bigint").alias("units"),
+    )  # fmt: skip
+    return Outcome(found.where(F.col("error").isNull()), dropped, rows_in=texts.count() * len(parts))
+
+
+TEXTS = "kind string, text_id string, context string, utterance string, truth string"
+
+
+def dialogue_texts(dialogues: DataFrame) -> DataFrame:
+    """Return the last turns of dialogues with the turns before as context, as rows of ``TEXTS``."""
+    rendered = F.udf(lambda turns: emocontext_context(list(turns)[:-1]), "string")
+    return dialogues.select(
+        F.lit(DIALOGUE).alias("kind"), F.col("dialogue_id").alias("text_id"), rendered("turns").alias("context"),
+        F.element_at("turns", -1).alias("utterance"), F.col("emotion").alias("truth"),
+    )  # fmt: skip
+
+
+def _answers(texts: DataFrame, learner: str, run: StageRun) -> DataFrame:
+    """Return one model's answers, with the labels that reach its threshold, the strongest first."""
+    context = F.lit(None).cast("string") if learner.endswith("contextless") else F.col("context")
+    key = F.concat_ws("/", "kind", "text_id")
+    asked = texts.withColumn("place", key).withColumn("seen", context)
+    answers = answer_passages(
+        asked.select("place", "utterance", F.col("seen").alias("context")), **run.model_arguments(learner)
+    )
+    names = F.array(*[F.lit(label) for label in goemotions_labels()])
+    pairs = F.arrays_zip(names.alias("label"), F.col("probabilities").alias("probability"))
+    kept = F.filter(pairs, lambda one: one["probability"] >= F.col("threshold").cast("float"))
+    ordered = F.sort_array(F.transform(kept, lambda one: F.struct((-one["probability"]).alias("order"), one["label"])))
+    known = F.create_map(*[F.lit(text) for pair in EMOCONTEXT_LABELS.items() for text in pair])
+    return asked.join(answers, "place").select(
+        F.lit(learner).alias("learner"), "kind", "text_id", "context", "utterance", "truth",
+        known[F.col("truth")].alias("true_label"), "model", "probabilities", "threshold",
+        F.transform(ordered, lambda one: one["label"]).alias("given"), "error",
+    )  # fmt: skip

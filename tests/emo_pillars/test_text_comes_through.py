@@ -1,0 +1,164 @@
+"""Texts that people wrote pass each parser unchanged, except for the marks of an answer's form."""
+
+import csv
+import gzip
+import io
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conf.prompts import prompt
+from etl.emo_pillars.answers import Parsed
+from etl.emo_pillars.prose import LEAST_WORDS, MOST_UTTERANCE_WORDS, parse_cleaned, parse_prose, parse_rewrite
+from etl.emo_pillars.utterances import parse_utterances
+
+CONTEXT, CLEAN, REWRITE, UTTERANCES = (
+    prompt(f"emo_pillars/{name}") for name in ("contexts", "clean_contexts", "rewrites", "utterances")
+)
+WINDOW = 6
+FORM = re.compile(
+    r"\s*(?:[-*•–—+#>]|\(?\d{1,3}[.):\]])|[\"“”„«'‘].*[\"“”»'’]\W*$|.*(?:\*\*|__|`|\\|[\"“«][^\"”»]*[\"”»]\s*[\[(/])"
+    r"|[A-Z][\w .'’-]{0,40}:\s*[\"“«]|.*[\[(][A-Za-z]+[\])]\W*$",
+    re.DOTALL,
+)
+"""Marks of an answer's form: a list, quotation marks around the whole, Markdown, a speaker before a quotation, a label
+in brackets."""
+MOST_IN_FORM = 0.1
+
+
+def speech_fault(text: str) -> str | None:
+    """Return the parser that does not give the text back; None if all do."""
+    if len(text.split()) <= MOST_UTTERANCE_WORDS:
+        if [one.text for one in parse_rewrite(text, REWRITE).items] != [text]:
+            return "rewrite"
+        spoken = text.replace('"', "'")
+        said = parse_utterances(f'1. (Anger) "{spoken}"', UTTERANCES).items
+        if [one.utterance for one in said] != [spoken]:
+            return "utterance"
+    return story_fault(text)
+
+
+def story_fault(text: str) -> str | None:
+    """Return the parser of contexts that does not give the text back; None if both do."""
+    if len(text.split()) < LEAST_WORDS:
+        return None
+    if not _is(parse_prose(text, CONTEXT), text):
+        return "context"
+    return None if _is(parse_cleaned(text, CLEAN), text) else "cleaned context"
+
+
+def _is(parsed: Parsed, text: str) -> bool:
+    return [(one.text, one.unchanged) for one in parsed.items] == [(text, False)]
+
+
+def of_no_form(texts: Iterator[str]) -> list[str]:
+    """Return the texts with letters and without marks of an answer's form, in single spaces."""
+    plain = [" ".join(text.split()) for text in texts]
+    plain = [text for text in plain if any(character.isalpha() for character in text)]
+    kept = [text for text in plain if not FORM.match(text)]
+    assert len(kept) >= (1 - MOST_IN_FORM) * len(plain)
+    return kept
+
+
+def comments(folder: Path) -> Iterator[str]:
+    for line in (folder / "goemotions" / "dev.tsv").read_text("utf-8").splitlines():
+        yield line.split("\t")[0]
+
+
+def lines_of_series(folder: Path) -> Iterator[str]:
+    for name in ("train", "dev"):
+        yield from (row["Utterance"] for row in _rows((folder / "meld" / f"{name}_sent_emo.csv").read_bytes()))
+
+
+def windows(folder: Path) -> Iterator[str]:
+    packed = (folder / "plots" / "wiki_movie_plots_subset.csv.gz").read_bytes()
+    for row in _rows(gzip.decompress(packed)):
+        sentences = re.split(r"(?<=[.!?])\s+", row["Plot"].strip())
+        for first in range(0, len(sentences), WINDOW):
+            yield " ".join(sentences[first : first + WINDOW])
+
+
+def _rows(data: bytes) -> Iterator[dict[str, str]]:
+    return csv.DictReader(io.StringIO(data.decode("utf-8"), newline=""))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "fault", "least"),
+    [(comments, speech_fault, 4_500), (lines_of_series, speech_fault, 9_000), (windows, story_fault, 5_000)],
+)
+def test_real_texts_come_through(shared_data: Path, source, fault, least: int) -> None:
+    texts = of_no_form(source(shared_data))
+    assert len(texts) >= least
+    damaged = [(fault(text), text[:60]) for text in texts if fault(text)]
+    assert not damaged, f"{len(damaged)} of {len(texts)}: {damaged[:20]}"
+
+
+BEGINNINGS = (
+    "", "", "", "Okay... ", "Okay. ", "Of course. ", "Of course! ", "Sure. ", "Certainly! ", "Sure, ", "Great! ",
+    "I see: ",
+    "Here is the thing: ", "Here's my answer: ", "The truth is: ", "I'm not sure what to do. ", "No. ",
+    "There is nothing left. ",
+    "I am sorry, ", "I'm sorry, but ", "Unfortunately, ", "Note this: ", "In other words, ", "Ada: ", "Listen! ",
+)  # fmt: skip
+SUBJECTS = (
+    "I",
+    "she",
+    "my uncle",
+    "the keeper",
+    "nobody",
+    "everyone in the harbour",
+    "the text of his letter",
+    "the story",
+)
+DEEDS = (
+    "can't do that to her", "cannot answer for him", "won't help the crew", "will not sign it", "lit the lamp again",
+    "says no",
+    "was never the same", "has no place in this house", "changed nothing", "removed the ring", "left out the best part",
+    "does not end here", "asked for more bread", "can't write to them", "refused the request of the mayor",
+    "told me the answer",
+)  # fmt: skip
+ENDS = (
+    ".",
+    "!",
+    "?",
+    "...",
+    " since spring.",
+    ", of course.",
+    ": it is 10:30.",
+    ' and said "no" to it.',
+    " (and I know why).",
+)
+
+
+def made_lines(number: int) -> Iterator[str]:
+    """Return what a character might say, with many words that remarks of models have as well."""
+    draw = random.Random(13)
+    for _ in range(number):
+        clauses = [
+            f"{draw.choice(SUBJECTS)} {draw.choice(DEEDS)}{draw.choice(ENDS)}" for _ in range(draw.randint(1, 3))
+        ]
+        begun = draw.choice(BEGINNINGS)
+        clauses = [one[0].upper() + one[1:] if place or not begun.endswith((", ", ": ")) else one
+                   for place, one in enumerate(clauses)]  # fmt: skip
+        yield begun + " ".join(clauses)
+
+
+def test_made_texts_come_through() -> None:
+    texts = sorted(set(made_lines(6_000)))
+    assert len(texts) >= 5_000
+    damaged = [(speech_fault(text), text) for text in texts if speech_fault(text)]
+    assert not damaged, f"{len(damaged)} of {len(texts)}: {damaged[:20]}"
+
+
+def test_remarks_do_not_come_through() -> None:
+    """The property fails for texts that are remarks, so that it can fail."""
+    remarks = (
+        "I can't fulfill that request.",
+        "Rewritten utterance: The lamp is out again.",
+        "Sure!\nThe lamp is out again.",
+    )
+    assert all(speech_fault(remark) for remark in remarks)
