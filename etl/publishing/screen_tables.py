@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import struct
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -77,13 +78,28 @@ def _cell(value: Any) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, float):
+        return str(_short(value))
     if isinstance(value, list | tuple | dict):
         return json.dumps(_plain(value), ensure_ascii=False, default=str)
     return str(value)
 
 
+def _short(value: float) -> float:
+    """Return the shortest number that is the same in single precision, if the value is a single-precision one."""
+    if not (abs(value) < 1e38 and _single(value) == value):
+        return value
+    return next((near for digits in range(6, 10) if _single(near := float(f"{value:.{digits}g}")) == value), value)
+
+
+def _single(value: float) -> float:
+    return float(struct.unpack("f", struct.pack("f", value))[0])
+
+
 def _plain(value: Any) -> Any:
     """Return nested values with Spark's rows as mappings, which JSON can hold."""
+    if isinstance(value, float):
+        return _short(value)
     if hasattr(value, "asDict"):
         return {name: _plain(one) for name, one in value.asDict().items()}
     if isinstance(value, dict):

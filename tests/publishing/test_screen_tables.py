@@ -41,6 +41,8 @@ def test_columns_are_not_shortened_below_the_least() -> None:
     [
         (None, ""), (True, "true"), (0, "0"), (1.5, "1.5"), ("a,b", "a,b"), (["ü", None], '["ü", null]'),
         ([Row(text="no", label="sad")], '[{"text": "no", "label": "sad"}]'), ({1: (2, 3)}, '{"1": [2, 3]}'),
+        (0.35989999771118164, "0.3599"), ([0.35989999771118164], "[0.3599]"), (0.1, "0.1"), (1 / 3, str(1 / 3)),
+        (1e300, "1e+300"), (float("nan"), "nan"), (16777216.0, "16777216.0"),
     ],
 )  # fmt: skip
 def test_csv_fields(value: Any, text: str) -> None:
