@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -190,12 +190,16 @@ def ivy() -> Path:
     return Path(sys.prefix) / "share" / "edos-lakehouse" / "ivy"
 
 
-def write_python(folder: Path) -> None:
-    """Write a python that is this test's own, as a virtual environment has it."""
+def write_python(folder: Path, without: Iterable[str] = ()) -> None:
+    """Write a python that is this test's own, as a virtual environment has it, but does not find some modules."""
     python = folder / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    lines = ['export PYTHONPATH="$(cd "$(dirname "$0")/.." && pwd)/without:$PYTHONPATH"'] if without else []
+    python.write_text("\n".join(["#!/bin/sh", *lines, f'exec "{sys.executable}" "$@"\n']))
     python.chmod(0o755)
+    for name in without:
+        (folder / "without").mkdir(exist_ok=True)
+        (folder / "without" / f"{name}.py").write_text(f'raise ModuleNotFoundError("No module named {name!r}")\n')
 
 
 def make_environment(cluster: Cluster) -> None:
@@ -206,7 +210,7 @@ def make_environment(cluster: Cluster) -> None:
             cwd=REPOSITORY, check=True, capture_output=True, timeout=300,
         )  # fmt: skip
         shutil.copy(next((cluster.folder / "dist").glob("*.whl")), cluster.folder / "edos_lakehouse.zip")
-        write_python(cluster.folder / "environment")
+        write_python(cluster.folder / "environment", ("torch", "transformers", "sentence_transformers", "sparknlp"))
         shutil.make_archive(str(cluster.folder / "environment"), "gztar", cluster.folder / "environment")
         return
     clone = cluster.folder.parent / "clone"
