@@ -99,7 +99,7 @@ class SubtitleSettings(Section):
         True, description="ours: dashes and labels of a film's other uploads decide, where the chosen one has none"
     )
     opening_dash_margin: float = Field(
-        -0.2, description="ours: a score above it opens a turn at a dash that opens its block; 0 elsewhere"
+        -0.2, description="ours: a score above it opens a turn at a dash that opens a block of several; 0 elsewhere"
     )
     silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
     silence_ends_turn: bool = Field(

@@ -131,14 +131,18 @@ class Spoken(Sentences):
         return (found >= MIN_DASHES) & (found >= MIN_DASH_SHARE * pairs)
 
     @property
-    def certain(self) -> np.ndarray:
-        """The decision of each sentence's marks without that of a dash that opens its block, as int8.
+    def opening_dash(self) -> np.ndarray:
+        """Whether a dash opens a block in which another sentence has one, too.
 
-        Such a dash says that the block has two speakers, not that the last block had another: where another upload
-        shows both sentences in one block, 66% of them open a turn.
+        Such a dash says that the block has two speakers, not that another person spoke in the block before. Where
+        another upload shows both sentences in one block, 64% of them open a turn; a block's only dash always does.
         """
-        opens_block = self.dash & ~self.same_block & (self.label < 0)
-        return np.where(opens_block, np.int8(UNMARKED), self.decided)
+        return self.dash & ~self.same_block & (self.label < 0) & self.among(self.dash & self.same_block)
+
+    @property
+    def certain(self) -> np.ndarray:
+        """The decision of each sentence's marks, see ``decided``, without that of an ``opening_dash``, as int8."""
+        return np.where(self.opening_dash, np.int8(UNMARKED), self.decided)
 
     @property
     def decided(self) -> np.ndarray:

@@ -147,15 +147,14 @@ def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
 def deciding_sources(lines: Spoken, carried: np.ndarray) -> pa.Array:
     """Return what decides before each sentence: ``mark``, ``carried``, ``model``, or null without a pair.
 
-    A dash that opens its block only lowers the model's limit; it decides where there is no pair to score.
+    A dash that opens a block of several dashes does not decide, but lowers the model's limit.
 
     Args:
         lines: the spoken sentences.
         carried: see :func:`flat_carried`.
     """
     own, other = lines.certain != UNMARKED, carried[lines.opens_at] != UNMARKED
-    unscored = (lines.decided != UNMARKED) & ~lines.pairable
-    by = np.select([own, other, unscored], [MARK, OTHER_UPLOAD, MARK], MODEL)
+    by = np.select([own, other], [MARK, OTHER_UPLOAD], MODEL)
     kinds = np.full(len(carried), "", dtype=object)
     kinds[lines.opens_at] = np.where(lines.pairable | (by != MODEL), by, "")
     return pa.array(kinds, pa.string(), mask=kinds == "")

@@ -1,5 +1,7 @@
 """Choice of the uploads that represent a film."""
 
+from collections.abc import Callable
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
@@ -14,7 +16,9 @@ MOST_DISTANCE, MOST_UNTIMED = 0.5, 0.75
 _CDS = r"^\s*([0-9]{1,2})\s*/\s*([0-9]{1,2})\s*$"
 
 
-def choose_uploads(files: DataFrame, uploads_per_film: int) -> Outcome:
+def choose_uploads(
+    files: DataFrame, uploads_per_film: int, persist: Callable[[DataFrame], DataFrame] = lambda frame: frame
+) -> Outcome:
     """Choose uploads for each film of a language.
 
     The newest release of each upload is kept. Then a film's uploads are ranked by:
@@ -35,6 +39,7 @@ def choose_uploads(files: DataFrame, uploads_per_film: int) -> Outcome:
     Args:
         files: ``subtitles.files``; of its sentences only the texts are read, and only to count the marks.
         uploads_per_film: how many to keep; 0 keeps every upload, each in one release.
+        persist: called on the frame that is read several times.
 
     Returns:
         rows of ``subtitles.chosen_uploads``; dropped files: newer_release_chosen, another_upload_chosen.
@@ -42,8 +47,10 @@ def choose_uploads(files: DataFrame, uploads_per_film: int) -> Outcome:
     newest = Window.partitionBy("language", "subtitle_id").orderBy(
         _release_year().desc_nulls_last(), F.col("release").desc(), "source_path"
     )
-    releases = _small(files).withColumns(
-        {"_newest": F.row_number().over(newest), "_instead": F.first("source_path").over(newest)}
+    releases = persist(
+        _small(files).withColumns(
+            {"_newest": F.row_number().over(newest), "_instead": F.first("source_path").over(newest)}
+        )
     )
     film = Window.partitionBy("language", "movie_id")
     usable = F.when(~F.col("_part") & ~F.col("_machine") & ~F.col("_odd"), F.col("_marks"))

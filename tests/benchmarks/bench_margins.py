@@ -4,7 +4,7 @@
 
 An upload's kind is its share of marked sentences and its sentences a block, each in thirds. A kind's threshold is the
 one with the best accuracy on the other folds' films, or the one at which as many changes are predicted as are true.
-The first table has limits for a dash that opens its block: on the film with the most of them, and on all others.
+The first table has limits for a dash that opens a block of several: on the film with the most of them, and on others.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def matching_threshold(margin: np.ndarray, truth: np.ndarray) -> float:
 
 
 def opening_dashes(borders: pd.DataFrame) -> pd.DataFrame:
-    """Return by film how often each limit is right at a dash that opens its block; other uploads tell the truth."""
+    """Return how often each limit is right at a dash that opens a block of several, as other uploads tell."""
     told = borders[borders["same_block"] & (borders["certain"] != UNMARKED)]
     truth = told.groupby(["film", "key"])["certain"].agg(["min", "max"])
     truth = truth[truth["min"] == truth["max"]]["min"].rename("truth")

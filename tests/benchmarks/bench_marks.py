@@ -142,7 +142,7 @@ def borders_of(uploads: pa.RecordBatch, margins: np.ndarray) -> pd.DataFrame:
     rows = pd.DataFrame({
         "film": film[lines.file], "file": lines.file, "key": key, "at": lines.opens_at, "same_block": lines.same_block,
         "certain": lines.certain, "margin": margins[lines.opens_at], "silence_ms": lines.silence_ms,
-        "opening_dash": lines.dash & ~lines.same_block & (lines.label < 0),
+        "opening_dash": lines.opening_dash,
     })  # fmt: skip
     return rows[found]
 

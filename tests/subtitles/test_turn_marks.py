@@ -174,11 +174,11 @@ def test_turn_mark_an_upload_that_marks_all_turns_by_dashes(dashed: int, bare: i
     assert said.decided[-1] == -1
 
 
-def test_turn_mark_a_dash_that_opens_its_block_is_uncertain() -> None:
+def test_turn_mark_a_dash_that_opens_a_block_of_several_is_uncertain() -> None:
     rows = [("Hi .", 1), ("- So ?", 2), ("- Yes .", 2), ("Bo : Me .", 3), ("- Bo : Hm .", 4), ("Anna : Oh .", 5)]
-    said = spoken(Sentences.of(marks_file(*rows, ("Bo : No .", 6))))
-    assert said.decided.tolist() == [-1, 1, 1, 1, 1, -1, 1]
-    assert said.certain.tolist() == [-1, -1, 1, 1, 1, -1, 1]
+    said = spoken(Sentences.of(marks_file(*rows, ("Bo : No .", 6), ("- Go !", 7), ("Now .", 7))))
+    assert said.decided.tolist() == [-1, 1, 1, 1, 1, -1, 1, 1, 0]
+    assert said.certain.tolist() == [-1, -1, 1, 1, 1, -1, 1, 1, 0]
 
 
 def test_turn_mark_files_do_not_touch() -> None:
