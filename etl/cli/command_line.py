@@ -148,17 +148,12 @@ def _run_stages(
     spark: "SparkSession", settings: Settings, stages: list[Stage], again: bool, running: list[str]
 ) -> None:
     """Run the stages that have work, and add the name of each to ``running`` before."""
-    from etl.cli.lease import leased
-    from etl.pipeline.lakehouse import Lakehouse
+    from etl.cli.lease import events, leased
     from etl.pipeline.planner import PipelineContext
     from etl.pipeline.progress import Progress
     from etl.pipeline.runner import run_stage
-    from etl.tables.ops import STAGE_RUNS
 
-    def events() -> str | None:
-        return Lakehouse(spark, settings.lakehouse).identity(STAGE_RUNS)
-
-    known, context = events(), PipelineContext(spark, settings)
+    known, context = events(spark, settings), PipelineContext(spark, settings)
     progress = Progress(spark, len(stages))
     for stage in stages:
         running.append(stage.name)
@@ -173,12 +168,12 @@ def _run_stages(
             ):
                 continue
         with leased(spark, settings, stage.name):
-            if events() != known:  # another run has done something meanwhile
+            if events(spark, settings) != known:  # another run has done something meanwhile
                 context = PipelineContext(spark, settings)
                 plan = context.plan(stage, again)
             with progress.stage(stage.name, plan.why):
                 event = run_stage(context, stage, plan, progress) if plan.why is not None else None
-        known = events()
+        known = events(spark, settings)
         if event is not None:
             progress.done(event)
 

@@ -19,6 +19,8 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import Settings
 from etl.pipeline.folders import Folders, located
+from etl.pipeline.lakehouse import Lakehouse
+from etl.tables.ops import STAGE_RUNS
 
 FOLDER = "_leases"
 BEAT_SECONDS = 15.0
@@ -56,7 +58,7 @@ def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
     Raises:
         InputError: another run holds it.
     """
-    if "://" in root or root.startswith("dbfs:"):
+    if _is_store(root):
         yield False
         return
     folder = Path(root.removeprefix("file:"), FOLDER)
@@ -193,6 +195,19 @@ def leased(spark: SparkSession, settings: Settings, stage: str) -> Iterator[None
             return
         with beating(BeatingLease(Folders(spark), located(root), stage), minutes):
             yield
+
+
+def events(spark: SparkSession, settings: Settings) -> str | None:
+    """Return a text that differs after each event that any run commits to ``ops.stage_runs``."""
+    root = settings.lakehouse.root
+    if settings.lakehouse.catalog is not None or _is_store(root):
+        return Lakehouse(spark, settings.lakehouse).identity(STAGE_RUNS)
+    log = Path(root.removeprefix("file:"), STAGE_RUNS.name.replace(".", "/"), "_delta_log")
+    return max((commit.name for commit in log.glob("*.json")), default="")
+
+
+def _is_store(root: str) -> bool:
+    return "://" in root or root.startswith("dbfs:")
 
 
 def _in_use(root: str, stage: str, text: str) -> InputError:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +171,7 @@ def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Sit
     click(browser, "Download answers")
     click(browser, "Download as a table (CSV)")
     content = downloaded(downloads, "answers-h2-_w_7.json")
-    rows = list(answers_in("a.json", content))
+    rows = list(answers_in("a.json", BytesIO(content)))
     assert [(row["item_id"], row["value"], row["other"]) for row in rows] == [
         ("ih21", "guilty", False), ("ih22", "sad", False), ("ih23", "lonely", True), ("ih24", "guilty", False),
     ]  # fmt: skip
@@ -179,8 +180,34 @@ def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Sit
     table = downloaded(downloads, "answers-h2-_w_7.csv")
     assert b'"\'=w 7"' in table
     keys = ("item_id", "value", "other", "worker_id", "seconds")
-    from_table = list(answers_in("a.csv", table))
+    from_table = list(answers_in("a.csv", BytesIO(table)))
     assert [[row[key] for key in keys] for row in from_table] == [[row[key] for key in keys] for row in rows]
+
+
+def test_a_signed_link_stays_with_the_answers(browser: Any, site: Site, downloads: Path) -> None:
+    site.pages["/signed"] = labelling_page()
+    browser.get(f"{site.url}/signed#hit=h1&seat=2&sign=abc123")
+    browser.find_element(By.ID, "worker").click()
+    press(browser, "cy", Keys.ENTER)
+    assert title(browser) == "Dialog 1/4" and "abc123" not in browser.current_url
+    press(browser, "1", Keys.ENTER)
+    browser.refresh()  # the link is not in the address any more, and is remembered
+    for _ in range(3):
+        press(browser, "1", Keys.ENTER)
+    click(browser, "Download answers")
+    click(browser, "Download as a table (CSV)")
+    for ending in ("json", "csv"):
+        name = f"answers-h1-cy.{ending}"
+        rows = list(answers_in(name, BytesIO(downloaded(downloads, name))))
+        assert len(rows) == 4 and {(row["seat"], row["sign"]) for row in rows} == {("2", "abc123")}
+    click(browser, "Another task")
+    browser.find_element(By.CSS_SELECTOR, "#hit option[value=h2]").click()
+    browser.find_element(By.XPATH, "//button[normalize-space()='Start']").click()
+    for _ in range(4):
+        press(browser, "1", Keys.ENTER)
+    click(browser, "Download answers")
+    (*_, row) = answers_in("a.json", BytesIO(downloaded(downloads, "answers-h2-cy.json")))
+    assert (row["hit_id"], row["seat"], row["sign"]) == ("h2", None, None), "a link is of one HIT"
 
 
 def test_two_workers_do_not_see_each_other_and_a_wrong_hit_is_named(browser: Any, site: Site) -> None:
@@ -252,7 +279,10 @@ def test_every_kind_of_question_and_sending(browser: Any, site: Site) -> None:
         "better": {"value": "tie"}, "notes": {"value": "1 =2"},
     }  # fmt: skip
     assert "context" not in second and second["fits"] == {"values": ["none"]}
-    assert [row["value"] for row in answers_in("a.json", json.dumps(done).encode())][:2] == ["True", "joy|fear"]
+    assert [row["value"] for row in answers_in("a.json", BytesIO(json.dumps(done).encode()))][:2] == [
+        "True",
+        "joy|fear",
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from conf.errors import InputError
+from conf.settings import load_settings
 from etl.cli import lease
-from etl.cli.lease import BEAT_SECONDS, FOLDER, SILENT_SECONDS, BeatingLease, beating, local_lease
+from etl.cli.lease import BEAT_SECONDS, FOLDER, SILENT_SECONDS, BeatingLease, beating, events, local_lease
 
 HOLDS = """
 import sys, time
@@ -166,3 +167,14 @@ def test_the_last_of_two_that_take_it_at_once_has_it() -> None:
     with pytest.raises(InputError, match="in use"):
         first.acquire(0)
     assert second.held()
+
+
+def test_another_runs_events_are_noticed(tmp_path: Path) -> None:
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path)})
+    log = tmp_path / "ops/stage_runs/_delta_log"
+    seen = [events(None, settings)]  # type: ignore[arg-type]
+    log.mkdir(parents=True)
+    for number in (0, 9, 10):
+        (log / f"{number:020d}.json").touch()
+        seen.append(events(None, settings))  # type: ignore[arg-type]
+    assert len(set(seen)) == 4 and seen == sorted(seen)
