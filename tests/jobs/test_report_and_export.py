@@ -14,6 +14,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
+from etl.common.spelling import detokenised_text
 from tests.jobs.conftest import REPOSITORY
 
 NOTEBOOK = REPOSITORY / "notebooks" / "edos.ipynb"
@@ -54,7 +55,7 @@ def test_the_export_has_every_dialogue_once(finished: Path) -> None:
         if name.startswith("parquet/"):
             read += pq.read_table(folder / name).to_pylist()
     dialogues = DeltaTable(str(finished / "edos/dialogues")).to_pyarrow_table().to_pylist()
-    texts = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in dialogues}
+    texts = {row["dialogue_id"]: [detokenised_text(turn["text"]) for turn in row["turns"]] for row in dialogues}
     assert {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in read} == texts
     assert len(read) == len(texts) == sum(manifest["rows"].values())
     card = (folder / "README.md").read_text("utf-8")
