@@ -15,21 +15,23 @@ from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prompts import template
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
 from etl.llm.requests import whole_answer
+from etl.tables.outcome import Outcome
 
 OTHER = "other"
 """Prompts of another template than the present one."""
 _JUDGEMENT = "prompt: string, items: int, usable: int, faults: array<string>, rejected: array<string>"
 
 
-def answer_quality(answers: Mapping[str, DataFrame], quality: Any, top: int) -> DataFrame:
-    """Return ``emo_pillars.answer_quality``.
+def answer_quality(answers: Mapping[str, DataFrame], quality: Any, top: int) -> Outcome:
+    """Return ``emo_pillars.answer_quality``. The unit is the answer.
 
     Args:
         answers: the raw answers of each step of ``STEPS``.
         quality: the section ``emo_pillars.quality``.
         top: number of requested soft labels.
     """
-    return reduce(DataFrame.unionByName, (_of_step(step, answers[step], quality, top) for step in STEPS))
+    rows = reduce(DataFrame.unionByName, (_of_step(step, answers[step], quality, top) for step in STEPS))
+    return Outcome(rows, rows_in=sum(frame.count() for frame in answers.values()))
 
 
 def _of_step(step: str, answers: DataFrame, quality: Any, top: int) -> DataFrame:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from conf.prompts import SLOT
-from etl.emo_pillars.quotes import unescaped
+from etl.emo_pillars.quotes import unescaped, words_of
 from etl.emo_pillars.refusals import refuses
 
 ECHO_WORDS = 8
@@ -88,10 +88,6 @@ def plain(text: str) -> str:
 
 def has_letters(text: str) -> bool:
     return any(character.isalpha() for character in text)
-
-
-def words_of(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
 
 
 def echoes(text: str, template: str) -> bool:

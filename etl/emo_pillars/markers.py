@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from etl.common.columns import computed_once, left_out
-from etl.tables.outcome import Outcome
+from etl.tables.outcome import DROPPED_DDL, Outcome
 from udfs.words import lower_words
 
 
@@ -68,6 +69,26 @@ def adverb_markers(
 
 def _adverbs(words: DataFrame, not_adverbs: Sequence[str]) -> DataFrame:
     return words.where(F.col("word").rlike(r"^\p{L}{3,}ly$") & ~F.col("word").isin(*not_adverbs))
+
+
+GROUPED = "size(array_distinct(flatten(collect_set(emotions))))"
+"""SQL aggregate of the emotions in groups, over ``emo_pillars.marker_groups``."""
+
+
+def marker_groups(markers: DataFrame, schema: StructType, least: float, seed: int) -> Outcome:
+    """Return the rows of ``grouped_markers``. The unit is the emotion, dropped as ``of_no_group``.
+
+    Args:
+        markers: ``emo_pillars.markers``.
+        schema: of ``emo_pillars.marker_groups``.
+        least, seed: see ``grouped_markers``.
+    """
+    rows = markers.select("word", "label", "share").collect()
+    found = grouped_markers([(row.word, row.label, row.share) for row in rows], least, seed)
+    alone = {row.label for row in rows} - {emotion for row in found for emotion in row.emotions}
+    dropped = [("emotion", emotion, "of_no_group", "", 1) for emotion in sorted(alone)]
+    spark = markers.sparkSession
+    return Outcome(spark.createDataFrame(found, schema), spark.createDataFrame(dropped, DROPPED_DDL))
 
 
 class GroupedMarker(NamedTuple):

@@ -23,6 +23,10 @@ class Quotation(NamedTuple):
     end: int
 
 
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
 def unescaped(text: str) -> str:
     """Return a text without backslashes before quotation marks, as in JSON."""
     return _ESCAPED.sub(r"\1", text)

@@ -5,6 +5,8 @@ A refusal speaks of the model itself, or of the material and the request. "I can
 
 import re
 
+from etl.emo_pillars.quotes import words_of
+
 MOST_CHARACTERS = 300
 """Part of an answer that is looked at, as a refusal comes at once."""
 
@@ -55,7 +57,10 @@ _SELF = (
     r"\banything else (?:that )?i can (?:help|assist) you with",
     r"\bhave personal (?:emotion|feeling|experience|opinion)s",
     r"\b(?:do not|don['’]t) have the ability to (?:feel|read|access|see|view|imagine)\b",
-    r"(?:beyond|outside) (?:what i(?:['’]m| am) able to do|my (?:capabilit|abilit))",
+    r"(?:beyond|outside)(?: of)? (?:what i(?:['’]m| am| can)|my (?:capabilit|abilit))",
+    r"\bi can only (?:help|work|assist) with (?:text|stories|material|content|requests)",
+    r"\bi(?:['’]m| am) not in a position to (?:re-?write|provide|generate|summari[sz]e|assess)",
+    r"\b(?:help|assist)\b.*\bnot with this (?:request|one|task)\b",
 )
 """Words of the model on itself."""
 _UNABLE = (
@@ -110,6 +115,9 @@ _MISSING = (
     rf"(?:information about (?:this|the|that)|{_TASK}|(?:the|any) (?:story|text))",
     r"\b(?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|did not|didn['’]t) (?:see|find|detect|recogni[sz]e)"
     rf" (?:any|a|the) (?:{_TASK}|(?:story|text)\b)",
+    rf"\b(?:does not|doesn['’]t) (?:appear|seem) to be (?:a|an|any) (?:question|{_MATERIAL})\b",
+    rf"\b{_MATERIAL} (?:seems? to |appears? to )?contains? (?:an error|errors|a mistake)\b",
+    r"\bwithout (?:reading|seeing|knowing) the (?:\w+ )?(?:plot|story|text|context|passage)\b",
     r"^nobody is (?:mentioned|named)|\bno mention of (?:such )?(?:a|any|this|the) character",
     r"^(?:error|warning)\W+no\b|^\W*no (?:response|answer|output)\W*$",
     r"^(?:it is|it['’]s) unclear (?:from|who|what|which)\b",
@@ -124,16 +132,53 @@ _ASK = (
     r"(?! to read)",
     rf"\bdo you have (?:more|any|the) (?:details|information) (?:about|on) (?:the|this) {_MATERIAL}\b",
     rf"^(?:what|which) {_MATERIAL} (?:are you referring|do you mean)",
+    rf"\btell me (?:more )?about the {_MATERIAL}\b",
     r"\bwhat you(?: are|['’]re) asking (?:me )?(?:for|to do)",
     r"\bunderstand (?:the|your|this) (?:question|task|request|prompt|instructions?)\b",
     r"\blet me know if you(?:['’]d| would) like me to|\bfeel free to (?:provide|share)\b",
     r"\bif you (?:can|could) (?:provide|share)\b",
 )
 """Requests for more."""
+_TASK_WORDS = frozenset(
+    words_of(
+        """utterance utterances prompt excerpt input ai scenario speaker summary passage text plot context request
+        requests character characters content task tasks information instructions story question dialogue rules
+        rewrite rewriting rewritten generate generating generated write writing assist create provide provided
+        supplied given identify identified mentioned named summarize determine sent pasted relate complete elaborate
+        describe described material sentence line lines statements emotions answer produce guidelines policy persona
+        model language format details specified extract process"""
+    )
+)
+"""Words of the task: two of them in a short answer that denies something are no speech."""
+_SPOKEN_WORDS = frozenset(
+    words_of("given provide provided named sent write writing described line lines answer complete")
+)
+"""Words of the task that are common in speech, of which two are not enough."""
+_DENIAL = re.compile(
+    r"\b(?:no|not|cannot|without|lacks?|lacking|missing|empty|blank|impossible|unable|unclear|insufficient|error|none"
+    r"|incomplete|avoid|against|beyond|outside|cut off|nothing)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_OF = re.compile(
+    r"\b(?:text|plot|story|passage|character|summary|content|question) (?:of|under|message|from|on|said|was already)\b",
+    re.IGNORECASE,
+)
+"""Uses of the task's words in stories."""
+MOST_WORDS = 30
+"""Words of an answer in which the words of the task are counted."""
 _REFUSAL = re.compile("|".join((*_SELF, *_UNABLE, *_FAULTY, *_MISSING, *_ASK)), re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 
 def refuses(text: str) -> bool:
     """Return true if a model refuses to answer, or asks for more."""
-    return any(_REFUSAL.search(sentence) for sentence in _SENTENCE.split(text[:MOST_CHARACTERS]))
+    sentences = _SENTENCE.split(text[:MOST_CHARACTERS])
+    short = len(text.split()) <= MOST_WORDS
+    return any(_REFUSAL.search(one) or (short and _denies_the_task(one)) for one in sentences)
+
+
+def _denies_the_task(sentence: str) -> bool:
+    """Return true if a sentence has a denial and two words of the task."""
+    words = set(words_of(sentence)) & _TASK_WORDS
+    enough = len(words) > 1 and bool(words - _SPOKEN_WORDS)
+    return enough and _DENIAL.search(sentence) is not None and _OF.search(sentence) is None

@@ -20,6 +20,8 @@ from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
 
 MOST_WORDS = 100
+MOST_LABELS = 5
+"""Names of emotions that are removed on each side of an utterance."""
 _NEUTRAL = re.compile(r"(?:the\s+)?(?:\w+\s+)?neutral(?:\s+[a-z ]+)?\s*(?:\(.*\))?\s*[:.]?", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?:line|utterance|statement|thought|quote|sentence|example)\s*#?\d{1,2}\s*[:.)–—-]*\s*", re.IGNORECASE
@@ -108,8 +110,8 @@ def _of_two(label: str, text: str, emotions: Collection[str]) -> tuple[str, str]
     second = _BRACKET.fullmatch(text)
     if label == NEUTRAL and second is not None and first_label(second["label"]) in emotions:
         label = first_label(second["label"])
-    while (bare := without_labels(text, emotions)) != text:
-        text = bare
+    for _ in range(MOST_LABELS):
+        text = without_labels(text, emotions)
     return label, text
 
 

@@ -59,8 +59,8 @@ def prompt_stage(
 
 
 def answer_stage(
-    asking: Stage, writes: Table, units: RowAccounting | str, *resources: str, settings: tuple[str, ...] = (),
-    version: int = 1,
+    asking: Stage, writes: Table, units: RowAccounting | str, *, resources: tuple[str, ...] = (),
+    settings: tuple[str, ...] = (), version: int = 1,
 ) -> Declare:  # fmt: skip
     """Declare the stage that parses the answers of a ``prompt_stage``. Its function takes ``with_answers`` rows.
 

@@ -8,14 +8,14 @@ from pyspark.sql import functions as F
 
 from conf.wordlists import words
 from etl.emo_pillars import reading, samples, similarities, steps
-from etl.emo_pillars.markers import adverb_markers, grouped_markers
+from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
 from etl.emo_pillars.topics import topics_of
 from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
 from etl.pipeline import RowAccounting, StageRun, manual_stage, under
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables import llm
 from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
-from etl.tables.outcome import DROPPED_DDL, Outcome
+from etl.tables.outcome import Outcome
 from jobs.emo_pillars.synthesis import prompt_of
 
 SECTION, ENCODER, NAMER = "emo_pillars.analysis", "analysis_encoder", "topic_namer"
@@ -79,23 +79,12 @@ def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
     return adverb_markers(contextual, words("emo_pillars/not_adverbs"), **shares, least=settings.marker_count)
 
 
-@manual_stage(
-    reads=(tables.MARKERS,),
-    writes=tables.MARKER_GROUPS,
-    settings=under(SECTION, "marker_overlap", "seed"),
-    units=RowAccounting("emotions", "count(DISTINCT label)", "size(array_distinct(flatten(collect_set(emotions))))"),
-)
+@manual_stage(reads=(tables.MARKERS,), writes=tables.MARKER_GROUPS, settings=under(SECTION, "marker_overlap", "seed"),
+              units=RowAccounting("emotions", "count(DISTINCT label)", GROUPED))  # fmt: skip
 def emo_pillars_group_markers(markers: DataFrame, run: StageRun) -> Outcome:
     """Group the emotions that share markers (Emo Pillars G, Table 9)."""
     settings = run.settings.emo_pillars.analysis
-    rows = markers.select("word", "label", "share").collect()
-    found = grouped_markers([tuple(row) for row in rows], settings.marker_overlap, settings.seed)
-    alone = {row.label for row in rows} - {emotion for row in found for emotion in row.emotions}
-    dropped = [("emotion", emotion, "of_no_group", "", 1) for emotion in sorted(alone)]
-    spark = run.spark
-    return Outcome(
-        spark.createDataFrame(found, tables.MARKER_GROUPS.schema), spark.createDataFrame(dropped, DROPPED_DDL)
-    )
+    return marker_groups(markers, tables.MARKER_GROUPS.schema, settings.marker_overlap, settings.seed)
 
 
 @manual_stage(

@@ -19,7 +19,7 @@ from etl.tables.outcome import Outcome
 
 GENERATOR = "generator"
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
-JUDGED: dict[str, Any] = {"settings": ("emo_pillars.quality",), "version": 2}
+JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality",), "version": 2}
 """What parsers of answers declare beside the prompts' settings."""
 
 
@@ -49,13 +49,8 @@ def emo_pillars_ask_actors(plots: DataFrame, run: StageRun) -> DataFrame:
     return steps.actors_requests(plots, run.settings.emo_pillars)
 
 
-@answer_stage(
-    emo_pillars_ask_actors,
-    tables.ACTORS,
-    RowAccounting("plots", rows_out="count(DISTINCT plot_id)"),
-    *NAMES,
-    **JUDGED,
-)
+@answer_stage(emo_pillars_ask_actors, tables.ACTORS, RowAccounting("plots", rows_out="count(DISTINCT plot_id)"),
+              **JUDGED)  # fmt: skip
 def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the characters, one per line (Emo Pillars 3.1)."""
     return reading.read_actors(answers, run.settings.emo_pillars.quality)
@@ -72,24 +67,15 @@ def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRu
     return steps.utterances_requests(actors, plots, run.settings.emo_pillars)
 
 
-@answer_stage(
-    emo_pillars_ask_utterances,
-    tables.UTTERANCES,
-    RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
-    GOEMOTIONS_MAPPING,
-    **JUDGED,
-)
+@answer_stage(emo_pillars_ask_utterances, tables.UTTERANCES,
+              RowAccounting("actors", rows_out="count(DISTINCT actor_id)"), **JUDGED)  # fmt: skip
 def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the utterances and their emotions (Emo Pillars 3.2)."""
     return reading.read_utterances(answers, run.settings.emo_pillars.quality)
 
 
-@manual_stage(
-    reads=(tables.UTTERANCES,),
-    writes=tables.DISTINCT_UTTERANCES,
-    settings=("emo_pillars.near_duplicate",),
-    units="utterances",
-)
+@manual_stage(reads=(tables.UTTERANCES,), writes=tables.DISTINCT_UTTERANCES, settings=("emo_pillars.near_duplicate",),
+              units="utterances")  # fmt: skip
 def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Outcome:
     """Drop near-duplicate utterances of any plot and emotion."""
     return data_sets.distinct_utterances(utterances, run.settings.emo_pillars.near_duplicate)
@@ -106,13 +92,8 @@ def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFra
     return steps.soft_labels_requests(utterances, run.settings.emo_pillars)
 
 
-@answer_stage(
-    emo_pillars_ask_soft_labels,
-    tables.SOFT_LABELS,
-    RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"),
-    GOEMOTIONS_MAPPING,
-    **JUDGED,
-)
+@answer_stage(emo_pillars_ask_soft_labels, tables.SOFT_LABELS,
+              RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"), **JUDGED)  # fmt: skip
 def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
     settings = run.settings.emo_pillars
@@ -137,13 +118,8 @@ def emo_pillars_ask_contexts(examples: DataFrame, plots: DataFrame, run: StageRu
     return steps.contexts_requests(examples, plots, run.settings.emo_pillars)
 
 
-@answer_stage(
-    emo_pillars_ask_contexts,
-    tables.CONTEXTS,
-    RowAccounting("examples", rows_in="count_if(needs_context)"),
-    *NAMES,
-    **JUDGED,
-)
+@answer_stage(emo_pillars_ask_contexts, tables.CONTEXTS, RowAccounting("examples", rows_in="count_if(needs_context)"),
+              **JUDGED)  # fmt: skip
 def emo_pillars_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the contexts (Emo Pillars 3.4)."""
     return reading.read_contexts(answers, run.settings.emo_pillars.quality)
@@ -155,7 +131,7 @@ def emo_pillars_ask_clean_contexts(contexts: DataFrame, examples: DataFrame, run
     return steps.clean_contexts_requests(contexts, examples, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts", *NAMES, **JUDGED)
+@answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts", **JUDGED)
 def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the cleaned contexts (Emo Pillars 3.4)."""
     return reading.read_clean_contexts(answers, run.settings.emo_pillars.quality)
@@ -167,18 +143,14 @@ def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run
     return steps.rewrites_requests(clean_contexts, examples, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", *NAMES, **JUDGED)
+@answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", **JUDGED)
 def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
     return reading.read_rewrites(answers, run.settings.emo_pillars.quality)
 
 
-@manual_stage(
-    reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES),
-    writes=tables.CONTEXTUAL_EXAMPLES,
-    units="examples",
-    version=2,
-)
+@manual_stage(reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES), writes=tables.CONTEXTUAL_EXAMPLES,
+              units="examples", version=2)  # fmt: skip
 def emo_pillars_contextual_examples(
     rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame, run: StageRun
 ) -> DataFrame:
@@ -186,16 +158,10 @@ def emo_pillars_contextual_examples(
     return data_sets.contextual_examples(rewrites, clean_contexts, examples)
 
 
-@manual_stage(
-    reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
-    writes=tables.ANSWER_QUALITY,
-    settings=under("emo_pillars", "quality", "top_labels"),
-    resources=(*NAMES, *(f"prompts/emo_pillars/{step}.txt" for step in STEPS)),
-    units="answers",
-)
+@manual_stage(reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
+              writes=tables.ANSWER_QUALITY, settings=under("emo_pillars", "quality", "top_labels"), units="answers",
+              resources=(*NAMES, *(f"prompts/emo_pillars/{step}.txt" for step in STEPS)))  # fmt: skip
 def emo_pillars_measure_quality(*inputs: Any) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
-    *answers, run = inputs
-    settings = run.settings.emo_pillars
-    rows = answer_quality(dict(zip(STEPS, answers, strict=True)), settings.quality, settings.top_labels)
-    return Outcome(rows, rows_in=sum(frame.count() for frame in answers))
+    settings = inputs[-1].settings.emo_pillars
+    return answer_quality(dict(zip(STEPS, inputs[:-1], strict=True)), settings.quality, settings.top_labels)

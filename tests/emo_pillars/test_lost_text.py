@@ -191,11 +191,11 @@ def test_forms_of_characters(answer: str, names: list[str]) -> None:
 
 @pytest.mark.parametrize("answer", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_answers_are_parsed_in_time(answer: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     parse_prose(answer, CONTEXT)
     parse_cleaned(answer, CLEAN)
     rewritten(answer)
     said(answer)
     levels(answer)
     parse_actors(answer, ACTORS)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10

@@ -105,3 +105,15 @@ def test_remarks_are_told_from_stories_and_speech(kind: str, held_out: bool) -> 
     lines = half(kind, held_out=held_out)
     wrong = [line for line in lines if not CHECKS[kind](line)]
     assert len(wrong) <= max(1, MOST_ERRORS * len(lines)), f"{len(wrong)} of {len(lines)}: {'' if held_out else wrong}"
+
+
+MOST_RARE_ERRORS = 0.6
+"""Share of refusals in rare words that are taken for speech. They were written after the patterns, which are not tuned
+on them."""
+
+
+def test_refusals_in_rare_words_are_missed_rather_than_speech_is_lost() -> None:
+    """What nobody foresaw is kept, and left to the faults of quality and to readers; no speech goes with it."""
+    missed = [line for line in remarks("rare_refusals") if not is_refused(line)]
+    assert len(missed) <= MOST_RARE_ERRORS * len(remarks("rare_refusals"))
+    assert all(is_said(line) for line in remarks("rare_said"))
