@@ -36,8 +36,8 @@ SHOWN = ("perplexity", "word_perplexity", "distinct_1", "distinct_2", "similarit
 def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
     """Train a generator until the validation loss stops decreasing, and evaluate it on its test rows.
 
-    The alias moves to the generator with the higher log-likelihood of a test reply's word. Likelihoods of words can be
-    compared across tokenizers.
+    The alias moves to the generator with the higher log-likelihood of a validation reply's word. Likelihoods of words
+    can be compared across tokenizers.
 
     Args:
         examples: ``replies.examples``.
@@ -57,7 +57,8 @@ def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Reg
     recipe = Recipe(
         name=options.name, stage=regime.model, model=ReplyGenerator, options=options, start=lambda: model,
         starts_from=started_from, rows=TrainingRows(train, validation),
-        test=ReplyTest(rows["test"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
+        test=ReplyTest(rows["test"], options.batch_size, by_word),
+        choice=ReplyTest(rows["validation"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
         params={
             **run.all_settings.replies.network.model_dump(), "parameters": model.parameter_count(),
             "tokens": model.tokenizer.size,
