@@ -1,71 +1,84 @@
-"""A classifier of lines that speak of danger: a sentence encoder with small trained additions, kept in the package.
-
-Low-rank additions (Hu et al., 2021) to the frozen encoder's linear layers and one linear layer on the mean of the
-tokens' states. The additions and the layer are the only weights that are stored.
-"""
+"""A classifier of lines that speak of danger: a frozen sentence encoder and a small network, kept in the package."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
-from torch.nn.utils import parametrize
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+from torch import nn
 
 from conf.errors import InputError
-from conf.training_options import ClassifierOptions
 from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.pretrained import one_line
 
 WEIGHTS = "danger_classifier.safetensors"
 CONFIG = "danger_classifier.json"
-LABELS = ("harmless", "danger")
-BATCH_SIZE = 64
+MAX_TOKENS = 64
+BATCH_SIZE = 32
+DECIMALS = 4
+
+Matrix = NDArray[np.float32]
 
 
-class LowRank(nn.Module):
-    """The sum of a frozen weight and a trained product of two thin matrices, 0 at the start."""
+class Head(NamedTuple):
+    """One hidden layer of rectified units on features, and one output: the log-odds of danger."""
 
-    def __init__(self, weight: Tensor, rank: int) -> None:
-        super().__init__()
-        rows, columns = weight.shape
-        self.down = nn.Parameter(torch.randn(rank, columns) / columns**0.5)
-        self.up = nn.Parameter(torch.zeros(rows, rank))
+    hidden: Matrix
+    hidden_bias: Matrix
+    output: Matrix
+    bias: Matrix
 
-    def forward(self, weight: Tensor) -> Tensor:
-        return weight + 2 * self.up @ self.down
+    def log_odds(self, features: Matrix) -> Matrix:
+        units = np.maximum(features @ self.hidden.astype(np.float32) + self.hidden_bias, 0)
+        return np.asarray(units @ self.output + self.bias, dtype=np.float32)
 
 
-class DangerClassifier(WeakLabeler):
-    """The classifier of one text; class 1 is danger.
+class FrozenFeatures:
+    """The features of texts: means and maxima of the tokens' states of some layers, each of length 1.
+
+    Args:
+        encoder, tokenizer: results of `load_encoder`.
+        layers: which hidden states, 0 for the embeddings.
+    """
+
+    def __init__(self, encoder: nn.Module, tokenizer: Any, layers: Sequence[int]) -> None:
+        self.encoder, self.tokenizer, self.layers = encoder.eval(), tokenizer, tuple(layers)
+
+    @torch.inference_mode()
+    def __call__(self, texts: Sequence[str]) -> Matrix:
+        """Return one row a text; a text is read up to `MAX_TOKENS` tokens."""
+        found: list[Matrix] = []
+        for start in range(0, len(texts), BATCH_SIZE):
+            some = list(texts[start : start + BATCH_SIZE])
+            batch = self.tokenizer(some, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
+            states = self.encoder(**batch, output_hidden_states=True).hidden_states
+            mask = batch["attention_mask"].unsqueeze(-1)
+            means = [(states[layer] * mask).sum(1) / mask.sum(1) for layer in self.layers]
+            most = [states[layer].masked_fill(mask == 0, float("-inf")).amax(1) for layer in self.layers]
+            found.append(torch.cat([nn.functional.normalize(one, dim=-1) for one in means + most], 1).numpy())
+        return np.concatenate(found) if found else np.empty((0, 0), np.float32)
+
+
+class DangerClassifier:
+    """The classifier of one text.
 
     Attributes:
-        rank: of the additions.
-        started_from: identity of the encoder.
         threshold: of the probability of danger, chosen on the half of the danger set that is tuned on.
     """
 
-    kind: ClassVar[str] = "danger_classifier"
+    def __init__(self, features: FrozenFeatures, head: Head, threshold: float) -> None:
+        self.features, self.head, self.threshold = features, head, threshold
 
-    def __init__(self, encoder: nn.Module, tokenizer: Any, max_tokens: int, rank: int, dropout: float = 0.1) -> None:
-        super().__init__(encoder, tokenizer, LABELS, max_tokens, "mean", dropout)
-        self.rank, self.started_from, self.threshold = rank, "", 0.5
-        encoder.requires_grad_(False)
-        for layer in [part for part in encoder.encoder.modules() if isinstance(part, nn.Linear)]:  # type: ignore[union-attr]
-            parametrize.register_parametrization(layer, "weight", LowRank(layer.weight, rank))
-
-    @classmethod
-    def untrained(cls, encoder_path: Path, identity: str, options: ClassifierOptions, rank: int) -> "DangerClassifier":
-        """Return the classifier before its training, initialised from the options' seed."""
-        encoder, tokenizer = load_encoder(encoder_path, options.dropout)
-        torch.manual_seed(options.seed)
-        model = cls(encoder, tokenizer, options.max_tokens, rank, options.dropout)
-        model.started_from = identity
-        return model
+    def scores(self, texts: Sequence[str]) -> list[float]:
+        """Return each text's probability of danger, rounded to 4 digits."""
+        if not texts:
+            return []
+        odds = self.head.log_odds(self.features(texts)).astype(np.float64)
+        return [round(float(one), DECIMALS) for one in 1 / (1 + np.exp(-odds))]
 
     @classmethod
     def packaged(cls, encoder_path: Path, identity: str) -> "DangerClassifier":
@@ -79,38 +92,25 @@ class DangerClassifier(WeakLabeler):
 
     @classmethod
     def read(cls, folder: Path, encoder_path: Path, identity: str) -> "DangerClassifier":
-        """Return a classifier that `save` wrote, on its encoder."""
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        """Return a classifier that `save` wrote, on its encoder.
+
+        Raises:
+            InputError: there is none, or `identity` is another encoder.
+        """
+        try:
+            config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+            weights = load_file(folder / WEIGHTS)
+        except OSError as error:
+            raise InputError(f"{folder}: no danger classifier ({error.strerror or error})") from None
         if config["encoder"] != identity:
             raise InputError(f"safety.encoder: {identity} is not the classifier's {config['encoder']}; null: none")
-        encoder, tokenizer = load_encoder(encoder_path)
-        model = cls(encoder, tokenizer, config["max_tokens"], config["rank"])
-        model.started_from, model.threshold = config["encoder"], config["threshold"]
-        weights = {name: value.float() for name, value in load_file(folder / WEIGHTS).items()}
-        try:
-            missing, unknown = model.load_state_dict(weights, strict=False)
-        except RuntimeError as error:
-            raise InputError(f"{folder / WEIGHTS}: does not fit {CONFIG} ({one_line(error)})") from None
-        if unknown or {name for name, value in model.named_parameters() if value.requires_grad} & set(missing):
-            raise InputError(f"{folder / WEIGHTS}: does not fit {CONFIG}")
-        return model.eval()
+        features = FrozenFeatures(*load_encoder(encoder_path), config["layers"])
+        return cls(features, Head(*(weights[name] for name in Head._fields)), config["threshold"])
 
-    def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
-        """Write the trained weights, in half precision, and the configuration."""
+    def save(self, folder: Path, identity: str) -> None:
+        """Write the head in half precision, and the configuration with the encoder's identity."""
         folder.mkdir(parents=True, exist_ok=True)
-        state = dict(self.named_parameters()) if weights is None else dict(weights)
-        trained = {name for name, value in self.named_parameters() if value.requires_grad}
-        save_file({name: state[name].detach().half().contiguous() for name in sorted(trained)}, folder / WEIGHTS)
-        self.write_config(folder)
-        return folder
-
-    def write_config(self, folder: Path) -> None:
-        """Write the configuration: encoder, rank, tokens, threshold."""
-        config = {
-            "encoder": self.started_from, "rank": self.rank, "max_tokens": self.max_tokens, "threshold": self.threshold,
-        }  # fmt: skip
+        halves = {name: np.ascontiguousarray(one.astype(np.float16)) for name, one in self.head._asdict().items()}
+        save_file(halves, folder / WEIGHTS)
+        config = {"encoder": identity, "layers": self.features.layers, "threshold": self.threshold}
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-
-    def scores(self, texts: Sequence[str]) -> list[float]:
-        """Return each text's probability of danger, rounded to 4 digits."""
-        return [round(float(score), 4) for score in self.probabilities(texts, BATCH_SIZE)[:, 1]]
