@@ -65,7 +65,18 @@ class ReplyEvaluation(Section):
     examples: int | None = Field(
         None, ge=1, description="test replies of each source, by content hash: alike in all cells of Table 7; null: all"
     )
-    contexts: int = Field(200, ge=1, description="ours: histories that each intent is asked for")
+    baseline_rows: int = Field(
+        20_000, ge=1, description="ours: training replies of each source that the baselines `random` and `retrieval` "
+        "choose from, by content hash"
+    )  # fmt: skip
+    contexts: int = Field(
+        200, ge=1, description="ours: histories that each intent is asked for; with fewer than 200 the view says so"
+    )
+    true_replies: int = Field(
+        200,
+        ge=1,
+        description="ours: true replies of each intent that the classifier reads: the ceiling",
+    )
     intents: tuple[str, ...] = Field((), description="ours: those that are asked for; empty: all labels")
     batch_size: int = Field(16, ge=1, description="replies that are written at once; times beams, rows of the network")
 

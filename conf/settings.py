@@ -18,6 +18,7 @@ from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
 from conf.reply_settings import ReplySettings
+from conf.safety_settings import SafetySettings
 from conf.section import Section
 from conf.subtitle_settings import SubtitleSettings
 from conf.training_settings import ModelSettings, TrainSections
@@ -74,6 +75,7 @@ class Settings(Section):
     emo_pillars: EmoPillarsSettings = EmoPillarsSettings()
     augesc: AugescSettings = AugescSettings()
     replies: ReplySettings = ReplySettings()
+    safety: SafetySettings = SafetySettings()
     models: ModelSettings = ModelSettings()
     llm: LlmSettings = LlmSettings()
     training: TrainSections = TrainSections()

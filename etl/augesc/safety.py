@@ -1,16 +1,20 @@
-"""Detect lines of a user that mention danger, which get a fixed answer instead of a model's (AugESC 7.4, ethics).
+"""Phrases that mention danger, and the fixed texts that are said in place of a model's (AugESC 7.4, ethics).
 
-The rule is a list of English phrases. It prefers false alarms to misses, and is not a diagnosis.
+The lists are English. They prefer false alarms to misses, and are not a diagnosis.
 """
 
+import csv
 import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
+from conf.resources import text as resource
+from conf.safety_settings import ANY_COUNTRY, HOTLINES
 from conf.wordlists import cased_words
 
-PHRASES = "augesc/danger_phrases"
+PHRASES = "safety/danger_phrases"
+HARMFUL = "safety/harmful_replies"
 GAP = r"(?:\w+ ){0,3}?"
 # Letters of other alphabets that look like Latin ones, and characters typed instead of letters.
 _LOOKALIKES = str.maketrans("асԁеһіјкморѕтухαεικορτυνω", "acdehijkmopstyxaeikoptuvw")
@@ -19,34 +23,56 @@ _UNSEEN = ("Mn", "Cf", "Cc")
 _MASK = re.compile(r"[^\W_]+(?:[*#_.%-]+[^\W_]+)+")
 
 
-def danger(line: str) -> str | None:
-    """Return the phrase in a user's line that mentions danger to a person; None without one.
+def danger(line: str, phrases: str = PHRASES) -> str | None:
+    """Return the first phrase of a list in a line; None without one.
 
     Phrases are also found with digits or stars for letters, blanks between letters, repeated letters, or letters of
     other alphabets.
+
+    Args:
+        line: what was said.
+        phrases: name of the list: ``PHRASES`` of users, or ``HARMFUL`` of models.
     """
-    for reading in _readings(line):
-        found = _pattern().search(f"{reading} ")
+    for reading in _readings(line, phrases):
+        found = _pattern(phrases).search(f"{reading} ")
         if found:
             return found[0].strip()
     return None
 
 
-def danger_answer() -> str:
-    """Return the answer to a line that mentions danger."""
-    return "\n".join(cased_words("augesc/danger_answer"))
-
-
-def chat_notice() -> str:
+def chat_notice(country: str | None = None) -> str:
     """Return the notice at the start of a chat: a machine, under supervision, no help in an emergency."""
-    return "\n".join(cased_words("augesc/chat_notice"))
+    return _filled("chat_notice", country)
 
 
-def _readings(line: str) -> Iterator[str]:
+def danger_answer(country: str | None = None) -> str:
+    """Return the answer to a line that mentions danger, with the help that there is in a country."""
+    return _filled("danger_answer", country)
+
+
+def state_answer(country: str | None = None) -> str:
+    """Return the answer to every line after one that mentioned danger."""
+    return _filled("danger_state", country)
+
+
+def withheld_reply(country: str | None = None) -> str:
+    """Return what is said in place of a model's line that mentions danger or could do harm."""
+    return _filled("withheld_reply", country)
+
+
+def _filled(name: str, country: str | None) -> str:
+    """Return the text ``conf/safety/<name>.txt`` with a country's numbers."""
+    rows = {row["country"]: row for row in csv.DictReader(resource(HOTLINES).splitlines())}
+    numbers = rows[country or ANY_COUNTRY]
+    lines = "\n".join(cased_words(f"safety/{name}"))
+    return lines.format(emergency=numbers["emergency"], people=numbers["people"])
+
+
+def _readings(line: str, phrases: str) -> Iterator[str]:
     """Yield the line in plain lower-case words, as written and in possible other spellings."""
     letters = unicodedata.normalize("NFKD", line).casefold().translate(_LOOKALIKES)
     plain = "".join(letter for letter in letters if unicodedata.category(letter) not in _UNSEEN or letter.isspace())
-    for text in (plain, _MASK.sub(_unmasked, plain)):
+    for text in (plain, _MASK.sub(lambda word: _unmasked(word, phrases), plain)):
         yield _words(text)
         typed = _words(re.sub(r"\S*[^\W\d]\S*", lambda word: word[0].translate(_TYPED), text))
         yield typed
@@ -61,17 +87,17 @@ def _words(text: str) -> str:
     return re.sub(r"\b(my|her|him|your) self\b", r"\1self", words)
 
 
-def _unmasked(word: re.Match[str]) -> str:
+def _unmasked(word: re.Match[str], phrases: str) -> str:
     """Return the listed word for a partly masked one, such as su*cide or k-ll."""
     if sum(letter.isalnum() for letter in word[0]) * 2 < len(word[0]) or len(word[0]) < 4:
         return word[0]
     mask = re.compile("".join(letter if letter.isalnum() else r"\w?" for letter in word[0]))
-    return next((known for known in _long_words() if mask.fullmatch(known)), word[0])
+    return next((known for known in _long_words(phrases) if mask.fullmatch(known)), word[0])
 
 
 @cache
-def _long_words() -> tuple[str, ...]:
-    words = {word.rstrip("*") for phrase in cased_words(PHRASES) for word in _phrase_words(phrase)}
+def _long_words(phrases: str) -> tuple[str, ...]:
+    words = {word.rstrip("*") for phrase in cased_words(phrases) for word in _phrase_words(phrase)}
     return tuple(sorted(word for word in words if len(word) > 3))
 
 
@@ -80,8 +106,8 @@ def _phrase_words(phrase: str) -> list[str]:
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    return re.compile("|".join(rf"\b{_phrase(entry)}" for entry in cased_words(PHRASES)))
+def _pattern(phrases: str) -> re.Pattern[str]:
+    return re.compile("|".join(rf"\b{_phrase(entry)}" for entry in cased_words(phrases)))
 
 
 def _phrase(entry: str) -> str:

@@ -1,18 +1,21 @@
 """``python -m jobs chat``: a talk with a support chatbot, for the interactive study (AugESC 7.2).
 
-What speaks of danger gets a fixed answer, and no model sees that line before it is given.
+A line that speaks of danger gets a fixed answer, no model sees it, and no model answers for the rest of the talk. What
+the model says is screened as well.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from conf.errors import InputError
 from conf.settings import Settings
-from etl.augesc.safety import chat_notice, danger, danger_answer
+from etl.augesc.safe_conversation import SafeConversation
+from etl.augesc.safety import chat_notice
 from etl.augesc.texts import next_prompt
+from etl.cli.safety import LISTS_ALONE, safe_conversation
+from etl.cli.saved_talk import SavedTalk
 from etl.pipeline.locations import model_folder, tracking_uri
 from udfs.generate import Source, source_of
 from udfs.llm_requests import Request
@@ -39,7 +42,7 @@ def open_chat(
     pair: str | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Talk until the lines end; the talk goes to the end of a file where one is named.
+    """Talk until the lines end; each turn goes to the end of a file where one is named.
 
     Args:
         bot: esconv or augesc.
@@ -58,24 +61,36 @@ def open_chat(
         uri, Path(model_folder(settings)), tracking_uri(settings), registry_uri=settings.mlflow.registry_uri
     )
     source = source_of(str(found.path), found.identity, settings.llm, settings.models.training_threads)
-    say(chat_notice())
+    gate = safe_conversation(settings)
+    saved = None
     if save is not None:
-        say(f"The talk will be saved in {save}.")
+        saved = SavedTalk(save, {"pair_id": pair, "bot": bot, "model": found.identity})
+    say(chat_notice(settings.safety.country))
+    if gate.scores is None:
+        say(LISTS_ALONE)
+    if save is not None:
+        say(f"The talk is saved in {save} after each turn.")
     say(HINT)
     turns: Turns = []
     try:
-        for _ in converse(turns, replies(source, settings, pair or ""), lines, say):
-            pass
+        for _ in converse(turns, replies(source, settings, pair or ""), lines, say, gate):
+            if saved is not None:
+                saved.write(turns)
     except KeyboardInterrupt:
         pass
     finally:
-        if save is not None and turns:
-            _append(save, {"pair_id": pair, "bot": bot, "model": found.identity, "turns": turns})
+        if saved is not None:
+            saved.close()
     return 0
 
 
-def converse(turns: Turns, reply: Reply, lines: Iterable[str], say: Callable[[str], None]) -> Iterator[None]:
-    """Answer line after line, each said and kept in ``turns``: by a fixed text where it speaks of danger."""
+def converse(
+    turns: Turns, reply: Reply, lines: Iterable[str], say: Callable[[str], None], gate: SafeConversation
+) -> Iterator[None]:
+    """Answer line after line, and keep both in ``turns``; yield after each turn, before its answer is said.
+
+    A turn of the bot has ``fixed`` where no model wrote it, and ``reason`` where the gate has one.
+    """
     for typed in lines:
         line = one_line(typed)
         if line.lower() in ENDS:
@@ -83,11 +98,13 @@ def converse(turns: Turns, reply: Reply, lines: Iterable[str], say: Callable[[st
         if not line:
             continue
         turns.append({"role": "seeker", "text": line[:LONGEST]})
-        found = danger(line)
-        answer = danger_answer() if found is not None else reply(turns)
-        say(answer)
-        turns.append({"role": "supporter", "text": one_line(answer), "fixed": found is not None})
         yield
+        fixed = gate.answer_to(line)
+        answer, reason = (fixed, gate.alarm) if fixed is not None else gate.screened(reply(turns))
+        said = {"role": "supporter", "text": one_line(answer), "fixed": reason is not None}
+        turns.append(said if reason is None else {**said, "reason": reason})
+        yield
+        say(answer)
 
 
 def replies(source: Source, settings: Settings, seed: str) -> Reply:
@@ -120,11 +137,3 @@ def typed_lines(stream: IO[str]) -> Iterator[str]:
             print()
             return
         yield line
-
-
-def _append(file: str, talk: dict[str, Any]) -> None:
-    try:
-        with Path(file).open("a", encoding="utf-8") as out:
-            out.write(json.dumps(talk, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise InputError(f"chat --save {file}: cannot be written ({error.strerror})") from None

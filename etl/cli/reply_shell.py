@@ -1,4 +1,7 @@
-"""``python -m jobs reply``: a response generator that replies to typed lines, with a chosen intent (EDOS 5, 6)."""
+"""``python -m jobs reply``: a response generator that replies to typed lines, with a chosen intent (EDOS 5, 6).
+
+The safety gate is that of ``chat``: after a line of danger no model answers until the shell ends, ``/new`` or not.
+"""
 
 import io
 import sys
@@ -9,6 +12,8 @@ from typing import TextIO
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
 from conf.settings import Settings
+from etl.augesc.safe_conversation import SafeConversation
+from etl.cli.safety import LISTS_ALONE, safe_conversation
 from etl.pipeline.locations import model_folder, tracking_uri
 from udfs.devices import set_threads
 from udfs.models.language.reply_decoding import write_replies
@@ -27,15 +32,18 @@ class Conversation:
         model: that replies.
         decoding, threads: how.
         intent: of the replies; None for any.
+        gate: the safety gate; None for a new one with the lists alone.
 
     Raises:
         InputError: an intent that is not known, or a model that was not trained with intents.
     """
 
     def __init__(
-        self, model: ReplyGenerator, decoding: ReplyDecoding, threads: int = 1, intent: str | None = None
-    ) -> None:
+        self, model: ReplyGenerator, decoding: ReplyDecoding, threads: int = 1, intent: str | None = None,
+        gate: SafeConversation | None = None,
+    ) -> None:  # fmt: skip
         self.model, self.decoding, self.threads = model, decoding, threads
+        self.gate = gate or SafeConversation()
         self.turns: list[str] = []
         self.intent: str | None = None
         self.choose(intent)
@@ -59,10 +67,17 @@ class Conversation:
             return self._command(*text[1:].split(maxsplit=1))
         if not text:
             raise InputError("nothing was said: type a line, or /quit")
+        fixed = self.gate.answer_to(text)
+        if fixed is not None:
+            return fixed
         self.turns = [*self.turns, text][-self.model.max_tokens :]
         set_threads(self.threads)
         seeds = [len(self.turns)]
         (written,) = write_replies(self.model, [self.turns], [self.intent], self.decoding, 1, seeds)
+        said, withheld = self.gate.screened(written.text)
+        if withheld is not None:
+            self.turns.pop()
+            return said
         self.turns.append(written.text)
         (read,) = self.model.tokenizer.contexts([[text]], self.model.max_tokens)
         cut = f" [only the last {len(read)} tokens were read]" if len(read) == self.model.max_tokens else ""
@@ -100,7 +115,8 @@ def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
     folder = Path(model_folder(settings))
     found = resolve(uri, folder, tracking_uri(settings), registry_uri=settings.mlflow.registry_uri)
     model = ReplyGenerator.load(found.path)
-    return Conversation(model, settings.replies.decoding, settings.models.training_threads, intent)
+    gate = safe_conversation(settings)
+    return Conversation(model, settings.replies.decoding, settings.models.training_threads, intent, gate)
 
 
 def _typed() -> TextIO:
@@ -111,6 +127,8 @@ def _typed() -> TextIO:
 
 
 def _answer_all(conversation: Conversation, lines: TextIO, say: Callable[[str], None]) -> int:
+    if conversation.gate.scores is None:
+        say(LISTS_ALONE)
     if lines.isatty():
         say(HELP)
     while line := lines.readline(MOST_CHARACTERS):

@@ -1,11 +1,14 @@
 """Compute the four metrics of EDOS 5: perplexity, distinct-1 and -2, sentence embedding similarity."""
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import cosine
-from etl.common.hashes import distinct_texts, text_hash
+from etl.common.hashes import distinct_texts, history_hash, text_hash
+from etl.replies.baselines import CEILING, FLOORS
+from etl.replies.conversations import EMPATHETIC
 from etl.replies.regimes import PAPERS
+from etl.replies.requests import first_by_hash
 
 CELL = ("generator", "source")
 WORD = r"(?U)[\w']+|[^\w\s]"
@@ -29,6 +32,24 @@ def perplexities(likelihoods: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+def equal_numbers(generated: DataFrame) -> DataFrame:
+    """Return as many replies of each cell as the smallest cell has, chosen by the hash of the example.
+
+    The shares of distinct n-grams fall with the number of replies, so they compare at equal numbers only.
+
+    Args:
+        generated: generator, source, example_id, reply.
+
+    Returns:
+        The rows chosen, with their cells' number as ``distinct_replies``.
+    """
+    sizes = generated.groupBy(*CELL).agg(F.count("*").alias("size"))
+    least = sizes.agg(F.min("size").alias("distinct_replies"))
+    order = Window.partitionBy(*CELL).orderBy(F.xxhash64("example_id"), "example_id")
+    placed = generated.withColumn("place", F.row_number().over(order)).crossJoin(F.broadcast(least))
+    return placed.where("place <= distinct_replies").drop("place")
+
+
 def distinct_ngrams(generated: DataFrame) -> DataFrame:
     """Return the ratio of distinct unigrams and bigrams to all words of each cell's replies (Li et al., 2016).
 
@@ -36,7 +57,7 @@ def distinct_ngrams(generated: DataFrame) -> DataFrame:
         generated: generator, source, reply.
 
     Returns:
-        generator, source, distinct_1, distinct_2, mean_words.
+        generator, source, distinct_1, distinct_2, mean_words, distinct_replies.
     """
     replies = generated.select(*CELL, words_of(F.col("reply")).alias("words"))
     pairs = F.transform(
@@ -44,14 +65,16 @@ def distinct_ngrams(generated: DataFrame) -> DataFrame:
         lambda n: F.slice("words", n, F.lit(2)),
     )
     words = F.size("words")
-    counted = replies.groupBy(*CELL).agg(F.sum(words).alias("total"), F.avg(words).alias("mean_words"))
+    counted = replies.groupBy(*CELL).agg(
+        F.sum(words).alias("total"), F.avg(words).alias("mean_words"), F.count("*").alias("distinct_replies")
+    )  # fmt: skip
     single = replies.select(*CELL, F.explode("words").alias("gram"))
     double = replies.where(words > 1).select(*CELL, F.explode(pairs).alias("gram"))
     for n, grams in ((1, single), (2, double)):
         kinds = grams.groupBy(*CELL).agg(F.count_distinct("gram").alias(f"kinds_{n}"))
         counted = counted.join(kinds, list(CELL), "left")
     share = [F.try_divide(F.coalesce(f"kinds_{n}", F.lit(0)), F.col("total")).alias(f"distinct_{n}") for n in (1, 2)]
-    return counted.select(*CELL, *share, "mean_words")
+    return counted.select(*CELL, *share, "mean_words", "distinct_replies")
 
 
 def similarities(generated: DataFrame, embeddings: DataFrame, model: str) -> DataFrame:
@@ -73,34 +96,60 @@ def similarities(generated: DataFrame, embeddings: DataFrame, model: str) -> Dat
     return both.groupBy(*CELL).agg((F.sum(score) / F.count("*") / F.lit(10_000.0)).alias("similarity"))
 
 
-def table_7(likelihoods: DataFrame, generated: DataFrame, embeddings: DataFrame, model: str) -> DataFrame:
-    """Return EDOS Table 7 as rows of ``replies.evaluation``.
+def table_7(
+    likelihoods: DataFrame, generated: DataFrame, baselines: DataFrame, embeddings: DataFrame, model: str
+) -> DataFrame:
+    """Return EDOS Table 7 with its floors and its ceiling as rows of ``replies.evaluation``.
 
     Args:
-        likelihoods, generated, embeddings: tables of the schema ``replies``.
+        likelihoods, generated, baselines, embeddings: tables of the schema ``replies``.
         model: identity of the sentence encoder.
     """
-    written = generated.where(F.col("error").isNull())
-    cells = generated.groupBy(*CELL).agg(
+    columns = (*CELL, "model", "example_id", "reply", "expected", "error")
+    every = generated.select(*columns).unionByName(
+        baselines.withColumn("model", F.lit(None).cast("string")).select(*columns)
+    )
+    written = every.where(F.col("error").isNull())
+    cells = every.groupBy(*CELL).agg(
         F.max("model").alias("model"), F.count("*").alias("examples"), F.count("error").alias("failed")
     )
-    for measured in (perplexities(likelihoods), distinct_ngrams(written), similarities(written, embeddings, model)):
+    distinct = distinct_ngrams(equal_numbers(written)).drop("mean_words")
+    lengths = written.groupBy(*CELL).agg(F.avg(F.size(words_of(F.col("reply")))).alias("mean_words"))
+    for measured in (perplexities(likelihoods), distinct, lengths, similarities(written, embeddings, model)):
         cells = cells.join(measured, list(CELL), "left")
     trained_on = [f"{regime.generator}/{source}" for regime in PAPERS for source in regime.sources]
     rounded = ("perplexity", "word_perplexity", "distinct_1", "distinct_2", "similarity", "mean_words")
-    held_out = F.concat_ws("/", *CELL).isin(*trained_on).alias("held_out")
+    kind = F.when(F.col("generator").isin(*FLOORS), "floor").when(F.col("generator") == CEILING, "ceiling")
+    held_out = F.when(kind.isNull(), F.concat_ws("/", *CELL).isin(*trained_on)).alias("held_out")
     return cells.select(
-        *CELL, "model", "examples", "failed", *(F.round(name, 4).alias(name) for name in rounded), held_out
-    )
+        *CELL, "model", "examples", "failed", *(F.round(name, 4).alias(name) for name in rounded), held_out,
+        F.coalesce(kind, F.lit("model")).alias("kind"), "distinct_replies",
+    )  # fmt: skip
 
 
-def distinct_replies(generated: DataFrame) -> DataFrame:
-    """Return the distinct (text_hash, text) of generated and expected replies."""
-    return distinct_texts(generated.where(F.col("error").isNull()), F.array("reply", "expected"))
+def distinct_replies(generated: DataFrame, baselines: DataFrame) -> DataFrame:
+    """Return the distinct (text_hash, text) of generated, expected and baselines' replies."""
+    columns = ("reply", "expected", "error")
+    both = generated.select(*columns).unionByName(baselines.select(*columns))
+    return distinct_texts(both.where(F.col("error").isNull()), F.array("reply", "expected"))
 
 
-def distinct_answers(steered: DataFrame) -> DataFrame:
-    """Return the distinct (history_hash, turns) of histories with their generated reply."""
+def distinct_answers(steered: DataFrame, examples: DataFrame, most: int) -> DataFrame:
+    """Return the distinct (history_hash, turns) of histories with their generated reply, and with true replies.
+
+    The classifier's readings of true replies are the ceiling of the steered ones'.
+
+    Args:
+        steered, examples: tables of the schema ``replies``.
+        most: true replies of each intent, of the test split of EmpatheticDialogues.
+    """
     written = steered.where(F.col("error").isNull())
-    turns = F.concat("context", F.array("reply")).alias("turns")
-    return written.select("history_hash", turns).dropDuplicates(["history_hash"])
+    asked = written.select("history_hash", F.concat("context", F.array("reply")).alias("turns"))
+    labelled = examples.where(
+        (F.col("source") == EMPATHETIC) & (F.col("split") == "test") & F.col("intent").isNotNull()
+    )
+    turns = F.concat("context", F.array("reply"))
+    true = first_by_hash(labelled, most, "intent").select(
+        history_hash(turns).alias("history_hash"), turns.alias("turns")
+    )
+    return asked.unionByName(true).dropDuplicates(["history_hash"])

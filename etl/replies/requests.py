@@ -12,10 +12,13 @@ from etl.common.hashes import history_hash
 def held_out_replies(examples: DataFrame, most: int | None) -> DataFrame:
     """Return the test replies, or the first of each source by hash. A smaller number gives a subset of a larger."""
     rows = examples.where("split = 'test'")
-    if most is None:
-        return rows
-    order = Window.partitionBy("source").orderBy(F.xxhash64("example_id"), "example_id")
-    return rows.withColumn("place", F.row_number().over(order)).where(F.col("place") <= most).drop("place")
+    return rows if most is None else first_by_hash(rows, most).drop("place")
+
+
+def first_by_hash(rows: DataFrame, most: int, *by: str) -> DataFrame:
+    """Return the first rows of each source, or of each group ``by``, by the hash of their id, with their ``place``."""
+    order = Window.partitionBy(*(by or ("source",))).orderBy(F.xxhash64("example_id"), "example_id")
+    return rows.withColumn("place", F.row_number().over(order)).where(F.col("place") <= most)
 
 
 def plain_requests(replies: DataFrame, models: Mapping[str, str], how: str) -> DataFrame:

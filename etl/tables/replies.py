@@ -48,6 +48,18 @@ STEERED = Table(
     ("request_id",),
 )
 
+BASELINES = Table(
+    "replies.baselines",
+    "One reply of a floor or of the ceiling to a held-out history, which generators are read against (ours).",
+    """
+    reply_id string COMMENT '<generator>/<example_id>', example_id string, source string,
+    generator string COMMENT 'constant, random, echo, retrieval: floors; human: the reply in the data',
+    context array<string>, expected string COMMENT 'the reply in the data', reply string,
+    error string COMMENT 'where the source has no training replies'
+    """,
+    ("reply_id",),
+)
+
 EMBEDDINGS = Table(
     "replies.embeddings",
     "The sentence encoder's embedding of one distinct reply, once per model (EDOS 5: SES).",
@@ -60,12 +72,16 @@ EMBEDDINGS = Table(
 
 EVALUATION = Table(
     "replies.evaluation",
-    "One generator on one test set: a cell of EDOS Table 7.",
+    "One generator, floor or ceiling on one test set: a cell of EDOS Table 7.",
     """
-    generator string, source string COMMENT 'of the test replies', model string, examples bigint, failed bigint,
+    generator string, source string COMMENT 'of the test replies', model string COMMENT 'null: a floor or the ceiling',
+    examples bigint, failed bigint,
     perplexity double COMMENT 'of a token', word_perplexity double COMMENT 'of a word parted by blanks',
-    distinct_1 double, distinct_2 double, similarity double COMMENT 'mean cosine of reply and expected reply',
-    mean_words double COMMENT 'of the replies', held_out boolean COMMENT 'the set of its last training; else zero-shot'
+    distinct_1 double COMMENT 'of distinct_replies replies', distinct_2 double COMMENT 'of distinct_replies replies',
+    similarity double COMMENT 'mean cosine of reply and expected reply',
+    mean_words double COMMENT 'of the replies', held_out boolean COMMENT 'the set of its last training; else zero-shot',
+    kind string COMMENT 'model, floor or ceiling',
+    distinct_replies bigint COMMENT 'replies that distinct-n is of, as many in all cells: it falls with their number'
     """,
     ("generator", "source"),
 )

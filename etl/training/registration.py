@@ -67,6 +67,8 @@ class Recipe:
         params, tags: of the run, in addition to the options and versions.
         finish: changes the trained model before it is evaluated.
         derive: further metrics of an epoch.
+        choice: the evaluation that decides on the champion, on validation rows, so that the figures of ``test`` are of
+            rows by which nothing was chosen. None: ``test`` decides.
     """
 
     name: str
@@ -83,11 +85,13 @@ class Recipe:
     tags: Mapping[str, str] = field(default_factory=dict)
     finish: "Callable[[TrainingResult], TrainingResult]" = lambda result: result
     derive: "Callable[[EpochMetrics], Mapping[str, float]]" = lambda epoch: {}
+    choice: HeldOutTest | None = None
 
 
 def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     """Train, evaluate on held-out rows, log, register, and move the champion's alias if the new model is better.
 
+    Where the recipe has a ``choice``, the champion is the better model on validation rows.
     A killed training resumes after its last complete epoch, and its run is closed.
     """
     from etl.training.loop.train import train_model
@@ -105,11 +109,16 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         tracked.log_history(result)
         figures = recipe.test.measure(tracked, result)
         source = tracked.log_model(result.path, recipe.model.kind)
+        chosen, metric, score = recipe.test, recipe.test.metric, figures[recipe.test.metric]
+        if recipe.choice is not None:
+            chosen, metric = recipe.choice, f"validation_{recipe.choice.metric}"
+            score = chosen.score(result.path)
+            tracked.log_metrics({metric: score}, "champion_")
+        tags = {"kind": recipe.model.kind, recipe.test.metric: f"{figures[recipe.test.metric]:.6f}"}
         make_room(run, recipe.name)
-        version = tracked.register(recipe.name, source, {"kind": recipe.model.kind})
-    score = figures[recipe.test.metric]
-    candidate = Candidate(recipe.name, version, recipe.test.metric, score, recipe.test.digest(), recipe.test.lower)
-    champion, promotion = promoted(run, candidate, recipe.test.score)
+        version = tracked.register(recipe.name, source, tags)
+    candidate = Candidate(recipe.name, version, metric, score, chosen.digest(), chosen.lower)
+    champion, promotion = promoted(run, candidate, chosen.score)
     run.say(f"held out: {recipe.test.summary(figures)}; champion: {promotion.reason}")
     schema = "unit string, id string, reason string, detail string, units bigint"
     dropped = run.spark.createDataFrame(list(recipe.left_out), schema) if recipe.left_out else None

@@ -4,10 +4,11 @@ from pyspark.sql import DataFrame
 
 from etl.llm.model_stages import embeddings, model_stage
 from etl.pipeline import StageRun, manual_stage
+from etl.replies.baselines import baseline_replies
 from etl.replies.generation import likelihoods, planned_likelihoods, planned_replies, replies
 from etl.replies.measures import distinct_replies
 from etl.tables.outcome import Outcome
-from etl.tables.replies import EMBEDDINGS, EVALUATION, GENERATED, LIKELIHOODS
+from etl.tables.replies import BASELINES, EMBEDDINGS, EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS
 from jobs.replies.training import GENERATORS, generator_stage
 
 
@@ -23,19 +24,41 @@ def replies_generate(requests: DataFrame, examples: DataFrame, run: StageRun) ->
     return replies(requests, run)
 
 
-@model_stage(
-    embeddings, "sentence_encoder", 12_000, reads=(GENERATED,), writes=EMBEDDINGS, units="replies", manual=True
+@manual_stage(
+    reads=(EXAMPLES,),
+    writes=BASELINES,
+    settings=("replies.evaluation.examples", "replies.evaluation.baseline_rows"),
+    units="replies",
 )
-def replies_embed(generated: DataFrame, run: StageRun) -> DataFrame:
+def replies_answer_plainly(examples: DataFrame, run: StageRun) -> Outcome:
+    """Reply to the same histories without a generator: constant, random, echo, retrieval, and people (ours)."""
+    evaluation = run.settings.replies.evaluation
+    rows = baseline_replies(examples, evaluation.examples, evaluation.baseline_rows).cache()
+    return Outcome(rows, rows_in=rows.count())
+
+
+@model_stage(
+    embeddings,
+    "sentence_encoder",
+    12_000,
+    reads=(GENERATED, BASELINES),
+    writes=EMBEDDINGS,
+    units="replies",
+    manual=True,
+)
+def replies_embed(generated: DataFrame, baselines: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct generated or expected reply, once per sentence encoder: SES (EDOS 5)."""
-    return distinct_replies(generated)
+    return distinct_replies(generated, baselines)
 
 
 @manual_stage(
-    reads=(LIKELIHOODS, GENERATED, EMBEDDINGS), writes=EVALUATION, models=("sentence_encoder",), units="cells"
-)
-def evaluate_response_generator(scored: DataFrame, generated: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
-    """Evaluate each response generator on each test set: Table 7, also logged to MLflow (EDOS 5)."""
+    reads=(LIKELIHOODS, GENERATED, BASELINES, EMBEDDINGS), writes=EVALUATION, models=("sentence_encoder",),
+    units="cells",
+)  # fmt: skip
+def evaluate_response_generator(
+    scored: DataFrame, generated: DataFrame, baselines: DataFrame, embedded: DataFrame, run: StageRun
+) -> Outcome:
+    """Evaluate each response generator on each test set, floors and ceiling beside it: Table 7 (EDOS 5)."""
     from etl.training.recipes.replies import compared_generators
 
-    return compared_generators(scored, generated, embedded, run)
+    return compared_generators(scored, generated, baselines, embedded, run)

@@ -29,8 +29,9 @@ def replies_steer(requests: DataFrame, examples: DataFrame, run: StageRun) -> Da
 
 
 @model_stage(
-    history_scores, "emotion_classifier", 6_000, reads=(STEERED,), writes=INTENT_READINGS, units="replies", manual=True
-)
-def replies_read_intents(steered: DataFrame, run: StageRun) -> DataFrame:
-    """Classify the intent of each steered reply, once per model (ours, EDOS 6)."""
-    return distinct_answers(steered)
+    history_scores, "emotion_classifier", 6_000, reads=(STEERED, EXAMPLES), writes=INTENT_READINGS, units="replies",
+    settings=("replies.evaluation.true_replies",), manual=True,
+)  # fmt: skip
+def replies_read_intents(steered: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+    """Classify the intent of each steered reply and of true replies, once per model (ours, EDOS 6)."""
+    return distinct_answers(steered, examples, run.settings.replies.evaluation.true_replies)

@@ -2,8 +2,10 @@
 
 import pytest
 
+from conf.resources import stored
+from conf.safety_settings import HOTLINES
 from conf.wordlists import cased_words
-from etl.augesc.safety import PHRASES, chat_notice, danger, danger_answer
+from etl.augesc.safety import HARMFUL, PHRASES, chat_notice, danger, danger_answer, state_answer, withheld_reply
 
 DANGER = [
     "I want to die", "i just WANNA DIE", "I don't want to live anymore", "I don’t want to live",
@@ -42,9 +44,19 @@ def test_everyday_talk_is_left_alone(line: str) -> None:
     assert danger(line) is None
 
 
-def test_every_phrase_of_the_list_is_found() -> None:
-    for entry in cased_words(PHRASES):
-        assert danger("well, " + entry.replace("..", "very").replace("*", "") + "!") is not None, entry
+@pytest.mark.parametrize("phrases", [PHRASES, HARMFUL])
+def test_every_phrase_of_a_list_is_found(phrases: str) -> None:
+    for entry in cased_words(phrases):
+        assert danger("well, " + entry.replace("..", "very").replace("*", "") + "!", phrases) is not None, entry
+
+
+@pytest.mark.parametrize(
+    "country", [line.split(",", 1)[0] for line in stored(HOTLINES).splitlines()[1:]]
+)  # fmt: skip
+def test_each_countrys_texts_have_numbers(country: str) -> None:
+    for told in (danger_answer(country), state_answer(country), withheld_reply(country)):
+        assert "{" not in told and sum(letter.isdigit() for letter in told) >= 6
+    assert "{" not in chat_notice(country)
 
 
 def test_a_very_long_line_is_read_whole_and_soon() -> None:

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from etl.augesc.safety import chat_notice, danger_answer
+from etl.augesc.safe_conversation import SafeConversation
+from etl.augesc.safety import chat_notice, danger_answer, state_answer, withheld_reply
 from etl.cli.chat import LONGEST, converse
 from etl.cli.command_line import main
 from tests.udfs.tiny_models import tiny_language_model
 
+ALONE = "safety.encoder=null"
 
-def test_no_model_is_asked_about_danger() -> None:
+
+def test_no_model_answers_after_a_line_of_danger() -> None:
     asked: list[str] = []
 
     def reply(turns) -> str:
@@ -21,19 +24,31 @@ def test_no_model_is_asked_about_danger() -> None:
 
     turns, said = [], []  # type: ignore[var-annotated]
     lines = ["my dog is lost", "", "  ", "I want to k1ll mys3lf", "thanks", "/QUIT", "never read"]
-    assert len(list(converse(turns, reply, lines, said.append))) == 3
-    assert asked == ["my dog is lost", "thanks"]
-    assert said[1] == danger_answer() and said.count("why ?\n really") == 2
-    assert [turn.get("fixed") for turn in turns] == [None, False, None, True, None, False]
+    saved = [len(turns) for _ in converse(turns, reply, lines, said.append, SafeConversation())]
+    assert asked == ["my dog is lost"]
+    assert saved == [1, 2, 3, 4, 5, 6]  # each line is saved before and after its answer
+    assert said == ["why ?\n really", danger_answer(), state_answer()]
+    assert [turn.get("fixed") for turn in turns] == [None, False, None, True, None, True]
     assert [turn["role"] for turn in turns] == ["seeker", "supporter"] * 3
     assert all("\n" not in turn["text"] for turn in turns)
+    assert turns[3]["reason"] == turns[5]["reason"] == "kill myself"
+
+
+def test_a_models_line_of_danger_is_withheld_and_the_talk_goes_on() -> None:
+    written = iter(["You should just k1ll yourself.", "what a pity"])
+    turns, said = [], []  # type: ignore[var-annotated]
+    list(converse(turns, lambda turns: next(written), ["my dog is lost", "yes"], said.append, SafeConversation()))
+    assert said == [withheld_reply(), "what a pity"]
+    assert [turn.get("fixed") for turn in turns] == [None, True, None, False]
+    assert "k1ll" not in json.dumps(turns)
 
 
 def test_danger_at_the_end_of_a_line_that_no_model_would_see_whole() -> None:
     turns: list[dict] = []
     said: list[str] = []
     lines = ["so " * LONGEST + "I want to die"]
-    list(converse(turns, lambda turns: pytest.fail("a model was asked"), lines, said.append))
+    refuse = SafeConversation()
+    list(converse(turns, lambda turns: pytest.fail("a model was asked"), lines, said.append, refuse))
     assert said == [danger_answer()] and len(turns[0]["text"]) == LONGEST
 
 
@@ -42,7 +57,7 @@ def test_the_command_talks_and_saves(
 ) -> None:
     model, file = tiny_language_model(tmp_path / "bot"), tmp_path / "talks.jsonl"
     arguments = ["chat", "--model", f"file:{model}", "--save", str(file), "--pair", "p1", "--bot", "augesc"]
-    arguments += ["--set", f"lakehouse.root={tmp_path}/lakehouse", "augesc.chat.decoding={max_new_tokens: 5}"]
+    arguments += ["--set", f"lakehouse.root={tmp_path}/lakehouse", "augesc.chat.decoding={max_new_tokens: 5}", ALONE]
     for _ in range(2):
         typed = io.TextIOWrapper(io.BytesIO(b"my dog is lost\n\xff\xfe so sad\nI feel suicidal\n"), "utf-8")
         monkeypatch.setattr("sys.stdin", typed)
@@ -52,6 +67,21 @@ def test_the_command_talks_and_saves(
     first, second = map(json.loads, file.read_text("utf-8").splitlines())
     assert (first["pair_id"], first["bot"], len(first["turns"])) == ("p1", "augesc", 6)
     assert first == second  # the same words get the same replies
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "by a list of phrases alone" in shown
+
+
+def test_the_notice_and_the_answers_name_the_countrys_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tiny_language_model(tmp_path / "bot")
+    monkeypatch.setattr("sys.stdin", io.StringIO("I feel suicidal\nhello\n"))
+    arguments = ["chat", "--model", f"file:{model}", "--set", f"lakehouse.root={tmp_path}", ALONE, "safety.country=DE"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("116 123") == 2 and "988" not in shown and shown.count("110 for the police") == 3
+    assert main([*arguments[:-1], "safety.country=ZZ"]) == 2
+    assert "no numbers for ZZ" in capsys.readouterr().err
 
 
 def test_a_talk_is_saved_under_a_name_only(capsys: pytest.CaptureFixture[str]) -> None:

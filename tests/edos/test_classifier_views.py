@@ -34,7 +34,7 @@ def trials(spark: SparkSession, stand_ins: StandIns) -> StandIns:
 
 def test_table_5_has_means_over_seeds_beside_the_papers_row(trials: StandIns) -> None:
     rows = trials.ask("edos_table_5")
-    others, ours = rows[:7], rows[7:]
+    others, ours, floors = rows[:7], rows[7:11], rows[11:]
     assert [row.paper_accuracy for row in others] == [62.5, 62.48, 56.56, 58.3, 64.7, 63.4, 65.25]
     assert all(row.macro_f1 is None and row.seeds == 0 for row in others)
     shown = [
@@ -48,7 +48,19 @@ def test_table_5_has_means_over_seeds_beside_the_papers_row(trials: StandIns) ->
         ("EDOS, unweighted", everything, 1, 62.0, None, 66.0, None),
         ("EDOS, weighted", everything, 1, 64.0, None, 65.0, 63.86),
     ]
+    # Supports of 3 and 2: the majority has 3 of 5, and its label's F1 is 2 * 0.6 / 1.6.
+    assert [(row.classifier, row.macro_f1, row.accuracy) for row in floors] == [
+        ("floor: the most frequent label", 37.5, 60.0),
+        ("floor: labels at random", 49.49, 50.0),
+    ]
     assert (ours[1].macro_precision, ours[1].macro_recall) == (60.0, 61.0)
+
+
+def test_the_ceiling_of_table_5_is_a_worker_against_two_that_agree(spark: SparkSession, stand_ins: StandIns) -> None:
+    votes = [(["sad", "sad", "sad"],), (["sad", "proud", "sad"],), (["a", "b", "c"],), (["sad", "sad"],)]
+    stand_ins.give("edos.crowd_labels", spark.createDataFrame(votes, "votes array<string>"))
+    last = stand_ins.ask("edos_table_5")[-1]
+    assert (last.classifier, last.accuracy) == ("ceiling: a worker, where two others agree", 75.0)
 
 
 def test_table_5_shows_the_papers_row_without_trials(stand_ins: StandIns) -> None:

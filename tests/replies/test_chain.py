@@ -19,7 +19,13 @@ from etl.replies.regimes import PRETRAINED
 from etl.replies.requests import steered_requests
 from etl.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS
 from etl.training.recipes.replies import train_and_register_generator
-from jobs.replies.evaluation import evaluate_response_generator, replies_embed, replies_generate, replies_score
+from jobs.replies.evaluation import (
+    evaluate_response_generator,
+    replies_answer_plainly,
+    replies_embed,
+    replies_generate,
+    replies_score,
+)
 from jobs.replies.steering import replies_read_intents, replies_steer, replies_tune_steered
 from jobs.replies.training import (
     replies_list_trainings,
@@ -37,8 +43,8 @@ pytestmark = pytest.mark.usefixtures("tables")
 
 TRAININGS_IN_TURN = (replies_pretrain, train_response_generator, replies_tune_empathetic, replies_tune_steered)
 REST = (
-    replies_score, replies_generate, replies_embed, evaluate_response_generator, replies_list_trainings, replies_steer,
-    replies_read_intents,
+    replies_score, replies_generate, replies_answer_plainly, replies_embed, evaluate_response_generator,
+    replies_list_trainings, replies_steer, replies_read_intents,
 )  # fmt: skip
 
 
@@ -94,7 +100,10 @@ def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings)
     asked = sorted((row.generator, row.intent or "") for row in steered)
     assert asked == [("empathetic", ""), ("steered", ""), ("steered", "questioning"), ("steered", "sad")]
     cells = {(row.generator, row.source): row for row in place.lakehouse.read(EVALUATION).collect()}
-    assert len(cells) == 9 and all(row.examples == 2 and row.failed == 0 for row in cells.values())
+    assert len(cells) == 9 + 15 and all(row.examples == 2 and row.failed == 0 for row in cells.values())
+    assert {row.distinct_replies for row in cells.values()} == {2}
+    assert {row.similarity for row in cells.values() if row.kind == "ceiling"} == {1.0}
+    cells = {cell: row for cell, row in cells.items() if row.kind == "model"}
     held_out = {cell for cell, row in cells.items() if row.held_out}
     assert held_out == {("pretrained", "os"), ("edos", "edos"), ("empathetic", "empathetic")}
     assert all(row.perplexity < row.word_perplexity and -1 <= row.similarity <= 1 for row in cells.values())
@@ -123,9 +132,10 @@ def _check_views(spark: SparkSession, place: PipelineContext) -> None:
     assert [(row["generator"], row["source"]) for row in table[:4]] == [
         ("pretrained", "os"), ("pretrained", "edos"), ("pretrained", "empathetic"), ("edos", "os"),
     ]  # fmt: skip
-    assert [row["setting"] for row in table] == ["held-out", *["zero-shot"] * 3] * 2 + ["held-out"]
+    assert [row["setting"] for row in table[:9]] == ["held-out", *["zero-shot"] * 3] * 2 + ["held-out"]
+    assert [row["setting"] for row in table[9:]] == ["floor"] * 12 + ["ceiling"] * 3
     assert (table[2]["paper_perplexity"], table[8]["paper_similarity"]) == (564.6, 0.316)
-    assert sum(row["likeliest"] for row in table) == 3
+    assert sum(row["likeliest"] or False for row in table) == 3
     times = spark.table("analysis.edos_table_10").collect()
     assert [(row.generator, row.paper_hours, row.epochs_run) for row in times] == [
         ("pretrained", 171.0, 2), ("edos", 4.23, 2), ("empathetic", 0.33, 2),

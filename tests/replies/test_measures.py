@@ -59,19 +59,28 @@ def test_similarity_is_the_mean_cosine(spark: SparkSession) -> None:
 
 def test_a_cell_of_table_7_tells_what_failed(spark: SparkSession) -> None:
     scored = "generator string, source string, nats double, tokens int, words int, error string"
-    said = "generator string, source string, model string, reply string, expected string, error string"
+    said = (
+        "generator string, source string, model string, example_id string, reply string, expected string, error string"
+    )
     cells = table_7(
         spark.createDataFrame([("edos", "edos", 4.0, 4, 2, None), ("edos", "os", 8.0, 4, 2, None)], scored),
         spark.createDataFrame(
-            [("edos", "edos", "m", "yes .", "no", None), ("edos", "edos", "m", None, "no", "failed"),
-             ("edos", "os", "m", None, "no", "failed")],
+            [("edos", "edos", "m", "1", "yes .", "no", None), ("edos", "edos", "m", "2", None, "no", "failed"),
+             ("edos", "os", "m", "3", None, "no", "failed")],
             said,
+        ),
+        spark.createDataFrame(
+            [("echo", "edos", "1", "so ?", "no", None), ("echo", "edos", "2", "so ? so", "no", None)],
+            said.replace("model string, ", ""),
         ),
         spark.createDataFrame([], "text_hash string, model string, embedding array<float>, error string"),
         "e",
     )  # fmt: skip
-    found = {row.source: row for row in cells.collect()}
+    found = {row.source: row for row in cells.where("kind = 'model'").collect()}
     row = found["edos"]
     assert (row.examples, row.failed, row.held_out, row.perplexity) == (2, 1, True, 2.7183)
     assert (row.distinct_1, row.distinct_2, row.similarity, row.word_perplexity) == (1.0, 0.5, None, 7.3891)
+    echo = cells.where("generator = 'echo'").first()
+    assert (echo.kind, echo.held_out, echo.model, echo.examples, echo.mean_words) == ("floor", None, None, 2, 2.5)
+    assert (row.kind, row.distinct_replies, echo.distinct_replies) == ("model", 1, 1)
     assert (found["os"].held_out, found["os"].distinct_1, found["os"].failed) == (False, None, 1)

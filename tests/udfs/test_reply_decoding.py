@@ -8,10 +8,11 @@ import torch
 
 from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
+from etl.augesc.safety import danger_answer, state_answer, withheld_reply
 from etl.cli.command_line import main
 from etl.cli.reply_shell import Conversation
 from tests.udfs.test_reply_generator import LINES, tiny_generator
-from udfs.models.language.reply_decoding import write_replies
+from udfs.models.language.reply_decoding import Written, write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
 
 CONTEXTS = [[said] for said, _ in LINES]
@@ -140,3 +141,18 @@ def test_what_was_said_is_remembered(model: ReplyGenerator) -> None:
     assert first.startswith("(sad) ") and len(conversation.turns) == 4 and conversation.turns[0] == "so ?"
     assert Conversation(model, decoding(method="greedy"), intent="sad").answer("so ?") == first
     assert again == f"(sad) {conversation.turns[3] or '...'}"
+
+
+def test_no_reply_is_generated_after_a_line_of_danger(model: ReplyGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = Conversation(model, decoding(method="greedy"))
+    conversation.answer("hello")
+    monkeypatch.setattr("etl.cli.reply_shell.write_replies", lambda *some: pytest.fail("a model was asked"))
+    assert conversation.answer("I want to die") == danger_answer()
+    assert conversation.answer("/new") == "forgotten"
+    assert conversation.answer("hello again") == state_answer()
+
+
+def test_a_harmful_reply_is_withheld(model: ReplyGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = Conversation(model, decoding(method="greedy"))
+    monkeypatch.setattr("etl.cli.reply_shell.write_replies", lambda *some: [Written("you should kill yourself", [1])])
+    assert conversation.answer("hello") == withheld_reply() and conversation.turns == []

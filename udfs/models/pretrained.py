@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from conf.errors import InputError
 
@@ -57,6 +58,30 @@ def require_safetensors(folder: Path, pattern: str = "*.safetensors") -> None:
     """Raise an InputError where a folder has no safetensors."""
     if not any(folder.glob(pattern)):
         raise InputError(f"{folder}: no .safetensors weights: only safetensors are read")
+
+
+def layers_below_top(encoder: nn.Module) -> dict[str, int]:
+    """Return how many layers each parameter of an encoder is below its top layer, by the parameter's name.
+
+    The layers are the first list of ``num_hidden_layers`` modules, whatever the architecture calls it: ``layer`` in
+    BERT, ``layers`` in ModernBERT. Parameters before the list, such as embeddings, are below the first layer. Those
+    after it, such as a final norm, count with the top layer.
+
+    Raises:
+        InputError: the encoder has no such list; ALBERT's layers, for one, share their weights.
+    """
+    depth = int(getattr(encoder.config, "num_hidden_layers", 0))
+    lists = (name for name, part in encoder.named_modules() if isinstance(part, nn.ModuleList) and len(part) == depth)
+    found = next(lists, None)
+    if found is None or depth == 0:
+        raise InputError(f"layer_decay: {type(encoder).__name__} has no list of {depth} layers: set layer_decay to 1")
+    below, passed = dict[str, int](), False
+    for name, _ in encoder.named_parameters():
+        inside = name.startswith(f"{found}.")
+        passed = passed or inside
+        number = int(name.removeprefix(f"{found}.").split(".", 1)[0]) if inside else depth - 1 if passed else -1
+        below[name] = depth - 1 - number
+    return below
 
 
 def causal_model(folder: str | Path, dtype: torch.dtype) -> tuple[Any, Any]:

@@ -1,6 +1,7 @@
 -- EDOS Table 5: classifiers by macro-F1 and accuracy; our arms' means over seeds, the paper's beside them.
 --
--- In percent.
+-- In percent. Floors are expectations on the same test rows: its most frequent label for all, and labels drawn evenly.
+-- The ceiling is people: how often a worker's answer is the label that the two others of a turn agree on.
 WITH arms AS (
   SELECT weighted, concat_ws(' + ', origins) AS trained_on, size(origins) AS added, count(*) AS seeds,
          100 * avg(macro_precision) AS precision, 100 * avg(macro_recall) AS recall,
@@ -19,9 +20,29 @@ WITH arms AS (
          paper.macro_f1 AS paper_macro_f1, paper.accuracy AS paper_accuracy
   FROM arms FULL JOIN paper ON arms.weighted = paper.weighted AND arms.trained_on = paper.trained_on
 )
+, shares AS (
+  SELECT class.support / sum(class.support) OVER () AS p, count(*) OVER () AS k
+  FROM (SELECT min_by(classes, trial) AS classes FROM edos.classifier_trials) LATERAL VIEW explode(classes) AS class
+), floors AS (
+  SELECT max(p) AS majority, max(2 * p / (1 + p)) / max(k) AS majority_f1, 1 / max(k) AS even,
+         avg(2 * p / k / (p + 1 / k)) AS even_f1
+  FROM shares HAVING count(*) > 0
+)
 SELECT place, classifier, trained_on, 0L AS seeds, CAST(NULL AS double) AS macro_precision,
        CAST(NULL AS double) AS macro_recall, CAST(NULL AS double) AS macro_f1, CAST(NULL AS double) AS macro_f1_sd,
        CAST(NULL AS double) AS accuracy, CAST(NULL AS double) AS accuracy_sd,
        macro_f1 AS paper_macro_f1, accuracy AS paper_accuracy
 FROM analysis.edos_paper_table_5
-UNION ALL SELECT * FROM ours ORDER BY place, trained_on
+UNION ALL SELECT * FROM ours
+UNION ALL
+SELECT 1000, 'floor: the most frequent label', '', 0L, NULL, NULL, round(100 * majority_f1, 2), NULL,
+       round(100 * majority, 2), NULL, NULL, NULL FROM floors
+UNION ALL
+SELECT 1001, 'floor: labels at random', '', 0L, NULL, NULL, round(100 * even_f1, 2), NULL, round(100 * even, 2), NULL,
+       NULL, NULL FROM floors
+UNION ALL /* where it is there */
+SELECT 1002, 'ceiling: a worker, where two others agree', '', 0L, NULL, NULL, NULL, NULL,
+       round(100 * avg(CAST(votes[a] = votes[(a + 1) % 3] AS int)), 2), NULL, NULL, NULL
+FROM edos.crowd_labels LATERAL VIEW explode(array(0, 1, 2)) AS a
+WHERE size(votes) = 3 AND votes[(a + 1) % 3] = votes[(a + 2) % 3] HAVING count(*) > 0
+ORDER BY place, trained_on

@@ -1,11 +1,34 @@
--- EDOS Table 7: response generators by perplexity, distinct-1, -2 and similarity, the paper's beside ours.
-SELECT paper.generator, paper.source, IF(paper.generator = IF(paper.source = 'os', 'pretrained', paper.source),
-       'held-out', 'zero-shot') AS setting, ours.examples, ours.perplexity, ours.word_perplexity,
+-- EDOS Table 7: response generators by perplexity, distinct-1, -2 and similarity, the paper's, floors and ceiling beside.
+--
+-- Floors of each set: a constant reply, a random training reply, the last turn again, TF-IDF retrieval. The ceiling is
+-- people's reply, whose similarity is 1 by definition. distinct-n is of equally many replies in all cells of ours
+-- (distinct_replies), because it falls with their number, the paper's number is not known. above_echo is the gain of
+-- similarity over repeating the last turn.
+WITH printed AS (
+  SELECT place, generator, source, perplexity AS paper_perplexity, distinct_1 AS paper_distinct_1,
+         distinct_2 AS paper_distinct_2, similarity AS paper_similarity
+  FROM analysis.edos_paper_table_7
+), sources AS (SELECT source, min(place) AS place FROM printed GROUP BY source
+), cells AS (
+  SELECT place, generator, source,
+         IF(generator = IF(source = 'os', 'pretrained', source), 'held-out', 'zero-shot') AS setting,
+         paper_perplexity, paper_distinct_1, paper_distinct_2, paper_similarity
+  FROM printed
+  UNION ALL
+  SELECT sources.place + plain.place, plain.generator, source, plain.setting, NULL, NULL, NULL, NULL
+  FROM sources CROSS JOIN VALUES (10, 'constant', 'floor'), (20, 'random', 'floor'), (30, 'echo', 'floor'),
+       (40, 'retrieval', 'floor'), (50, 'human', 'ceiling') AS plain(place, generator, setting)
+), echoes AS (
+  SELECT source, similarity FROM replies.evaluation WHERE generator = 'echo'
+)
+SELECT cells.generator, cells.source, setting, ours.examples, ours.perplexity, ours.word_perplexity,
        round(ours.distinct_1, 3) AS distinct_1, round(ours.distinct_2, 3) AS distinct_2,
        round(ours.similarity, 3) AS similarity,
-       ours.perplexity = min(ours.perplexity) OVER (PARTITION BY paper.source) AS likeliest,
-       paper.perplexity AS paper_perplexity, paper.distinct_1 AS paper_distinct_1,
-       paper.distinct_2 AS paper_distinct_2, paper.similarity AS paper_similarity
-FROM analysis.edos_paper_table_7 AS paper
-LEFT JOIN replies.evaluation AS ours ON ours.generator = paper.generator AND ours.source = paper.source
-ORDER BY paper.place
+       ours.perplexity = min(ours.perplexity) OVER (PARTITION BY cells.source) AS likeliest,
+       paper_perplexity, paper_distinct_1, paper_distinct_2, paper_similarity,
+       round(ours.similarity - echoes.similarity, 3) AS above_echo, ours.distinct_replies,
+       round(ours.mean_words, 1) AS mean_words
+FROM cells
+LEFT JOIN replies.evaluation AS ours ON ours.generator = cells.generator AND ours.source = cells.source
+LEFT JOIN echoes ON echoes.source = cells.source
+ORDER BY cells.place

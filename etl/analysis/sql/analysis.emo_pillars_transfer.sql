@@ -1,4 +1,7 @@
 -- Emo Pillars Tables 1, 2, 3, 6, 7: encoders and models on labelled sets, means over trials, the paper's beside ours.
+--
+-- Floors, as expectations of F1 on the same rows: all rows have the most frequent class (majority_f1), or each class at
+-- its own rate (random_f1). The paper's best row of a set is the published ceiling.
 WITH ours AS (
   SELECT task, scored, class AS average, model, tuned, variant, count(*) AS trials,
          round(avg(precision), 4) AS precision, round(avg(recall), 4) AS recall, round(avg(f1), 4) AS f1,
@@ -7,6 +10,19 @@ WITH ours AS (
   GROUP BY task, scored, class, model, tuned, variant
 ), plain AS (
   SELECT task, scored, average, f1 AS plain_f1 FROM ours WHERE model = 'emo_pillars_encoder' AND tuned
+), shares AS (
+  SELECT task, scored, trial, max(2 * support / (test_rows + support)) / count(*) AS macro_majority,
+         avg(support / test_rows) AS macro_random, 2 * max(support) / max(test_rows + 0D) AS twice,
+         sum(support) / max(test_rows) AS labels, sum(support * support) / max(test_rows + 0D) AS squares,
+         sum(support) AS supports
+  FROM analysis.emo_pillars_transfer_results WHERE class NOT IN ('macro', 'micro') AND test_rows > 0
+  GROUP BY task, scored, trial
+), floors AS (
+  SELECT task, scored, 'macro' AS average, round(avg(macro_majority), 4) AS majority_f1,
+         round(avg(macro_random), 4) AS random_f1 FROM shares GROUP BY task, scored
+  UNION ALL
+  SELECT task, scored, 'micro', round(avg(twice / (1 + labels)), 4), round(avg(try_divide(squares, supports)), 4)
+  FROM shares GROUP BY task, scored
 )
 SELECT coalesce(ours.task, paper.task) AS task, coalesce(ours.scored, paper.scored) AS scored,
        coalesce(ours.average, paper.average) AS average, ours.model, coalesce(ours.tuned, paper.tuned) AS tuned,
@@ -14,8 +30,9 @@ SELECT coalesce(ours.task, paper.task) AS task, coalesce(ours.scored, paper.scor
        CASE WHEN ours.tuned AND ours.model <> 'emo_pillars_encoder' THEN round(ours.f1 - plain_f1, 4) END
          AS gain_over_plain,
        paper_model, paper.precision AS paper_precision, paper.recall AS paper_recall, paper.f1 AS paper_f1,
-       paper.f1_deviation AS paper_f1_sd, starts_from
+       paper.f1_deviation AS paper_f1_sd, starts_from, majority_f1, random_f1
 FROM ours
+LEFT JOIN floors ON floors.task = ours.task AND floors.scored = ours.scored AND floors.average = ours.average
 LEFT JOIN plain ON plain.task = ours.task AND plain.scored = ours.scored AND plain.average = ours.average
 FULL JOIN analysis.emo_pillars_paper_transfer AS paper
   ON paper.task = ours.task AND paper.scored = ours.scored AND paper.average = ours.average

@@ -1,9 +1,12 @@
 -- Emo Pillars Table 10: the same by class, with the gains over the plain encoder and the GoEmotions paper.
 --
--- The paper has GoEmotions alone.
+-- The paper has GoEmotions alone. Floors, as expectations: always_f1 where every row has the class, random_f1 where rows
+-- have it at its own rate.
 WITH ours AS (
   SELECT task, scored, class, model, tuned, variant, count(*) AS trials, round(avg(precision), 4) AS precision,
-         round(avg(recall), 4) AS recall, round(avg(f1), 4) AS f1, sum(support) AS support
+         round(avg(recall), 4) AS recall, round(avg(f1), 4) AS f1, sum(support) AS support,
+         round(avg(try_divide(2 * support, test_rows + support)), 4) AS always_f1,
+         round(avg(try_divide(support, test_rows)), 4) AS random_f1
   FROM analysis.emo_pillars_transfer_results WHERE class NOT IN ('macro', 'micro')
   GROUP BY task, scored, class, model, tuned, variant
 ), plain AS (
@@ -15,7 +18,7 @@ SELECT ours.task, ours.scored, ours.class, ours.model, ours.tuned, ours.variant,
          AS gain_over_plain,
        round(ours.f1 - goemotions_f1, 4) AS gain_over_goemotions, paper.precision AS paper_precision,
        paper.recall AS paper_recall, paper.f1 AS paper_f1, goemotions_f1,
-       round(paper.f1 - goemotions_f1, 2) AS paper_gain
+       round(paper.f1 - goemotions_f1, 2) AS paper_gain, always_f1, random_f1
 FROM ours
 LEFT JOIN plain ON plain.task = ours.task AND plain.scored = ours.scored AND plain.class = ours.class
 LEFT JOIN analysis.emo_pillars_paper_table_10 AS paper ON ours.task = 'goemotions' AND paper.label = ours.class

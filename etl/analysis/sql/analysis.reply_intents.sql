@@ -1,4 +1,9 @@
--- How often each asked intent is read in the reply: asked, unasked, and by the generator that takes none.
+-- How often each asked intent is read in the reply: asked, unasked, without intents, and in people's true replies.
+--
+-- The floor is the rate at which the same generator's replies have the intent when none is asked (unasked_rate), the
+-- ceiling the rate at which the classifier reads it in people's replies of that intent (true_rate). Intervals are
+-- Wilson's at 95 %, the unasked replies are the same for all intents, so that the row of all has none for them.
+-- times_unasked is null where the intent is never read unasked. enough: 200 histories or more.
 WITH answers AS (
   SELECT steered.generator, steered.intent, readings.model AS reader, readings.label
   FROM replies.steered AS steered JOIN replies.intent_readings AS readings USING (history_hash)
@@ -7,26 +12,62 @@ WITH answers AS (
   SELECT reader, intent, count(*) AS replies, count_if(label = intent) AS read_as
   FROM answers WHERE intent IS NOT NULL GROUP BY reader, intent
 ), unasked AS (
-  SELECT reader, generator, label, count(*) AS n, sum(count(*)) OVER (PARTITION BY reader, generator) AS total
-  FROM answers WHERE intent IS NULL GROUP BY reader, generator, label
-), totals AS (SELECT reader, generator, max(total) AS total FROM unasked GROUP BY reader, generator
-), rates AS (
-  SELECT asked.reader, asked.intent, asked.replies, asked.read_as / asked.replies AS asked_rate,
-         IF(same.total > 0, coalesce(own.n, 0) / same.total, NULL) AS unasked_rate,
-         IF(plain.total > 0, coalesce(other.n, 0) / plain.total, NULL) AS plain_rate
+  SELECT reader, generator, label, count(*) AS n FROM answers WHERE intent IS NULL GROUP BY reader, generator, label
+), totals AS (
+  SELECT reader, sum(n) FILTER (WHERE generator = 'steered') AS same,
+         sum(n) FILTER (WHERE generator = 'empathetic') AS plain
+  FROM unasked GROUP BY reader
+), people AS (
+  SELECT examples.intent, sha2(concat_ws('', transform(concat(examples.context, array(examples.reply)),
+         turn -> coalesce(sha2(turn, 256), '-'))), 256) AS history_hash
+  FROM replies.examples AS examples
+  WHERE examples.source = 'empathetic' AND examples.split = 'test' AND examples.intent IS NOT NULL
+), true_replies AS (
+  SELECT readings.model AS reader, people.intent, count(*) AS n, count_if(readings.label = people.intent) AS read_as
+  FROM people JOIN replies.intent_readings AS readings USING (history_hash)
+  WHERE readings.error IS NULL GROUP BY readings.model, people.intent
+), counts AS (
+  SELECT 1 AS place, asked.reader, asked.intent, asked.replies, asked.read_as,
+         totals.same, IF(totals.same > 0, coalesce(own.n, 0), NULL) AS same_read,
+         totals.plain, IF(totals.plain > 0, coalesce(other.n, 0), NULL) AS plain_read,
+         true_replies.n AS people, true_replies.read_as AS people_read
   FROM asked
-  LEFT JOIN totals AS same ON same.reader = asked.reader AND same.generator = 'steered'
-  LEFT JOIN totals AS plain ON plain.reader = asked.reader AND plain.generator = 'empathetic'
+  LEFT JOIN totals ON totals.reader = asked.reader
   LEFT JOIN unasked AS own
     ON own.reader = asked.reader AND own.generator = 'steered' AND own.label = asked.intent
   LEFT JOIN unasked AS other
     ON other.reader = asked.reader AND other.generator = 'empathetic' AND other.label = asked.intent
+  LEFT JOIN true_replies ON true_replies.reader = asked.reader AND true_replies.intent = asked.intent
 ), shown AS (
-  SELECT 1 AS place, * FROM rates
+  SELECT * FROM counts
   UNION ALL
-  SELECT 0, reader, 'all', sum(replies), avg(asked_rate), avg(unasked_rate), avg(plain_rate)
-  FROM rates GROUP BY reader
+  SELECT 0, reader, 'all', sum(replies), sum(read_as), sum(same), sum(same_read), sum(plain), sum(plain_read),
+         sum(people), sum(people_read)
+  FROM counts GROUP BY reader
+), rates AS (
+  SELECT *, try_divide(hits, n) AS rate,
+         try_divide(try_divide(hits, n) + try_divide(1.9207D, n), 1 + try_divide(3.8415D, n)) AS middle,
+         try_divide(1.96D * sqrt(try_divide(hits * (n - hits), n * n * n) + try_divide(0.9604D, n * n)),
+                    1 + try_divide(3.8415D, n)) AS width
+  FROM (SELECT place, reader, intent, replies, people,
+               stack(4, 'asked', read_as, replies, 'unasked', same_read, same, 'plain', plain_read, plain,
+                     'true', people_read, people) AS (what, hits, n) FROM shown)
+), sides AS (
+  SELECT place, reader, intent, replies, people,
+         max(rate) FILTER (WHERE what = 'asked') AS asked, max(middle) FILTER (WHERE what = 'asked') AS asked_middle,
+         max(width) FILTER (WHERE what = 'asked') AS asked_width, max(rate) FILTER (WHERE what = 'unasked') AS unasked,
+         max(middle) FILTER (WHERE what = 'unasked') AS unasked_middle,
+         max(width) FILTER (WHERE what = 'unasked') AS unasked_width,
+         max(rate) FILTER (WHERE what = 'plain') AS plain, max(rate) FILTER (WHERE what = 'true') AS true_rate,
+         max(middle) FILTER (WHERE what = 'true') AS true_middle, max(width) FILTER (WHERE what = 'true') AS true_width
+  FROM rates GROUP BY place, reader, intent, replies, people
 )
-SELECT reader, intent, replies, round(asked_rate, 4) AS asked_rate, round(unasked_rate, 4) AS unasked_rate,
-       round(plain_rate, 4) AS plain_rate, round(try_divide(asked_rate, plain_rate), 2) AS times_plain
-FROM shown ORDER BY reader, place, asked_rate DESC, intent
+SELECT reader, intent, replies, round(asked, 4) AS asked_rate, round(unasked, 4) AS unasked_rate,
+       round(plain, 4) AS plain_rate, round(try_divide(asked, plain), 2) AS times_plain,
+       round(try_divide(asked, unasked), 2) AS times_unasked,
+       round(asked_middle - asked_width, 4) AS asked_low, round(asked_middle + asked_width, 4) AS asked_high,
+       IF(place = 1, round(unasked_middle - unasked_width, 4), NULL) AS unasked_low,
+       IF(place = 1, round(unasked_middle + unasked_width, 4), NULL) AS unasked_high,
+       people AS true_replies, round(true_rate, 4) AS true_rate, round(true_middle - true_width, 4) AS true_low,
+       round(true_middle + true_width, 4) AS true_high, IF(place = 1, replies >= 200, NULL) AS enough
+FROM sides ORDER BY reader, place, asked_rate DESC, intent

@@ -63,6 +63,7 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
         name=options.name, stage="train_weak_labeler", model=WeakLabeler, options=options,
         start=partial(WeakLabeler.new, encoder.path, labels, options), starts_from=encoder.identity,
         rows=TrainingRows(train, validation), test=ClassifierTest(WeakLabeler, held_out, "accuracy", options.device),
+        choice=ClassifierTest(WeakLabeler, validation, "accuracy", options.device),
         rows_out=len(usable) + len(held_out), left_out=left_out,
         tags={"examples": str(settings.edos.weak_label_examples)},
     )  # fmt: skip
@@ -128,6 +129,7 @@ def dialogue_recipe(
         name=options.name, stage=f"train_{model}", model=DialogueClassifier, options=options,
         start=new_dialogue_classifier(run, start, options), starts_from=start.identity, rows=training_rows(rows),
         test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device),
+        choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", options.device),
         rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
     )  # fmt: skip
 

@@ -45,6 +45,7 @@ def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: st
         name=options.name, stage=f"train {model}", model=MultiLabelClassifier, options=options, start=begin,
         starts_from=start.identity, rows=TrainingRows(rows["train"], rows["validation"]),
         test=ClassifierTest(MultiLabelClassifier, rows["test"], "macro_f1", options.device),
+        choice=ClassifierTest(MultiLabelClassifier, rows["validation"], "macro_f1", options.device),
         rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
     )  # fmt: skip
     return train_and_register(recipe, run)

@@ -35,8 +35,8 @@ SHOWN = ("perplexity", "word_perplexity", "distinct_1", "distinct_2", "similarit
 def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
     """Train a generator until the validation loss stops decreasing, and evaluate it on its test rows.
 
-    The alias moves to the generator with the higher log-likelihood of a test reply's word. Likelihoods of words can be
-    compared across tokenizers.
+    The alias moves to the generator with the higher log-likelihood of a validation reply's word. Likelihoods of words
+    can be compared across tokenizers.
 
     Args:
         examples: ``replies.examples``.
@@ -56,7 +56,8 @@ def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Reg
     recipe = Recipe(
         name=options.name, stage=regime.model, model=ReplyGenerator, options=options, start=lambda: model,
         starts_from=started_from, rows=TrainingRows(train, validation),
-        test=ReplyTest(rows["test"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
+        test=ReplyTest(rows["test"], options.batch_size, by_word),
+        choice=ReplyTest(rows["validation"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
         params={
             **vars(run.settings.replies.network), "parameters": model.parameter_count(),
             "tokens": model.tokenizer.size,
@@ -189,19 +190,19 @@ def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]
 
 
 def compared_generators(
-    likelihoods: DataFrame, generated: DataFrame, embeddings: DataFrame, run: StageRun
-) -> Outcome:  # fmt: skip
+    likelihoods: DataFrame, generated: DataFrame, baselines: DataFrame, embeddings: DataFrame, run: StageRun
+) -> Outcome:
     """Return rows of ``replies.evaluation``, and log one MLflow run a generator, with metrics ``<name>/<source>``.
 
     Raises:
         InputError: there are no replies.
     """
-    cells = table_7(likelihoods, generated, embeddings, run.models["sentence_encoder"].identity)
+    cells = table_7(likelihoods, generated, baselines, embeddings, run.models["sentence_encoder"].identity)
     rows = cells.select(EVALUATION.columns).collect()
     if not rows:
         raise InputError("replies.generated is empty: replies.examples needs test replies")
     by_generator: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in sorted(rows):
+    for row in sorted(rows, key=lambda row: (row.generator, row.source)):
         by_generator[row.generator].append(row)
         run.say(
             f"{row.generator} on {row.source}: perplexity {row.perplexity}, by the word {row.word_perplexity}, "
@@ -212,7 +213,7 @@ def compared_generators(
         store, "comparison of response generators", {"examples": max(row.examples for row in rows)}, tags
     ) as whole:
         for generator, some in by_generator.items():
-            params = {"generator": generator, "model": some[0].model}
+            params = {"generator": generator, "model": some[0].model, "kind": some[0].kind}
             with tracked_run(store, generator, params, {**tags, "mlflow.parentRunId": whole.run_id}) as one:
                 one.log_metrics(
                     {f"{name}/{row.source}": row[name] for row in some for name in SHOWN if row[name] is not None}

@@ -1,7 +1,6 @@
 """Classifiers of an encoder and a head, saved in a folder."""
 
 import json
-import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions, TrainingOptions
 from udfs.models.batches import Batch, Encoded, answers_alike, collate, mean_pooled
-from udfs.models.pretrained import LOCAL, one_line, quiet, reading, require_safetensors
+from udfs.models.pretrained import LOCAL, layers_below_top, one_line, quiet, reading, require_safetensors
 from udfs.models.trainable import TrainableModel
 
 if TYPE_CHECKING:
@@ -116,14 +115,12 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     def learning_rates(self, options: TrainingOptions) -> dict[str, float]:
         assert isinstance(options, ClassifierOptions)
-        parameters = dict(self.named_parameters())
-        layers = {name: int(found[1]) for name in parameters if (found := re.search(r"\.layer\.(\d+)\.", name))}
-        highest = max(layers.values(), default=-1)
+        below = layers_below_top(self.encoder) if options.layer_decay < 1 else {}
         rates = {}
-        for name, value in parameters.items():
+        for name, value in self.named_parameters():
             if value.requires_grad and name.startswith(f"{ENCODER}."):
-                # Parameters outside the layers, such as the embeddings, are below the first layer.
-                rates[name] = options.learning_rate * options.layer_decay ** (highest - layers.get(name, -1))
+                depth = below.get(name.removeprefix(f"{ENCODER}."), 0)
+                rates[name] = options.learning_rate * options.layer_decay**depth
             elif value.requires_grad:
                 rates[name] = options.head_learning_rate or options.learning_rate
         return rates

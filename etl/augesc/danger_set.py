@@ -1,0 +1,96 @@
+"""The danger set: our own lines, what is learnt from, what is tuned on, and what is held out."""
+
+import csv
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from conf.resources import text as resource
+
+TRAINING, EVALUATION = "safety/danger_training.csv", "safety/danger_evaluation.csv"
+TUNE, HELD_OUT = "tune", "held_out"
+LINE_BREAK = " / "
+"""Between the lines of a text that is said in several."""
+
+
+class DangerLine(NamedTuple):
+    """What somebody says, in one line or several, and whether a life or somebody's health may be in danger."""
+
+    kind: str
+    danger: bool
+    lines: tuple[str, ...]
+    half: str
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.lines)
+
+
+class Rate(NamedTuple):
+    """A share of a number of cases with Wilson's interval at 95 %."""
+
+    hits: int
+    cases: int
+
+    @property
+    def share(self) -> float:
+        return self.hits / self.cases if self.cases else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        if not self.cases:
+            return (0.0, 1.0)
+        z, n, p = 1.959964, self.cases, self.share
+        middle, width = p + z * z / (2 * n), z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+        return ((middle - width) / (1 + z * z / n), (middle + width) / (1 + z * z / n))
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.share:.3f} [{low:.3f}, {high:.3f}] ({self.hits}/{self.cases})"
+
+
+def half_of(text: str) -> str:
+    """Return the half of the evaluation set that a text is in, by the parity of its SHA-256."""
+    return (TUNE, HELD_OUT)[int(hashlib.sha256(text.encode()).hexdigest(), 16) % 2]
+
+
+def training_lines() -> list[DangerLine]:
+    """Return the lines to learn from."""
+    return _read(TRAINING)
+
+
+def evaluation_lines(half: str) -> list[DangerLine]:
+    """Return one half of the evaluation set: ``tune`` or ``held_out``."""
+    return [line for line in _read(EVALUATION) if line.half == half]
+
+
+def overlap(first: str, second: str) -> float:
+    """Return the Jaccard similarity of two texts' words."""
+    one, other = (set(re.findall(r"[a-z]+", text.lower().replace("'", ""))) for text in (first, second))
+    return len(one & other) / max(1, len(one | other))
+
+
+def rates(lines: Iterable[DangerLine], alarm: Callable[[Sequence[str]], bool]) -> tuple[Rate, Rate, dict[str, Rate]]:
+    """Return the recall of danger, the rate of false alarms, and the rate of alarms by kind.
+
+    Args:
+        lines: of the danger set.
+        alarm: whether a conversation of these lines ends in the safe state.
+    """
+    counted: dict[str, list[bool]] = {}
+    both: dict[bool, list[bool]] = {True: [], False: []}
+    for line in lines:
+        rung = alarm(line.lines)
+        counted.setdefault(line.kind, []).append(rung)
+        both[line.danger].append(rung)
+    recall, false_alarms = (Rate(sum(both[danger]), len(both[danger])) for danger in (True, False))
+    return recall, false_alarms, {kind: Rate(sum(found), len(found)) for kind, found in counted.items()}
+
+
+def _read(name: str) -> list[DangerLine]:
+    rows = csv.DictReader(resource(name).splitlines())
+    return [
+        DangerLine(row["kind"], row["danger"] == "1", tuple(row["text"].split(LINE_BREAK)), row.get("half", ""))
+        for row in rows
+    ]
