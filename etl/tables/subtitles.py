@@ -74,7 +74,7 @@ TURN_SCORES = Table(
     """
     source_path string, subtitle_id string, model string COMMENT 'identity of the segmenter',
     scores array<float> COMMENT 'SVM margin that sentence i+1 opens a new turn; above 0 it does',
-    carried array<boolean> COMMENT 'whether sentence i+1 opens a turn by the marks of other uploads; null where they say nothing',
+    carried array<boolean> COMMENT 'whether sentence i+1 opens a turn by other uploads; null: unknown',
     sources array<string> COMMENT 'what decides: mark (of this upload), carried, model; null without a pair'
     """,
     ("source_path",),
