@@ -111,15 +111,14 @@ def _of(rows: DataFrame, ids: list[str]) -> DataFrame:
 
 def _borders(tables: Callable[[Table], DataFrame], settings: SubtitleSettings, paths: list[str]) -> dict[Any, str]:
     """Return what opens a turn by (source_path, sentence)."""
-    silence_ms = round(settings.silence_seconds * 1000) if settings.silence_ends_turn else None
     files = tables(subtitles.FILES).where(F.col("source_path").isin(paths)).select("source_path", "sentences")
-    scored = files.join(tables(subtitles.TURN_SCORES).select("source_path", "scores"), "source_path", "left")
-    found = {}
+    scores = tables(subtitles.TURN_SCORES)
+    carried = F.col("carried") if "carried" in scores.columns else F.lit(None).alias("carried")
+    scored = files.join(scores.select("source_path", "scores", carried), "source_path", "left")
+    found: dict[Any, str] = {}
     for row in scored.collect():
-        sources = border_sources(
-            [sentence.asDict() for sentence in row["sentences"]], row["scores"] or [],
-            explicit_marks=settings.explicit_marks, silence_ends_turn_ms=silence_ms,
-        )  # fmt: skip
+        sentences = [sentence.asDict() for sentence in row["sentences"]]
+        sources = border_sources(sentences, row["scores"] or [], row["carried"] or [], settings)
         found |= {(row["source_path"], place): source for place, source in enumerate(sources) if source}
     return found
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from conf.errors import InputError
 from conf.settings import Settings
@@ -139,8 +140,11 @@ def _growing_stages() -> set[str]:
 
 def table(rows: Mapping[str, tuple[Cost, float, float, float, float]], gpus: bool, width: int | None) -> list[str]:
     """Return the lines of the estimate: a row for each stage, and their sum; without GPUs no column of theirs."""
-    total = [sum(row[place] for row in rows.values()) for place in range(1, 5)]
-    lines = [(name, cost.sizes, round(cost.fixed, 1), *_rounded(numbers)) for name, (cost, *numbers) in rows.items()]
+    numbers = {name: row[1:] for name, row in rows.items()}
+    total = [sum(row[place] for row in numbers.values()) for place in range(4)]
+    lines: list[tuple[Any, ...]] = [
+        (name, row[0].sizes, round(row[0].fixed, 1), *_rounded(numbers[name])) for name, row in rows.items()
+    ]
     lines.append(("all", None, None, *_rounded(total)))
     names = ("stage", "runs", "fixed s", "seconds", "core-hours", "GPU-hours", "GB")
     shown = [place for place, name in enumerate(names) if gpus or name != "GPU-hours"]

@@ -1,41 +1,53 @@
-"""What separates a turn from the one before: a mark, the turn segmenter, a silence, or the film's start."""
+"""What separates a turn from the one before: marks, the turn segmenter, a silence, or the film's start."""
 
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from etl.subtitles.turn_marks import NEW_TURN, spoken
+from conf.subtitle_settings import SubtitleSettings
+from etl.subtitles.turn_marks import UNMARKED, spoken
+from etl.subtitles.turn_scoring import MODEL, deciding_sources
 from etl.subtitles.turn_sentences import Sentences
-from etl.subtitles.turns import flat_margins, turn_starts
+from etl.subtitles.turns import flat_values, turn_starts
 from etl.tables.subtitles import SENTENCE
 
-START, MARK, MODEL, SILENCE = "start", "mark", "model", "silence"
+START, SILENCE = "start", "silence"
 
 
 def border_sources(
-    rows: list[dict[str, Any]], scores: list[float], *, explicit_marks: bool, silence_ends_turn_ms: int | None
+    rows: list[dict[str, Any]], scores: list[float], carried: list[bool | None], settings: SubtitleSettings
 ) -> list[str | None]:
     """Return what opens a turn at each sentence of a file; None where the turn goes on.
 
     Args:
         rows: the file's ``sentences``.
-        scores: the file's ``scores`` of ``subtitles.turn_scores``.
-        explicit_marks, silence_ends_turn_ms: as ``etl.subtitles.turns.turn_starts`` takes them.
+        scores, carried: the file's columns of ``subtitles.turn_scores``.
+        settings: the rules of turns, as ``segment_dialogues`` reads them.
+
+    Returns:
+        ``start`` of the film, ``silence``, or ``mark``, ``carried`` or ``model`` (``turn_scoring.deciding_sources``).
     """
     sentences = Sentences.of(pa.array([rows], pa.list_(_sentence())))
-    margins = flat_margins(pa.array([scores], pa.list_(pa.float32())), sentences)
-    starts = turn_starts(sentences, margins, explicit_marks=explicit_marks, silence_ends_turn_ms=silence_ends_turn_ms)
-    lines = spoken(sentences)
-    marked = np.zeros(len(sentences), dtype=bool)
-    if explicit_marks:
-        marked[lines.opens_at[lines.decided == NEW_TURN]] = True
+    margins = flat_values(pa.array([scores], pa.list_(pa.float32())), sentences, 0.0)
+    marks = np.full(len(sentences), UNMARKED, dtype=np.int8)
+    if settings.explicit_marks and settings.carried_marks:
+        marks = flat_values(pa.array([carried], pa.list_(pa.bool_())), sentences, UNMARKED).astype(np.int8)
+    silence_ms = round(settings.silence_seconds * 1000) if settings.silence_ends_turn else None
+    starts = turn_starts(
+        sentences, margins, marks, explicit_marks=settings.explicit_marks, silence_ends_turn_ms=silence_ms,
+        opening_dash_margin=settings.opening_dash_margin,
+    )  # fmt: skip
+    decided = [MODEL] * len(sentences)
+    if settings.explicit_marks:
+        decided = [source or MODEL for source in deciding_sources(spoken(sentences), marks).to_pylist()]
     silent = np.zeros(len(sentences), dtype=bool)
-    if silence_ends_turn_ms is not None:
-        silent = sentences.silence_ms > silence_ends_turn_ms
-    reasons = np.where(marked, MARK, np.where(silent, SILENCE, MODEL))
+    if silence_ms is not None:
+        silent = sentences.silence_ms > silence_ms
+    # A silence ends a turn by itself; where a mark or another upload opens one too, that says more.
+    reasons = [SILENCE if quiet and source == MODEL else source for quiet, source in zip(silent, decided, strict=True)]
     return [
-        START if first else str(reason) if opens else None
+        START if first else reason if opens else None
         for first, opens, reason in zip(sentences.first, starts, reasons, strict=True)
     ]
 
