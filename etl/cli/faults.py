@@ -24,7 +24,9 @@ _WORKER_GONE = re.compile(
 )
 _DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space", re.IGNORECASE)
 _NO_WRITING = re.compile(
-    r"Read-only file system|Permission denied|Mkdirs failed to create|AccessDenied|access denied", re.IGNORECASE
+    r"Read-only file system|Permission denied|Mkdirs failed to create|AccessDenied|access denied"
+    r"|DELTA_CANNOT_CREATE_LOG_PATH|Cannot create (?:file:)?/|cannot be moved to",
+    re.IGNORECASE,
 )
 _NO_FILE = re.compile(
     r"DELTA_FILE_NOT_FOUND|FAILED_READ_FILE|FileReadException|FILE_NOT_EXIST|FileNotFoundException|does not exist"
@@ -117,12 +119,15 @@ def _free(path: str) -> float:
 
 
 def _writing(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
-    refused = {errno.EROFS, errno.EACCES, errno.EPERM}
+    refused = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
     own = any(isinstance(one, OSError) and one.errno in refused for one in _causes(error))
     found = _NO_WRITING.search(text)
     if not own and not found:
         return None
-    reason = "read-only" if "Read-only" in text else "no permission"
+    kind = re.search(r"Read-only|Not a directory|File exists", text)
+    reason = {"Read-only": "read-only", "Not a directory": "below a file", "File exists": "a file is there"}.get(
+        kind[0] if kind else "", "no permission"
+    )
     path = _named(error) or _path_after(text, found) or places["lakehouse.root"]
     return f"cannot write to {path} ({reason})"
 

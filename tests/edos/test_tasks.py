@@ -117,13 +117,14 @@ def test_without_situations_there_is_no_quiz(spark: SparkSession) -> None:
     assert len(rows) == 4 and not [row for row in rows if row["quiz_label"]]
 
 
-def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession) -> None:
+def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     weak, dialogues = sources(spark)
     pool = situations(talks(spark), edos_labels(), (20, 160))
     with pytest.raises(InputError, match="4 situations are fit for a quiz, a HIT needs 5"):
         annotation_tasks(readable(spark), weak, dialogues, pool, per_class=2, per_hit=2, quiz_per_hit=5, seed=1)
-    with pytest.raises(InputError, match="no column Dialog_ID, Type"):
-        situations(talks(spark).drop("Dialog_ID", "Type"), edos_labels(), (20, 160))
+    (tmp_path / "talks.csv").write_text("context,Text\nsad,It rains .\n", "utf-8")
+    with pytest.raises(InputError, match=r"talks\.csv: no_column: Dialog_ID, Type"):
+        labelled_rows(spark, [str(tmp_path)], COLUMNS, "edos.empathetic_dialogues")
 
 
 def test_the_audit_draws_alike_from_each_label_and_band(spark: SparkSession) -> None:
