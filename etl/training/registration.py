@@ -14,6 +14,7 @@ from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import setting
 from etl.tables.outcome import Trained
+from etl.training.model_card import model_card
 from etl.training.registry import model_store
 from etl.training.tracking import CHAMPION, Candidate, Promotion, TrackedRun, promote_if_better, tracked_run
 from udfs.models.loader import ResolvedModel, resolve
@@ -108,7 +109,8 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         result = recipe.finish(result)
         tracked.log_history(result)
         figures = recipe.test.measure(tracked, result)
-        source = tracked.log_model(result.path, recipe.model.kind)
+        card = model_card(recipe.name, recipe.model.kind, recipe.starts_from, figures, len(recipe.rows.train))
+        source = tracked.log_model(result.path, recipe.model.kind, card)
         chosen, metric, score = recipe.test, recipe.test.metric, figures[recipe.test.metric]
         if recipe.choice is not None:
             chosen, metric = recipe.choice, f"validation_{recipe.choice.metric}"

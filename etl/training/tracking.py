@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 CHAMPION = "champion"
 MODEL = "model"
+CARD = "README.md"
 FLAVOR = "safetensors_classifier"
 MOST_METRICS = 1_000
 """MLflow's limit for one call."""
@@ -144,14 +146,25 @@ class TrackedRun:
         csv.writer(text).writerows(rows)
         self.client.log_text(self.run_id, text.getvalue(), name)
 
-    def log_model(self, folder: Path, kind: str) -> str:
-        """Log a copy of a model folder with an MLmodel file, and return its URI."""
+    def log_model(self, folder: Path, kind: str, card: str = "") -> str:
+        """Log a copy of a model folder with an MLmodel file and its card, and return its URI.
+
+        A classifier can also be loaded as a pyfunc.
+        """
+        from udfs.serving import LOADER, SERVED
+
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / MODEL
             shutil.copytree(folder, copy)
             description = Model(artifact_path=MODEL, run_id=self.run_id, signature=signature_of(kind))
             description.add_flavor(FLAVOR, kind=kind, data=".")
+            if kind in SERVED:
+                description.add_flavor(
+                    "python_function", loader_module=LOADER, python_version=platform.python_version()
+                )
             description.save(str(copy / "MLmodel"))
+            if card:
+                (copy / CARD).write_text(card, encoding="utf-8")
             self.client.log_artifacts(self.run_id, str(copy), MODEL)
         return f"{self.artifact_uri.rstrip('/')}/{MODEL}"
 
@@ -281,12 +294,13 @@ def signature_of(kind: str) -> ModelSignature:
     """Return the inputs and outputs of a model of `kind`, which the registry of Unity Catalog requires."""
     text, turns = ColSpec(DataType.string, "text"), ColSpec(Array(DataType.string), "turns")
     inputs = [text if kind == "weak_labeler" else turns]
-    outputs = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence")]
+    error = ColSpec(DataType.string, "error", required=False)
+    outputs = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence"), error]
     if kind == "causal_language_model":
         inputs, outputs = [ColSpec(DataType.string, "prompt")], [text]
     elif kind == "multi_label_classifier":
         inputs = [ColSpec(DataType.string, "context", required=False), text]
-        outputs = [ColSpec(Array(DataType.string), "labels"), ColSpec(Array(DataType.float), "probabilities")]
+        outputs = [ColSpec(Array(DataType.string), "labels"), ColSpec(Array(DataType.float), "probabilities"), error]
     elif kind == "reply_generator":
         outputs = [ColSpec(DataType.string, "reply")]
     return ModelSignature(Schema(list(inputs)), Schema(list(outputs)))

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from etl.analysis.without_spark import VIEWS, connect, connected
-from etl.annotation.labelling import as_read
+from etl.common.spelling import detokenised_text
 from etl.tables import TABLES
 from tests.stand_ins import StandIns
 
@@ -145,7 +145,7 @@ def test_turns_are_read_as_the_annotation_page_shows_them(engines: tuple[StandIn
     stand_ins, _ = engines
     turns = in_spark(stand_ins, "SELECT text, plain_text FROM edos.turns")
     assert {text for text, _ in turns} == set(TEXTS)
-    assert [(text, plain_text) for text, plain_text in turns if as_read(text) != plain_text] == []
+    assert [(text, plain_text) for text, plain_text in turns if detokenised_text(text) != plain_text] == []
 
 
 def test_each_film_is_in_one_split_and_turns_without_a_weak_label_stay(engines: tuple[StandIns, Any]) -> None:

@@ -93,4 +93,5 @@ def test_released_pairs_have_our_score(views: StandIns) -> None:
 
 def test_agreement_by_threshold_counts_what_lies_above(views: StandIns) -> None:
     rows = views.ask("edos_threshold_agreement")
-    assert [tuple(row) for row in rows] == [(0.95, 1, 0.0), (0.9, 2, 50.0)]
+    assert [tuple(row)[:3] for row in rows] == [(0.95, 1, 0.0), (0.9, 2, 50.0)]
+    assert len({row.percent_by_chance for row in rows}) == 1 and 0 <= rows[0].percent_by_chance <= 100

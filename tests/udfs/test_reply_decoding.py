@@ -108,9 +108,11 @@ def test_typed_lines_are_answered(
         f"my dog ran away\n\n{'sun ' * 10_000}\n/intent hangry\n/intent SAD\nso ?\n/new\n/what\n/quit\n x\n"
     )
     settings = ["--set", f"lakehouse.root={tmp_path}", "replies.decoding.beams=2", "replies.decoding.max_new_tokens=5"]
+    settings.append("safety.encoder=null")
     monkeypatch.setattr("sys.stdin", typed)
     assert main(["reply", "--model", uri, "--intent", "Consoling", *settings]) == 0
-    said = capsys.readouterr().out.splitlines()
+    warning, *said = capsys.readouterr().out.splitlines()
+    assert "by a list of phrases alone" in warning
     assert said[0].startswith("(consoling) ") and said[1] == "! nothing was said: type a line, or /quit"
     assert said[2].startswith("(consoling) ") and said[2].endswith("[only the last 24 tokens were read]")
     assert said[3].startswith("! intent 'hangry' is not known: choose one of afraid, ") and said[4] == "intent: sad"
@@ -124,7 +126,7 @@ def test_a_command_that_cannot_be_done_says_why(
     monkeypatch.setattr("sys.stdin", io.StringIO("hello\n"))
     model.steered = False
     plain = f"file:{model.save(tmp_path / 'plain')}"
-    root = ["--set", f"lakehouse.root={tmp_path}"]
+    root = ["--set", f"lakehouse.root={tmp_path}", "safety.encoder=null"]
     assert main(["reply", "--model", plain, "--intent", "consoling", *root]) == 2
     assert "was not trained with intents" in capsys.readouterr().err
     assert main(["reply", "--model", plain, "--intent", "hangry", *root]) == 2

@@ -1,0 +1,120 @@
+"""Classifiers as MLflow pyfuncs: the answers of the tables, from a logged folder without pickles."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import mlflow
+import pandas as pd
+import pytest
+from mlflow.models import Model
+
+from conf.errors import InputError
+from etl.training.tracking import FLAVOR, signature_of
+from tests.udfs.tiny_models import tiny_encoder
+from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
+from udfs.models.classifiers.weak_labeler import WeakLabeler
+from udfs.predict import top_labels
+from udfs.serving import LOADER, ServedClassifier
+
+LABELS = ("sad", "glad", "neutral")
+TEXTS = ["i am sad", "happy happy joy", "the dog"]
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert")
+
+
+def logged(model, folder: Path) -> Path:
+    """Save a model as trainings log it."""
+    model.eval().save(folder)
+    description = Model(artifact_path="model", signature=signature_of(model.kind))
+    description.add_flavor(FLAVOR, kind=model.kind, data=".")
+    description.add_flavor("python_function", loader_module=LOADER)
+    description.save(str(folder / "MLmodel"))
+    return folder
+
+
+def test_a_weak_labeler_gives_the_tables_label(encoder: Path, tmp_path: Path) -> None:
+    model = WeakLabeler(*load_encoder(encoder), LABELS)
+    served = mlflow.pyfunc.load_model(str(logged(model, tmp_path / "weak")))
+    found = served.predict(pd.DataFrame({"text": TEXTS}))
+    scores = model.probabilities(TEXTS, 4).numpy()
+    assert list(zip(found["label"], found["confidence"], strict=True)) == [
+        top_labels(row, LABELS, 1)[0] for row in scores
+    ]
+
+
+def test_a_dialogue_classifier_reads_turns(encoder: Path, tmp_path: Path) -> None:
+    model = DialogueClassifier(*load_encoder(encoder), LABELS, 24)
+    turns = [["i am sad", "why"], ["happy"], []]
+    found = ServedClassifier(logged(model, tmp_path / "dialogues")).predict(pd.DataFrame({"turns": turns}))
+    scores = model.probabilities(turns[:2], 4).numpy()
+    assert [(row.label, row.confidence) for row in found[:2].itertuples()] == [
+        top_labels(row, LABELS, 1)[0] for row in scores
+    ]
+    assert found["error"].isna().tolist()[:2] == [True, True]
+
+
+def test_a_multi_label_classifier_gives_labels_from_its_threshold_on(encoder: Path, tmp_path: Path) -> None:
+    model = MultiLabelClassifier(*load_encoder(encoder), LABELS)
+    model.threshold = 0.0
+    frame = pd.DataFrame({"context": ["the rain", None], "text": TEXTS[:2]})
+    found = ServedClassifier(logged(model, tmp_path / "labels")).predict(frame)
+    scores = model.probabilities([Passage(TEXTS[0], "the rain"), Passage(TEXTS[1])], 4).numpy()
+    assert found["probabilities"][0] == pytest.approx(scores[0].tolist(), abs=1e-4)
+    assert found["labels"].tolist() == [list(LABELS)] * 2
+
+
+def test_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "head.json").write_text('{"kind": "turn_pair_classifier"}')
+    with pytest.raises(InputError, match="turn_pair_classifier is not served"):
+        ServedClassifier(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_served_model_answers_a_request(encoder: Path, tmp_path: Path) -> None:
+    model = WeakLabeler(*load_encoder(encoder), LABELS)
+    folder = logged(model, tmp_path / "weak")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mlflow", "models", "serve", "-m", str(folder), "--env-manager", "local"]
+    server = subprocess.Popen(
+        [*command, "-h", "127.0.0.1", "-p", str(port)], cwd=Path(__file__).parents[2], start_new_session=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]),
+             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    try:
+        body = json.dumps({"dataframe_records": [{"text": text} for text in TEXTS]}).encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/invocations", body, {"Content-Type": "application/json"}
+        )
+        answer = _answer(request, server, seconds=240)
+    finally:
+        os.killpg(server.pid, 15)
+        server.wait(30)
+    scores = model.probabilities(TEXTS, 4).numpy()
+    assert [(row["label"], row["confidence"]) for row in answer["predictions"]] == [
+        top_labels(row, LABELS, 1)[0] for row in scores
+    ]
+
+
+def _answer(request: urllib.request.Request, server: subprocess.Popen, seconds: float) -> dict:
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:
+                return json.load(response)
+        except OSError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise
+            time.sleep(1)

@@ -1,0 +1,89 @@
+"""MLflow's pyfunc flavour of the classifiers: their folder, read by this module, without pickles.
+
+A registered classifier answers through ``mlflow.pyfunc.load_model`` and ``mlflow models serve --env-manager local``,
+where this package is installed. Its answers are those of the tables: same texts, same rounding.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from conf.errors import InputError
+from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
+from udfs.models.classifiers.weak_labeler import WeakLabeler
+from udfs.predict import DECIMALS, scores_or_errors, top_labels
+
+LOADER = "udfs.serving"
+"""The ``loader_module`` of the pyfunc flavour."""
+BATCH_SIZE = 64
+
+
+def _text(row: Mapping[str, Any]) -> Any:
+    return row["text"]
+
+
+def _turns(row: Mapping[str, Any]) -> Any:
+    turns = row["turns"]
+    return None if turns is None else list(turns)
+
+
+def _passage(row: Mapping[str, Any]) -> Any:
+    context = row.get("context")
+    text = row["text"]
+    return None if not isinstance(text, str) else Passage(text, context if isinstance(context, str) else None)
+
+
+SERVED: dict[str, tuple[type[SequenceClassifier[Any]], Callable[[Mapping[str, Any]], Any]]] = {
+    WeakLabeler.kind: (WeakLabeler, _text),
+    DialogueClassifier.kind: (DialogueClassifier, _turns),
+    MultiLabelClassifier.kind: (MultiLabelClassifier, _passage),
+}
+"""By kind: the model's class, and how a row of a request becomes its item."""
+
+
+class ServedClassifier:
+    """A classifier that answers data frames.
+
+    Args:
+        folder: that the classifier's ``save`` wrote.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        config = json.loads((folder / HEAD_CONFIG).read_text(encoding="utf-8"))
+        if config.get("kind") not in SERVED:
+            raise InputError(f"{folder}: {config.get('kind')} is not served: one of {', '.join(SERVED)}")
+        model, self.item = SERVED[config["kind"]]
+        self.model: Any = model.load(folder)
+
+    def predict(self, model_input: pd.DataFrame, params: Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """Return label and confidence of each row, or all labels from the threshold on; a failed row has an error.
+
+        Args:
+            model_input: `text`; `turns`, oldest first; or `context` (may be null) and `text`.
+            params: none are known; MLflow passes them.
+        """
+        rows = [self.item(row) for row in model_input.to_dict("records")]
+        scores, errors = scores_or_errors(self.model, rows, BATCH_SIZE)
+        if isinstance(self.model, MultiLabelClassifier):
+            rounded = [None if row is None else np.round(row.astype(np.float64), DECIMALS) for row in scores]
+            given = [None if row is None else self._given(row) for row in rounded]
+            probabilities = [None if row is None else row.tolist() for row in rounded]
+            return pd.DataFrame({"labels": given, "probabilities": probabilities, "error": errors})
+        best = [(None, None) if row is None else top_labels(row, self.model.labels, 1)[0] for row in scores]
+        labels, confidences = [label for label, _ in best], [confidence for _, confidence in best]
+        return pd.DataFrame({"label": labels, "confidence": confidences, "error": errors})
+
+    def _given(self, probabilities: Any) -> list[str]:
+        known = zip(self.model.labels, probabilities, strict=True)
+        return [label for label, probability in known if probability >= self.model.threshold]
+
+
+def _load_pyfunc(path: str) -> ServedClassifier:
+    """Return the classifier of a logged folder; MLflow calls it."""
+    return ServedClassifier(Path(path))
