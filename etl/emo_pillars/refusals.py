@@ -145,14 +145,12 @@ _TASK_WORDS = frozenset(
         requests character characters content task tasks information instructions story question dialogue rules
         rewrite rewriting rewritten generate generating generated write writing assist create provide provided
         supplied given identify identified mentioned named summarize determine sent pasted relate complete elaborate
-        describe described material sentence line lines statements emotions answer produce guidelines policy persona
+        describe described material sentence line lines statements emotions produce guidelines policy persona
         model language format details specified extract process"""
     )
 )
 """Words of the task: two of them in a short answer that denies something are no speech."""
-_SPOKEN_WORDS = frozenset(
-    words_of("given provide provided named sent write writing described line lines answer complete")
-)
+_SPOKEN_WORDS = frozenset(words_of("given provide provided named sent write writing described line lines complete"))
 """Words of the task that are common in speech, of which two are not enough."""
 _DENIAL = re.compile(
     r"\b(?:no|not|cannot|without|lacks?|lacking|missing|empty|blank|impossible|unable|unclear|insufficient|error|none"
@@ -160,7 +158,8 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 _OF = re.compile(
-    r"\b(?:text|plot|story|passage|character|summary|content|question) (?:of|under|message|from|on|said|was already)\b",
+    r"\b(?:text|plot|story|passage|character|summary|content|question|request)"
+    r" (?:of|under|message|from|on|said|was already)\b|\banswer for\b|\bwrite to\b",
     re.IGNORECASE,
 )
 """Uses of the task's words in stories."""
