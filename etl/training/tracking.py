@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING, Any
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
 from mlflow.exceptions import MlflowException, RestException
-from mlflow.models import Model
-from mlflow.models.signature import ModelSignature
-from mlflow.types import ColSpec, DataType, Schema
-from mlflow.types.schema import Array
 
 from conf.errors import InputError
 from conf.redaction import redacted
+from etl.training.signatures import signature_of
 from udfs.models.loader import resolve
 from udfs.models.mlflow_client import client_of
 
@@ -288,19 +285,3 @@ def rows_digest(rows: Sequence[Any]) -> str:
     """Return the sha256 of JSON-serializable rows, independent of their order."""
     lines = sorted(json.dumps(row, ensure_ascii=False) for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def signature_of(kind: str) -> ModelSignature:
-    """Return the inputs and outputs of a model of `kind`, which the registry of Unity Catalog requires."""
-    text, turns = ColSpec(DataType.string, "text"), ColSpec(Array(DataType.string), "turns")
-    inputs = [text if kind == "weak_labeler" else turns]
-    error = ColSpec(DataType.string, "error", required=False)
-    outputs = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence"), error]
-    if kind == "causal_language_model":
-        inputs, outputs = [ColSpec(DataType.string, "prompt")], [text]
-    elif kind == "multi_label_classifier":
-        inputs = [ColSpec(DataType.string, "context", required=False), text]
-        outputs = [ColSpec(Array(DataType.string), "labels"), ColSpec(Array(DataType.float), "probabilities"), error]
-    elif kind == "reply_generator":
-        outputs = [ColSpec(DataType.string, "reply")]
-    return ModelSignature(Schema(list(inputs)), Schema(list(outputs)))
