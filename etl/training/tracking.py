@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
 from mlflow.exceptions import MlflowException, RestException
+from mlflow.models import Model
 
 from conf.errors import InputError
 from conf.redaction import redacted

@@ -15,7 +15,8 @@ import pytest
 from mlflow.models import Model
 
 from conf.errors import InputError
-from etl.training.tracking import FLAVOR, signature_of
+from etl.training.signatures import signature_of
+from etl.training.tracking import FLAVOR
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
