@@ -1,4 +1,7 @@
-"""A classifier of lines that speak of danger: a frozen sentence encoder and a small network, kept in the package."""
+"""A classifier of lines that speak of danger, kept in the package: known lines vote by their similarity.
+
+It is a kernel classifier (Nadaraya-Watson) on a frozen sentence encoder's states: nothing is optimised but a threshold.
+"""
 
 import json
 from collections.abc import Sequence
@@ -20,25 +23,42 @@ CONFIG = "danger_classifier.json"
 MAX_TOKENS = 64
 BATCH_SIZE = 32
 DECIMALS = 4
+SHARPNESS = 20.0
+"""Of the weights exp(20 * cosine), chosen on the tuned half of the danger set."""
 
 Matrix = NDArray[np.float32]
 
 
-class Head(NamedTuple):
-    """One hidden layer of rectified units on features, and one output: the log-odds of danger."""
+class Examples(NamedTuple):
+    """The vectors of known lines, whole numbers times ``scale``, and which of the lines speak of danger."""
 
-    hidden: Matrix
-    hidden_bias: Matrix
-    output: Matrix
-    bias: Matrix
+    vectors: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    danger: NDArray[np.bool_]
 
-    def log_odds(self, features: Matrix) -> Matrix:
-        units = np.maximum(features @ self.hidden.astype(np.float32) + self.hidden_bias, 0)
-        return np.asarray(units @ self.output + self.bias, dtype=np.float32)
+    @classmethod
+    def of(cls, vectors: Matrix, danger: Sequence[bool]) -> "Examples":
+        """Return vectors and truths in the form that is stored."""
+        scale = np.float32(np.abs(vectors).max() / 127)
+        whole = np.rint(vectors / scale).astype(np.int8)
+        return cls(whole, np.array([scale], np.float32), np.array(danger, dtype=bool))
+
+    def shares(self, vectors: Matrix, without: Sequence[int] | None = None) -> NDArray[np.float64]:
+        """Return, for each vector, the share of danger among the examples, each weighted by its similarity.
+
+        Args:
+            vectors: of length 1.
+            without: for each vector the place of an example that does not count, which is the line itself.
+        """
+        cosines = vectors @ (self.vectors.astype(np.float32) * self.scale).T
+        if without is not None:
+            cosines[np.arange(len(vectors)), list(without)] = -1
+        weights = np.exp(SHARPNESS * (cosines - cosines.max(1, keepdims=True))).astype(np.float64)
+        return np.asarray(weights @ self.danger / weights.sum(1))
 
 
 class FrozenFeatures:
-    """The features of texts: means and maxima of the tokens' states of some layers, each of length 1.
+    """The features of texts: the means of the tokens' states of some layers, each of the same length, together 1.
 
     Args:
         encoder, tokenizer: results of `load_encoder`.
@@ -58,8 +78,8 @@ class FrozenFeatures:
             states = self.encoder(**batch, output_hidden_states=True).hidden_states
             mask = batch["attention_mask"].unsqueeze(-1)
             means = [(states[layer] * mask).sum(1) / mask.sum(1) for layer in self.layers]
-            most = [states[layer].masked_fill(mask == 0, float("-inf")).amax(1) for layer in self.layers]
-            found.append(torch.cat([nn.functional.normalize(one, dim=-1) for one in means + most], 1).numpy())
+            both = torch.cat([nn.functional.normalize(one, dim=-1) for one in means], 1) / len(means) ** 0.5
+            found.append(both.numpy())
         return np.concatenate(found) if found else np.empty((0, 0), np.float32)
 
 
@@ -67,18 +87,17 @@ class DangerClassifier:
     """The classifier of one text.
 
     Attributes:
-        threshold: of the probability of danger, chosen on the half of the danger set that is tuned on.
+        threshold: of the share of danger, chosen on the half of the danger set that is tuned on.
     """
 
-    def __init__(self, features: FrozenFeatures, head: Head, threshold: float) -> None:
-        self.features, self.head, self.threshold = features, head, threshold
+    def __init__(self, features: FrozenFeatures, examples: Examples, threshold: float) -> None:
+        self.features, self.examples, self.threshold = features, examples, threshold
 
     def scores(self, texts: Sequence[str]) -> list[float]:
-        """Return each text's probability of danger, rounded to 4 digits."""
+        """Return the weighted share of danger among the examples that each text is like, rounded to 4 digits."""
         if not texts:
             return []
-        odds = self.head.log_odds(self.features(texts)).astype(np.float64)
-        return [round(float(one), DECIMALS) for one in 1 / (1 + np.exp(-odds))]
+        return [round(float(one), DECIMALS) for one in self.examples.shares(self.features(texts))]
 
     @classmethod
     def packaged(cls, encoder_path: Path, identity: str) -> "DangerClassifier":
@@ -105,12 +124,11 @@ class DangerClassifier:
         if config["encoder"] != identity:
             raise InputError(f"safety.encoder: {identity} is not the classifier's {config['encoder']}; null: none")
         features = FrozenFeatures(*load_encoder(encoder_path), config["layers"])
-        return cls(features, Head(*(weights[name] for name in Head._fields)), config["threshold"])
+        return cls(features, Examples(*(weights[name] for name in Examples._fields)), config["threshold"])
 
     def save(self, folder: Path, identity: str) -> None:
-        """Write the head in half precision, and the configuration with the encoder's identity."""
+        """Write the examples, and the configuration with the encoder's identity."""
         folder.mkdir(parents=True, exist_ok=True)
-        halves = {name: np.ascontiguousarray(one.astype(np.float16)) for name, one in self.head._asdict().items()}
-        save_file(halves, folder / WEIGHTS)
+        save_file(self.examples._asdict(), folder / WEIGHTS)
         config = {"encoder": identity, "layers": self.features.layers, "threshold": self.threshold}
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
