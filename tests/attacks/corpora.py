@@ -1,6 +1,7 @@
 """Sources read as ``find_subtitles`` and ``ingest_subtitles`` read them, without Spark."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,17 +48,17 @@ class Reading:
         return Counter(row["source_path"] for row in rows)
 
 
-def reading_of(source: Path, caps: Caps = CAPS, pieces: int = 1) -> Reading:
+def reading_of(source: Path, caps: Caps = CAPS, pieces: int = 1, languages: Sequence[str] = ("en",)) -> Reading:
     """List and read a local source."""
-    return reading_of_source(str(source), caps, pieces)
+    return reading_of_source(str(source), caps, pieces, languages)
 
 
-def reading_of_source(source: str, caps: Caps = CAPS, pieces: int = 1) -> Reading:
+def reading_of_source(source: str, caps: Caps = CAPS, pieces: int = 1, languages: Sequence[str] = ("en",)) -> Reading:
     """List and read a source as the settings name it."""
     listed = [
         dict(zip(MANIFEST, row, strict=True))
-        for piece in pieces_of(source, ["en"], pieces)
-        for row in list_piece(piece, ["en"], "v2018")
+        for piece in pieces_of(source, languages, pieces)
+        for row in list_piece(piece, languages, "v2018")
     ]
     given = pa.RecordBatch.from_pylist(listed, MANIFEST_SCHEMA)
     read = [row for batch in parsed_batches(iter([given]), SCHEMA, caps, True, 64 << 20) for row in batch.to_pylist()]

@@ -169,7 +169,7 @@ def zips_of_any_bytes(rng: random.Random, number: int) -> Losses:
         packed = packed[:at] + mutated(rng, packed[at:] or b"x", most=3)
     with _folder() as root:
         _write(os.fsencode(root) + b"/a.zip", packed)
-        reading = reading_of(root, CAPS)
+        reading = reading_of(root, CAPS, languages=())  # a mutation may change the language in a path
         unlisted = int(not reading.listed and _is_whole(root / "a.zip"))
         return reading.lost + unlisted, reading.doubled
 
