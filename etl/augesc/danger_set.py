@@ -43,7 +43,7 @@ class Rate(NamedTuple):
             return (0.0, 1.0)
         z, n, p = 1.959964, self.cases, self.share
         middle, width = p + z * z / (2 * n), z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
-        return ((middle - width) / (1 + z * z / n), (middle + width) / (1 + z * z / n))
+        return (max(0.0, (middle - width) / (1 + z * z / n)), min(1.0, (middle + width) / (1 + z * z / n)))
 
     def __str__(self) -> str:
         low, high = self.interval

@@ -7,7 +7,7 @@ own lines are screened as well.
 
 from collections.abc import Callable, Sequence
 
-from etl.augesc.safety import HARMFUL, PHRASES, danger, danger_answer, state_answer, withheld_reply
+from etl.augesc.safety import DOUBTFUL, HARMFUL, PHRASES, danger, danger_answer, state_answer, withheld_reply
 
 Scores = Callable[[Sequence[str]], Sequence[float]]
 """From texts to the classifier's probabilities of danger."""
@@ -16,6 +16,8 @@ JOINED_WORDS = 200
 WINDOW_WORDS = 30
 """Words that the classifier reads at once: of earlier lines with the newest, or of a part of a long line."""
 STEP_WORDS = 20
+DOUBT = 0.15
+"""By how much a doubtful phrase lowers the classifier's threshold."""
 
 
 class SafeConversation:
@@ -45,20 +47,24 @@ class SafeConversation:
 
     def screened(self, reply: str) -> tuple[str, str | None]:
         """Return a model's reply, or what is said in its place, and why it is withheld; None where it is not."""
-        why = danger(reply, HARMFUL) or danger(reply, PHRASES) or self._classified(windows([reply]))
+        why = danger(reply, HARMFUL) or danger(reply) or self._classified(windows([reply]))
         return (reply, None) if why is None else (withheld_reply(self.country), why)
 
     def _danger_in_lines(self) -> str | None:
         newest = self._said[-1]
         # Only the newest words: what came before was looked through when it was said.
         joined = " ".join(" ".join(self._said[:-1]).split()[-JOINED_WORDS:])
-        return danger(newest) or danger(f"{joined} {newest}") or self._classified(windows(self._said))
+        found = danger(newest, PHRASES) or danger(f"{joined} {newest}", PHRASES)
+        doubtful = danger(newest, DOUBTFUL) or danger(f"{joined} {newest}", DOUBTFUL) if found is None else None
+        if found is not None or self.scores is None:
+            return found or doubtful
+        return self._classified(windows(self._said), DOUBT if doubtful else 0)
 
-    def _classified(self, texts: Sequence[str]) -> str | None:
+    def _classified(self, texts: Sequence[str], doubt: float = 0) -> str | None:
         if self.scores is None or not texts:
             return None
         score, text = max(zip(self.scores(texts), texts, strict=True))
-        return f"classifier {score:.3f}: {text}"[:200] if score >= self.threshold else None
+        return f"classifier {score:.3f}: {text}"[:200] if score >= self.threshold - doubt else None
 
 
 def windows(said: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from conf.safety_settings import ANY_COUNTRY, HOTLINES
 from conf.wordlists import cased_words
 
 PHRASES = "safety/danger_phrases"
+DOUBTFUL = "safety/doubtful_phrases"
 HARMFUL = "safety/harmful_replies"
 GAP = r"(?:\w+ ){0,3}?"
 # Letters of other alphabets that look like Latin ones, and characters typed instead of letters.
@@ -23,20 +24,21 @@ _UNSEEN = ("Mn", "Cf", "Cc")
 _MASK = re.compile(r"[^\W_]+(?:[*#_.%-]+[^\W_]+)+")
 
 
-def danger(line: str, phrases: str = PHRASES) -> str | None:
-    """Return the first phrase of a list in a line; None without one.
+def danger(line: str, *lists: str) -> str | None:
+    """Return the first phrase of some lists in a line; None without one.
 
     Phrases are also found with digits or stars for letters, blanks between letters, repeated letters, or letters of
     other alphabets.
 
     Args:
         line: what was said.
-        phrases: name of the list: ``PHRASES`` of users, or ``HARMFUL`` of models.
+        lists: names; by default those of users, ``PHRASES`` and ``DOUBTFUL``. ``HARMFUL`` is of models.
     """
-    for reading in _readings(line, phrases):
-        found = _pattern(phrases).search(f"{reading} ")
-        if found:
-            return found[0].strip()
+    for phrases in lists or (PHRASES, DOUBTFUL):
+        for reading in _readings(line, phrases):
+            found = _pattern(phrases).search(f"{reading} ")
+            if found:
+                return found[0].strip()
     return None
 
 

@@ -14,8 +14,8 @@ import torch
 
 from conf.safety_settings import SafetySettings
 from etl.augesc.danger_set import HELD_OUT, TUNE, DangerLine, evaluation_lines, rates, training_lines
-from etl.augesc.safe_conversation import SafeConversation, Scores, windows
-from etl.augesc.safety import danger
+from etl.augesc.safe_conversation import DOUBT, SafeConversation, Scores, windows
+from etl.augesc.safety import DOUBTFUL, PHRASES, danger
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.danger_classifier import DangerClassifier, Examples, FrozenFeatures
 from udfs.models.loader import ResolvedModel, resolve
@@ -52,10 +52,11 @@ def train(folder: Path) -> DangerClassifier:
 
 def risk(line: DangerLine, scores: Scores) -> float:
     """Return the highest threshold at which the gate raises an alarm at a conversation; 1 where a phrase does."""
-    if gate(None, 1)(line.lines):
+    if danger(line.text, PHRASES):
         return 1.0
     said = [windows(line.lines[: place + 1]) for place in range(len(line.lines))]
-    return max(scores([text for some in said for text in some]), default=0.0)
+    score = max(scores([text for some in said for text in some]), default=0.0)
+    return score + DOUBT if danger(line.text, DOUBTFUL) else score
 
 
 def chosen_threshold(risks: Sequence[tuple[bool, float]], most: float = MOST_FALSE_ALARMS) -> float:

@@ -5,7 +5,16 @@ import pytest
 from conf.resources import stored
 from conf.safety_settings import HOTLINES
 from conf.wordlists import cased_words
-from etl.augesc.safety import HARMFUL, PHRASES, chat_notice, danger, danger_answer, state_answer, withheld_reply
+from etl.augesc.safety import (
+    DOUBTFUL,
+    HARMFUL,
+    PHRASES,
+    chat_notice,
+    danger,
+    danger_answer,
+    state_answer,
+    withheld_reply,
+)
 
 DANGER = [
     "I want to die", "i just WANNA DIE", "I don't want to live anymore", "I don’t want to live",
@@ -44,7 +53,7 @@ def test_everyday_talk_is_left_alone(line: str) -> None:
     assert danger(line) is None
 
 
-@pytest.mark.parametrize("phrases", [PHRASES, HARMFUL])
+@pytest.mark.parametrize("phrases", [PHRASES, DOUBTFUL, HARMFUL])
 def test_every_phrase_of_a_list_is_found(phrases: str) -> None:
     for entry in cased_words(phrases):
         assert danger("well, " + entry.replace("..", "very").replace("*", "") + "!", phrases) is not None, entry

@@ -41,7 +41,7 @@ def test_like_lines_vote_and_a_line_itself_can_be_left_out() -> None:
     examples = Examples.of(vectors, [True, True, False])
     near, far, between = examples.shares(np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32))
     assert near > 0.999 > 0.5 > far and far < 0.01 and far < between < near
-    assert examples.shares(vectors[:1], [0])[0] > 0.99 and examples.shares(vectors[2:], [2])[0] == 1.0
+    assert examples.shares(vectors[:1], [0])[0] > 0.99 and examples.shares(vectors[2:], [2])[0] > 0.999
     assert np.allclose(examples.vectors * examples.scale, vectors, atol=0.005)
 
 

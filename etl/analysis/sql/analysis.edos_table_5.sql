@@ -19,8 +19,7 @@ WITH arms AS (
          round(arms.accuracy, 2) AS accuracy, round(arms.accuracy_sd, 2) AS accuracy_sd,
          paper.macro_f1 AS paper_macro_f1, paper.accuracy AS paper_accuracy
   FROM arms FULL JOIN paper ON arms.weighted = paper.weighted AND arms.trained_on = paper.trained_on
-)
-, shares AS (
+), shares AS (
   SELECT class.support / sum(class.support) OVER () AS p, count(*) OVER () AS k
   FROM (SELECT min_by(classes, trial) AS classes FROM edos.classifier_trials) LATERAL VIEW explode(classes) AS class
 ), floors AS (
@@ -40,7 +39,7 @@ SELECT 1000, 'floor: the most frequent label', '', 0L, NULL, NULL, round(100 * m
 UNION ALL
 SELECT 1001, 'floor: labels at random', '', 0L, NULL, NULL, round(100 * even_f1, 2), NULL, round(100 * even, 2), NULL,
        NULL, NULL FROM floors
-UNION ALL /* where it is there */
+UNION ALL
 SELECT 1002, 'ceiling: a worker, where two others agree', '', 0L, NULL, NULL, NULL, NULL,
        round(100 * avg(CAST(votes[a] = votes[(a + 1) % 3] AS int)), 2), NULL, NULL, NULL
 FROM edos.crowd_labels LATERAL VIEW explode(array(0, 1, 2)) AS a
