@@ -120,17 +120,13 @@ class Lakehouse:
         """Delete the rows whose ``column`` is among ``keys`` (one column, distinct), in one commit."""
         if not self.exists(table):
             return
-        from delta.tables import DeltaTable
-
-        target = (
-            DeltaTable.forName(self.spark, self.reference(table))
-            if self.settings.catalog
-            else DeltaTable.forPath(self.spark, located(self.path(table)))
-        )
-        gone = keys.toDF("gone_key").alias("gone")
+        keys.toDF("gone_key").createOrReplaceTempView("edos_gone_keys")
         with configured(self.spark, METADATA, redacted(json.dumps(dict(lineage)))):
-            merge = target.alias("kept").merge(gone, f"kept.{column} = gone.gone_key AND {where}")
-            merge.whenMatchedDelete().execute()
+            self.spark.sql(
+                f"MERGE INTO {self.reference(table)} AS kept USING edos_gone_keys AS gone "
+                f"ON kept.{column} = gone.gone_key AND {where} WHEN MATCHED THEN DELETE"
+            )
+        self.spark.catalog.dropTempView("edos_gone_keys")
         self._identities.pop(table.name, None)
 
     def identity(self, table: Table) -> str | None:
