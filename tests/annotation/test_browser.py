@@ -109,8 +109,8 @@ def sized(browser: Any, width: int, height: int) -> None:
 
 
 def soon(condition: Callable[[], Any]) -> Any:
-    """What a condition gives once it gives something; fails after five seconds."""
-    deadline = time.monotonic() + 5
+    """What a condition gives once it gives something; fails after 20 seconds."""
+    deadline = time.monotonic() + 20
     while not (found := condition()):
         assert time.monotonic() < deadline, condition
         time.sleep(0.05)

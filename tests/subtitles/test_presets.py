@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.subtitle_settings import PAPER_PRESET, CleaningSettings
-from etl.common.labelled_files import read_csv
+from etl.common.labelled_files import labelled_rows
 from etl.edos.votes import dialogue_turns
 from etl.subtitles.cleaning import judge_turns
 from etl.subtitles.cleaning_rules import CleaningRules, rules_of
@@ -82,7 +82,7 @@ def test_what_the_presets_read_differently(spark: SparkSession) -> None:
 def released_dialogues(spark: SparkSession, folder: Path) -> list[list[str]]:
     found = []
     for name, columns in FILES.items():
-        file = read_csv(spark, [str(folder / f"{name}.csv.gz")], name)
+        file = labelled_rows(spark, [str(folder / f"{name}.csv.gz")], columns, name).rows
         for column in columns:
             found += [row["turns"] for row in file.select(dialogue_turns(F.col(column)).alias("turns")).collect()]
     return found

@@ -1,6 +1,7 @@
 -- One turn of a finished EDOS dialogue with both labels, its film, and where it stands in its subtitle file.
 --
--- plain_text is the text without the blanks of OPUS's tokens, as people type it. split is that of an export with the
+-- plain_text is the text without the blanks of OPUS's tokens; blanks inside quotation marks stay, which exports take
+-- out too (etl/common/spelling.py), because DuckDB's regular expressions cannot. split is that of an export with the
 -- default shares: by film, a tenth for test and a tenth for validation.
 WITH finished AS (
   SELECT dialogue_id, movie_id, turn, line.text, line.label, line.confidence,
