@@ -212,7 +212,10 @@ class Lakehouse:
 
     def _writer(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> Any:
         selected = rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema])
-        options = {"mergeSchema": True, "userMetadata": json.dumps(dict(lineage))}  # new columns enter older tables
+        options: dict[str, Any] = {
+            "mergeSchema": True,
+            "userMetadata": json.dumps(dict(lineage)),
+        }  # new columns enter older tables
         return selected.write.format("delta").options(**options)
 
     def _save(self, table: Table, writer: Any) -> None:

@@ -140,7 +140,7 @@ def _other_tags(data: bytes, start: int, opens: np.ndarray, closes: np.ndarray, 
     """
     numbers = np.flatnonzero(chosen)
     at = opens[numbers] + start
-    eights = np.ndarray((len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
+    eights: np.ndarray = np.ndarray((len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
     length = closes[numbers] + start - at - len(b'<w id=""')
     plain = (length >= 0) & (length <= 8) & ((eights[at] ^ _OPENING) & _OPENING_BYTES == 0)
     ids = eights[np.minimum(at + 7, len(eights) - 1)] ^ _EIGHT_QUOTES | _AFTER[np.clip(length, 0, 8)]
