@@ -36,11 +36,11 @@ def test_peoples_sets_have_floors_of_both_averages(spark: SparkSession, stand_in
 
 
 def test_raters_at_random_agree_within_one_step_by_chance(spark: SparkSession, stand_ins: StandIns) -> None:
-    rows = [("fluency", "augmenter", "ed", "a", score) for score in (3, 2, 3)]
+    rows = [("informativeness", "augmenter", "ed", "a", score) for score in (3, 2, 3)]
     schema = "aspect string, method string, source string, text_id string, score int"
     stand_ins.give("augesc.ratings", spark.createDataFrame(rows, schema))
     found = {row.aspect: row for row in stand_ins.ask("augesc_agreement") if row.samples}
     outcomes = [(a, b, c) for a in range(4) for b in range(4) for c in range(4)]
     expected = sum(max(one) - min(one) <= 1 for one in outcomes) / 64
-    assert found["fluency"].random_share == pytest.approx(expected, abs=1e-4)
+    assert found["informativeness"].random_share == pytest.approx(expected, abs=1e-4)
     assert {row.random_mean for row in stand_ins.ask("augesc_table_3")} == {1.5}
