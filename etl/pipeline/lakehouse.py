@@ -212,8 +212,8 @@ class Lakehouse:
 
     def _writer(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> Any:
         selected = rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema])
-        options = {"mergeSchema": True, "userMetadata": json.dumps(dict(lineage))}  # new columns enter older tables
-        return selected.write.format("delta").options(**options)
+        merging = selected.write.format("delta").option("mergeSchema", True)  # new columns enter older tables
+        return merging.option("userMetadata", json.dumps(dict(lineage)))
 
     def _save(self, table: Table, writer: Any) -> None:
         if self.settings.catalog:
