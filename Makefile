@@ -35,7 +35,7 @@ test-all: $(READY)  ## with the slow tests
 attack: $(READY)  ## 100,000 hostile inputs for the reader of subtitle files (INPUTS=... SEED=... for others)
 	$(BIN)/python -m tests.attacks --inputs $(or $(INPUTS),100000) --seed $(or $(SEED),0)
 
-cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=short as in CI)
+cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=short ends with clean dialogues)
 	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -m cluster
 
 lint: $(READY)  ## ruff and mypy
