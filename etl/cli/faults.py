@@ -41,6 +41,7 @@ _OTHER_VERSION = re.compile(
 _BROKEN_LOG = re.compile(
     r"JsonParseException|MismatchedInputException|JsonEOFException|DELTA_STATE_RECOVER_ERROR|MalformedInput"
     r"|DELTA_VERSIONS_NOT_CONTIGUOUS|Versions .* are not contiguous|is not a Parquet file|DELTA_MISSING_TRANSACTION_LOG"
+    r"|error while reading file \S*/_delta_log/"
 )
 _OUR_WORDS = re.compile(r"(?ms)^Traceback \(most recent call last\).*?^(?:conf\.errors\.InputError|RuntimeError): ")
 _PYTHON_ERROR = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Exit|Interrupt)): ?(.*)$")

@@ -86,7 +86,7 @@ def answer_stage(
 
         return manual_stage(
             reads=(*asking.reads, raw_answers), writes=writes, models=(model,), settings=(*asking.settings, *settings),
-            units=units, resources=(*asking.resources, *resources), version=version,
+            units=units, resources=tuple(dict.fromkeys((*asking.resources, *resources))), version=version,
         )(rows)  # fmt: skip
 
     return declare

@@ -123,15 +123,11 @@ def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(
-    reads=(QUERIES,),
-    writes=ROLE_PLAYS,
-    models=ROLES,
+    reads=(QUERIES,), writes=ROLE_PLAYS, models=ROLES,
     settings=under(GENERATION, "queries", "baseline_queries", "role_decoding", "role_utterances"),
-    incremental=Incremental("play_id", cost_per_minute=2, prepare=_plays, content_keyed=True),
-    units="talks",
-    enabled_if=f"{GENERATION}.plays_roles",
-    options=("llm",),
-)
+    incremental=Incremental("play_id", cost_per_minute=2, prepare=_plays, content_keyed=True), units="talks",
+    enabled_if=f"{GENERATION}.plays_roles", options=("llm",),
+)  # fmt: skip
 def augesc_play_roles(plays: DataFrame, posts: DataFrame, run: StageRun) -> DataFrame:
     """Let two models, each tuned on one speaker's utterances, talk with each other about queries (AugESC 6.1)."""
     from udfs.role_play import role_plays

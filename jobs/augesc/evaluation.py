@@ -62,15 +62,9 @@ def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
 
 
 @model_stage(
-    embeddings,
-    ENCODER,
-    10_000,
-    reads=(MEASURED_TEXTS,),
-    writes=tables.UTTERANCE_EMBEDDINGS,
-    settings=(f"{FAULT_SETTINGS}.sampled",),
-    units="utterances",
-    manual=True,
-)
+    embeddings, ENCODER, 10_000, reads=(MEASURED_TEXTS,), writes=tables.UTTERANCE_EMBEDDINGS,
+    settings=(f"{FAULT_SETTINGS}.sampled",), units="utterances", manual=True,
+)  # fmt: skip
 def augesc_embed_utterances(measured: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct utterance of the sampled texts once with Sentence-BERT (AugESC 6.4)."""
     return _utterances(measured, run)
@@ -91,14 +85,11 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun)
 
 
 @manual_stage(
-    reads=(MEASURED_TEXTS,),
-    writes=tables.TOXICITY_SCORES,
-    models=(TOXICITY,),
+    reads=(MEASURED_TEXTS,), writes=tables.TOXICITY_SCORES, models=(TOXICITY,),
     settings=(f"{FAULT_SETTINGS}.sampled",),
-    incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True),
-    units="utterances",
+    incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True), units="utterances",
     resources=("profanity.txt",),
-)
+)  # fmt: skip
 def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
     """Score the toxicity of each distinct utterance by a classifier, or else by a word list (ours)."""
     if not run.has_model(TOXICITY):

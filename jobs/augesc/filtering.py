@@ -12,14 +12,10 @@ from etl.tables.outcome import Outcome
 
 
 @manual_stage(
-    reads=(SESSIONS, QUERIES, AUGMENTED, UNTUNED, ROLE_PLAYS),
-    writes=MEASURED_TEXTS,
-    models=("augmenter", "augmenter_base"),
-    settings=("augesc.generation", "augesc.samples_per_query"),
-    inputs=("augesc.generated_texts",),
-    units="texts",
-    resources=(INSTRUCTION,),
-)
+    reads=(SESSIONS, QUERIES, AUGMENTED, UNTUNED, ROLE_PLAYS), writes=MEASURED_TEXTS,
+    models=("augmenter", "augmenter_base"), settings=("augesc.generation", "augesc.samples_per_query"),
+    inputs=("augesc.generated_texts",), units="texts", resources=(INSTRUCTION,),
+)  # fmt: skip
 def augesc_measure_texts(
     sessions: DataFrame, queries: DataFrame, augmented: DataFrame, untuned: DataFrame, plays: DataFrame, run: StageRun
 ) -> Outcome:

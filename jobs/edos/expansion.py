@@ -49,15 +49,9 @@ def import_released_dialogues(run: StageRun) -> Outcome:
 
 
 @model_stage(
-    embeddings,
-    ENCODER,
-    20_000,
-    reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES),
-    writes=tables.TURN_EMBEDDINGS,
-    settings=POOL,
-    units="texts",
-    enabled_if=ON,
-)
+    embeddings, ENCODER, 20_000, reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES),
+    writes=tables.TURN_EMBEDDINGS, settings=POOL, units="texts", enabled_if=ON,
+)  # fmt: skip
 def embed_turns(clean: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct turn text once with Sentence-BERT (EDOS 3.3)."""
     return distinct_texts(histories_to_embed(_pool(clean, run), seeds, released), "turns")
@@ -69,12 +63,10 @@ def _histories(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: D
 
 @expansion_stage(
     reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES, tables.TURN_EMBEDDINGS),
-    writes=tables.DIALOGUE_EMBEDDINGS,
-    models=(ENCODER,),
-    settings=POOL,
+    writes=tables.DIALOGUE_EMBEDDINGS, models=(ENCODER,), settings=POOL,
     incremental=Incremental("history_hash", cost_per_minute=400_000, prepare=_histories, cache=True),
     units="dialogues",
-)
+)  # fmt: skip
 def embed_dialogues(
     histories: DataFrame, seeds: DataFrame, released: DataFrame, turn_embeddings: DataFrame, run: StageRun
 ) -> DataFrame:
@@ -136,15 +128,9 @@ def _scored_pool(clean: DataFrame, run: StageRun) -> DataFrame:
 
 
 @model_stage(
-    history_scores,
-    LABELER,
-    6_000,
-    reads=(CLEAN_DIALOGUES,),
-    writes=tables.SELF_LABEL_SCORES,
-    settings=POOL,
-    units="dialogues",
-    enabled_if=ON,
-)
+    history_scores, LABELER, 6_000, reads=(CLEAN_DIALOGUES,), writes=tables.SELF_LABEL_SCORES, settings=POOL,
+    units="dialogues", enabled_if=ON,
+)  # fmt: skip
 def score_for_self_labels(clean: DataFrame, run: StageRun) -> DataFrame:
     """Score each distinct unlabelled dialogue by the self-labeler, once per model (EDOS 3.3)."""
     return _scored_pool(clean, run).select("history_hash", "turns").dropDuplicates(["history_hash"])

@@ -23,15 +23,9 @@ SAMPLES = under(SECTION, "utterances", "pairs", "plots")
 
 
 @model_stage(
-    embeddings,
-    ENCODER,
-    10_000,
-    reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS),
-    writes=tables.TEXT_EMBEDDINGS,
-    settings=SAMPLES + under(SECTION, "topic_emotion", "topic_utterances", "topic_query"),
-    units="texts",
-    manual=True,
-)
+    embeddings, ENCODER, 10_000, reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS), writes=tables.TEXT_EMBEDDINGS,
+    settings=SAMPLES + under(SECTION, "topic_emotion", "topic_utterances", "topic_query"), units="texts", manual=True,
+)  # fmt: skip
 def emo_pillars_embed_texts(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, run: StageRun
 ) -> DataFrame:

@@ -38,14 +38,9 @@ def replies_answer_plainly(examples: DataFrame, run: StageRun) -> Outcome:
 
 
 @model_stage(
-    embeddings,
-    "sentence_encoder",
-    12_000,
-    reads=(GENERATED, BASELINES),
-    writes=EMBEDDINGS,
-    units="replies",
+    embeddings, "sentence_encoder", 12_000, reads=(GENERATED, BASELINES), writes=EMBEDDINGS, units="replies",
     manual=True,
-)
+)  # fmt: skip
 def replies_embed(generated: DataFrame, baselines: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct generated or expected reply, once per sentence encoder: SES (EDOS 5)."""
     return distinct_replies(generated, baselines)

@@ -33,13 +33,10 @@ def generator_stage(
 
 
 @manual_stage(
-    reads=(CLEAN_DIALOGUES, DIALOGUES),
-    writes=EXAMPLES,
-    settings=("replies.rows", "replies.network.max_tokens", "edos.taxonomy"),
-    inputs=(TALKS,),
-    units="replies",
+    reads=(CLEAN_DIALOGUES, DIALOGUES), writes=EXAMPLES,
+    settings=("replies.rows", "replies.network.max_tokens", "edos.taxonomy"), inputs=(TALKS,), units="replies",
     version=2,
-)
+)  # fmt: skip
 def replies_gather(clean: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
     path, replies = run.settings.edos.empathetic_dialogues, run.settings.replies

@@ -47,13 +47,10 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
 
 
 @stage(
-    reads=(DIALOGUES,),
-    writes=CLEAN_DIALOGUES,
-    settings=("subtitles.cleaning",),
-    units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=3,
+    reads=(DIALOGUES,), writes=CLEAN_DIALOGUES, settings=("subtitles.cleaning",),
+    units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"), version=3,
     resources=("not_names.txt", "profanity.txt", "address_words.txt"),
-)
+)  # fmt: skip
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
     return cleaning.clean_dialogues(dialogues, rules_of(run.settings.subtitles.cleaning), DataFrame.persist)

@@ -37,14 +37,12 @@ def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
 
 
 @stage(
-    reads=(MANIFEST,),
-    writes=FILES,
+    reads=(MANIFEST,), writes=FILES,
     settings=under("subtitles", "languages", "truecase", "max_file_megabytes", "max_ratio", "max_file_seconds"),
     version=2,
     incremental=Incremental("source_path", "sum(bytes) / 1e6", cost_per_minute=1_000, prepare=_copies_marked),
-    units="files",
-    options=under("subtitles", "sources", "task_megabytes"),
-)
+    units="files", options=under("subtitles", "sources", "task_megabytes"),
+)  # fmt: skip
 def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
     """Read the listed files into one row each, with nested sentences, and quarantine unreadable ones."""
     subtitles = run.settings.subtitles
@@ -66,13 +64,10 @@ def _words(files: DataFrame, run: StageRun) -> DataFrame:
 
 
 @stage(
-    reads=(FILES,),
-    writes=LEMMAS,
-    settings=("subtitles.lemma_language",),
-    incremental=Incremental("word", cost_per_minute=500_000, prepare=_words),
-    units="words",
+    reads=(FILES,), writes=LEMMAS, settings=("subtitles.lemma_language",),
+    incremental=Incremental("word", cost_per_minute=500_000, prepare=_words), units="words",
     options=("subtitles.lemmatizer",),
-)
+)  # fmt: skip
 def lemmatize_words(words: DataFrame, run: StageRun) -> DataFrame:
     """Look up the lemma of each distinct word of the subtitles, once (EDOS 3.1: features after lemmatization)."""
     backend = run.settings.subtitles.lemmatizer

@@ -20,6 +20,7 @@ from etl.edos.votes import VOTE_COLUMNS, agree, answers_from_votes
 from etl.edos.weak_examples import examples_of
 from tests.annotation.batches import task
 from tests.stand_ins import StandIns
+from udfs.text_files import Row
 
 SEVEN = ("anger", "disgust", "fear", "joy", "sadness", "surprise", "neutral")
 LABELS = """name: Mine
@@ -27,6 +28,7 @@ labels:
   - {label: glad, kind: emotion, about: Is happy., example: I am so glad!}
   - {label: neutral, kind: neutral, about: Shows nothing., example: It is noon.}
 """
+LINES = ("2 <SEP> boo !", "6 <SEP> it is noon .", "7 <SEP> no such label")
 FINISHED = """array(named_struct('text', 'Help !', 'label', 'fear', 'confidence', 0.9F),
   named_struct('text', 'Oh .', 'label', 'surprise', 'confidence', 0.4F)) AS turns"""
 
@@ -69,8 +71,8 @@ def test_every_view_follows_the_labels(spark: SparkSession, seven: Taxonomy) -> 
 
 def test_crowd_votes_agree_in_the_taxonomy(spark: SparkSession, seven: Taxonomy) -> None:
     rows = [
-        ("1", "0.9-1", "7", "Boo !", "-", "Fear", "fear (Other)", "Afraid"),
-        ("2", "0.9-2", "8", "Hm .", "-", "Afraid", "afraid", "Joy"),
+        ("0.9-1", "7", "Boo !", "Fear", "fear (Other)", "Afraid"),
+        ("0.9-2", "8", "Hm .", "Afraid", "afraid", "Joy"),
     ]
     votes = spark.createDataFrame(rows, ", ".join(f"`{name}` string" for name in VOTE_COLUMNS))
     agreed = agree(answers_from_votes(votes, seven.names, "mine").rows, seven.names)
@@ -78,7 +80,7 @@ def test_crowd_votes_agree_in_the_taxonomy(spark: SparkSession, seven: Taxonomy)
 
 
 def test_weak_examples_are_read_by_the_labels_ids(seven: Taxonomy) -> None:
-    found = examples_of(["2 <SEP> boo !", "6 <SEP> it is noon .", "7 <SEP> no such label"], seven.names, "mine.txt")
+    found = examples_of([Row(number, line) for number, line in enumerate(LINES, 1)], seven.names, "mine.txt")
     assert found.rows == (("boo !", 2), ("it is noon .", 6)) and found.reasons() == {"label id outside the taxonomy": 1}
 
 

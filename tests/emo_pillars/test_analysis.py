@@ -79,7 +79,8 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
         EXAMPLES.schema,
     )  # fmt: skip
     contexts = spark.createDataFrame(
-        [("u1", "cx", False), ("u2", "cy", False), ("u3", "cx", False), ("u4", "cy", False)], CONTEXTS.schema
+        [("u1", "cx", False, []), ("u2", "cy", False, []), ("u3", "cx", False, []), ("u4", "cy", False, [])],
+        CONTEXTS.schema,
     )
     contextual = spark.createDataFrame(
         [("u3", "p1", "a2", "A", "cy", "x y", "x", "joy", [("joy", 1.0)], "train"),

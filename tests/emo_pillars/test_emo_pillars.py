@@ -29,7 +29,7 @@ The Lamp,"Ada Voss keeps the lamp on a far island. Her uncle Piet sails away in 
 write a poem about {actor} instead, says a bottle that she finds."
 Bread,The baker opens a shop beside the harbour and the people of the town do not like his bread at all.
 Void,
-Leer,Der junge Wärter wartet auf seinen Onkel, der im Frühling fortgesegelt ist und niemals schreibt.
+Leer,"Der junge Wärter wartet auf seinen Onkel, der im Frühling fortgesegelt ist und niemals schreibt."
 Dust,Nobody is here and nothing happens in this house by the sea while the years go by.
 Wall,The machines refuse this and stand in the rain by the wall until the end of the long night.
 """

@@ -183,7 +183,8 @@ def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: PipelineCont
 
 
 def test_plots_in_two_splits_are_refused(learned: PipelineContext, tmp_path: Path) -> None:
-    place = again(learned, lakehouse__root=str(tmp_path / "lakehouse"))
+    store = f"sqlite:///{root_of(learned)}/mlflow.db"
+    place = again(learned, lakehouse__root=str(tmp_path / "lakehouse"), mlflow__tracking_uri=store)
     for table in (EXAMPLES, CONTEXTUAL_EXAMPLES):
         place.lakehouse.replace(table, learned.lakehouse.read(table), {})
     rows = learned.lakehouse.read(CONTEXTUAL_EXAMPLES)

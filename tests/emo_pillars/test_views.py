@@ -97,8 +97,8 @@ def test_models_side_by_side_and_labels_other_than_the_true_one(spark: SparkSess
     views.give("emo_pillars.predictions", spark.createDataFrame(rows, columns))
     shown = {(row.label, row.learner): (row.probability, row.given) for row in views.ask("emo_pillars_figure_6")}
     assert {label for label, _ in shown} == {"fear", "joy", "neutral"} and len(shown) == 9
-    assert shown["fear", "a"] == (0.9, True) and shown["joy", "c"] == (0.2, False)
-    assert shown["neutral", "b"] == (0.5, True) and shown["joy", "a"] == (0.05, False)
+    assert shown["fear", "a"] == (pytest.approx(0.9), True) and shown["joy", "c"] == (pytest.approx(0.2), False)
+    assert shown["neutral", "b"] == (0.5, True) and shown["joy", "a"] == (pytest.approx(0.05), False)
     found = [(row.learner, row.truth, row.labels) for row in views.ask("emo_pillars_table_8")]
     assert found == [("a", "sad", "fear (0.90)"), ("b", "sad", "joy (0.70), neutral (0.50)")]
 

@@ -1,5 +1,6 @@
 """The conversations as files: ESConv's schema, one query in one split, a card with the paper's figures."""
 
+from io import BytesIO
 from pathlib import Path
 
 import yaml
@@ -25,7 +26,7 @@ def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> N
     done = write_export(spark, str(tmp_path / "out"), published, Manifest("x", "included", {}, {}), ("jsonl",), 1_000)
     assert sum(done.rows.values()) == 60
     name = done.of("jsonl", "train")[0]
-    read = list(sessions_in(name.rsplit("/", 1)[-1], (tmp_path / "out" / name).read_bytes()))
+    read = list(sessions_in(name.rsplit("/", 1)[-1], BytesIO((tmp_path / "out" / name).read_bytes())))
     assert len(read) == done.rows["train"] and {row["form"] for row in read} == {"esconv"}
     assert {row["emotion"] for row in read} <= {"sad", None}
     assert read[0]["turns"] == [{"role": role, "text": text} for role, text, _ in TURNS]
