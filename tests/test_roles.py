@@ -21,12 +21,13 @@ EXTRAS = ("", "text", "cluster", "local")
 ROLES = {
     "text": (
         "udfs.models.mlflow_client", "udfs.models.pictures", "etl.training.tracking", "etl.training.registration",
-        "etl.training.recipes.turn_segmenter",
+        "etl.training.signatures", "etl.training.recipes.turn_segmenter",
     ),
     "cluster": (
         "udfs.devices", "udfs.generate", "udfs.models.batches", "udfs.models.classifiers", "udfs.models.language",
         "udfs.models.pretrained", "udfs.models.sentence_encoder", "udfs.models.trainable",
-        "udfs.predict", "udfs.replies", "udfs.role_play", "udfs.similarity", "etl.cli.chat", "etl.cli.reply_shell",
+        "udfs.predict", "udfs.replies", "udfs.role_play", "udfs.serving", "udfs.similarity", "etl.cli.chat",
+        "etl.cli.reply_shell", "etl.cli.safety", "etl.training.danger",
         "etl.training.held_out_classifiers", "etl.training.held_out_texts", "etl.training.loop",
         "etl.training.processes", "etl.training.recipes",
     ),
