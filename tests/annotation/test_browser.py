@@ -140,7 +140,11 @@ def labelling_page() -> str:
 
 
 def downloaded(folder: Path, name: str) -> bytes:
-    return bytes(soon(lambda: (folder / name).is_file() and (folder / name).read_bytes()))
+    try:
+        return bytes(soon(lambda: (folder / name).is_file() and (folder / name).read_bytes()))
+    except AssertionError:
+        there = sorted(path.name for path in folder.iterdir())
+        raise AssertionError(f"{name} is not among {there}") from None
 
 
 def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Site, downloads: Path) -> None:
@@ -187,6 +191,7 @@ def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Sit
 def test_a_signed_link_stays_with_the_answers(browser: Any, site: Site, downloads: Path) -> None:
     site.pages["/signed"] = labelling_page()
     browser.get(f"{site.url}/signed#hit=h1&seat=2&sign=abc123")
+    browser.find_element(By.ID, "worker").clear()  # the page remembers who answered before
     browser.find_element(By.ID, "worker").click()
     press(browser, "cy", Keys.ENTER)
     assert title(browser) == "Dialog 1/4" and "abc123" not in browser.current_url
