@@ -68,7 +68,8 @@ class ServedClassifier:
             model_input: `text`; `turns`, oldest first; or `context` (may be null) and `text`.
             params: none are known; MLflow passes them.
         """
-        rows = [self.item(row) for row in model_input.to_dict("records")]
+        given_rows: list[Any] = model_input.to_dict("records")
+        rows = [self.item(row) for row in given_rows]
         scores, errors = scores_or_errors(self.model, rows, BATCH_SIZE)
         if isinstance(self.model, MultiLabelClassifier):
             rounded = [None if row is None else np.round(row.astype(np.float64), DECIMALS) for row in scores]
