@@ -41,7 +41,7 @@ SUSPECT: Final = (
     r"(?i)://|key|token|secret|passw|passphrase|credential|authorization|cookie|bearer|signature|[sr]k[-_]|hf_|gh[pousr]_"
     r"|github_pat|glpat|dapi|xox|npm_|pypi|akia|asia|aiza|eyj"
 )
-"""What every text has that a pattern matches; found faster than the patterns are tried."""
+"""Matches every text that a pattern may match, faster than the patterns do."""
 
 _SECRET_VARIABLE = re.compile(
     r"(?i)(?:(?:api|access|account|auth|client|private|secret|signing|storage)_?key|token|secret|passw(?:or)?d)$"

@@ -87,7 +87,7 @@ def read_form(
 
 @dataclass(frozen=True)
 class _Export:
-    """What makes a batch of task rows.
+    """The parts of a batch of task rows.
 
     Attributes:
         purpose: its name in folders and keys.

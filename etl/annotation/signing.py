@@ -24,7 +24,7 @@ LENGTH = 20
 
 @dataclass(frozen=True)
 class Signing:
-    """What signs the links of a batch.
+    """The secret that signs the links of a batch.
 
     Attributes:
         secret: of the batch.

@@ -15,7 +15,7 @@ LINE_BREAK = " / "
 
 
 class DangerLine(NamedTuple):
-    """What somebody says, in one line or several, and whether a life or somebody's health may be in danger."""
+    """A text of one or several lines, and whether it tells of danger to a life or to somebody's health."""
 
     kind: str
     danger: bool

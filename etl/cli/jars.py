@@ -32,7 +32,7 @@ def fetch_jars() -> int:
         jars = sorted(Path(ivy, "jars").glob("*.jar"))
         if len(jars) < len(PACKAGES):
             reason = [line for line in finished.stderr.splitlines() if "unresolved" in line.lower()]
-            raise InputError(f"the jars could not be fetched: {(reason or ['no answer'])[0].strip()}")
+            raise InputError(f"the jars could not be fetched: {reason[0].strip() if reason else 'no answer'}")
         target.mkdir(parents=True, exist_ok=True)
         for old in (*target.glob("*.jar"), *target.glob("*.jsa")):
             old.unlink()

@@ -122,7 +122,8 @@ class _Runner:
             self.ledger.clear(self.event)
         new = not self.lakehouse.exists(table) and self.context.log.last(self.stage.name, "started") is None
         self.lakehouse.ensure(table)
-        self.lakehouse.delete(table, incremental.unanswered, self.event.lineage(0))
+        if incremental.unanswered is not None:
+            self.lakehouse.delete(table, incremental.unanswered, self.event.lineage(0))
         prepared = incremental.prepare(*self.frames, self.stage_run) if incremental.prepare else self.frames[0]
         pending = prepared
         if resuming or not (self.plan.rebuild or new):
@@ -175,11 +176,13 @@ class _Runner:
         others = self.frames if incremental.content_keyed else self.frames[1:]
         outcome = _outcome(self.stage.function(units, *others, self.stage_run))
         once = f"{self.stage.name}/{self.event.run_id}/{number}of{batches.count}"
-        if incremental.content_keyed:  # a batch without all its answers is appended to again
+        if incremental.unanswered is not None:  # a batch without all its answers is appended to again
             once = f"{once}/{len(self.lakehouse.commits(table, self.event.run_id))}"
         self.ledger.add(self.event, number, once, outcome.dropped, outcome.quarantined)
         self.lakehouse.append(table, outcome.rows, self.event.lineage(number), once)
         self.context.spark.catalog.clearCache()
+        if incremental.unanswered is None:
+            return
         left = self.lakehouse.read(table).where(incremental.unanswered).limit(1).collect()
         if left:
             self.lakehouse.delete(table, incremental.unanswered, self.event.lineage(number))

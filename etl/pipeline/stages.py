@@ -50,7 +50,7 @@ class Incremental:
     prepare: Callable[..., DataFrame] | None = None
     cache: bool = False
     content_keyed: bool = False
-    unanswered: str = "false"
+    unanswered: str | None = None
 
 
 @dataclass(frozen=True)
