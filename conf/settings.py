@@ -41,6 +41,11 @@ class SparkSettings(Section):
     driver_memory: str | None = None
     shuffle_partitions: int | None = Field(None, ge=1)
     conf: dict[str, str] = Field(default_factory=dict, description="further Spark configuration")
+    short_session: bool = Field(
+        False,
+        description="for a local run of minutes on little data: queries are interpreted and Java code compiled quickly,"
+        " because few are run often enough to repay more",
+    )
     bundled_jars: bool = Field(False, description="start from the jars that `make install` fetched")
     set_runtime: bool = Field(
         True, description="set Delta's extensions and the like; false where the runtime owns them"

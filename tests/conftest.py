@@ -49,17 +49,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """A local session on two cores, with Delta, as the local profile makes it."""
     from conf.settings import load_settings
     from etl.pipeline.session import spark_session
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # Compiled once by C1: a short test never earns back what C2 costs.
-    quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -Ddelta.log.cacheSize=20 -XX:+UseParallelGC"
-    overrides = {
-        "spark.master": "local[2]", "spark.shuffle_partitions": 2, "spark.conf.spark.driver.extraJavaOptions": quick,
-    }  # fmt: skip
+    # With --delta queries are compiled, as in long runs.
+    short = not request.config.getoption("--delta")
+    overrides = {"spark.master": "local[2]", "spark.shuffle_partitions": 2, "spark.short_session": short}
     session = spark_session(load_settings("local", [], overrides), "tests")
     yield session
     session.stop()

@@ -26,7 +26,6 @@ from pyspark.find_spark_home import _find_spark_home
 
 from etl.demo.corpus import write_demo
 from tests.compare_lakehouses import plain_rows
-from tests.jobs.conftest import QUICK_JVM
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.stores import CACHE
 
@@ -280,7 +279,7 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
     options = [
         "--set", f"lakehouse.root={local}", f"subtitles.sources=[{corpus}/opus/OpenSubtitles/v2018/en.zip]",
         f"subtitles.turn_examples=[{corpus}/turns/meld]", "subtitles.lemmatizer=simplemma", *SMALL_OPTIONS,
-        "spark.shuffle_partitions=2", QUICK_JVM,
+        "spark.shuffle_partitions=2", "spark.short_session=true",
     ]  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "jobs", "run", "--to", "clean_dialogues", *options],

@@ -15,10 +15,6 @@ from jobs import all_stages
 from tests.udfs.tiny_models import tiny_encoder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# Compiled once by C1: a short test never earns back what C2 costs.
-QUICK_JVM = "spark.conf.spark.driver.extraJavaOptions=" + (
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -Ddelta.log.cacheSize=20 -XX:+UseParallelGC"
-)
 SAID = "said.txt"  # beside the finished lakehouse: what its runs printed
 ON_REQUEST = "export_annotation,export_audit,report_dataset,export_dataset"
 
@@ -58,7 +54,7 @@ class TinyRun:
             "training.turn_segmenter.features": 4096,
         }
         settings = [f"{key}={value}" for key, value in values.items()]
-        return ["--set", *settings, QUICK_JVM, "spark.shuffle_partitions=2", *more]
+        return ["--set", *settings, "spark.short_session=true", "spark.shuffle_partitions=2", *more]
 
     def run(self, root: Path, *more: str, command: Sequence[str] = ("run",)) -> subprocess.CompletedProcess[str]:
         return jobs(*command, *self.arguments(root, *more))
