@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
+from conf.training_options import ClassifierOptions
 from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
 from etl.pipeline.stage_run import StageRun
@@ -38,17 +40,33 @@ def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: st
     rows, left_out = passages_by_split(passages, f"what {model} learns from")
     start = run.resolved(run.settings.models.emo_pillars_encoder)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
+    return train_and_register(multi_label_recipe(model, options, start, rows, left_out), run)
+
+
+def multi_label_recipe(
+    model: str, options: ClassifierOptions, start: Any, rows: Mapping[str, PassageRows], left_out: list[LeftOut]
+) -> Recipe:
+    """Return the training of a multi-label classifier: chosen on validation rows, judged on test rows.
+
+    Args:
+        model: its key under ``models`` and ``training``.
+        options: its options.
+        start: the resolved encoder or classifier that it starts from.
+        rows: (passage, label ids) rows of each split.
+        left_out: rows of the ledger.
+    """
     begin = partial(
         starting_model, start.path, rows["train"], goemotions_labels(), options, options.pooling, options.typed
     )  # fmt: skip
-    recipe = Recipe(
-        name=options.name, stage=f"train {model}", model=MultiLabelClassifier, options=options, start=begin,
-        starts_from=start.identity, rows=TrainingRows(rows["train"], rows["validation"]),
-        test=ClassifierTest(MultiLabelClassifier, rows["test"], "macro_f1", options.device),
-        choice=ClassifierTest(MultiLabelClassifier, rows["validation"], "macro_f1", options.device),
+    test, choice = (
+        ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", options.device)
+        for split in ("test", "validation")
+    )
+    return Recipe(
+        name=options.name, stage=f"train_{model}", model=MultiLabelClassifier, options=options, start=begin,
+        starts_from=start.identity, rows=TrainingRows(rows["train"], rows["validation"]), test=test, choice=choice,
         rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
     )  # fmt: skip
-    return train_and_register(recipe, run)
 
 
 def passages_by_split(

@@ -1,6 +1,6 @@
 """The model tuned on EmoContext, and models side by side on single texts (Emo Pillars 5.2.2, 6; Figure 6, Table 8)."""
 
-from functools import partial, reduce
+from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -9,12 +9,11 @@ from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, emocontext_context
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Outcome, Trained
-from etl.training.held_out_classifiers import ClassifierTest, load_on_device
-from etl.training.recipes.classifiers import SPLITS
+from etl.training.held_out_classifiers import load_on_device
+from etl.training.recipes.multi_label import multi_label_recipe
 from etl.training.recipes.transfer_tasks import CONTEXTUAL, RELABELLED, Arm, emocontext_rows, relabelled
-from etl.training.registration import Recipe, options_of, train_and_register
-from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
-from udfs.models.trainable import TrainingRows
+from etl.training.registration import options_of, train_and_register
+from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier
 from udfs.predict import answer_passages
 
 COMMENT, DIALOGUE = "comment", "dialogue"
@@ -34,16 +33,7 @@ def train_and_register_emocontext(dialogues: DataFrame, run: StageRun, model: st
     kept = emocontext_rows(dialogues, Arm(CONTEXTUAL, True, RELABELLED), transfer)
     judge = load_on_device(MultiLabelClassifier, start.path, options.device)
     rows = relabelled(kept, judge, transfer.least_probability, run.compute.batch_size).rows
-    begin = partial(
-        starting_model, start.path, rows["train"], goemotions_labels(), options, options.pooling, options.typed
-    )  # fmt: skip
-    recipe = Recipe(
-        name=options.name, stage=f"train {model}", model=MultiLabelClassifier, options=options, start=begin,
-        starts_from=start.identity, rows=TrainingRows(rows["train"], rows["validation"]),
-        test=ClassifierTest(MultiLabelClassifier, rows["test"], "macro_f1", options.device),
-        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=[],
-    )  # fmt: skip
-    return train_and_register(recipe, run)
+    return train_and_register(multi_label_recipe(model, options, start, rows, []), run)
 
 
 def predictions(dialogues: DataFrame, run: StageRun, comment: str, context: str) -> Outcome:
