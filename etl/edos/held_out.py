@@ -49,7 +49,10 @@ def near_held_out(
     by_text, by_film = _similar_texts(rows, held), _same_films(rows, held, clean_dialogues)
     found = by_match.unionByName(by_cosine).unionByName(by_text).unionByName(by_film)
     best = found.groupBy("id").agg(F.min(F.struct("weight", "near"))["near"].alias("near"))
-    return rows.select("id", "dialogue_id", "turn").join(best, "id").drop("id").dropDuplicates(["dialogue_id", "turn"])
+    # Under a name of its own: without adaptive planning Spark may not tell the two sides' ids apart.
+    named = rows.select(F.col("id").alias("row"), "dialogue_id", "turn")
+    joined = named.join(best, F.col("row") == F.col("id"))
+    return joined.select("dialogue_id", "turn", "near").dropDuplicates(["dialogue_id", "turn"])
 
 
 def _similar_texts(rows: DataFrame, held: DataFrame) -> DataFrame:
