@@ -48,6 +48,10 @@ _PYTHON_ERROR = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Exit|Interrupt
 _JAVA_ERROR = re.compile(r"^(?:Caused by|:)?:? ?(?:[a-z]\w*\.)+([A-Z]\w*(?:Exception|Error|Failure)): ?(.*)$")
 
 
+class RunError(RuntimeError):
+    """A run's failure: exit status 1, one line."""
+
+
 def fault_line(error: BaseException, settings: Settings | None = None, stage: str | None = None) -> str:
     """Return what went wrong, where, and the cure, in one line.
 

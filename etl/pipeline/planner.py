@@ -212,7 +212,7 @@ class PipelineContext:
         return stage.enabled_if is not None and not setting(self.settings, stage.enabled_if)
 
     def _nothing_writes(self, table: Table) -> bool:
-        return any(stage.writes == table and self.is_off(stage) for stage in REGISTRY.values())
+        return table.by_command or any(one.writes == table and self.is_off(one) for one in REGISTRY.values())
 
     def output_identity(self, table: Table, quarantined: int) -> str | None:
         """Return the identity of a stage's table, with that of the quarantine where the stage has rows in it."""

@@ -7,7 +7,7 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.cli import command_line, faults
+from etl.cli import command_line, faults, running
 from etl.cli.faults import fault_line
 from etl.pipeline.runner import StageError
 
@@ -118,11 +118,11 @@ def test_a_run_ends_with_status_1_and_the_line(
     monkeypatch.setattr(session, "spark_session", lambda settings: None)
     monkeypatch.setattr(session, "close_session", lost)
 
-    def runs(spark: object, settings: object, stages: object, again: bool, running: list[str]) -> None:
-        running.append("x")
+    def runs(spark: object, settings: object, stages: object, begun: list[str], again: bool) -> None:
+        begun.append("x")
         lost()
 
-    monkeypatch.setattr(command_line, "_run_stages", runs)
+    monkeypatch.setattr(running, "run_stages", runs)
     assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 1
     told = capsys.readouterr().err
     assert told.startswith("edos-lakehouse: Spark's Java process ended in stage x") and told.count("\n") == 1
@@ -132,6 +132,6 @@ def test_a_run_ends_with_status_1_and_the_line(
     def bad(*_: object) -> None:
         raise InputError("bad input")
 
-    monkeypatch.setattr(command_line, "_run_stages", bad)
+    monkeypatch.setattr(running, "run_stages", bad)
     assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 2
     assert capsys.readouterr().err == "edos-lakehouse: bad input\n"
