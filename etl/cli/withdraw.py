@@ -42,19 +42,30 @@ def withdraw(
     if not any(named.values()):
         raise InputError("name what to withdraw: --film ID (a movie_id) or --file PATH (a source_path)")
 
-    def work(spark: SparkSession, running: list[str]) -> None:
-        lakehouse = Lakehouse(spark, settings.lakehouse)
-        with leased(spark, settings, "withdraw"):
-            for kind, ids in named.items():
-                _record(lakehouse, kind, ids, reason, undo)
-        before = listed(lakehouse, named)
-        made = affected(PipelineContext(spark, settings), stages)
-        run_stages(spark, settings, made, running, before=None if undo else forget_unasked)
-        files = listed(lakehouse, named) if undo else before
-        names = ", ".join(f"{kind} {one}" for kind, ids in named.items() for one in ids)
-        print(_told(names, files, undo))
+    return in_session(
+        settings, lambda spark, running: withdraw_with(spark, settings, stages, named, (reason, undo), running)
+    )
 
-    return in_session(settings, work)
+
+def withdraw_with(
+    spark: SparkSession,
+    settings: Settings,
+    stages: Sequence[Stage],
+    named: Mapping[str, Sequence[str]],
+    how: tuple[str, bool],
+    running: list[str],
+) -> None:
+    """Withdraw in a session; see `withdraw`, whose reason and undo are ``how``, and `run_stages`."""
+    lakehouse, (reason, undo) = Lakehouse(spark, settings.lakehouse), how
+    with leased(spark, settings, "withdraw"):
+        for kind, ids in named.items():
+            _record(lakehouse, kind, ids, reason, undo)
+    before = listed(lakehouse, named)
+    made = affected(PipelineContext(spark, settings), stages)
+    run_stages(spark, settings, made, running, before=None if undo else forget_unasked)
+    files = listed(lakehouse, named) if undo else before
+    names = ", ".join(f"{kind} {one}" for kind, ids in named.items() for one in ids)
+    print(_told(names, files, undo))
 
 
 def _told(names: str, files: int, undo: bool) -> str:
