@@ -93,9 +93,12 @@ class Ledger:
 
 
 def _ledger_rows(dropped: DataFrame, run: StageEvent, number: int) -> DataFrame:
-    if "work_key" not in dropped.columns:
-        dropped = dropped.withColumn("work_key", F.col("id"))
-    return _stamped(dropped, run, number)
+    return _stamped(with_work_key(dropped), run, number)
+
+
+def with_work_key(dropped: DataFrame) -> DataFrame:
+    """Return ledger rows with ``work_key``, which is the id where a stage gives no other."""
+    return dropped if "work_key" in dropped.columns else dropped.withColumn("work_key", F.col("id"))
 
 
 def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:

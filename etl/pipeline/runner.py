@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
-from etl.pipeline.ledger import Balance, with_version
+from etl.pipeline.ledger import Balance, with_version, with_work_key
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.locations import model_places
 from etl.pipeline.planner import PipelineContext, StagePlan
@@ -157,8 +157,9 @@ class _Runner:
             pending = prepared.join(pending.select(WORK_VERSION).distinct(), WORK_VERSION, "left_semi")
         if not resuming:
             # Units whose rows somebody deleted are worked on again: the rest of their rows would be there twice.
-            recorded = self._known(self.lakehouse.read(table), unit, whole=False)
-            self._forget(table, key, recorded.join(pending.select(key), key, "left_semi"))
+            known = self._known(self.lakehouse.read(table), unit, whole=False)
+            stale = known.join(pending.select(key), key, "left_semi")
+            self._forget(table if incremental.versioned else None, key, stale)
         return pending
 
     def _known(self, rows: DataFrame, unit: list[str], *, whole: bool) -> DataFrame:
@@ -166,12 +167,13 @@ class _Runner:
         recorded = self.ledger.keys(self.stage.name, whole=whole).withColumnRenamed("work_key", unit[0])
         return with_version(rows).select(unit).union(recorded.select(unit))
 
-    def _forget(self, table: Table, key: str, units: DataFrame) -> None:
+    def _forget(self, table: Table | None, key: str, units: DataFrame) -> None:
         """Delete the rows of units that are gone, or will be worked on again, from the ledgers and the table."""
         gone = units.select(key).where(F.col(key).isNotNull()).distinct().persist()
         if not gone.isEmpty():
             self.ledger.forget(self.event, gone)
-            self.lakehouse.delete_keys(table, gone, key, self.event.lineage(0))
+            if table is not None:
+                self.lakehouse.delete_keys(table, gone, key, self.event.lineage(0))
 
     def _batch(
         self, table: Table, incremental: Incremental, pending: DataFrame, batches: BatchPlan, number: int
@@ -262,12 +264,9 @@ def _with_versions(outcome: Outcome, units: DataFrame, key: str) -> Outcome:
     """Add to rows and ledger rows the version of the unit that they were made from."""
 
     def versioned(rows: DataFrame | None, name: str) -> DataFrame | None:
-        return rows and rows.join(F.broadcast(units.withColumnRenamed(key, name)), name, "left")
+        own = F.broadcast(units.withColumnRenamed(key, name))
+        return None if rows is None else rows.join(own, name, "left")
 
-    dropped = outcome.dropped
-    if dropped is not None and "work_key" not in dropped.columns:
-        dropped = dropped.withColumn("work_key", F.col("id"))
-    return replace(
-        outcome, rows=versioned(outcome.rows, key), dropped=versioned(dropped, "work_key"),
-        quarantined=versioned(outcome.quarantined, "source_path"),
-    )  # fmt: skip
+    dropped, quarantined = outcome.dropped, versioned(outcome.quarantined, "source_path")
+    dropped = versioned(None if dropped is None else with_work_key(dropped), "work_key")
+    return replace(outcome, rows=versioned(outcome.rows, key), dropped=dropped, quarantined=quarantined)

@@ -139,7 +139,7 @@ def settings_changed(place: Field, most: int, seed: int) -> Tally:
     for at in sorted(random.Random(seed).sample(range(len(calls)), min(most, len(calls)))):
         root = place.root()
         with stopping(at, "after"), suppress(Stopped):
-            place.run(root, subtitles__silence_seconds=2, subtitles__uploads_per_film=0, subtitles__truecase="false")
+            place.run(root, subtitles__silence_seconds=2, subtitles__uploads_per_film=0, subtitles__truecase=False)
         place.run(root)
         place.judge(tally, root, f"after {calls[at]} ({at})")
     return tally

@@ -82,9 +82,9 @@ class Tiny:
     def values(self, root: Path, **more: object) -> dict[str, Any]:
         """Return the settings of a run, with those of ``more`` as ``section__key``."""
         own = {
-            "lakehouse.root": str(root), "subtitles.sources": f"[{self.source}]", "subtitles.lemmatizer": "simplemma",
+            "lakehouse.root": str(root), "subtitles.sources": [str(self.source)], "subtitles.lemmatizer": "simplemma",
             "models.turn_segmenter": f"file:{self.folder}/segmenter", "pipeline.slice_minutes": 2e-4,
-            "spark.shuffle_partitions": 2, "subtitles.cleaning.near_duplicates": "false",
+            "spark.shuffle_partitions": 2, "subtitles.cleaning.near_duplicates": False,
         }  # fmt: skip
         return own | {key.replace("__", "."): value for key, value in more.items()}
 
