@@ -40,6 +40,7 @@ def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress:
         context.spark.catalog.clearCache()
     if stage.writes is not None:
         context.log.add(done)
+        context.counted[stage.name] = done.rows_dropped or 0
     return done
 
 
