@@ -138,3 +138,16 @@ def test_a_run_ends_with_status_1_and_the_line(
     monkeypatch.setattr(running, "run_stages", bad)
     assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 2
     assert capsys.readouterr().err == "edos-lakehouse: bad input\n"
+
+
+@pytest.mark.parametrize("left", [b"hello, this is no database" * 100, b"SQLite format 3\0" + b"\x10\0\1\1" * 256])
+def test_a_damaged_mlflow_store_is_told_by_its_place(tmp_path: Path, left: bytes) -> None:
+    from udfs.models.loader import resolve
+
+    store = tmp_path / "mlflow.db"
+    store.write_bytes(left)
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path)})
+    with pytest.raises(Exception) as error:
+        resolve("models:/edos-turn-segmenter@champion", tmp_path / "models", f"sqlite:///{store}", False, None)
+    line = fault_line(error.value, settings, "score_turns")
+    assert line.startswith(f"the MLflow store sqlite:///{store} is damaged in stage score_turns: restore it, or delete")
