@@ -8,7 +8,7 @@ READY := $(VENV)/.installed
 PEERS := $(VENV)/.bench-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all attack cluster lint format bench sql mlflow wheel clean
+.PHONY: help install demo test test-all attack chaos cluster lint format bench sql mlflow wheel clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -34,6 +34,9 @@ test-all: $(READY)  ## with the slow tests
 
 attack: $(READY)  ## 100,000 hostile inputs for the reader of subtitle files (INPUTS=... SEED=... for others)
 	$(BIN)/python -m tests.attacks --inputs $(or $(INPUTS),100000) --seed $(or $(SEED),0)
+
+chaos: $(READY)  ## kill, stop and damage a tiny pipeline, about an hour (KILLS=... TRIALS=... SEED=... for others)
+	$(BIN)/python -m tests.chaos --kills $(or $(KILLS),50) --trials $(or $(TRIALS),10) --seed $(or $(SEED),0)
 
 cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=short ends with clean dialogues)
 	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -m cluster

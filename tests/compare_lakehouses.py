@@ -34,14 +34,15 @@ def rows(path: Path) -> Counter[str]:
 def plain_rows(table: DeltaTable) -> Counter[str]:
     """Return an open table's rows as `rows` does."""
     found = table.to_pyarrow_table().to_pylist()
-    return Counter(json.dumps(_plain(row), sort_keys=True, default=str) for row in found)
+    return Counter(json.dumps(plain(row), sort_keys=True, default=str) for row in found)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value without the framework's columns, floats rounded to 4 decimals."""
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items() if key not in FRAMEWORK}
+        return {key: plain(one) for key, one in value.items() if key not in FRAMEWORK}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     if isinstance(value, float):
         return round(value, 4)
     return RENAMED.get(value, value) if isinstance(value, str) else value

@@ -1,21 +1,14 @@
 """The command line: ``python -m jobs``, the installed ``edos-lakehouse``, and ``spark-submit jobs/__main__.py``."""
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli.options import COMMANDS, parsed
 from etl.cli.redacted_output import redacted_output
-from etl.pipeline.stages import Stage
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +30,7 @@ def _guarded(arguments: list[str]) -> int:
         if "--traceback" in arguments:
             traceback.print_exc()
             return 1
-        from etl.cli.faults import fault_line
+        from etl.cli.faults import RunError, fault_line
 
         line = str(error) if isinstance(error, RunError) else fault_line(error)
         print(f"edos-lakehouse: {line} (--traceback tells more)", file=sys.stderr)
@@ -76,6 +69,7 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.read_shell import open_read
 
         return open_read(settings, options.film, options.n)
+    from etl.cli.running import run
     from etl.pipeline.planner import chosen
     from jobs import all_stages
 
@@ -85,10 +79,14 @@ def _main(arguments: list[str]) -> int:
 
         return restore_text(settings)
     if options.command not in COMMANDS:
-        return _run(settings, chosen(stages, only=options.command), options.again)
+        return run(settings, chosen(stages, only=options.command), options.again)
+    if options.command == "withdraw":
+        from etl.cli.withdraw import withdraw
+
+        return withdraw(settings, stages, {"film": options.film, "file": options.file}, options.reason, options.undo)
     stages = chosen(stages, to=options.to, start=options.start, only=options.only)
     if options.command in ("run", "demo"):
-        return _run(settings, stages, options.again)
+        return run(settings, stages, options.again)
     if options.command == "estimate":
         from etl.cli.estimate import estimate
 
@@ -116,66 +114,6 @@ def _talk(options: argparse.Namespace, settings: Settings) -> int:
     from etl.cli.chat import open_chat, typed_lines
 
     return open_chat(settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair)
-
-
-class RunError(RuntimeError):
-    """A run's failure: exit status 1, one line."""
-
-
-def _run(settings: Settings, stages: list[Stage], again: bool) -> int:
-    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    from etl.cli.faults import fault_line
-    from etl.pipeline.session import close_session, spark_session
-
-    running: list[str] = []
-    try:
-        spark = spark_session(settings)
-        try:
-            _run_stages(spark, settings, stages, again, running)
-        finally:
-            with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is told already
-                close_session(spark, settings)
-    except InputError:
-        raise
-    except Exception as error:
-        raise RunError(fault_line(error, settings, *running[-1:])) from error
-    return 0
-
-
-def _run_stages(
-    spark: "SparkSession", settings: Settings, stages: list[Stage], again: bool, running: list[str]
-) -> None:
-    """Run the stages that have work, and add the name of each to ``running`` before."""
-    from etl.cli.lease import events, leased
-    from etl.pipeline.planner import PipelineContext
-    from etl.pipeline.progress import Progress
-    from etl.pipeline.runner import run_stage
-
-    known, context = events(spark, settings), PipelineContext(spark, settings)
-    progress = Progress(spark, len(stages))
-    for stage in stages:
-        running.append(stage.name)
-        given = context.is_given(stage)
-        if given is not None and len(stages) > 1:
-            with progress.stage(f"{stage.name} (model given: {given})", None):
-                continue
-        plan = context.plan(stage, again)
-        if plan.why is None:
-            with progress.stage(
-                stage.name + (f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""), None
-            ):
-                continue
-        with leased(spark, settings, stage.name):
-            if events(spark, settings) != known:  # another run has done something meanwhile
-                context = PipelineContext(spark, settings)
-                plan = context.plan(stage, again)
-            with progress.stage(stage.name, plan.why):
-                event = run_stage(context, stage, plan, progress) if plan.why is not None else None
-        known = events(spark, settings)
-        if event is not None:
-            progress.done(event)
 
 
 def _one_distribution() -> None:

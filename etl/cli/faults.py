@@ -7,7 +7,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from conf.redaction import without_user_info
 from conf.settings import Settings
+from etl.pipeline.locations import tracking_uri
 from etl.pipeline.runner import StageError
 from etl.tables import TABLES
 
@@ -43,9 +45,17 @@ _BROKEN_LOG = re.compile(
     r"|DELTA_VERSIONS_NOT_CONTIGUOUS|Versions .* are not contiguous|is not a Parquet file|DELTA_MISSING_TRANSACTION_LOG"
     r"|error while reading file \S*/_delta_log/"
 )
+_BROKEN_STORE = re.compile(
+    r"file is not a database|database disk image is malformed|out-of-date database schema"
+    r"|Can't locate revision identified|no such table: (?:experiments|runs|registered_models|model_versions)"
+)
 _OUR_WORDS = re.compile(r"(?ms)^Traceback \(most recent call last\).*?^(?:conf\.errors\.InputError|RuntimeError): ")
 _PYTHON_ERROR = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Exit|Interrupt)): ?(.*)$")
 _JAVA_ERROR = re.compile(r"^(?:Caused by|:)?:? ?(?:[a-z]\w*\.)+([A-Z]\w*(?:Exception|Error|Failure)): ?(.*)$")
+
+
+class RunError(RuntimeError):
+    """A run's failure: exit status 1, one line."""
 
 
 def fault_line(error: BaseException, settings: Settings | None = None, stage: str | None = None) -> str:
@@ -61,7 +71,7 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
         return _own_words(error, text)
     during = f" in stage {stage}" if stage else ""
     places = _places(settings)
-    for told in (_disk, _writing, _file, _log, _version):
+    for told in (_disk, _writing, _file, _log, _version, _store):
         if line := told(error, text, places):
             return f"{line}{during}: {_cure(told, text, places)}"
     if _java_gone(error, text):
@@ -101,7 +111,9 @@ def _places(settings: Settings | None) -> Mapping[str, str]:
     """Return the folders that a run writes to, by what they are."""
     root = settings.lakehouse.root if settings is not None else "lakehouse"
     scratch = settings.spark.conf.get("spark.local.dir") if settings is not None else None
-    return {"lakehouse.root": root, "spark.conf.spark.local.dir": scratch or tempfile.gettempdir()}
+    places = {"lakehouse.root": root, "spark.conf.spark.local.dir": scratch or tempfile.gettempdir()}
+    tracking = tracking_uri(settings) if settings is not None else None
+    return places | ({"mlflow.tracking_uri": without_user_info(tracking)} if tracking else {})
 
 
 def _disk(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
@@ -154,6 +166,14 @@ def _version(error: BaseException, text: str, places: Mapping[str, str]) -> str 
     return f"{named} has other columns or features than this version of edos-lakehouse knows"
 
 
+def _store(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
+    return f"the MLflow store {_tracking(places)} is damaged" if _BROKEN_STORE.search(text) else None
+
+
+def _tracking(places: Mapping[str, str]) -> str:
+    return places.get("mlflow.tracking_uri", "of mlflow.tracking_uri")
+
+
 def _cure(told: Callable[..., str | None], text: str, places: Mapping[str, str]) -> str:
     table = _table_in(text)
     folder = f"{places['lakehouse.root']}/{table.replace('.', '/')}" if table else places["lakehouse.root"]
@@ -162,6 +182,7 @@ def _cure(told: Callable[..., str | None], text: str, places: Mapping[str, str])
         _writing: f"make it writable or set lakehouse.root to another folder, and {AGAIN}",
         _file: f"restore the file, or delete {folder}, and {AGAIN}: its stage makes the table anew",
         _log: f"restore {folder}/_delta_log, or delete {folder}, and {AGAIN}: its stage makes the table anew",
+        _store: f"restore it, or delete it, and {AGAIN}: trainings make their models anew",
         _version: "use the version that wrote it (package_version in ops.stage_runs), or another lakehouse.root",
     }[told]
 

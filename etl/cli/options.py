@@ -17,6 +17,7 @@ COMMANDS = {
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
     "register": "write the names of tables and views into a cluster's catalog",
+    "withdraw": "take films or files out of every table",
     "read": "print dialogues as a person reads them, with what was decided about them",
     "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
@@ -88,6 +89,7 @@ def _commands() -> argparse.ArgumentParser:
         "status": (_choice, _json, _common),
         "estimate": (_choice, _files, _common),
         "sql": (_sql, _common),
+        "withdraw": (_withdraw, _common),
         "read": (_read, _common),
         "register": (_register, _common),
         "reply": (_reply, _common),
@@ -171,6 +173,13 @@ def _sql(parser: argparse.ArgumentParser) -> None:
 
 def _register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--catalog", choices=("glue", "hive"), default="hive", help="kind of catalog (default hive)")
+
+
+def _withdraw(parser: argparse.ArgumentParser) -> None:
+    for name, what in (("--film", "a movie_id: all files of this film"), ("--file", "a source_path: this file")):
+        parser.add_argument(name, action="append", default=[], metavar="ID", help=f"{what}; may be repeated")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="why, for ops.dropped")
+    parser.add_argument("--undo", action="store_true", help="take the withdrawal back")
 
 
 def _read(parser: argparse.ArgumentParser) -> None:

@@ -19,9 +19,9 @@ class BatchPlan:
     count: int
     work: dict[int, tuple[int, float]]
 
-    def number_of(self, key: str) -> Column:
-        """Return the batch of a unit, from its key alone."""
-        return F.floor(_bucket(key) * self.count / _BUCKETS).cast("int")
+    def number_of(self, incremental: Incremental) -> Column:
+        """Return the batch of a unit, from its key or version alone."""
+        return F.floor(_bucket(incremental) * self.count / _BUCKETS).cast("int")
 
 
 def plan_batches(
@@ -35,7 +35,7 @@ def plan_batches(
         core_minutes: ``pipeline.slice_minutes`` times the cores that work at once.
         count: of batches in a run that is resumed, which must not change.
     """
-    buckets = pending.groupBy(_bucket(incremental.key).alias("bucket")).agg(
+    buckets = pending.groupBy(_bucket(incremental).alias("bucket")).agg(
         F.count("*").alias("units"), F.expr(incremental.cost).cast("double").alias("cost")
     )
     found = [(row.bucket, row.units, row.cost or 0.0) for row in buckets.collect()]
@@ -50,6 +50,6 @@ def plan_batches(
     return BatchPlan(count, work)
 
 
-def _bucket(key: str) -> Column:
-    """Return a unit's bucket, from the hash of its key; a batch is a range of neighbouring buckets."""
-    return F.pmod(F.xxhash64(key), F.lit(_BUCKETS))
+def _bucket(incremental: Incremental) -> Column:
+    """Return a unit's bucket, from a hash of what it is told by; a batch is a range of neighbouring buckets."""
+    return F.pmod(F.xxhash64(incremental.unit[-1]), F.lit(_BUCKETS))

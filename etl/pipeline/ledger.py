@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from etl.pipeline.aggregates import Aggregates
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent
-from etl.tables.ops import DROPPED, QUARANTINE
+from etl.tables.ops import DROPPED, QUARANTINE, WORK_VERSION
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,12 @@ class Ledger:
             )
 
     def keys(self, stage: str, *, whole: bool) -> DataFrame:
-        """Return work_key of dropped or quarantined units; if not ``whole``, also of partly dropped ones."""
-        dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage)
-        dropped = (dropped.where(F.col("id") == F.col("work_key")) if whole else dropped).select("work_key")
-        unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)
-        return dropped.union(unread.select(F.col("source_path").alias("work_key"))).distinct()
+        """Return key and version of dropped or quarantined units; if not ``whole``, also of partly dropped ones."""
+        dropped = with_version(self._lakehouse.read(DROPPED)).where(F.col("stage") == stage)
+        dropped = dropped.where(F.col("id") == F.col("work_key")) if whole else dropped
+        unread = with_version(self._lakehouse.read(QUARANTINE)).where(F.col("stage") == stage)
+        unread = unread.withColumnRenamed("source_path", "work_key")
+        return dropped.select("work_key", WORK_VERSION).union(unread.select("work_key", WORK_VERSION)).distinct()
 
     def forget(self, run: StageEvent, units: DataFrame) -> None:
         """Delete the rows of units (one column, distinct) that are gone or will be processed again."""
@@ -92,10 +93,19 @@ class Ledger:
 
 
 def _ledger_rows(dropped: DataFrame, run: StageEvent, number: int) -> DataFrame:
-    if "work_key" not in dropped.columns:
-        dropped = dropped.withColumn("work_key", F.col("id"))
-    return _stamped(dropped, run, number)
+    return _stamped(with_work_key(dropped), run, number)
+
+
+def with_work_key(dropped: DataFrame) -> DataFrame:
+    """Return ledger rows with ``work_key``, which is the id where a stage gives no other."""
+    return dropped if "work_key" in dropped.columns else dropped.withColumn("work_key", F.col("id"))
 
 
 def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:
-    return rows.withColumns({"stage": F.lit(run.stage), "run_id": F.lit(run.run_id), "slice": F.lit(number)})
+    own = {"stage": F.lit(run.stage), "run_id": F.lit(run.run_id), "slice": F.lit(number)}
+    return with_version(rows).withColumns(own)
+
+
+def with_version(rows: DataFrame) -> DataFrame:
+    """Return rows with ``work_version``: null if they have none, as in a table of an earlier version."""
+    return rows if WORK_VERSION in rows.columns else rows.withColumn(WORK_VERSION, F.lit(None).cast("bigint"))

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.settings import Settings
@@ -15,7 +17,7 @@ from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
 from etl.pipeline.locations import model_folder, tracking_uri
 from etl.pipeline.stages import REGISTRY, Model, Stage, setting
 from etl.tables import Table
-from etl.tables.ops import QUARANTINE
+from etl.tables.ops import DROPPED, QUARANTINE
 from udfs.models.loader import NO_MODEL, ResolvedModel, resolve
 
 
@@ -132,6 +134,12 @@ class PipelineContext:
         """How many tasks run at once."""
         return self.spark.sparkContext.defaultParallelism
 
+    @cached_property
+    def counted(self) -> dict[str, int]:
+        """The units that each stage has in ``ops.dropped``; a stage that runs in this context writes its number."""
+        rows = self.lakehouse.read(DROPPED).groupBy("stage").agg(F.sum("units")).collect()
+        return {row[0]: row[1] for row in rows}
+
     @property
     def model_folder(self) -> str:
         """The folder of resolved models; see :func:`etl.pipeline.locations.model_folder`."""
@@ -205,6 +213,10 @@ class PipelineContext:
             then = (unfinished.settings_hash, unfinished.stage_version, unfinished.models)
             rebuild = rebuild or (then != (settings_hash, stage.version, identities) and not planned)
             why = why or "an earlier run was stopped"
+        recorded = last is not None and unfinished is None and isinstance(stage.writes, Table)
+        if recorded and self.counted.get(stage.name, 0) != (last.rows_dropped or 0):  # type: ignore[union-attr]
+            why = why or f"its rows in {DROPPED.name} were changed by something else"
+            rebuild = rebuild or not (planned or stage.incremental is None or stage.incremental.cache)
         return StagePlan(why, run_id, inputs, settings_hash, models, rebuild)
 
     def is_off(self, stage: Stage) -> bool:
@@ -212,7 +224,7 @@ class PipelineContext:
         return stage.enabled_if is not None and not setting(self.settings, stage.enabled_if)
 
     def _nothing_writes(self, table: Table) -> bool:
-        return any(stage.writes == table and self.is_off(stage) for stage in REGISTRY.values())
+        return table.by_command or any(one.writes == table and self.is_off(one) for one in REGISTRY.values())
 
     def output_identity(self, table: Table, quarantined: int) -> str | None:
         """Return the identity of a stage's table, with that of the quarantine where the stage has rows in it."""

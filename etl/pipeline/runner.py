@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
-from etl.pipeline.ledger import Balance
+from etl.pipeline.ledger import Balance, with_version, with_work_key
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.locations import model_places
 from etl.pipeline.planner import PipelineContext, StagePlan
@@ -18,6 +18,7 @@ from etl.pipeline.progress import Progress
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Incremental, Model, Stage
 from etl.tables import Table
+from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Outcome, Trained
 
 
@@ -39,6 +40,7 @@ def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress:
         context.spark.catalog.clearCache()
     if stage.writes is not None:
         context.log.add(done)
+        context.counted[stage.name] = done.rows_dropped or 0
     return done
 
 
@@ -143,38 +145,45 @@ class _Runner:
         return self._done(table, self._balance(table, prepared, rows, whole="model" not in table.key))
 
     def _pending(self, table: Table, incremental: Incremental, prepared: DataFrame, resuming: bool) -> DataFrame:
-        """Return units not yet in the table nor fully in a ledger; delete rows of vanished ones."""
+        """Return units not yet in the table nor fully in a ledger; delete rows of vanished and changed ones."""
         key = incremental.key
         if incremental.cache:
             return prepared.join(self._done_rows(table).select(key).distinct(), key, "left_anti")
-        self._retract(table, key, prepared)
-        done_keys = self._done_rows(table).select(key).union(self.ledger.keys(self.stage.name, whole=True))
-        pending = prepared.join(done_keys.distinct(), key, "left_anti")
+        unit = incremental.unit
+        known = self._known(self.lakehouse.read(table), unit, whole=False)
+        self._forget(table, key, known.join(prepared.select(unit), unit, "left_anti"))
+        done = self._known(self._done_rows(table), unit, whole=True)
+        pending = prepared.join(done.distinct(), unit, "left_anti")
+        if incremental.versioned:
+            pending = prepared.join(pending.select(WORK_VERSION).distinct(), WORK_VERSION, "left_semi")
         if not resuming:
-            # Units whose rows somebody deleted are worked on again: their old ledger rows would be there twice.
-            recorded = self.ledger.keys(self.stage.name, whole=False).withColumnRenamed("work_key", key)
-            stale = recorded.join(pending.select(key), key, "left_semi")
-            if not stale.isEmpty():
-                self.ledger.forget(self.event, stale.persist())
+            # Units whose rows somebody deleted are worked on again: the rest of their rows would be there twice.
+            known = self._known(self.lakehouse.read(table), unit, whole=False)
+            stale = known.join(pending.select(key), key, "left_semi")
+            self._forget(table if incremental.versioned else None, key, stale)
         return pending
 
-    def _retract(self, table: Table, key: str, prepared: DataFrame) -> None:
-        """Remove units that are gone from the input from the table and the ledgers."""
-        recorded = self.ledger.keys(self.stage.name, whole=False)
-        known = self.lakehouse.read(table).select(key).union(recorded).distinct()
-        gone = known.join(prepared.select(key), key, "left_anti").where(F.col(key).isNotNull())
-        if gone.isEmpty():
-            return
-        gone = gone.persist()
-        self.ledger.forget(self.event, gone)
-        self.lakehouse.delete_keys(table, gone, key, self.event.lineage(0))
+    def _known(self, rows: DataFrame, unit: list[str], *, whole: bool) -> DataFrame:
+        """Return the units of rows and of the ledgers; if not ``whole``, also those partly in a ledger."""
+        recorded = self.ledger.keys(self.stage.name, whole=whole).withColumnRenamed("work_key", unit[0])
+        return with_version(rows).select(unit).union(recorded.select(unit))
+
+    def _forget(self, table: Table | None, key: str, units: DataFrame) -> None:
+        """Delete the rows of units that are gone, or will be worked on again, from the ledgers and the table."""
+        gone = units.select(key).where(F.col(key).isNotNull()).distinct().persist()
+        if not gone.isEmpty():
+            self.ledger.forget(self.event, gone)
+            if table is not None:
+                self.lakehouse.delete_keys(table, gone, key, self.event.lineage(0))
 
     def _batch(
         self, table: Table, incremental: Incremental, pending: DataFrame, batches: BatchPlan, number: int
     ) -> None:
-        units = pending.where(batches.number_of(incremental.key) == number) if batches.count > 1 else pending
+        units = pending.where(batches.number_of(incremental) == number) if batches.count > 1 else pending
         others = self.frames if incremental.content_keyed else self.frames[1:]
         outcome = _outcome(self.stage.function(units, *others, self.stage_run))
+        if incremental.versioned:
+            outcome = _with_versions(outcome, units.select(incremental.unit), incremental.key)
         once = f"{self.stage.name}/{self.event.run_id}/{number}of{batches.count}"
         if incremental.unanswered is not None:  # a batch without all its answers is appended to again
             once = f"{once}/{len(self.lakehouse.commits(table, self.event.run_id))}"
@@ -250,3 +259,15 @@ def _outcome(result: object) -> Outcome:
     if isinstance(result, DataFrame):
         return Outcome(result)
     raise InputError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")
+
+
+def _with_versions(outcome: Outcome, units: DataFrame, key: str) -> Outcome:
+    """Add to rows and ledger rows the version of the unit that they were made from."""
+
+    def versioned(rows: DataFrame | None, name: str) -> DataFrame | None:
+        own = F.broadcast(units.withColumnRenamed(key, name))
+        return None if rows is None else rows.join(own, name, "left")
+
+    dropped, quarantined = outcome.dropped, versioned(outcome.quarantined, "source_path")
+    dropped = versioned(None if dropped is None else with_work_key(dropped), "work_key")
+    return replace(outcome, rows=versioned(outcome.rows, key), dropped=dropped, quarantined=quarantined)

@@ -11,8 +11,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings
+from etl.common.java_names import remember_java_names
 from etl.pipeline.jars import archive_options, class_path, find_java
-from etl.pipeline.java_names import remember_java_names
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DELTA = {

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from conf.resources import digests, reading_only
 from conf.settings import Settings
 from etl.tables import Table
+from etl.tables.ops import WORK_VERSION
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Incremental:
         content_keyed: ``prepare`` makes the units, each with a key that hashes all that its rows depend on. The
             function gets a batch's units before all inputs. Other settings or models make other units, so that nothing
             is rebuilt.
+        versioned: ``prepare`` adds ``work_version``, a hash of all that a unit's rows depend on, which the table keeps.
+            A unit of another version is worked on again, and units of one version always together.
         unanswered: SQL condition of rows that stand for units which an absent model did not answer. They are
             deleted after their batch and the stage stops, so that the next run works on their units.
     """
@@ -50,7 +53,13 @@ class Incremental:
     prepare: Callable[..., DataFrame] | None = None
     cache: bool = False
     content_keyed: bool = False
+    versioned: bool = False
     unanswered: str | None = None
+
+    @property
+    def unit(self) -> list[str]:
+        """The columns that tell whether a unit is done."""
+        return [self.key, WORK_VERSION] if self.versioned else [self.key]
 
 
 @dataclass(frozen=True)
@@ -268,7 +277,7 @@ def setting(settings: Any, key: str) -> Any:
 
 def fingerprint_of(value: Any) -> Any:
     """Return content hashes of the files under a path or list of paths (labelled sets, read whole)."""
-    from etl.pipeline.outside_files import file_digests
+    from etl.common.outside_files import file_digests
 
     paths = [value] if isinstance(value, str) else list(value or ())
     return [file_digests(path) for path in paths]

@@ -1,64 +1,26 @@
-"""Reading and parsing of the files in ``subtitles.manifest``, without later copies."""
+"""Reading and parsing of the files in ``subtitles.manifest``, each upload once."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from etl.common.columns import left_out
-from etl.subtitles.manifest import source_order
+from etl.subtitles.copies import copies_of, kept_copies, mark_copies
+from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import FILES, MANIFEST
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
 
 _OPEN_COST = 64 << 10
-
-
-def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame | None = None) -> DataFrame:
-    """Add ``copy_of``: the source_path of the copy that is read instead, or null for a file to read.
-
-    (release, language, subtitle_id) is unique. The first copy is kept, by source in the order of the settings, then
-    by source_path. A file whose path names no language is a copy of any file of the same release and id whose path
-    does, because OpenSubtitles never shares ids between languages. A file with a fault is no copy and has none.
-
-    Args:
-        manifest: the whole manifest, because a copy may be in any source.
-        sources: the sources in the order of the settings.
-        already: (release, language, subtitle_id[, source_path]) of files read before, which the manifest may lack.
-            A row with the same source_path as a file is not a copy of it.
-    """
-    rows = manifest.withColumns({"_order": source_order(F.col("source"), sources), "_read": F.lit(False)})
-    if already is not None:
-        rows = rows.unionByName(_known(already, manifest))
-    faulty = F.col("fault").isNotNull()
-    best_first = [faulty, F.col("language").isNull(), F.col("_read").desc(), F.col("_order"), F.col("source_path")]
-    same_upload = Window.partitionBy("release", "subtitle_id").orderBy(*best_first)
-    same_language = Window.partitionBy("release", "subtitle_id", "language").orderBy(*best_first)
-    winner = F.when(F.col("language").isNull(), F.first("source_path").over(same_upload)).otherwise(
-        F.first("source_path").over(same_language)
-    )
-    return (
-        rows.withColumn("copy_of", winner)
-        .where(~F.col("_read"))
-        .withColumn("copy_of", F.when((F.col("copy_of") != F.col("source_path")) & ~faulty, F.col("copy_of")))
-        .select(*manifest.columns, "copy_of")
-    )
-
-
-def _known(already: DataFrame, manifest: DataFrame) -> DataFrame:
-    """Return the files read before with the manifest's columns."""
-    columns = {name: F.lit(None).cast(manifest.schema[name].dataType) for name in manifest.columns}
-    columns |= {name: F.col(name) for name in ("release", "language", "subtitle_id")}
-    named = "source_path" in already.columns
-    columns["source_path"] = F.col("source_path") if named else F.concat(F.lit("read before: "), "subtitle_id")
-    columns |= {"_order": F.lit(0), "_read": F.lit(True)}
-    return already.select(*(column.alias(name) for name, column in columns.items()))
+_ADDED = ("content_hash", WORK_VERSION)
+_PLACE = ("source", "source_path")
 
 
 def ingest_subtitles(
@@ -75,11 +37,14 @@ def ingest_subtitles(
 ) -> Outcome:
     """Read and parse the files of a manifest.
 
+    Of the copies of an upload the first is read. If it is quarantined or in another language, all others are read, and
+    the first usable one is kept.
+
     The parsed rows are persisted on disk and counted at once, so that rows, dropped and quarantined share one read.
     The caller clears the cache.
 
     Args:
-        manifest: rows of ``subtitles.manifest``, with ``copy_of`` if copies are marked already.
+        manifest: rows of ``subtitles.manifest``, or of ``mark_copies`` with all copies of each upload.
         languages: codes to keep among files whose path names no language; all if empty.
         sources, already: see ``mark_copies``; for a manifest without ``copy_of``.
         task_mb: maximum stored MiB (2**20 bytes) per task and per range of a zip.
@@ -89,41 +54,71 @@ def ingest_subtitles(
         truecase: use the truecased form of shouted words.
 
     Returns:
-        rows of ``subtitles.files``; dropped files (same_upload_again, language_not_chosen); quarantined
-        files (source, source_path, reason, detail).
+        rows of ``subtitles.files`` without ``work_version``; dropped files (same_upload_again, language_not_chosen);
+        quarantined files (source, source_path, reason, detail).
     """
     marked = manifest if "copy_of" in manifest.columns else mark_copies(manifest, sources, already)
-    parsed = parse_files(
-        marked.where(F.col("copy_of").isNull()).select(*MANIFEST.columns),
-        task_bytes=task_mb << 20, caps=Caps(max_bytes, max_ratio, max_seconds), truecase=truecase,
-    ).persist(StorageLevel.DISK_ONLY)  # fmt: skip
-    parsed.count()
-    readable = parsed.where(F.col("reason").isNull())
+    caps = Caps(max_bytes, max_ratio, max_seconds)
+
+    def read(files: DataFrame) -> DataFrame:
+        files = files.select(*MANIFEST.columns)
+        parsed = parse_files(files, task_bytes=task_mb << 20, caps=caps, truecase=truecase)
+        parsed = parsed.persist(StorageLevel.DISK_ONLY)
+        parsed.count()
+        return parsed
+
+    readable = F.col("reason").isNull()
     # A file of unknown language is kept.
-    chosen = F.col("language").isNull() | F.col("language").isin(*languages) if languages else F.lit(True)
-    instead = F.concat(F.lit("read instead: "), F.col("copy_of"))
-    again = marked.where(F.col("copy_of").isNotNull()).select(
-        *left_out("file", "source_path", "same_upload_again", 1, instead)
-    )
-    foreign = readable.where(~chosen).select(
-        *left_out("file", "source_path", "language_not_chosen", 1, F.col("language"))
-    )
+    usable = readable & (F.col("language").isNull() | F.col("language").isin(*languages) if languages else F.lit(True))
+    parsed, rows, copies = _each_once(marked, read, usable)
+    foreign = parsed.where(readable & ~usable)
     return Outcome(
-        rows=readable.where(chosen).select(*FILES.columns),
-        dropped=again.unionByName(foreign),
-        quarantined=parsed.where(F.col("reason").isNotNull()).select("source", "source_path", "reason", "detail"),
+        rows=rows.select(*(name for name in FILES.columns if name != WORK_VERSION)),
+        dropped=copies.unionByName(
+            foreign.select(*left_out("file", "source_path", "language_not_chosen", 1, F.col("language")))
+        ),
+        quarantined=parsed.where(~readable).select(*_PLACE, "reason", "detail"),
     )
+
+
+def _each_once(
+    marked: DataFrame, read: Callable[[DataFrame], DataFrame], usable: Column
+) -> tuple[DataFrame, DataFrame, DataFrame]:
+    """Return all files that were read, those that are kept, and ledger rows of the other copies.
+
+    Args:
+        marked: rows of ``mark_copies``.
+        read: reads and parses rows of the manifest.
+        usable: whether a file that was read may be kept.
+    """
+    parsed, copies = read(marked.where("copy_of IS NULL")), marked.where("copy_of IS NOT NULL")
+    rows, again = parsed.where(usable), copies.select("source_path", F.col("copy_of").alias("kept"))
+    if (spare := copies_of(copies, parsed.where(~usable))) is not None:
+        parsed = parsed.unionByName(read(spare))
+        kept = kept_copies(parsed.where(usable), marked).persist()
+        rows = parsed.where(usable).join(F.broadcast(kept.where("source_path = kept")), "source_path", "left_semi")
+        again = again.join(spare.select("source_path"), "source_path", "left_anti")
+        again = again.unionByName(kept.where("source_path != kept"))
+    instead = F.concat(F.lit("read instead: "), F.col("kept"))
+    return parsed, rows, again.select(*left_out("file", "source_path", "same_upload_again", 1, instead))
 
 
 def parse_files(files: DataFrame, *, task_bytes: int, caps: Caps, truecase: bool) -> DataFrame:
-    """Return a row of ``subtitles.files`` with (reason, detail) for every manifest row, in tasks of even bytes."""
-    columns = StructType([*FILES.schema.fields]).add("reason", "string").add("detail", "string")
+    """Return a row of ``subtitles.files`` with (reason, detail) for every manifest row, in tasks of even bytes.
+
+    ``content_hash`` hashes all columns apart from the place, whatever the file's time or container.
+    """
+    own = [field for field in FILES.schema if field.name not in _ADDED]
+    columns = StructType(own).add("reason", "string").add("detail", "string")
     schema = to_arrow_schema(columns)
 
     def parsed(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         return parsed_batches(iter(batches), schema, caps, truecase, task_bytes)
 
-    return balanced_by_bytes(files, task_bytes).mapInArrow(parsed, columns)
+    read = [field.name for field in own if field.name not in _PLACE]
+    content = [F.to_json(name) if name == "quirks" else F.col(name) for name in read]
+    rows = balanced_by_bytes(files, task_bytes).mapInArrow(parsed, columns)
+    return rows.withColumn("content_hash", F.xxhash64(*content))
 
 
 def balanced_by_bytes(files: DataFrame, task_bytes: int) -> DataFrame:

@@ -9,6 +9,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from conf.errors import InputError
+from etl.common.columns import left_out
+from etl.tables.outcome import Outcome
 from etl.tables.subtitles import MANIFEST
 from udfs.opus.listing import Piece, fingerprint, manifest_batches, pieces_of
 from udfs.opus.names import valid
@@ -47,6 +49,25 @@ def find_subtitles(
                 f"no .xml or .xml.gz file{chosen} under {source}: check subtitles.sources and subtitles.languages"
             )
     return listed.where(f"{_SAME_FILE} = 1").select(*MANIFEST.columns)
+
+
+def without_withdrawn(listed: DataFrame, withdrawn: DataFrame) -> Outcome:
+    """Leave out the files that were withdrawn, each with the reason that was given.
+
+    Args:
+        listed: rows of the manifest.
+        withdrawn: rows of ``subtitles.withdrawn``.
+    """
+    each = [
+        withdrawn.where(F.col("kind") == kind).groupBy(F.col("id").alias(key)).agg(F.min("reason").alias(f"_{kind}"))
+        for kind, key in (("film", "movie_id"), ("file", "source_path"))
+    ]
+    marked = listed
+    for one in each:
+        marked = marked.join(F.broadcast(one), one.columns[0], "left")
+    reason = F.coalesce("_film", "_file")
+    dropped = marked.where(reason.isNotNull()).select(*left_out("file", "source_path", "withdrawn", 1, reason))
+    return Outcome(marked.where(reason.isNull()).select(*listed.columns), dropped)
 
 
 def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str:

@@ -6,13 +6,14 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.subtitles.turn_features import PairContext, hashed_genres
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, Spoken, spoken
 from etl.subtitles.turn_pairs import density
 from etl.subtitles.turn_sentences import Sentences
+from etl.tables.ops import WORK_VERSION
 
 _compute: Any = pc
 CARRIED = "array<struct<sentence: int, new_turn: boolean>>"
@@ -95,6 +96,19 @@ def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataF
         "sources array<string>"
     )
     return with_marks.select(*columns).mapInArrow(score, ddl)
+
+
+def with_film_version(chosen: DataFrame, files: DataFrame, model: str) -> DataFrame:
+    """Add ``work_version`` to chosen uploads: a hash of the file, of all uploads of its film, and of the model.
+
+    Args:
+        chosen: source_path of the uploads to score.
+        files: ``subtitles.files``, every upload, whose marks may be carried to the chosen ones.
+        model: the model's identity.
+    """
+    film = F.expr("bit_xor(xxhash64(source_path, content_hash))").over(Window.partitionBy("language", "movie_id"))
+    version = F.xxhash64("content_hash", film, F.lit(model)).alias(WORK_VERSION)
+    return chosen.join(files.select("source_path", version), "source_path")
 
 
 def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa.Array, pa.Array]:

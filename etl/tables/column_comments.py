@@ -1,6 +1,7 @@
 """Comments of columns that mean the same wherever they occur; a comment in a table's DDL goes before."""
 
 COMMENTS: dict[str, str] = {
+    "work_version": "hash of all that the file's rows depend on; another one is worked on again",
     "accuracy": "share of rows whose strongest label is right",
     "actor": "name of the character who speaks",
     "actor_id": "id of the character in emo_pillars.actors",

@@ -33,6 +33,7 @@ class Table:
         key: the columns that are unique together.
         checks: flat CHECK constraints by name (nested rules are expectations, not CHECKs).
         partitioned_by: partition columns, for the few tables that one stage replaces in part.
+        by_command: a command writes it and no stage; until then it is not there.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Table:
     key: tuple[str, ...]
     checks: Mapping[str, str] = field(default_factory=dict)
     partitioned_by: tuple[str, ...] = ()
+    by_command: bool = False
 
     @property
     def schema(self) -> StructType:

@@ -2,6 +2,9 @@
 
 from etl.tables.model import Table
 
+WORK_VERSION = "work_version"
+"""The column with the hash of all that a unit of work was made from, in versioned stages."""
+
 DROPPED = Table(
     "ops.dropped",
     "One turn, dialogue or file that a stage left out, with its reason and the evidence.",
@@ -10,6 +13,7 @@ DROPPED = Table(
     detail string COMMENT 'the evidence: the text, the value, the other copy\\'s id',
     units bigint COMMENT 'how many of the stage\\'s accounting units this row stands for',
     work_key string COMMENT 'the file or text it was found in, for stages that work piece by piece',
+    work_version bigint,
     run_id string, slice int
     """,
     ("stage", "unit", "id"),
@@ -36,7 +40,7 @@ QUARANTINE = Table(
     "One file that could not be read or parsed.",
     """
     source string, source_path string, reason string, detail string,
-    stage string, run_id string, slice int
+    work_version bigint, stage string, run_id string, slice int
     """,
     ("source_path",),
 )

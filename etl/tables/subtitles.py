@@ -31,6 +31,18 @@ MANIFEST = Table(
     {"bytes_not_negative": "bytes >= 0"},
 )
 
+WITHDRAWN = Table(
+    "subtitles.withdrawn",
+    "One film or file that was withdrawn: no table has rows from it.",
+    """
+    kind string COMMENT 'film or file', id string COMMENT 'movie_id of a film, source_path of a file',
+    reason string COMMENT 'why, as it was given'
+    """,
+    ("kind", "id"),
+    {"kind_is_known": "kind IN ('film', 'file')"},
+    by_command=True,
+)
+
 FILES = Table(
     "subtitles.files",
     "One parsed subtitle file with its sentences nested.",
@@ -44,7 +56,8 @@ FILES = Table(
     machine_translated boolean,
     sentence_count int, token_count int,
     quirks map<string, int> COMMENT 'how often each known oddity occurred in this file',
-    sentences array<{SENTENCE}>
+    sentences array<{SENTENCE}>,
+    content_hash bigint COMMENT 'hash of all that was read from the file', work_version bigint
     """,
     ("source_path",),
     {"counts_not_negative": "sentence_count >= 0 AND token_count >= 0"},
@@ -75,7 +88,8 @@ TURN_SCORES = Table(
     source_path string, subtitle_id string, model string COMMENT 'identity of the segmenter',
     scores array<float> COMMENT 'SVM margin that sentence i+1 opens a new turn; above 0 it does',
     carried array<boolean> COMMENT 'whether sentence i+1 opens a turn by other uploads; null: unknown',
-    sources array<string> COMMENT 'what decides: mark (of this upload), carried, model; null without a pair'
+    sources array<string> COMMENT 'what decides: mark (of this upload), carried, model; null without a pair',
+    work_version bigint
     """,
     ("source_path",),
 )
@@ -90,7 +104,7 @@ _DIALOGUE = f"""
 DIALOGUES = Table(
     "subtitles.dialogues",
     "One raw dialogue: the turns between two silences (EDOS 3.1).",
-    _DIALOGUE,
+    _DIALOGUE + ", work_version bigint",
     ("dialogue_id",),
 )
 

@@ -8,6 +8,7 @@ from etl.subtitles.cleaning_rules import rules_of
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import count_pairs, gap_histogram
 from etl.subtitles.turns import turns_of
+from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
 
@@ -20,9 +21,12 @@ def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
 
 
 def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> DataFrame:
-    names = ["source_path", "scores", "carried"]  # a table of an earlier version has no carried marks
-    scores = turn_scores.select(*(name for name in names if name in turn_scores.columns))
-    return files.join(chosen.select("source_path"), "source_path", "left_semi").join(scores, "source_path")
+    scores = turn_scores.select("source_path", "scores", "carried", WORK_VERSION)
+    return (
+        files.drop(WORK_VERSION)
+        .join(chosen.select("source_path"), "source_path", "left_semi")
+        .join(scores, "source_path")
+    )
 
 
 @stage(
@@ -30,10 +34,10 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
     writes=DIALOGUES,
     settings=under("subtitles", "silence_seconds", "silence_ends_turn", "explicit_marks", "carried_marks",
                    "opening_dash_margin"),
-    incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files),
+    incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files, versioned=True),
     units=RowAccounting("sentences", "sum(sentence_count)",
                 "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))"),
-    version=2,
+    version=3,
 )  # fmt: skip
 def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""

@@ -1,14 +1,16 @@
 """List and read subtitle files, choose one upload per film, and look up the lemmas of all words (EDOS 3.1)."""
 
+from dataclasses import replace
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.settings import Settings
 from etl.pipeline import Incremental, StageRun, stage, under
-from etl.subtitles import ingest, manifest, uploads
+from etl.subtitles import copies, ingest, manifest, uploads
 from etl.subtitles.sources import shown_sources, with_secrets_again
 from etl.tables.outcome import Outcome
-from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST
+from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST, WITHDRAWN
 from udfs.lemmas import lemmas_of_all, vocabulary
 
 
@@ -17,30 +19,32 @@ def _fingerprint(settings: Settings) -> str:
 
 
 @stage(
+    reads=(WITHDRAWN,),
     writes=MANIFEST,
     settings=under("subtitles", "sources", "languages", "release", "sample"),
     version=2,
     fingerprint=_fingerprint,
     units="files",
 )
-def find_subtitles(run: StageRun) -> Outcome:
-    """List all subtitle files of the sources: plain files, and the members of OPUS zips."""
+def find_subtitles(withdrawn: DataFrame, run: StageRun) -> Outcome:
+    """List all subtitle files of the sources, plain files and members of OPUS zips, without withdrawn ones."""
     subtitles = run.settings.subtitles
     listed = manifest.find_subtitles(run.spark, subtitles.sources, subtitles.languages, subtitles.release)
     sampled = listed.where(manifest.in_film_sample(F.col("movie_id"), subtitles.sample))
-    return Outcome(sampled, rows_in=sampled.count())
+    return replace(manifest.without_withdrawn(sampled, withdrawn), rows_in=sampled.count())
 
 
 def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
     named = run.settings.subtitles.sources
-    return with_secrets_again(ingest.mark_copies(found, shown_sources(named)), named)
+    marked = copies.with_upload_version(copies.mark_copies(found, shown_sources(named)))
+    return with_secrets_again(marked, named)
 
 
 @stage(
     reads=(MANIFEST,), writes=FILES,
     settings=under("subtitles", "languages", "truecase", "max_file_megabytes", "max_ratio", "max_file_seconds"),
-    version=2,
-    incremental=Incremental("source_path", "sum(bytes) / 1e6", cost_per_minute=1_000, prepare=_copies_marked),
+    version=3,
+    incremental=Incremental("source_path", "sum(bytes) / 1e6", 1_000, prepare=_copies_marked, versioned=True),
     units="files", options=under("subtitles", "sources", "task_megabytes"),
 )  # fmt: skip
 def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:

@@ -4,6 +4,7 @@ from pyspark.sql import DataFrame
 
 from etl.pipeline import ByKind, Incremental, Model, StageRun, stage, under
 from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
+from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Trained
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
@@ -26,16 +27,17 @@ def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
 
 
 def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
-    return files.join(chosen.select("source_path"), "source_path", "left_semi")
+    marked = turn_scoring.with_film_version(chosen, files, run.models["turn_segmenter"].identity)
+    return files.drop(WORK_VERSION).join(marked.select("source_path", WORK_VERSION), "source_path")
 
 
 @stage(
     reads=(CHOSEN_UPLOADS, FILES, LEMMAS),
     writes=TURN_SCORES,
     models=("turn_segmenter",),
-    incremental=Incremental("source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files),
+    incremental=Incremental("source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files, versioned=True),
     units="files",
-    version=2,
+    version=3,
 )
 def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
     """Score whether the second of two adjacent sentences starts a new turn (EDOS 3.1), with other uploads' marks."""

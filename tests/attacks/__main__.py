@@ -99,8 +99,8 @@ def _send_tally(sink: Connection, part: Part) -> None:
     sink.send(run(*part))
 
 
-def table(tallies: list[Tally], markdown: bool) -> list[str]:
-    """Return the lines of the table, with a last one for all attacks."""
+def table(tallies: list[Tally], markdown: bool, columns: int = len(_HEADINGS)) -> list[str]:
+    """Return the lines of the table's first columns, with a last one for all attacks."""
     whole = Tally("all")
     for tally in tallies:
         whole.add(tally)
@@ -109,17 +109,18 @@ def table(tallies: list[Tally], markdown: bool) -> list[str]:
          f"{tally.slowest:.1f}", f"{tally.peak:,.0f}")
         for tally in (*tallies, whole)
     ]  # fmt: skip
+    rows = [row[:columns] for row in (_HEADINGS, *rows)]
     if markdown:
-        ruler = "|---|" + "---:|" * (len(_HEADINGS) - 1)
-        head, *body = ("| " + " | ".join(row) + " |" for row in (_HEADINGS, *rows))
+        ruler = "|---|" + "---:|" * (columns - 1)
+        head, *body = ("| " + " | ".join(row) + " |" for row in rows)
         return [head, ruler, *body]
-    widths = [max(map(len, column)) for column in zip(_HEADINGS, *rows, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
             cell.rjust(width) if place else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        for row in (_HEADINGS, *rows)
+        for row in rows
     ]
 
 

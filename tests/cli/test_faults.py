@@ -7,7 +7,7 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.cli import command_line, faults
+from etl.cli import command_line, faults, running
 from etl.cli.faults import fault_line
 from etl.pipeline.runner import StageError
 
@@ -81,6 +81,9 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
          ("Spark failed: SparkException: Job aborted.",)),
         (Py4JJavaError("nothing"), ("Spark failed without a message",)),
         (ConnectionRefusedError(111, "Connection refused"), ("Connection refused",)),
+        (chained(RuntimeError("x"), ValueError("(sqlite3.DatabaseError) file is not a database\n[SQL: SELECT name]")),
+         ("the MLflow store sqlite:////lake/mlflow.db is damaged", "delete it", "trainings make their models anew")),
+        (ValueError("(sqlite3.DatabaseError) database disk image is malformed"), ("the MLflow store sqlite:////lake",)),
         (StageError("it does not add up: Permission denied"), ("StageError: it does not add up: Permission denied",)),
         (KeyError(), ("KeyError: no message",)),
     ],
@@ -118,11 +121,11 @@ def test_a_run_ends_with_status_1_and_the_line(
     monkeypatch.setattr(session, "spark_session", lambda settings: None)
     monkeypatch.setattr(session, "close_session", lost)
 
-    def runs(spark: object, settings: object, stages: object, again: bool, running: list[str]) -> None:
-        running.append("x")
+    def runs(spark: object, settings: object, stages: object, begun: list[str], again: bool) -> None:
+        begun.append("x")
         lost()
 
-    monkeypatch.setattr(command_line, "_run_stages", runs)
+    monkeypatch.setattr(running, "run_stages", runs)
     assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 1
     told = capsys.readouterr().err
     assert told.startswith("edos-lakehouse: Spark's Java process ended in stage x") and told.count("\n") == 1
@@ -132,6 +135,19 @@ def test_a_run_ends_with_status_1_and_the_line(
     def bad(*_: object) -> None:
         raise InputError("bad input")
 
-    monkeypatch.setattr(command_line, "_run_stages", bad)
+    monkeypatch.setattr(running, "run_stages", bad)
     assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 2
     assert capsys.readouterr().err == "edos-lakehouse: bad input\n"
+
+
+@pytest.mark.parametrize("left", [b"hello, this is no database" * 100, b"SQLite format 3\0" + b"\x10\0\1\1" * 256])
+def test_a_damaged_mlflow_store_is_told_by_its_place(tmp_path: Path, left: bytes) -> None:
+    from udfs.models.loader import resolve
+
+    store = tmp_path / "mlflow.db"
+    store.write_bytes(left)
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path)})
+    with pytest.raises(Exception) as error:
+        resolve("models:/edos-turn-segmenter@champion", tmp_path / "models", f"sqlite:///{store}", False, None)
+    line = fault_line(error.value, settings, "score_turns")
+    assert line.startswith(f"the MLflow store sqlite:///{store} is damaged in stage score_turns: restore it, or delete")

@@ -38,7 +38,7 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
             "year": 1999, "genres": ["Drama"], "sentence_count": len(sentences), "sentences": sentences}  # fmt: skip
     files = spark.createDataFrame([tuple(row[name] for name in FILES.columns)], FILES.schema)
     scores = [score for *_, score in SENTENCES[1:]]
-    scored = spark.createDataFrame([("a.xml", "5", "m", scores, None, None)], TURN_SCORES.schema)
+    scored = spark.createDataFrame([("a.xml", "5", "m", scores, None, None, None)], TURN_SCORES.schema)
     turns = turns_of(files.join(scored.select("source_path", "scores"), "source_path"),
                      explicit_marks=True, silence_ends_turn_ms=5_000)  # fmt: skip
     raw = dialogues_between_silences(turns, 5.0).rows.persist()

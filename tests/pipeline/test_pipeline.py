@@ -266,7 +266,7 @@ ECHO = make_stage("echo", echoing, (LETTERS,), LOUD, incremental=Incremental("le
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lost", ["some rows", "the table"])
+@pytest.mark.parametrize("lost", ["some rows", "the table", "the ledger"])
 def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
     spark: SparkSession, settings: Settings, lost: str
 ) -> None:
@@ -276,7 +276,7 @@ def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
     if lost == "some rows":
         spark.sql(f"DELETE FROM {place.lakehouse.reference(LOUD)} WHERE letter = 'b'")
     else:
-        shutil.rmtree(place.lakehouse.path(LOUD))
+        shutil.rmtree(place.lakehouse.path(LOUD if lost == "the table" else DROPPED))
     put(place, "abcd")
     assert run_stages(PipelineContext(spark, settings), (ECHO,)) == ["echo"]
     assert column(place, LOUD, "letter") == list("abcd")

@@ -3,6 +3,7 @@
 import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from conf.wordlists import words
 from etl.subtitles import cleaning_rules as rule
@@ -12,6 +13,11 @@ from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
 
 RULES = CleaningRules(preset="paper", not_names=words("not_names"), profanity=words("profanity"))
+
+
+def raw_schema() -> StructType:
+    """The columns of a raw dialogue, without the framework's."""
+    return StructType(DIALOGUES.schema.fields[:-1])
 
 
 def cleaning_values(spark: SparkSession, texts: list[str], value: Column) -> dict[str, object]:
@@ -163,7 +169,7 @@ def dialogues_of(spark: SparkSession, texts: dict[str, list[str]], genres: dict[
          [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)])
         for name, turns in texts.items()
     ]  # fmt: skip
-    return spark.createDataFrame(rows, DIALOGUES.schema)
+    return spark.createDataFrame(rows, raw_schema())
 
 
 DIALOGUES_IN = {

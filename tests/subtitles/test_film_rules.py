@@ -1,6 +1,7 @@
 """Rules on whole films, the cap on frequent turns, and what both leave in the ledger."""
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from conf.wordlists import words
 from etl.subtitles.cleaning import clean_dialogues, count_turns
@@ -9,6 +10,11 @@ from etl.tables.outcome import Outcome
 from etl.tables.subtitles import DIALOGUES
 
 RULES = CleaningRules(address_words=words("address_words"), near_duplicates=False)
+
+
+def raw_schema() -> StructType:
+    """The columns of a raw dialogue, without the framework's."""
+    return StructType(DIALOGUES.schema.fields[:-1])
 
 
 def film(
@@ -49,7 +55,7 @@ def test_silent_films_and_narration_without_genre_go(spark: SparkSession) -> Non
         *film("song", [], 2001, sung), *film("known", ["Drama"], 2001, narrated("bay")),
         *film("riff", [], 2001, narrated("riff"), language="de"), *film("brief", [], 2001, narrated("cove")[:3]),
     ]  # fmt: skip
-    dialogues = spark.createDataFrame(films, DIALOGUES.schema)
+    dialogues = spark.createDataFrame(films, raw_schema())
     outcome = clean_dialogues(dialogues, RULES, DataFrame.persist)
     assert {row["movie_id"] for row in outcome.rows.collect()} == {"sound", "talk", "known", "riff", "brief"}
     gone = reasons(outcome)
@@ -70,7 +76,7 @@ def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> Non
         [f"Where is number {n} ?", "Never .", f"Not even number {n} ?", "Never .", f"Well then , number {n} ."]
         for n in range(8)
     ]
-    dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts), DIALOGUES.schema)
+    dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts), raw_schema())
     rules = CleaningRules(near_duplicates=False, max_turn_frequency=5)
     outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
     kept = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in outcome.rows.collect()}
@@ -89,7 +95,7 @@ def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> Non
 def test_the_ledger_keeps_the_raw_places_of_turns(spark: SparkSession) -> None:
     texts = [["Where is it ?", "[ DOOR SLAMS ]", "Never .", "Sit down .", "Subtitles : Ana Roca", "Goodness ."]]
     other = [[f"Is it number {n} ?", "Never ."] for n in range(3)]
-    dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts + other), DIALOGUES.schema)
+    dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts + other), raw_schema())
     rules = CleaningRules(near_duplicates=False, max_turn_frequency=1)
     outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
     gone = {name: entry for name, entry in reasons(outcome).items() if name.startswith("boat-0/")}

@@ -7,10 +7,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from etl.subtitles.ingest import ingest_subtitles, mark_copies
+from etl.subtitles.copies import mark_copies
+from etl.subtitles.ingest import ingest_subtitles
 from etl.subtitles.manifest import find_subtitles
 from etl.tables.subtitles import FILES
 from tests.attacks.zips import UTF8, Entry, zip_of
@@ -32,7 +34,7 @@ def ingest_write(folder: Path, files: dict[str, bytes]) -> str:
 
 
 def ingest_plain_rows(rows: DataFrame) -> list[Any]:
-    columns = [name for name in FILES.columns if name not in ("source", "source_path")]
+    columns = [name for name in FILES.columns if name not in ("source", "source_path", "work_version")]
     return sorted(rows.select(F.to_json(F.struct(*columns))).toPandas().iloc[:, 0])
 
 
@@ -149,7 +151,7 @@ def test_a_zip_gives_the_same_rows_as_its_folder_whatever_the_tasks(spark: Spark
     from_zip = ingest_subtitles(find_subtitles(spark, [str(tmp_path / "en.zip")], ["en"], "v2018"), task_mb=1)
     assert ingest_plain_rows(from_tree.rows) == ingest_plain_rows(from_zip.rows)
     assert from_tree.rows.count() == 150
-    assert from_tree.rows.schema.simpleString() == FILES.schema.simpleString()
+    assert from_tree.rows.dtypes == [(one.name, one.dataType.simpleString()) for one in FILES.schema][:-1]
     spark.catalog.clearCache()
 
 
@@ -169,4 +171,46 @@ def test_the_real_sample_is_read_whole(spark: SparkSession, shared_data: Path) -
     assert {row[0]: (row[1], row[2]) for row in found} == published
     assert all(row[3] == row[1] and row[6] == row[2] for row in found)
     assert {(row[4], row[5]) for row in found} == {("en", "v2018")}
+    spark.catalog.clearCache()
+
+
+BAD, GOOD, OTHER = b"hello", ingest_xml("Come in"), ingest_xml("Go out")
+FRENCH = ingest_xml("Entrez", "French")
+
+
+@pytest.mark.parametrize(
+    ("files", "kept", "again", "refused"),
+    [
+        ({"a/xml/en/1/1/1.xml": GOOD, "b/xml/en/1/1/1.xml": OTHER}, {"a"}, {"b": "a"}, set()),
+        ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD}, {"b"}, {}, {"a"}),
+        ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD, "c/xml/en/1/1/1.xml": OTHER,
+          "d/xml/en/1/1/1.xml": BAD},
+         {"b"}, {"c": "b"}, {"a", "d"}),
+        ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml.gz": gzip.compress(GOOD)[:-9]}, set(), {}, {"a", "b"}),
+        # A copy whose path names no language comes after all that do, and may be French.
+        ({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": FRENCH, "c/1.xml": GOOD, "d/xml/en/1/1/1.xml": BAD}, {"c"}, {},
+         {"a", "d"}),
+        ({"a/1.xml": FRENCH, "b/1.xml": GOOD, "c/1.xml": GOOD}, {"b"}, {"c": "b"}, set()),
+        ({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": BAD, "c/xml/en/1/2/2.xml": GOOD}, {"c"}, {}, {"a", "b"}),
+        # Another release is another file.
+        ({"v2016/xml/en/1/1/1.xml": BAD, "v2018/xml/en/1/1/1.xml": GOOD}, {"v2018"}, {}, {"v2016"}),
+    ],
+)  # fmt: skip
+def test_a_copy_that_cannot_be_read_takes_no_intact_one_with_it(
+    spark: SparkSession, tmp_path: Path, files: dict[str, bytes], kept: set[str], again: dict[str, str],
+    refused: set[str],
+) -> None:  # fmt: skip
+    source = ingest_write(tmp_path, files)
+    manifest = find_subtitles(spark, [source], ["en"], "v0")
+    outcome = ingest_subtitles(manifest, languages=["en"], sources=[source])
+    assert outcome.dropped is not None and outcome.quarantined is not None
+
+    def top(path: str) -> str:
+        return path.removeprefix("read instead: ").split("/")[0]
+
+    dropped = outcome.dropped.collect()
+    assert {top(row.source_path) for row in outcome.rows.select("source_path").collect()} == kept
+    assert {top(row.id): top(row.detail) for row in dropped if row.reason == "same_upload_again"} == again
+    assert {top(row.source_path) for row in outcome.quarantined.collect()} == refused
+    assert len(files) == len(kept) + len(dropped) + len(refused)
     spark.catalog.clearCache()

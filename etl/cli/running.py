@@ -1,0 +1,94 @@
+"""Run stages in a session of their own; a failure becomes one line."""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from pyspark.sql import SparkSession
+
+from conf.errors import InputError
+from conf.settings import Settings
+from etl.cli.faults import RunError, fault_line
+from etl.cli.lease import events, leased
+from etl.pipeline import session
+from etl.pipeline.planner import PipelineContext
+from etl.pipeline.progress import Progress
+from etl.pipeline.runner import run_stage
+from etl.pipeline.stages import Stage
+
+
+def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], None]) -> int:
+    """Call ``work`` with a session and a list to which it adds the name of each stage that it begins; returns 0.
+
+    Raises:
+        InputError: bad settings or input.
+        RunError: any other error, in one line.
+    """
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    running: list[str] = []
+    try:
+        spark = session.spark_session(settings)
+        try:
+            work(spark, running)
+        finally:
+            with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is told already
+                session.close_session(spark, settings)
+    except InputError:
+        raise
+    except Exception as error:
+        raise RunError(fault_line(error, settings, *running[-1:])) from error
+    return 0
+
+
+def run(settings: Settings, stages: list[Stage], again: bool) -> int:
+    """Run the stages that have work, in a session; returns the exit status. Errors as of `in_session`."""
+    return in_session(settings, lambda spark, running: run_stages(spark, settings, stages, running, again))
+
+
+def run_stages(
+    spark: SparkSession,
+    settings: Settings,
+    stages: Iterable[Stage],
+    running: list[str],
+    again: bool = False,
+    before: Callable[[PipelineContext, Stage], None] | None = None,
+) -> None:
+    """Run the stages that have work, and add the name of each to ``running`` before.
+
+    Args:
+        spark: the session.
+        settings: of the run.
+        stages: in order.
+        running: the names of the stages so far.
+        again: run all of them, from their inputs.
+        before: called for each stage while nobody else works at it, before it is planned.
+    """
+    stages = list(stages)
+    known, context = events(spark, settings), PipelineContext(spark, settings)
+    progress = Progress(spark, len(stages))
+    for stage in stages:
+        running.append(stage.name)
+        given = context.is_given(stage)
+        if given is not None and len(stages) > 1:
+            with progress.stage(f"{stage.name} (model given: {given})", None):
+                continue
+        if before is not None:
+            with leased(spark, settings, stage.name):
+                before(context, stage)
+        plan = context.plan(stage, again)
+        if plan.why is None:
+            with progress.stage(
+                stage.name + (f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""), None
+            ):
+                continue
+        with leased(spark, settings, stage.name):
+            if events(spark, settings) != known:  # another run has done something meanwhile
+                context = PipelineContext(spark, settings)
+                plan = context.plan(stage, again)
+            with progress.stage(stage.name, plan.why):
+                event = run_stage(context, stage, plan, progress) if plan.why is not None else None
+        known = events(spark, settings)
+        if event is not None:
+            progress.done(event)
