@@ -51,7 +51,7 @@ class ReportSettings(Section):
     """The report on the finished data set (EDOS 4)."""
 
     folder: str | None = Field(None, description="where edos.html goes; null: <lakehouse.root>/reports")
-    examples: int = Field(2, ge=0, le=5, description="dialogues shown for each quarter of the confidence scale")
+    examples: int = Field(12, ge=0, le=12, description="dialogues shown for each quarter of the confidence scale")
     flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
 
 
