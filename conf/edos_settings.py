@@ -129,6 +129,11 @@ class PublishingSettings(Section):
     spelling: Literal["plain", "tokens"] = Field(
         "plain", description="of the texts: don't know. as people write, or don 't know . as in OPUS"
     )
+    licence: str = Field(
+        "other",
+        pattern=r"[a-z0-9][a-z0-9.-]{0,40}",
+        description="of the export: an SPDX identifier in small letters, checked against its sources; other: undecided",
+    )
     formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
     test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")
     validation_share: float = Field(0.1, gt=0, lt=0.5, description="of films")
