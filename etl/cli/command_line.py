@@ -68,6 +68,10 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.sql_shell import open_sql
 
         return open_sql(settings, options.execute, options.csv)
+    if options.command == "convokit":
+        from etl.cli.convokit import open_convokit
+
+        return open_convokit(settings, options.export, options.out)
     if options.command == "mlflow":
         from etl.cli.mlflow_pages import open_mlflow
 

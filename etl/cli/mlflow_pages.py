@@ -1,4 +1,4 @@
-"""``python -m jobs mlflow``: serve MLflow's pages, and print the link of the runs with the columns that compare them."""
+"""``python -m jobs mlflow``: serve MLflow's pages, and print the link of the runs with the columns to compare."""
 
 import socket
 import subprocess
