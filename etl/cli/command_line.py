@@ -62,6 +62,30 @@ def _main(arguments: list[str]) -> int:
         print(script(options.shell), end="")
         return 0
     settings = _settings(options)
+    opened = _opened(options, settings)
+    if opened is not None:
+        return opened
+    from etl.pipeline.planner import chosen
+    from jobs import all_stages
+
+    stages = all_stages()
+    if options.command not in COMMANDS:
+        return _run(settings, chosen(stages, only=options.command), options.again)
+    stages = chosen(stages, to=options.to, start=options.start, only=options.only)
+    if options.command in ("run", "demo"):
+        return _run(settings, stages, options.again)
+    if options.command == "estimate":
+        from etl.cli.estimate import estimate
+
+        return estimate(settings, stages, options.files)
+    from etl.cli import overviews
+
+    show = {"plan": overviews.plan, "status": overviews.status}[options.command]
+    return show(settings, stages, options.json)
+
+
+def _opened(options: argparse.Namespace, settings: Settings) -> int | None:
+    """Run a command that runs no stages, and return its exit status; None for another one."""
     if options.command in ("reply", "chat"):
         return _talk(options, settings)
     if options.command == "sql":
@@ -84,27 +108,11 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.read_shell import open_read
 
         return open_read(settings, options.film, options.n)
-    from etl.pipeline.planner import chosen
-    from jobs import all_stages
-
-    stages = all_stages()
     if options.command == "restore-text":
         from etl.publishing.dataset_export import restore_text
 
         return restore_text(settings)
-    if options.command not in COMMANDS:
-        return _run(settings, chosen(stages, only=options.command), options.again)
-    stages = chosen(stages, to=options.to, start=options.start, only=options.only)
-    if options.command in ("run", "demo"):
-        return _run(settings, stages, options.again)
-    if options.command == "estimate":
-        from etl.cli.estimate import estimate
-
-        return estimate(settings, stages, options.files)
-    from etl.cli import overviews
-
-    show = {"plan": overviews.plan, "status": overviews.status}[options.command]
-    return show(settings, stages, options.json)
+    return None
 
 
 def _settings(options: argparse.Namespace) -> Settings:

@@ -1,6 +1,6 @@
 """An export as a ConvoKit corpus: read and written as a stream, whole or not at all.
 
-The format is ConvoKit's: ``utterances.jsonl``, ``conversations.json``, ``speakers.json``, ``corpus.json``, ``index.json``.
+Its files: ``utterances.jsonl``, ``conversations.json``, ``speakers.json``, ``corpus.json``, ``index.json``.
 """
 
 import json

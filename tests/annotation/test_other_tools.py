@@ -100,7 +100,8 @@ def test_a_task_without_ids_is_no_known_item(data: Any) -> None:
 
 def test_answers_of_potato_come_back() -> None:
     lines = [
-        {"user_id": "ann", "instance_id": "h1/ih11", "displayed_text": "x", "label_annotations": {"label": {"sad": "5"}},
+        {"user_id": "ann", "instance_id": "h1/ih11", "displayed_text": "x",
+         "label_annotations": {"label": {"sad": "5"}},
          "span_annotations": [], "behavioral_data": {}},
         {"user_id": "ann", "id": "h1/ih12", "label_annotations": {"label": {"sad": None, "proud": True}}},
         {"user_id": "ann", "id": "h2/ih21", "label_annotations": {"label": {"text_box": "joyful"}}},
