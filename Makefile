@@ -62,8 +62,8 @@ bench: $(PEERS)  ## measure against other libraries, write docs/benchmarks.md (O
 sql: $(READY)  ## spark-sql over the demo's tables (ROOT=... for others)
 	$(BIN)/python -m jobs sql --set lakehouse.root=$(or $(ROOT),demo/lakehouse)
 
-mlflow: $(READY)  ## compare the demo's runs in the browser (ROOT=... for others)
-	$(BIN)/python -m mlflow ui --backend-store-uri sqlite:///$(or $(ROOT),demo/lakehouse)/mlflow.db
+mlflow: $(READY)  ## serve the demo's runs and print the link that compares them (ROOT=... for others, PORT=...)
+	$(BIN)/python -m jobs mlflow --port $(or $(PORT),5000) --set lakehouse.root=$(or $(ROOT),demo/lakehouse)
 
 wheel: $(READY)  ## build the wheel
 	$(BIN)/python -m build --wheel

@@ -51,7 +51,7 @@ class ReportSettings(Section):
     """The report on the finished data set (EDOS 4)."""
 
     folder: str | None = Field(None, description="where edos.html goes; null: <lakehouse.root>/reports")
-    examples: int = Field(2, ge=0, le=5, description="dialogues shown for each quarter of the confidence scale")
+    examples: int = Field(12, ge=0, le=12, description="dialogues shown for each quarter of the confidence scale")
     flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
 
 
@@ -128,6 +128,11 @@ class PublishingSettings(Section):
     )
     spelling: Literal["plain", "tokens"] = Field(
         "plain", description="of the texts: don't know. as people write, or don 't know . as in OPUS"
+    )
+    licence: str = Field(
+        "other",
+        pattern=r"[a-z0-9][a-z0-9.-]{0,40}",
+        description="of the export: an SPDX identifier in small letters, checked against its sources; other: undecided",
     )
     formats: tuple[Literal["parquet", "jsonl"], ...] = Field(("parquet", "jsonl"), min_length=1)
     test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")

@@ -20,7 +20,8 @@ EXTRAS = ("", "text", "cluster", "local")
 """Each has all that the one before it has."""
 ROLES = {
     "text": (
-        "udfs.models.mlflow_client", "udfs.models.pictures", "etl.training.tracking", "etl.training.registration",
+        "udfs.models.mlflow_client", "udfs.models.pictures", "etl.training.tracking", "etl.training.experiment",
+        "etl.training.registration",
         "etl.training.signatures", "etl.training.recipes.turn_segmenter",
     ),
     "cluster": (

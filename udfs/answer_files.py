@@ -1,4 +1,4 @@
-"""Reader of answer files from the annotation page (JSON, JSON Lines, CSV) or Mechanical Turk; input is untrusted."""
+"""Reader of answers from the annotation page, Mechanical Turk, Label Studio or Potato; input is untrusted."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
@@ -13,6 +13,10 @@ COLUMNS: Final = (
 )  # fmt: skip
 CLAIMS: Final = ("seat", "sign")
 """Columns of answers that came by a signed link."""
+OTHER: Final = "Other"
+"""The option that leads to all labels."""
+POTATO_VALUES: Final = ("text_box", "free_response", "select-one", "dropdown")
+"""Names under which Potato stores a typed or chosen value; of other schemes the name itself is the label."""
 MAX_TEXT: Final = 500
 MAX_ITEMS: Final = 1_000
 DAY: Final = 86_400.0
@@ -50,6 +54,12 @@ def _json_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
 
 def _document_rows(parsed: Any) -> Iterator[Row]:
     for document in parsed if isinstance(parsed, list) else [parsed]:
+        if isinstance(document, dict) and isinstance(document.get("annotations"), list) and "data" in document:
+            yield from _label_studio_rows(document)
+            continue
+        if isinstance(document, dict) and isinstance(document.get("label_annotations"), dict):
+            yield from _potato_rows(document)
+            continue
         if not isinstance(document, dict) or not str(document.get("format", "")).startswith(ANSWER_FORMAT):
             yield _fault("not what the annotation page writes")
             continue
@@ -83,6 +93,56 @@ def _item_rows(document: dict[str, Any], item: Any) -> Iterator[Row]:
             "seconds": _seconds(item.get("seconds")),
             "submitted": _text(document.get("submitted")),
             **{name: _text(document.get(name)) for name in CLAIMS},
+        }
+
+
+def _label_studio_rows(task: dict[str, Any]) -> Iterator[Row]:
+    """Yield a row for each annotation of a task in Label Studio's JSON export; a skipped task has no answer."""
+    data = task["data"] if isinstance(task["data"], dict) else {}
+    ids = {name: _text(data.get(name)) for name in ("batch_id", "hit_id", "item_id")}
+    for annotation in task["annotations"][:MAX_ITEMS]:
+        if not isinstance(annotation, dict):
+            yield _fault("an annotation that is no object")
+            continue
+        chosen = {}
+        results = annotation.get("result")
+        for result in results[:MAX_ITEMS] if isinstance(results, list) else []:
+            value = result.get("value") if isinstance(result, dict) else None
+            choices = value.get("choices") if isinstance(value, dict) else None
+            if isinstance(choices, list) and choices:
+                chosen[_text(result.get("from_name"))] = _text(choices[0])
+        other = chosen.get("label") == OTHER
+        by = annotation.get("completed_by")
+        worker = by.get("email") or by.get("id") if isinstance(by, dict) else by
+        skipped = annotation.get("was_cancelled") is True
+        yield {
+            **ids,
+            "worker_id": None if worker is None else f"label-studio-{_text(worker)}",
+            "question": "label",
+            "value": None if skipped else chosen.get("other") if other else chosen.get("label"),
+            "other": other,
+            "seconds": _seconds(annotation.get("lead_time")),
+            "submitted": _text(annotation.get("updated_at") or annotation.get("created_at")),
+        }
+
+
+def _potato_rows(line: dict[str, Any]) -> Iterator[Row]:
+    """Yield a row for each question of a line of Potato's ``annotated_instances.jsonl``."""
+    hit_id, _, item_id = (_text(line.get("instance_id", line.get("id"))) or "").rpartition("/")
+    worker = _text(line.get("user_id"))
+    for question, answer in line["label_annotations"].items():
+        found = [(name, value) for name, value in answer.items() if value] if isinstance(answer, dict) else []
+        if len(found) != 1:
+            yield _fault(f"question {question}: {len(found)} answers")
+            continue
+        name, value = found[0]
+        yield {
+            "hit_id": hit_id or None,
+            "item_id": item_id or None,
+            "worker_id": None if worker is None else f"potato-{worker}",
+            "question": _text(question),
+            "value": _text(value if name in POTATO_VALUES else name),
+            "other": False,
         }
 
 

@@ -1,13 +1,17 @@
 """The figures of AugESC's report: Figures 3, 4 and 5, and the distributions under Table 2."""
 
 from collections.abc import Sequence
-from html import escape
 from itertools import product
+from typing import TYPE_CHECKING
 
 from etl.analysis import pages
 from etl.analysis.findings import Rows
+from etl.analysis.pages import joined
 from etl.analysis.pictures import Bar, bars, histogram
 from etl.analysis.plots import Series, lines, scatter
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 STYLES = {"ed": "one", "reddit": "two", "esconv": "three", "failed_esconv": "four", "total": "four"}
 SET_NAMES = {"ed": "AugESC-ED", "reddit": "AugESC-Reddit", "esconv": "ESConv", "failed_esconv": "FailedESConv",
@@ -17,12 +21,12 @@ MARKED = 3
 """A z-score above it is highly significant (AugESC 5.3)."""
 
 
-def lengths(rows: Rows) -> str:
+def lengths(rows: Rows) -> "Markup | str":
     """Return AugESC Figure 3: the tokens of a query, and the mean tokens of the utterances after it."""
     if not rows:
         return ""
     limits = (60.0, max(_high([row["mean_utterance_tokens"] for row in rows]), 1.0))
-    pictures = ""
+    pictures = []
     for method, source in dict.fromkeys((row["method"], row["source"]) for row in rows):
         chosen = [row for row in rows if (row["method"], row["source"]) == (method, source)]
         name = f"{METHODS.get(method, method)}, {source.replace('ed', 'ED').replace('rEDdit', 'Reddit')}"
@@ -32,44 +36,43 @@ def lengths(rows: Rows) -> str:
             Series(points, STYLES.get(source, "four"), title), "tokens of the query", "tokens of an utterance after it",
             chosen[0]["mean_of_all"], limits,
         )  # fmt: skip
-        pictures += f"<figure><h3>{escape(title)}</h3>{picture}</figure>"
+        pictures.append(pages.figure(picture, title))
     text = (
         "Each point is a generated text before any filtering. In the paper longer queries lead to longer utterances, "
         "and no query has more than 60 tokens."
     )
-    return pages.paragraph(text) + f'<div class="beside">{pictures}</div>'
+    return pages.paragraph(text) + pages.beside(pictures)
 
 
-def typical_words(rows: Rows) -> str:
+def typical_words(rows: Rows) -> "Markup | str":
     """Return AugESC Figure 4: the ten most typical words of each set, by role."""
     if not rows:
         return ""
     most = max(row["z"] for row in rows) or 1.0
-    text = pages.paragraph(
+    parts = [pages.paragraph(
         "Log-odds of a word in one set against all others, with a prior, as a z-score. A word with a z-score above 3 "
         "is significantly typical. The paper found words of the pandemic in ESConv, of daily life in ED, and of mental "
         "health in Reddit."
-    )
+    )]  # fmt: skip
     for role in ("seeker", "supporter"):
-        charts = ""
+        charts = []
         for name in ("esconv", "ed", "reddit"):
             words = [
-                (escape(row["word"]), bars([Bar(row["z"] / most, _style(row["z"], name), row["word"])], 8),
+                (row["word"], bars([Bar(row["z"] / most, _style(row["z"], name), row["word"])], 8),
                  [f"{row['z']:.0f}"])
                 for row in rows if (row["data_set"], row["role"]) == (name, role)
             ]  # fmt: skip
             if words:
-                title = escape(f"{SET_NAMES[name]}, {role}s")
-                charts += f"<div><h3>{title}</h3>{pages.chart(('word', 'z'), words)}</div>"
-        text += f'<div class="beside">{charts}</div>'
-    return text
+                charts.append(pages.heading(f"{SET_NAMES[name]}, {role}s") + pages.chart(("word", "z"), words))
+        parts.append(pages.beside(charts))
+    return joined(parts)
 
 
 def _style(z: float, name: str) -> str:
     return STYLES[name] if z > MARKED else "neutral"
 
 
-def bigrams(rows: Rows) -> str:
+def bigrams(rows: Rows) -> "Markup | str":
     """Return AugESC Figure 5: the number of different bigrams by number of conversations."""
     if not rows:
         return ""
@@ -82,28 +85,28 @@ def bigrams(rows: Rows) -> str:
     picture = lines(series, "conversations", "different bigrams", "Different bigrams by number of conversations")
     table = pages.table(("set", "conversations", "different bigrams"), last)
     key = pages.key([(one.style, one.title) for one in series])
-    return key + f"<figure>{picture}</figure>" + table
+    return joined([key, pages.figure(picture), table])
 
 
-def distributions(rows: Rows) -> str:
+def distributions(rows: Rows) -> "Markup | str":
     """Return the figures below AugESC Table 2: utterances a conversation, and lengths of utterances."""
-    parts = ""
+    parts = []
     for measure, title, most, step in (
         ("utterances_per_session", "utterances of a role in a conversation", 50, 1),
         ("utterance_length", "tokens of an utterance", 100, 5),
     ):
-        pictures = ""
+        pictures = []
         for role, name in product(("seeker", "supporter"), ("esconv", "ed", "reddit")):
             shares = [row for row in rows if (row["measure"], row["data_set"], row["role"]) == (measure, name, role)]
             if shares:
                 heading = f"{SET_NAMES[name]}, {role}s"
                 picture = _distribution(shares, most, step, f"{heading}: {title}")
-                pictures += f"<figure><h3>{escape(heading)}</h3>{picture}</figure>"
-        parts += f'<h3>{escape(title.capitalize())}</h3><div class="beside">{pictures}</div>' if pictures else ""
-    return pages.details("Distributions", parts) if parts else ""
+                pictures.append(pages.figure(picture, heading))
+        parts += [pages.heading(title.capitalize()), pages.beside(pictures)] if pictures else []
+    return pages.details("Distributions", joined(parts)) if parts else ""
 
 
-def _distribution(rows: Rows, most: int, step: int, title: str) -> str:
+def _distribution(rows: Rows, most: int, step: int, title: str) -> "Markup":
     shares = [0.0] * (most // step + 1)
     for row in rows:
         shares[min(int(row["from_value"]) // step, len(shares) - 1)] += row["share"]

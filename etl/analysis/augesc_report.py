@@ -1,15 +1,17 @@
 """The report on AugESC's conversations as one HTML page: filtering, size, diversity and quality (AugESC 4 to 7)."""
 
 from collections.abc import Mapping
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from etl.analysis import pages
 from etl.analysis.augesc_pictures import bigrams, distributions, lengths, typical_words
 from etl.analysis.findings import Findings
-from etl.analysis.pages import percent
+from etl.analysis.pages import joined, percent
 from etl.analysis.pictures import Bar, bars
 from etl.analysis.report_making import left_out, made
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 RETENTION = "final_retention"
 """Name of texts that meet every requirement, in analysis.augesc_table_1."""
@@ -57,7 +59,7 @@ def figure(findings: Findings, data_set: str, role: str, measure: str, column: s
     return None
 
 
-def tiles(findings: Findings) -> str:
+def tiles(findings: Findings) -> "Markup":
     """Return the key numbers."""
     facts = [("conversations", pages.shown(figure(findings, "total", "both", "sessions")), "paper 102,000")]
     for row in findings.rows("augesc_table_1"):
@@ -70,7 +72,7 @@ def tiles(findings: Findings) -> str:
     return pages.tiles(facts)
 
 
-def limits(findings: Findings) -> str:
+def limits(findings: Findings) -> "Markup | str":
     """Return the limitations of the conversations."""
     rated = any(row["mean"] is not None for row in findings.rows("augesc_table_3"))
     texts = (
@@ -87,7 +89,7 @@ def limits(findings: Findings) -> str:
     return pages.limits(texts)
 
 
-def requirements(findings: Findings) -> str:
+def requirements(findings: Findings) -> "Markup | str":
     """Return AugESC Table 1."""
     rows = [row for row in findings.rows("augesc_table_1") if row["texts"]]
     if not rows:
@@ -97,20 +99,20 @@ def requirements(findings: Findings) -> str:
     for name in dict.fromkeys((row["method"], row["source"]) for row in rows):
         chosen = [row for row in rows if (row["method"], row["source"]) == name]
         chart = pages.chart(("requirement", "here", "paper"), map(_requirement, chosen))
-        parts.append(f"<h3>{escape(NAMES.get(name, ' '.join(name)))}: {chosen[0]['texts']:,} texts</h3>{chart}")
-    return "".join(parts)
+        parts += [pages.heading(f"{NAMES.get(name, ' '.join(name))}: {chosen[0]['texts']:,} texts"), chart]
+    return joined(parts)
 
 
-def _requirement(row: Mapping[str, Any]) -> tuple[str, str, list[str]]:
+def _requirement(row: Mapping[str, Any]) -> tuple[str, "Markup", list[str]]:
     drawn = [Bar((row["percent"] or 0) / 100, "emotion", f"here: {row['percent']}%")]
     if row["paper_percent"] is not None:
         drawn.append(Bar(row["paper_percent"] / 100, "paper", f"paper: {row['paper_percent']}%"))
     name = "kept" if row["requirement"] == RETENTION else row["requirement"].replace("_", " ")
     shares = (row["percent"], row["paper_percent"])
-    return escape(name), bars(drawn, 6, 1), ["–" if share is None else f"{share:.1f}%" for share in shares]
+    return name, bars(drawn, 6, 1), ["–" if share is None else f"{share:.1f}%" for share in shares]
 
 
-def sizes(findings: Findings) -> str:
+def sizes(findings: Findings) -> "Markup | str":
     """Return AugESC Table 2 and the figures below it."""
     rows = [row for row in findings.rows("augesc_table_2") if row["value"] is not None]
     if not rows:
@@ -126,7 +128,7 @@ def sizes(findings: Findings) -> str:
     return table + pages.paragraph(note, "quiet") + distributions(findings.rows("augesc_distributions"))
 
 
-def ratings(findings: Findings) -> str:
+def ratings(findings: Findings) -> "Markup | str":
     """Return AugESC Table 3 and the raters' agreement."""
     rows = [row for row in findings.rows("augesc_table_3") if row["mean"] is not None]
     if not rows:
@@ -148,10 +150,10 @@ def ratings(findings: Findings) -> str:
         if row["share_within_1"] is not None
     ]
     head = ("aspect", "conversations", "raters at most one step apart", "paper")
-    return pages.paragraph(text) + table + ("<h3>Agreement</h3>" + pages.table(head, agreed) if agreed else "")
+    return pages.paragraph(text) + table + (pages.heading("Agreement") + pages.table(head, agreed) if agreed else "")
 
 
-def comparison(findings: Findings) -> str:
+def comparison(findings: Findings) -> "Markup | str":
     """Return AugESC Table 4."""
     rows = [row for row in findings.rows("augesc_table_4") if row["pairs"]]
     if not rows:
@@ -165,7 +167,7 @@ def comparison(findings: Findings) -> str:
     return pages.paragraph(text) + pages.records(rows, columns)
 
 
-def faults(findings: Findings) -> str:
+def faults(findings: Findings) -> "Markup | str":
     """Return measures of the faults in AugESC 6.4 (ours)."""
     rows = findings.rows("augesc_faults")
     if not rows:

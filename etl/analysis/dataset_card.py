@@ -7,11 +7,17 @@ from typing import Any
 import yaml
 
 from conf import resources
+from conf.edos_settings import PublishingSettings
+from etl.analysis import croissant
+from etl.analysis.croissant import ENDINGS, Datasheet
 from etl.analysis.findings import Findings
+from etl.analysis.licences import Source
 from etl.analysis.pages import percent, shown
 
 SPLITS = ("train", "validation", "test")
-ENDINGS = {"parquet": "parquet", "jsonl": "jsonl.gz"}
+CITATION = (
+    "Welivita, Xie and Pu: A Large-Scale Dataset for Empathetic Response Generation (EMNLP 2021), whose method this is"
+)
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
     ("movie_id", "the film's IMDb number"),
@@ -31,23 +37,22 @@ REFERRED = (
 
 def card(
     findings: Findings,
+    publishing: PublishingSettings,
     *,
-    name: str,
-    references: bool,
     rows: Mapping[str, int],
-    formats: Sequence[str],
     languages: Sequence[str],
+    sources: Sequence[Source] = (),
 ) -> str:
     """Return the card as Markdown.
 
     Args:
         findings: views of EDOS and facts of the run.
-        name: of the data set.
-        references: whether the export has references instead of texts.
+        publishing: settings of the export; loaders read the first of its formats by default.
         rows: number of dialogues by split.
-        formats: parquet, jsonl; loaders read the first one by default.
         languages: language codes.
+        sources: parts of the export with their licences.
     """
+    name, references, formats = publishing.name, publishing.text == "references", publishing.formats
     template = Template(resources.text("publishing/card.md"))
     text = template.substitute(
         name=_cell(name),
@@ -73,8 +78,36 @@ def card(
         silence=f"{findings.silence_seconds:g}",
         made=_rows(findings.made_with.items()),
         sharing=_SHARING[references],
+        sources=_rows((one.source, one.part, one.licence, one.commercial) for one in sources),
+        datasheet=datasheet(findings, publishing, rows, languages).as_markdown(),
     )
-    return f"---\n{front_matter(rows, formats, languages, name)}---\n\n{text}"
+    head = front_matter(rows, formats, languages, name, licence=publishing.licence)
+    return f"---\n{head}---\n\n{text}"
+
+
+def described(
+    findings: Findings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
+) -> str:  # fmt: skip
+    """Return the Croissant file of an export: the card's facts for programs."""
+    sheet = datasheet(findings, publishing, rows, languages)
+    fields = croissant.EDOS_REFERENCES if publishing.text == "references" else croissant.EDOS
+    return croissant.croissant(
+        publishing.name, sheet.questions[1][1], sheet, fields,
+        licence=publishing.licence, languages=languages, formats=publishing.formats, citation=CITATION,
+    )  # fmt: skip
+
+
+def datasheet(
+    findings: Findings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
+) -> Datasheet:  # fmt: skip
+    """Return the answers to a datasheet's questions, for the card and the Croissant file."""
+    facts = {
+        "dialogues": shown(sum(rows.values())), "films": shown(findings.films), "turns": shown(findings.turns),
+        "taxonomy": findings.taxonomy.in_words(), "silence": f"{findings.silence_seconds:g}",
+        "languages": ", ".join(languages), "sharing": _SHARING[publishing.text == "references"],
+        "quality": _trust(findings), "audit": _audit(findings).partition("\n")[0],
+    }  # fmt: skip
+    return Datasheet("edos", facts)
 
 
 def front_matter(

@@ -1,14 +1,19 @@
 """The report on a finished EDOS as one HTML page: its contents, its making and its limitations (EDOS 4)."""
 
+from typing import TYPE_CHECKING
+
 from etl.analysis import pages
 from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
 from etl.analysis.report_labels import flow, labels
 from etl.analysis.report_making import funnel, left_out, made, silences, sizes
-from etl.analysis.report_trust import confidence, dialogues, limits, people
+from etl.analysis.report_trust import confidence, dialogues, limits, people, sentences
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 
-def report(findings: Findings, examples: int = 2, flow_labels: int = 9) -> str:
+def report(findings: Findings, examples: int = 12, flow_labels: int = 9) -> str:
     """Return the page.
 
     Args:
@@ -22,12 +27,13 @@ def report(findings: Findings, examples: int = 2, flow_labels: int = 9) -> str:
         ("labels", "Emotions and intents", labels(findings)),
         ("flow", "Consecutive labels", flow(findings, flow_labels)),
         ("confidence", "Confidence of the classifier", confidence(findings)),
+        ("silences", "Silences between dialogues", silences(findings)),
         ("examples", "Dialogues with their labels", dialogues(findings, examples)),
         ("people", "Labels by people", people(findings)),
-        ("silences", "Silences between dialogues", silences(findings)),
         ("size", "Size, compared with other sets", sizes(findings)),
         ("left-out", "Dropped rows", left_out(findings)),
         ("made", "Versions and settings", made(findings)),
+        ("sentences", "Sentences of the example dialogues", sentences(findings, examples)),
     ]
     lead = (
         f"{findings.dialogues:,} short dialogues from {findings.films:,} films. Each of their {findings.turns:,} turns "
@@ -39,7 +45,7 @@ def report(findings: Findings, examples: int = 2, flow_labels: int = 9) -> str:
     return pages.report("EDOS: a report on the data set", about, heading, lead, tiles(findings), sections)
 
 
-def tiles(findings: Findings) -> str:
+def tiles(findings: Findings) -> "Markup":
     """Return the key numbers."""
     facts = [
         ("dialogues", f"{findings.dialogues:,}", "paper 1,000,000"),

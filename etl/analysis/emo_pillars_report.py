@@ -1,14 +1,16 @@
 """The report on Emo Pillars as one HTML page: size, emotions, diversity, topics and markers (Emo Pillars 4, 7)."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
-from etl.analysis.pages import percent
+from etl.analysis.pages import joined, percent
 from etl.analysis.pictures import Bar, bars
 from etl.analysis.report_making import left_out, made
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 POLARITIES = {"positive": "three", "negative": "one", "ambiguous": "two", "neutral": "four"}
 TOPICS_SHOWN = 20
@@ -48,7 +50,7 @@ def value_of(findings: Findings, criterion: str) -> float | None:
     return next((row["value"] for row in findings.rows("emo_pillars_scale") if row["criterion"] == criterion), None)
 
 
-def tiles(findings: Findings) -> str:
+def tiles(findings: Findings) -> "Markup":
     """Return the key numbers."""
     facts = []
     for row in findings.rows("emo_pillars_scale"):
@@ -60,7 +62,7 @@ def tiles(findings: Findings) -> str:
     return pages.tiles(facts)
 
 
-def limits(findings: Findings) -> str:
+def limits(findings: Findings) -> "Markup | str":
     """Return the limitations of the examples."""
     model = next((row["model"] for row in findings.rows("emo_pillars_similarity") if row["model"]), None)
     texts = [
@@ -76,13 +78,13 @@ def limits(findings: Findings) -> str:
     return pages.limits(texts)
 
 
-def scale(findings: Findings) -> str:
+def scale(findings: Findings) -> "Markup | str":
     """Return the sizes (Emo Pillars 4)."""
     rows = findings.rows("emo_pillars_scale")
     return pages.compared(rows, "criterion", "size") if rows else ""
 
 
-def emotions(findings: Findings) -> str:
+def emotions(findings: Findings) -> "Markup | str":
     """Return Emo Pillars Figures 3 and 4, and the balance."""
     rows = findings.rows("emo_pillars_labels")
     if not any(row["labels"] for row in rows):
@@ -93,11 +95,11 @@ def emotions(findings: Findings) -> str:
     balance = findings.rows("emo_pillars_coverage")
     text = "The first bar is an emotion's share of all labels, the second the share of utterances generated for it."
     chart = _chart(("emotion", "labels", "made"), shares)
-    table = f"<h3>Balance</h3>{pages.compared(balance, 'measure', 'balance')}" if balance else ""
-    return pages.paragraph(text) + key + chart + table
+    table = [pages.heading("Balance"), pages.compared(balance, "measure", "balance")] if balance else []
+    return joined([pages.paragraph(text), key, chart, *table])
 
 
-def _chart(head: tuple[str, ...], shares: Sequence[tuple[Mapping[str, Any], float, float, str]]) -> str:
+def _chart(head: tuple[str, ...], shares: Sequence[tuple[Mapping[str, Any], float, float, str]]) -> "Markup":
     """Return two bars for each emotion: (row, first share, second share, name of the second)."""
     longest = max(max(first, second) for _, first, second, _ in shares) or 1.0
     rows = []
@@ -106,11 +108,11 @@ def _chart(head: tuple[str, ...], shares: Sequence[tuple[Mapping[str, Any], floa
             Bar(first / longest, POLARITIES[row["polarity"]], f"{row['label']}, {head[1]}: {percent(first)}"),
             Bar(second / longest, "paper", f"{row['label']}, {other}: {percent(second)}"),
         ]
-        rows.append((escape(row["label"]), bars(drawn, 5, 1), [percent(first), percent(second)]))
+        rows.append((row["label"], bars(drawn, 5, 1), [percent(first), percent(second)]))
     return pages.chart(head, rows)
 
 
-def diversity(findings: Findings) -> str:
+def diversity(findings: Findings) -> "Markup | str":
     """Return the similarities of utterances and of contexts (Emo Pillars 7, Table 12)."""
     rows = [row for row in findings.rows("emo_pillars_similarity") if row["pairs"]]
     if not rows:
@@ -132,7 +134,7 @@ def diversity(findings: Findings) -> str:
     return pages.paragraph(text) + table + (pages.details("By main emotion (Table 12)", by_class) if classes else "")
 
 
-def topics(findings: Findings) -> str:
+def topics(findings: Findings) -> "Markup | str":
     """Return the topics with keywords, and with names where a language model gave them (Emo Pillars H)."""
     sizes = findings.rows("emo_pillars_topic_sizes")
     if not sizes:
@@ -161,7 +163,7 @@ def topics(findings: Findings) -> str:
     return pages.paragraph(" ".join(words)) + table + pages.paragraph(note, "quiet")
 
 
-def topic_emotions(findings: Findings) -> str:
+def topic_emotions(findings: Findings) -> "Markup | str":
     """Return Emo Pillars Figure 7."""
     rows = [row for row in findings.rows("emo_pillars_topic_emotions") if row["number"]]
     if not rows:
@@ -175,7 +177,7 @@ def topic_emotions(findings: Findings) -> str:
     return pages.paragraph(text) + _chart(("emotion", "topic", "all"), shares)
 
 
-def changes(findings: Findings) -> str:
+def changes(findings: Findings) -> "Markup | str":
     """Return the changes from original to cleaned and rewritten utterances (Emo Pillars 7)."""
     rows = [row for row in findings.rows("emo_pillars_changes") if row["value"] is not None]
     if not rows:
@@ -187,7 +189,7 @@ def changes(findings: Findings) -> str:
     return pages.compared(rows, "measure") + pages.paragraph(note, "quiet")
 
 
-def markers(findings: Findings) -> str:
+def markers(findings: Findings) -> "Markup | str":
     """Return the words that rewriting removes most often (Emo Pillars G, Table 9)."""
     rows = findings.rows("emo_pillars_markers")
     if not rows:
@@ -203,12 +205,12 @@ def markers(findings: Findings) -> str:
     grouped = _table_of(groups, ("emotions", "polarity", "words"), "All groups")
     return (
         pages.paragraph(text) + table
-        + (f"<h3>Groups of emotions (Table 9)</h3>{grouped}" if groups else "")
-        + (f"<h3>Emotions that share markers</h3>{shared}" if overlap else "")
+        + (pages.heading("Groups of emotions (Table 9)") + grouped if groups else "")
+        + (pages.heading("Emotions that share markers") + shared if overlap else "")
     )  # fmt: skip
 
 
-def people(findings: Findings) -> str:
+def people(findings: Findings) -> "Markup | str":
     """Return the raters' evaluation (Emo Pillars 8, I)."""
     rows = [row for row in findings.rows("emo_pillars_human_evaluation") if row["value"] is not None]
     if not rows:
@@ -216,7 +218,7 @@ def people(findings: Findings) -> str:
     return pages.compared(rows, "measure")
 
 
-def _table_of(rows: Rows, columns: tuple[str, ...], title: str, most: int = 20) -> str:
+def _table_of(rows: Rows, columns: tuple[str, ...], title: str, most: int = 20) -> "Markup":
     """Return a table of the first rows, and where there are more, a folded table of all rows."""
     first = pages.records(rows[:most], columns)
     return first + (pages.details(f"{title}: {len(rows)}", pages.records(rows, columns)) if len(rows) > most else "")

@@ -1,12 +1,19 @@
 """Charts as inline SVG: bars, histograms and Sankey diagrams.
 
 Widths are percentages and heights are pixels, so that a chart fills any width and its text keeps its size. Colours are
-CSS classes of the page (``emotion``, ``intent``, ``neutral``, ``paper``, ...). All text is escaped.
+CSS classes of the page (``emotion``, ``intent``, ``neutral``, ``paper``, ...). ``conf/reports/pictures.svg`` draws.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import TYPE_CHECKING
+
+from etl.analysis.templates import part
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+FILE = "pictures.svg"
 
 
 @dataclass(frozen=True)
@@ -42,15 +49,19 @@ def number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if value == value else "0"
 
 
-def bars(rows: Sequence[Bar], thickness: int = 6, gap: int = 2) -> str:
+def bars(rows: Sequence[Bar], thickness: int = 6, gap: int = 2) -> "Markup":
     """Return bars below each other, hidden from screen readers because numbers are beside them."""
     height = len(rows) * (thickness + gap) - gap
-    drawn = "".join(
-        f'<rect class="{escape(bar.style)}" y="{place * (thickness + gap)}" height="{thickness}" rx="1" '
-        f'width="{number(100 * min(max(bar.share, 0.0), 1.0))}%"><title>{escape(bar.title)}</title></rect>'
+    drawn = [
+        (bar.style, place * (thickness + gap), number(100 * min(max(bar.share, 0.0), 1.0)), bar.title)
         for place, bar in enumerate(rows)
-    )
-    return f'<svg class="bars" width="100%" height="{max(height, 1)}" aria-hidden="true">{drawn}</svg>'
+    ]
+    return part(FILE, "bars", drawn, thickness, max(height, 1))
+
+
+def anchored(at: float) -> str:
+    """Return how a text at a position from 0 to 1 is aligned, so that it stays within the picture."""
+    return "start" if at < 0.04 else "end" if at > 0.96 else "middle"
 
 
 def histogram(
@@ -60,7 +71,7 @@ def histogram(
     levels: Sequence[tuple[float, str]],
     title: str,
     height: int = 240,
-) -> str:
+) -> "Markup":
     """Return columns above an axis.
 
     Args:
@@ -72,43 +83,33 @@ def histogram(
     """
     top, bottom = 22, 24
     inner = height - top - bottom
-    parts = [f'<svg class="histogram" width="100%" height="{height}" role="img" aria-label="{escape(title)}">']
-    scale = [(number(top + inner * (1 - share)), text) for share, text in levels]
-    parts += [f'<line class="level" x1="0" x2="100%" y1="{y}" y2="{y}"/>' for y, _ in scale]
     width = 100 / max(len(columns), 1)
+    drawn = []
     for place, column in enumerate(columns):
         tall = inner * min(max(column.share, 0.0), 1.0)
-        parts.append(
-            f'<rect class="{escape(column.style)}" x="{number(place * width + width * 0.06)}%" '
-            f'width="{number(width * 0.88)}%" y="{number(top + inner - tall)}" height="{number(tall)}">'
-            f"<title>{escape(column.title)}</title></rect>"
-        )
-    # Drawn after the columns, so that the last one does not hide them.
-    parts += [
-        f'<text class="scale" x="100%" y="{y}" dy="-3" text-anchor="end">{escape(text)}</text>' for y, text in scale
-    ]
-    parts.append(f'<line class="axis" x1="0" x2="100%" y1="{top + inner}" y2="{top + inner}"/>')
-    for at, text in ticks:
-        anchor = "start" if at < 0.04 else "end" if at > 0.96 else "middle"
-        parts.append(f'<text x="{number(100 * at)}%" y="{height - 7}" text-anchor="{anchor}">{escape(text)}</text>')
-    for at, text in marks:
-        x = f"{number(100 * at)}%"
-        parts.append(f'<line class="mark" x1="{x}" x2="{x}" y1="{top - 8}" y2="{top + inner}"/>')
-        parts.append(f'<text class="mark" x="{x}" dx="5" y="{top - 8}" dy="4">{escape(text)}</text>')
-    return "".join([*parts, "</svg>"])
+        x, y = number(place * width + width * 0.06), number(top + inner - tall)
+        drawn.append((column.style, x, number(width * 0.88), y, number(tall), column.title))
+    return part(
+        FILE, "histogram", title, height, top, top + inner,
+        [(number(top + inner * (1 - share)), text) for share, text in levels],
+        drawn,
+        [(number(100 * at), anchored(at), text) for at, text in ticks],
+        [(number(100 * at), text) for at, text in marks],
+    )  # fmt: skip
 
 
 def sankey(
     columns: Sequence[Sequence[Node]],
     links: Sequence[Link],
     title: str,
-    height: int = 560,
-    gap: int = 6,
+    height: int = 680,
+    gap: int = 15,
     heads: Sequence[str] = (),
-) -> str:
-    """Return nodes in columns, and bands between them whose widths are the links' values.
+) -> "Markup":
+    """Return nodes in columns with their names and values, and bands between them whose widths are the links' values.
 
-    The height of a node is the sum of its outgoing or of its incoming values, whichever is larger.
+    The height of a node is the sum of its outgoing or of its incoming values, whichever is larger. With the default
+    gap no two names overlap, however small the nodes are.
 
     Args:
         columns: the nodes of each position, from the top.
@@ -123,41 +124,30 @@ def sankey(
     scale = (height - top - max(gaps, 0)) / fullest if fullest else 0.0
     xs = [place * (100 - node_width) / max(len(columns) - 1, 1) for place in range(len(columns))]
     tops = [_stacked(column, size, scale, gap, top) for column, size in zip(columns, sizes, strict=True)]
-    styles = {(position, node.key): node for position, column in enumerate(columns) for node in column}
-    parts = [
-        f'<svg class="sankey" width="100%" height="{height}" role="img" aria-label="{escape(title)}">',
-        f'<svg width="100%" height="{height}" viewBox="0 0 100 {height}" preserveAspectRatio="none">',
-    ]
+    named = {(position, node.key): node for position, column in enumerate(columns) for node in column}
+    bands = []
     for link, y0, y1, thick in _bands(columns, links, tops, scale):
-        source, target = styles[link.position, link.source], styles[link.position + 1, link.target]
-        x0, x1 = xs[link.position] + node_width, xs[link.position + 1]
-        parts.append(
-            f'<path class="{escape(source.style)}" d="{_band(x0, y0, x1, y1, thick)}">'
-            f"<title>{escape(f'{source.text} → {target.text}: {link.value:,.0f}')}</title></path>"
-        )
-    for position, column in enumerate(columns):
-        for node in column:
-            if size := sizes[position][node.key]:
-                parts.append(
-                    f'<rect class="{escape(node.style)}" x="{number(xs[position])}" width="{node_width}" '
-                    f'y="{number(tops[position][node.key])}" height="{number(max(size * scale, 1))}">'
-                    f"<title>{escape(f'{node.text}: {size:,.0f}')}</title></rect>"
-                )
-    parts.append("</svg>")
+        source, target = named[link.position, link.source], named[link.position + 1, link.target]
+        path = _band(xs[link.position] + node_width, y0, xs[link.position + 1], y1, thick)
+        bands.append((source.style, path, f"{source.text} → {target.text}: {link.value:,.0f}"))
+    nodes, titles = [], []
     for position, column in enumerate(columns):
         last = position == len(columns) - 1 and position > 0
-        anchor, dx = ("end", -5) if last else ("start", 5)
+        beside = {
+            "x": number(xs[position]), "width": node_width, "anchor": "end" if last else "start",
+            "dx": -5 if last else 5, "text_x": number(xs[position] if last else xs[position] + node_width),
+        }  # fmt: skip
         if position < len(heads):
-            edge = "100%" if last else f"{number(xs[position])}%"
-            text = f'text-anchor="{anchor}">{escape(heads[position])}</text>'
-            parts.append(f'<text class="head" x="{edge}" y="13" {text}')
-        x = number(xs[position] if last else xs[position] + node_width)
+            titles.append(("100" if last else beside["x"], beside["anchor"], heads[position]))
         for node in column:
-            size = sizes[position][node.key] * scale
-            y = f'y="{number(tops[position][node.key] + size / 2)}" dy="4"'
-            if size >= 8:
-                parts.append(f'<text x="{x}%" dx="{dx}" {y} text-anchor="{anchor}">{escape(node.text)}</text>')
-    return "".join([*parts, "</svg>"])
+            size, y = sizes[position][node.key], tops[position][node.key]
+            if size:
+                nodes.append({
+                    **beside, "style": node.style, "y": number(y), "tall": number(max(size * scale, 1)),
+                    "middle": number(y + size * scale / 2), "text": node.text, "value": f"{size:,.0f}",
+                    "name": f"{node.text}: {size:,.0f}",
+                })  # fmt: skip
+    return part(FILE, "sankey", title, height, bands, nodes, titles)
 
 
 def _sizes(column: Sequence[Node], links: Sequence[Link], position: int) -> dict[str, float]:

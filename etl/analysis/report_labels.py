@@ -2,17 +2,20 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from html import escape
+from typing import TYPE_CHECKING
 
 from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
-from etl.analysis.pages import percent
+from etl.analysis.pages import joined, percent
 from etl.analysis.pictures import Bar, Link, Node, bars, sankey
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 OTHERS = {"emotion": "other emotions", "intent": "other intents", "neutral": "neutral"}
 
 
-def labels(findings: Findings) -> str:
+def labels(findings: Findings) -> "Markup | str":
     """Return EDOS Figure 2 with the paper's Table 9, and the KL divergence."""
     rows = list(findings.rows("edos_label_distribution"))
     if not rows or not findings.turns:
@@ -34,7 +37,7 @@ def labels(findings: Findings) -> str:
     key.append(("paper", "paper's Table 9"))
     parts.append(pages.key([*key, ("empathetic", "EmpatheticDialogues (ED)")] if compared else key))
     parts += [
-        f"<h3>{escape(title)}</h3>" + _label_chart([row for row in rows if row["kind"] in chosen], compared)
+        pages.heading(title) + _label_chart([row for row in rows if row["kind"] in chosen], compared)
         for title, chosen in (
             ("Intents and neutral" if "intent" in kinds else "Neutral", {"intent", "neutral"}),
             ("Emotions, on another scale", {"emotion"}),
@@ -42,10 +45,10 @@ def labels(findings: Findings) -> str:
         if kinds & chosen
     ]
     parts.append(_divergence(findings))
-    return "".join(parts)
+    return joined(parts)
 
 
-def _label_chart(rows: Rows, compared: bool) -> str:
+def _label_chart(rows: Rows, compared: bool) -> "Markup":
     """Return bars of the labels' shares, scaled to the longest one."""
     series = {"share": "here", "paper_share": "paper"} | ({"empathetic_share": "ED"} if compared else {})
     longest = max((row[name] or 0.0 for row in rows for name in series), default=0.0) or 1.0
@@ -56,11 +59,11 @@ def _label_chart(rows: Rows, compared: bool) -> str:
                 f"{row['label']}, {source}: {percent(row[name])}")
             for name, source in series.items()
         ]  # fmt: skip
-        lines.append((escape(row["label"]), bars(drawn, 5, 1), [percent(row[name]) for name in series]))
+        lines.append((row["label"], bars(drawn, 5, 1), [percent(row[name]) for name in series]))
     return pages.chart(("label", *series.values()), lines)
 
 
-def _divergence(findings: Findings) -> str:
+def _divergence(findings: Findings) -> "Markup | str":
     rows = [row for row in findings.rows("edos_kl_divergence") if row["nats"] is not None]
     if not rows:
         return ""
@@ -70,10 +73,10 @@ def _divergence(findings: Findings) -> str:
         "and Pu. The paper reports 0.2447 for its data set; its Table 9 gives 0.2675 by this formula."
     )
     table = pages.records(rows, {"distribution": "labels of", "reference": "against", "nats": "nats", "paper": "paper"})
-    return f"<h3>Divergence of the label shares</h3>{table}{pages.paragraph(text, 'quiet')}"
+    return joined([pages.heading("Divergence of the label shares"), table, pages.paragraph(text, "quiet")])
 
 
-def flow(findings: Findings, most: int) -> str:
+def flow(findings: Findings, most: int) -> "Markup | str":
     """Return EDOS Figure 3: Sankey diagrams of the first four turns."""
     rows = findings.rows("edos_flow")
     ours = [row for row in rows if row["corpus"] == "EDOS"]
@@ -94,11 +97,11 @@ def flow(findings: Findings, most: int) -> str:
             heads = [f"turn {place}" for place in range(1, len(columns) + 1)]
             name = "EDOS, ours" if corpus == "EDOS" else corpus
             picture = sankey(columns, links, f"Labels of the first turns in {name}", heads=heads)
-            parts.append(f'<figure><h3>{escape(name)}</h3><div class="wide" tabindex="0">{picture}</div></figure>')
+            parts.append(pages.figure(picture, name, scrolls=True))
     frequent = sorted((row for row in ours if row["to_label"]), key=lambda row: (-row["dialogues"], row["position"]))
     titles = {"position": "from turn", "label": "label", "to_label": "to label", "dialogues": "dialogues"}
     table = pages.records(frequent[:20], titles)
-    return "".join(parts) + pages.details("The 20 most frequent steps as a table", table)
+    return joined(parts) + pages.details("The 20 most frequent steps as a table", table)
 
 
 def _flow_words(ours: Rows, kinds: Mapping[str, str]) -> str:

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
-from etl.analysis.pages import percent
+from etl.analysis.pages import joined, part, percent
 from etl.analysis.pictures import Bar, bars, histogram
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 STAGES_OF_STEPS = {
     2: ("ingest_subtitles",), 3: ("choose_uploads",), 4: ("segment_dialogues",), 5: ("clean_dialogues",),
@@ -17,7 +19,7 @@ STAGES_OF_STEPS = {
 """Stages whose ledgers have the rows dropped before a step of ``analysis.edos_funnel``."""
 
 
-def funnel(findings: Findings) -> str:
+def funnel(findings: Findings) -> "Markup | str":
     """Return the number of units after each step, and the reasons for dropped ones."""
     rows = [row for row in findings.rows("edos_funnel") if row["place"] <= 7]
     if not rows:
@@ -28,21 +30,23 @@ def funnel(findings: Findings) -> str:
         share = row["units"] / most[row["unit"]] if most[row["unit"]] else 0.0
         bar = Bar(share, "intent" if row["unit"] == "files" else "emotion", pages.shown(row["units"]))
         numbers = [pages.shown(row["units"]), pages.shown(row["paper"])]
-        lines.append((escape(row["step"]) + _reasons(findings, row["place"]), bars([bar], 14), numbers))
+        name = part(pages.PARTS, "step", row["step"], _reasons(findings, row["place"]))
+        lines.append((name, bars([bar], 14), numbers))
     text = (
         "Below each step are the most frequent reasons for dropped units. The paper's 3.7 million files include all "
         "languages; it gives no number of English files."
     )
     key = pages.key([("intent", "files"), ("emotion", "dialogues")])
-    return pages.paragraph(text) + key + pages.chart(("left after the step", "here", "paper"), lines, ("step", "count"))
+    chart = pages.chart(("left after the step", "here", "paper"), lines, ("step", "count"))
+    return joined([pages.paragraph(text), key, chart])
 
 
-def _reasons(findings: Findings, step: int) -> str:
+def _reasons(findings: Findings, step: int) -> list[str]:
+    """Return the most frequent reasons for units dropped before a step."""
     stages = STAGES_OF_STEPS.get(step, ())
     rows = [row for row in findings.rows("dropped_by_reason") if row["stage"] in stages]
     rows.sort(key=lambda row: (-row["rows"], row["unit"], row["reason"]))
-    shown = "".join(f"<li>{escape(_loss(row))}</li>" for row in rows[:4])
-    return f'<ul class="reasons">{shown}</ul>' if shown else ""
+    return [_loss(row) for row in rows[:4]]
 
 
 def _loss(row: Mapping[str, Any]) -> str:
@@ -51,7 +55,7 @@ def _loss(row: Mapping[str, Any]) -> str:
     return f"−{row['rows']:,} {row['unit']}{plural}: {row['reason'].replace('_', ' ')}"
 
 
-def silences(findings: Findings) -> str:
+def silences(findings: Findings) -> "Markup | str":
     """Return EDOS Figure 5: the histogram of gaps between sentences, with the limit that ends a dialogue."""
     rows = findings.rows("edos_gaps")
     gaps = [row for row in rows if row["kind"] == "gap"]
@@ -89,7 +93,7 @@ def silences(findings: Findings) -> str:
         f"more. Not shown: {other.get('same_block', 0):,} pairs within one subtitle block, "
         f"{other.get('overlap', 0):,} that overlap, {other.get('no_time', 0):,} without a time."
     )
-    return pages.paragraph(text) + f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
+    return pages.paragraph(text) + pages.figure(picture, caption=caption)
 
 
 def _share_under(gaps: Rows, seconds: float) -> float:
@@ -98,19 +102,19 @@ def _share_under(gaps: Rows, seconds: float) -> float:
     )
 
 
-def sizes(findings: Findings) -> str:
+def sizes(findings: Findings) -> "Markup | str":
     """Return EDOS Tables 3 and 2."""
     rows, others = findings.rows("edos_table_3"), findings.rows("edos_table_2")
     if not rows:
         return ""
     titles = {"dataset": "data set", "labels": "labels", "dialogues": "dialogues", "utterances": "utterances",
               "publicly_available": "open"}  # fmt: skip
-    compared = f"<h3>Compared with other sets</h3>{pages.records(others, titles)}" if others else ""
+    compared = [pages.heading("Compared with other sets"), pages.records(others, titles)] if others else []
     note = "Table 2 of the paper has 3,488,300 utterances of EDOS, its Tables 3 and 9 have 2,829,426."
-    return pages.compared(rows, "criterion", "size") + compared + pages.paragraph(note, "quiet")
+    return joined([pages.compared(rows, "criterion", "size"), *compared, pages.paragraph(note, "quiet")])
 
 
-def left_out(findings: Findings) -> str:
+def left_out(findings: Findings) -> "Markup | str":
     """Return the ledgers, summed by reason."""
     rows = [{**row, "reason": row["reason"].replace("_", " ")} for row in findings.rows("dropped_by_reason")]
     if not rows:
@@ -120,6 +124,6 @@ def left_out(findings: Findings) -> str:
     return pages.paragraph(text) + pages.details(f"All {len(rows)} reasons", pages.records(rows, titles))
 
 
-def made(findings: Findings) -> str:
+def made(findings: Findings) -> "Markup | str":
     """Return versions, models and settings."""
     return pages.table(("what", "which"), findings.made_with.items()) if findings.made_with else ""

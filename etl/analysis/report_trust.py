@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from etl.analysis import pages
 from etl.analysis.findings import UNSURE, Findings, Rows
-from etl.analysis.pages import percent
+from etl.analysis.pages import joined, part, percent
 from etl.analysis.pictures import Bar, bars, histogram
 from etl.common.spelling import detokenised_text
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 MORE_VIEWS = (
     ("edos_table_5", "The classifier on held-out turns"),
@@ -20,7 +22,7 @@ MORE_VIEWS = (
 MOST_ROWS = 12
 
 
-def limits(findings: Findings) -> str:
+def limits(findings: Findings) -> "Markup":
     """Return the limitations of the labels."""
     f1 = findings.classifier.get("macro_f1")
     quality = (
@@ -46,7 +48,7 @@ def limits(findings: Findings) -> str:
     )
 
 
-def confidence(findings: Findings) -> str:
+def confidence(findings: Findings) -> "Markup | str":
     """Return the histogram of turns by the classifier's confidence."""
     rows = findings.rows("edos_confidence")
     if not rows:
@@ -69,41 +71,74 @@ def confidence(findings: Findings) -> str:
         f"0.5. With {len(findings.taxonomy.labels)} classes a label with a low confidence can be right: the paper has "
         "an example with a right label at 0.01."
     )
-    caption = "<figcaption>Share of the turns by confidence, in tenths.</figcaption>"
-    return f"{pages.paragraph(text)}<figure>{picture}{caption}</figure>"
+    return pages.paragraph(text) + pages.figure(picture, caption="Share of the turns by confidence, in tenths.")
 
 
-def dialogues(findings: Findings, most: int) -> str:
-    """Return dialogues with labels and confidences, from low to high confidence (EDOS Table 6)."""
-    cards: defaultdict[float, str] = defaultdict(str)
-    shown = [row for row in findings.rows("edos_examples") if row["place"] <= most]
-    for quarter, dialogue_id in dict.fromkeys((row["lowest_confidence_from"], row["dialogue_id"]) for row in shown):
-        turns = "".join(
-            _turn(row, findings.taxonomy.kinds) for row in shown
-            if (row["lowest_confidence_from"], row["dialogue_id"]) == (quarter, dialogue_id)
-        )  # fmt: skip
-        source = f'<p class="from">{escape(dialogue_id)}</p>'
-        cards[quarter] += f'<article class="dialogue"><ol>{turns}</ol>{source}</article>'
-    if not cards:
+def dialogues(findings: Findings, most: int) -> "Markup | str":
+    """Return dialogues with labels and confidences, from low to high confidence, and a search (EDOS Table 6)."""
+    shown = shown_dialogues(findings, most)
+    if not shown:
         return ""
+    linked = {row["dialogue_id"] for row in findings.rows("edos_example_sentences")}
+    cards: defaultdict[float, list[Mapping[str, Any]]] = defaultdict(list)
+    for (quarter, name), rows in shown.items():
+        turns = [_turn(row, findings.taxonomy.kinds) for row in rows]
+        cards[quarter].append({"id": name, "linked": name in linked, "turns": turns})
+    named = sorted({turn["label"] for group in cards.values() for card in group for turn in card["turns"]})
     text = "Selected by the hash of their ids; dialogues marked profane are not shown."
-    return pages.paragraph(text, "quiet") + "".join(
-        f"<h3>Lowest confidence between {quarter:.2f} and {quarter + 0.25:.2f}</h3>"
-        f'<div class="dialogues">{cards[quarter]}</div>'
-        for quarter in sorted(cards)
+    return joined([
+        pages.paragraph(text, "quiet"),
+        part(pages.PARTS, "search", "Dialogues with these words or labels", named),
+        *(
+            part(pages.PARTS, "dialogues", f"Lowest confidence between {quarter:.2f} and {quarter + 0.25:.2f}", group)
+            for quarter, group in sorted(cards.items())
+        ),
+    ])  # fmt: skip
+
+
+def shown_dialogues(findings: Findings, most: int) -> dict[tuple[float, str], list[Mapping[str, Any]]]:
+    """Return the turns of the first ``most`` dialogues of each quarter, by (quarter, dialogue_id)."""
+    found: defaultdict[tuple[float, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in findings.rows("edos_examples"):
+        if row["place"] <= most:
+            found[row["lowest_confidence_from"], row["dialogue_id"]].append(row)
+    return dict(found)
+
+
+def sentences(findings: Findings, most: int) -> "Markup | str":
+    """Return the sentences of subtitle files that the shown dialogues were made of."""
+    by_dialogue: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in findings.rows("edos_example_sentences"):
+        by_dialogue[row["dialogue_id"]].append(row)
+    shown = [
+        {"id": name, "source": by_dialogue[name][0]["source_path"], "lines": list(map(_line, by_dialogue[name]))}
+        for name in dict.fromkeys(name for _, name in shown_dialogues(findings, most))
+        if name in by_dialogue
+    ]
+    if not shown:
+        return ""
+    text = (
+        "The sentences of the example dialogues as the subtitle files have them, before cleaning: number of the "
+        "sentence in its file, start, and the turn that it is part of."
     )
+    return pages.paragraph(text, "quiet") + part(pages.PARTS, "sentences", shown)
 
 
-def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> str:
+def _line(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    start = row["start_ms"]
+    minutes, seconds = divmod((start or 0) // 1000, 60)
+    time = "–" if start is None else f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    return {"sentence": row["sentence"], "time": time, "turn": row["turn"], "text": row["text"] or ""}
+
+
+def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> Mapping[str, Any]:
     confidence = f"{row['confidence']:.2f}"
     bar = bars([Bar(row["confidence"], kinds.get(row["label"], "neutral"), confidence)], 8)
-    return (
-        f'<li><div class="label">{bar}<span><b>{escape(row["label"] or "–")}</b> {confidence}</span></div>'
-        f"<q>{escape(detokenised_text(row['text'] or ''))}</q></li>"
-    )
+    text = detokenised_text(row["text"] or "")
+    return {"bar": bar, "label": row["label"] or "–", "confidence": confidence, "text": text}
 
 
-def people(findings: Findings) -> str:
+def people(findings: Findings) -> "Markup":
     """Return EDOS Table 4, the origins of the training labels, and the audit if there is one."""
     parts = []
     crowd = findings.rows("edos_table_4")
@@ -113,15 +148,15 @@ def people(findings: Findings) -> str:
     parts += [_view(findings.rows(view), title) for view, title in MORE_VIEWS]
     if not findings.rows("edos_audit"):
         parts.append(pages.paragraph("No sample of the finished labels has been checked by people yet."))
-    return "".join(parts)
+    return joined(parts)
 
 
-def _view(rows: Rows, title: str) -> str:
+def _view(rows: Rows, title: str) -> "Markup | str":
     """Return a view as a table; a long one is folded, below its rows for all groups together."""
     if not rows:
         return ""
     names = [name for name in rows[0] if name not in ("place", "batch_id")]
-    heading, whole = f"<h3>{escape(title)}</h3>", pages.records(rows, names)
+    heading, whole = pages.heading(title), pages.records(rows, names)
     if len(rows) <= MOST_ROWS:
         return heading + whole
     overall = [row for row in rows if row.get("grouped_by") in ("all", "band")]

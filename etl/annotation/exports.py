@@ -12,6 +12,7 @@ from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
 from etl.annotation.crowd_platform import hit_type, hits_csv, template
 from etl.annotation.labelling import batch_id_of, hits_of, labelling_batch
+from etl.annotation.other_tools import tool_files
 from etl.annotation.page import page_of
 from etl.annotation.signing import Signing, links_csv
 
@@ -92,7 +93,7 @@ def form_files(
 def batch_files(
     tasks: Tasks, purpose: str, taxonomy: Taxonomy, annotation: Any, workers: int, signing: Signing | None = None
 ) -> tuple[str, dict[str, str]]:
-    """Return the batch id and the contents of its page, platform files and key by file name.
+    """Return the batch id and the contents of its page, platform files, other tools' tasks and key by file name.
 
     Only ``key.jsonl`` has right answers and dialogue ids. It must not be published. The setting
     ``edos.annotation.batches`` names it when answers are collected. With ``signing``, ``links.csv`` has a signed link
@@ -113,6 +114,7 @@ def batch_files(
         "template.html": template(tasks, taxonomy),
         "hit_type.json": hit_type(batch.title, annotation, workers),
         KEY: key_lines(tasks, purpose, signing=signing),
+        **tool_files(tasks, batch.batch_id, taxonomy),
         **({LINKS: links_csv(tasks, signing)} if signing else {}),
     }
 

@@ -55,29 +55,14 @@ def _main(arguments: list[str]) -> int:
         print(script(options.shell), end="")
         return 0
     settings = _settings(options)
-    if options.command in ("reply", "chat"):
-        return _talk(options, settings)
-    if options.command == "sql":
-        from etl.cli.sql_shell import open_sql
-
-        return open_sql(settings, options.execute, options.csv)
-    if options.command == "register":
-        from etl.cli.register import register
-
-        return register(settings, options.catalog)
-    if options.command == "read":
-        from etl.cli.read_shell import open_read
-
-        return open_read(settings, options.film, options.n)
+    opened = _opened(options, settings)
+    if opened is not None:
+        return opened
     from etl.cli.running import run
     from etl.pipeline.planner import chosen
     from jobs import all_stages
 
     stages = all_stages()
-    if options.command == "restore-text":
-        from etl.publishing.dataset_export import restore_text
-
-        return restore_text(settings)
     if options.command not in COMMANDS:
         return run(settings, chosen(stages, only=options.command), options.again)
     if options.command == "withdraw":
@@ -95,6 +80,37 @@ def _main(arguments: list[str]) -> int:
 
     show = {"plan": overviews.plan, "status": overviews.status}[options.command]
     return show(settings, stages, options.json)
+
+
+def _opened(options: argparse.Namespace, settings: Settings) -> int | None:
+    """Run a command that runs no stages, and return its exit status; None for another one."""
+    if options.command in ("reply", "chat"):
+        return _talk(options, settings)
+    if options.command == "sql":
+        from etl.cli.sql_shell import open_sql
+
+        return open_sql(settings, options.execute, options.csv)
+    if options.command == "convokit":
+        from etl.cli.convokit import open_convokit
+
+        return open_convokit(settings, options.export, options.out)
+    if options.command == "mlflow":
+        from etl.cli.mlflow_pages import open_mlflow
+
+        return open_mlflow(settings, options.port, options.link)
+    if options.command == "register":
+        from etl.cli.register import register
+
+        return register(settings, options.catalog)
+    if options.command == "read":
+        from etl.cli.read_shell import open_read
+
+        return open_read(settings, options.film, options.n)
+    if options.command == "restore-text":
+        from etl.publishing.dataset_export import restore_text
+
+        return restore_text(settings)
+    return None
 
 
 def _settings(options: argparse.Namespace) -> Settings:

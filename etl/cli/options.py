@@ -22,6 +22,8 @@ COMMANDS = {
     "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
+    "mlflow": "serve MLflow's pages and print the link of the runs' comparison",
+    "convokit": "write an export as a ConvoKit corpus",
     "restore-text": "restore the texts of an export that refers to OPUS",
     "fetch-jars": "fetch the jars of local sessions (part of make install)",
     "completion": "print a script that completes commands, stages and options",
@@ -94,6 +96,8 @@ def _commands() -> argparse.ArgumentParser:
         "register": (_register, _common),
         "reply": (_reply, _common),
         "chat": (_chat, _common),
+        "mlflow": (_mlflow, _common),
+        "convokit": (_convokit, _common),
         "restore-text": (_common,),
         "fetch-jars": (_traceback,),
         "completion": (_shell,),
@@ -199,6 +203,16 @@ def _chat(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pair", metavar="NAME", help="with --save: the name of the participant's pair of conversations"
     )
+
+
+def _convokit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--export", metavar="FOLDER", help="default: <lakehouse.root>/exports/<publishing.name>")
+    parser.add_argument("--out", metavar="FOLDER", help="of the corpus (default: beside the export, -convokit)")
+
+
+def _mlflow(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=5000, help="of the server, on this machine (default %(default)d)")
+    parser.add_argument("--link", action="store_true", help="only print the link: a server runs already")
 
 
 def _stage_named(name: str) -> Stage:

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from conf import resources
 from conf.taxonomy import load_taxonomy
+from etl.analysis import croissant
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
 from etl.analysis.views import all_views
@@ -17,9 +18,13 @@ from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.dataset_findings import rows_of
-from etl.publishing.exports import CARD, Manifest, export_folder, exported, fingerprint, refuse_foreign
+from etl.publishing.exports import CARD, CROISSANT, Manifest, export_folder, exported, fingerprint, refuse_foreign
 from etl.tables.augesc import CONVERSATIONS, QUERIES
 
+CITATION = (
+    "Zheng, Sabour, Wen, Zhang and Huang: AugESC: Dialogue Augmentation with Large Language Models for Emotional "
+    "Support Conversation (ACL Findings 2023), whose method this is"
+)
 LICENCE, TAGS = "cc-by-nc-4.0", ("emotional-support", "dialogue", "synthetic")
 
 
@@ -46,6 +51,7 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
     lakehouse.register(all_views(load_taxonomy("edos")))
     views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2"))
     folders.write_text(f"{folder}/{CARD}", augesc_card(settings.name, manifest.rows, settings.formats, views))
+    folders.write_text(f"{folder}/{CROISSANT}", augesc_croissant(settings.name, manifest.rows, settings.formats))
     return folder
 
 
@@ -93,6 +99,7 @@ def augesc_card(
     text = template.substitute(
         name=name,
         conversations=shown(sum(rows.values())),
+        datasheet=augesc_datasheet(rows).as_markdown(),
         splits=_cells((split, rows[split]) for split in SPLITS if split in rows),
         sizes=_cells(
             (row["data_set"], row["role"], row["measure"].replace("_", " "), row["value"], row["paper"])
@@ -106,6 +113,20 @@ def augesc_card(
         ),
     )
     return f"---\n{front_matter(rows, formats, ['en'], name, licence=LICENCE, tags=TAGS)}---\n\n{text}"
+
+
+def augesc_croissant(name: str, rows: Mapping[str, int], formats: Sequence[str]) -> str:
+    """Return the export's Croissant file: the card's facts for programs."""
+    sheet = augesc_datasheet(rows)
+    return croissant.croissant(
+        name, sheet.questions[1][1], sheet, croissant.AUGESC,
+        licence=LICENCE, languages=["en"], formats=formats, citation=CITATION,
+    )  # fmt: skip
+
+
+def augesc_datasheet(rows: Mapping[str, int]) -> croissant.Datasheet:
+    """Return the answers to a datasheet's questions, for the card and the Croissant file."""
+    return croissant.Datasheet("augesc", {"conversations": shown(sum(rows.values()))})
 
 
 def _cells(rows: Any) -> str:

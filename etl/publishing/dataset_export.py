@@ -3,7 +3,8 @@
 from conf.errors import InputError
 from conf.settings import Settings
 from conf.subtitle_settings import CleaningSettings
-from etl.analysis.dataset_card import card, restored_card
+from etl.analysis.dataset_card import card, described, restored_card
+from etl.analysis.licences import check_licence, used_sources
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
@@ -12,6 +13,7 @@ from etl.publishing.dataset_findings import CARD_VIEWS, gather
 from etl.publishing.edos_rows import published_rows, restored
 from etl.publishing.exports import (
     CARD,
+    CROISSANT,
     Manifest,
     export_folder,
     exported,
@@ -33,18 +35,20 @@ def publish(run: StageRun) -> str:
     """Write the export if its inputs have changed, and its card, and return the folder.
 
     Raises:
-        InputError: the folder has other files, or there are no dialogues.
+        InputError: the folder has other files, there are no dialogues, or the licence grants more than the sources.
     """
     settings, publishing = run.settings, run.settings.publishing
     lakehouse, folders = Lakehouse(run.spark, settings.lakehouse), Folders(run.spark)
     folder = export_folder(settings.lakehouse.root, publishing)
     refuse_foreign(folders, folder)
+    sources = used_sources(settings)
+    check_licence(publishing.licence, sources)
     references = publishing.text == "references"
     rules = settings.subtitles.cleaning.model_dump(include=set(TEXT_RULES)) | {"truecase": settings.subtitles.truecase}
     tables = [DIALOGUES, CLEAN_DIALOGUES] if references else [DIALOGUES]
     content = {
         "tables": {table.name: lakehouse.identity(table) for table in tables},
-        "settings": publishing.model_dump(mode="json", exclude={"folder", "references", "name"}),
+        "settings": publishing.model_dump(mode="json", exclude={"folder", "references", "name", "licence"}),
         "rules": rules,
     }
     dialogues = lakehouse.read(DIALOGUES)
@@ -63,11 +67,10 @@ def publish(run: StageRun) -> str:
             f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
             "run the stages before"
         )
-    text = card(
-        gather(run.spark, settings, CARD_VIEWS), name=publishing.name, references=references, rows=manifest.rows,
-        formats=publishing.formats, languages=settings.subtitles.languages,
-    )  # fmt: skip
+    findings, languages = gather(run.spark, settings, CARD_VIEWS), settings.subtitles.languages
+    text = card(findings, publishing, rows=manifest.rows, languages=languages, sources=sources)
     folders.write_text(f"{folder}/{CARD}", text)
+    folders.write_text(f"{folder}/{CROISSANT}", described(findings, publishing, manifest.rows, languages))
     return folder
 
 

@@ -18,7 +18,8 @@ from etl.training.registry import held_out_figures
 
 CARD_VIEWS = ("edos_table_3", "edos_label_distribution", "edos_funnel", "edos_confidence", "edos_audit", "edos_table_5")
 REPORT_VIEWS = (
-    *CARD_VIEWS, "edos_table_2", "edos_table_4", "edos_kl_divergence", "edos_flow", "edos_examples", "edos_gaps",
+    *CARD_VIEWS, "edos_table_2", "edos_table_4", "edos_kl_divergence", "edos_flow", "edos_examples",
+    "edos_example_sentences", "edos_gaps",
     "edos_origins", "dropped_by_reason",
 )  # fmt: skip
 

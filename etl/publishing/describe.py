@@ -84,7 +84,7 @@ def _tracked_runs(run: StageRun) -> list[str]:
             for name in ("accuracy", "macro_f1")
             if f"held_out_{name}" in tracked.data.metrics
         )
-        lines.append(f"{tracked.info.run_name:28s} {tracked.info.status.lower():9s} {figures}")
+        lines.append(f"{tracked.info.run_name:44s} {tracked.info.status.lower():9s} {figures}")
     return lines
 
 

@@ -13,12 +13,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.analysis.dataset_card import ENDINGS, SPLITS
+from etl.analysis.croissant import ENDINGS
+from etl.analysis.dataset_card import SPLITS
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.stage_run import StageRun
 
 MANIFEST = "export.json"
 CARD = "README.md"
+CROISSANT = "croissant.json"
 FORMAT = 1
 """Version of the file format; increase it when the same tables give other files."""
 

@@ -99,7 +99,7 @@ def _log(run: StageRun, file: str, html: str, findings: Findings, figures: Mappi
     versions = {name: value for name, value in findings.made_with.items() if name.startswith("version")}
     tags = {name.replace(" ", "_"): value[:500] for name, value in versions.items()}
     name = f"{file.removesuffix('.html').replace('_', '-')}-report"
-    with tracked_run(model_store(run.tracking), name, {}, tags) as tracked:
+    with tracked_run(model_store(run.tracking), name, {}, {**tags, "kind": "report"}) as tracked:
         tracked.log_metrics(dict(figures))
         tracked.client.log_text(tracked.run_id, html, file)
         for view, rows in findings.views.items():

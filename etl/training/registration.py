@@ -14,9 +14,18 @@ from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import setting
 from etl.tables.outcome import Trained
+from etl.training.experiment import file_input, table_inputs, title
 from etl.training.model_card import model_card
 from etl.training.registry import model_store
-from etl.training.tracking import CHAMPION, Candidate, Promotion, TrackedRun, promote_if_better, tracked_run
+from etl.training.tracking import (
+    CHAMPION,
+    Candidate,
+    Promotion,
+    TrackedRun,
+    promote_if_better,
+    rows_digest,
+    tracked_run,
+)
 from udfs.models.loader import ResolvedModel, resolve
 
 if TYPE_CHECKING:
@@ -66,6 +75,7 @@ class Recipe:
         rows_out: number of labelled rows used, for training or held out.
         left_out: rows of the ledger.
         params, tags: of the run, in addition to the options and versions.
+        differs: what sets the run apart from others of the model, in its name beside the seed.
         finish: changes the trained model before it is evaluated.
         derive: further metrics of an epoch.
         choice: the evaluation that decides on the champion, on validation rows, so that the figures of ``test`` are of
@@ -87,6 +97,7 @@ class Recipe:
     finish: "Callable[[TrainingResult], TrainingResult]" = lambda result: result
     derive: "Callable[[EpochMetrics], Mapping[str, float]]" = lambda epoch: {}
     choice: HeldOutTest | None = None
+    differs: Sequence[str] = ()
 
 
 def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
@@ -98,11 +109,14 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     from etl.training.loop.train import train_model
 
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
-    tags = {**training_tags(run, recipe.stage, recipe.name), **recipe.tags}
+    tags = {**training_tags(run, recipe.stage, recipe.name), "kind": recipe.model.kind, **recipe.tags}
+    first, *others = recipe.differs or ("",)
+    name = title(recipe.name, first, f"seed {recipe.options.seed}", *others)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        tracked_run(model_store(run.tracking), recipe.name, params, tags) as tracked,
+        tracked_run(model_store(run.tracking), name, params, tags) as tracked,
     ):
+        log_data(tracked, run, recipe)
         tracked.derive = recipe.derive
         context = training_context(run, tracked, recipe.name)
         result = train_model(recipe.start, recipe.rows, recipe.options, Path(scratch) / "model", context)
@@ -127,6 +141,15 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     rows_in = recipe.rows_out + sum(row[-1] for row in recipe.left_out)
     rounded = {name: round(value, 4) for name, value in figures.items()}
     return Trained(champion.identity, rows_in, recipe.rows_out, dropped, rounded)
+
+
+def log_data(tracked: TrackedRun, run: StageRun, recipe: Recipe | None = None) -> None:
+    """Log the tables that a training reads as inputs of its run, or the recipe's rows where they are from files."""
+    if run.inputs or recipe is None:
+        tracked.log_inputs(table_inputs(run.lakehouse.catalog or run.lakehouse.root, run.inputs))
+    else:
+        rows = recipe.rows.train
+        tracked.log_inputs([file_input(f"files of {recipe.stage}", rows_digest(rows), len(rows))])
 
 
 def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:

@@ -7,7 +7,7 @@ import json
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,14 @@ from mlflow.models import Model
 
 from conf.errors import InputError
 from conf.redaction import redacted
+from etl.training.experiment import TAGS, close_dead_runs, code_tags, describe_experiment, process_tags
 from etl.training.signatures import signature_of
 from udfs.models.loader import resolve
 from udfs.models.mlflow_client import client_of
 
 if TYPE_CHECKING:
+    from mlflow.entities import DatasetInput
+
     from udfs.models.pictures import Chart
     from udfs.models.trainable import EpochMetrics, TrainingResult
 
@@ -61,7 +64,7 @@ class Store:
         known = client.get_experiment_by_name(self.experiment)
         if known is None:
             try:
-                return str(client.create_experiment(self.experiment, artifact_location=self.artifact_root))
+                return str(client.create_experiment(self.experiment, self.artifact_root, tags=TAGS))
             except MlflowException:  # another run may have created it meanwhile
                 known = client.get_experiment_by_name(self.experiment)
                 if known is None:
@@ -101,6 +104,11 @@ class TrackedRun:
         for name, value in {**epoch.flat(), **self.derive(epoch)}.items():
             if name != "epoch":
                 self.client.log_metric(self.run_id, name, value, step=epoch.epoch)
+
+    def log_inputs(self, inputs: Iterable["DatasetInput"]) -> None:
+        """Log the data that a training reads."""
+        if given := list(inputs):
+            self.client.log_inputs(self.run_id, datasets=given)
 
     def log_metrics(self, metrics: Mapping[str, float], prefix: str = "") -> None:
         """Log metrics, with `prefix` before each name."""
@@ -186,10 +194,12 @@ def tracked_run(
     Args:
         tags: of the run. The tag ``training`` identifies the training, whose killed earlier runs are closed.
     """
-    tags = _tags(tags or {})
+    tags = _tags({**code_tags(), **process_tags(), **(tags or {})})
     close_killed_runs(store, tags.get("training"))
-    client = store.client()
-    run = client.create_run(store.experiment_id(), run_name=name, tags=tags)
+    client, experiment = store.client(), store.experiment_id()
+    describe_experiment(client, experiment)
+    close_dead_runs(client, experiment)
+    run = client.create_run(experiment, run_name=name, tags=tags)
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
     client.log_batch(run.info.run_id, params=_params(params))
     try:

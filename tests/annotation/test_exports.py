@@ -48,13 +48,16 @@ def test_the_template_uses_the_tables_columns_and_no_others() -> None:
 def test_only_the_key_knows_the_answers() -> None:
     tasks = [task("h1", 1), task("h1", 2, quiz_label="proud", label=None, confidence=None, stratum_turns=None)]
     batch_id, files = batch_files(tasks, "crowd", TAXONOMY, AnnotationSettings(), 3)
-    assert set(files) == {"annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl"}
+    assert set(files) == {
+        "annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl",
+        "label_studio.json", "label_studio.xml", "potato.jsonl", "potato.yaml",
+    }  # fmt: skip
     assert batch_files(list(reversed(tasks)), "crowd", TAXONOMY, AnnotationSettings(), 3) == (batch_id, files)
     assert batch_files([task("h9", 1)], "crowd", TAXONOMY, AnnotationSettings(), 3)[0] != batch_id
     key = [json.loads(line) for line in files["key.jsonl"].splitlines()]
     assert [row.get("quiz_label") for row in key] == [None, "proud"]
     assert {row["batch_id"] for row in key} == {batch_id} and {row["purpose"] for row in key} == {"crowd"}
-    for name in ("annotate.html", "hits.csv"):
+    for name in files.keys() - {"key.jsonl"}:
         assert "77-1" not in files[name] and "0.93" not in files[name]
 
 

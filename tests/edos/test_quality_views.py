@@ -90,7 +90,7 @@ def test_confidence_in_tenths_after_rounding(spark: SparkSession, stand_ins: Sta
     assert {row["from_confidence"]: row["turns"] for row in query("edos_confidence")} == {0: 1, 0.1: 1, 0.3: 2, 0.9: 3}
 
 
-def test_examples_are_five_a_quarter_and_not_profane(spark: SparkSession, stand_ins: StandIns) -> None:
+def test_examples_are_twelve_a_quarter_and_not_profane(spark: SparkSession, stand_ins: StandIns) -> None:
     query, give = stand_ins.ask, stand_ins.give
     labels = edos_labels()
     many = [(f"d{n:02}", [(labels[n % 41], 0.95), ("sad", 0.3)]) for n in range(20)]
@@ -101,7 +101,7 @@ def test_examples_are_five_a_quarter_and_not_profane(spark: SparkSession, stand_
     found: dict[float, set[str]] = {}
     for row in rows:
         found.setdefault(row["lowest_confidence_from"], set()).add(row["dialogue_id"])
-    assert set(found) == {0.25, 0.75} and len(found[0.25]) == 5 and found[0.75] == {"sure"}
+    assert set(found) == {0.25, 0.75} and len(found[0.25]) == 12 and found[0.75] == {"sure"}
     own = [row for row in rows if row["dialogue_id"] == "sure"]
     assert [(row["turn"], row["label"], row["confidence"]) for row in own] == [(1, "sad", 0.8), (2, "sad", 1.0)]
 
@@ -138,3 +138,26 @@ def test_empathetic_turns_in_order_and_strange_labels_apart() -> None:
         ("utterance", "h2/0", "unknown_label", "no label", 1), ("utterance", "h1/1", "unknown_label", "hangry", 1),
     ]  # fmt: skip
     assert found.rows_in == 4
+
+
+def test_examples_lead_to_the_sentences_that_they_were_made_of(spark: SparkSession, stand_ins: StandIns) -> None:
+    query, give = stand_ins.ask, stand_ins.give
+    give("edos.dialogues", finished(spark, ("7-1", [("sad", 0.8), ("sad", 0.9)]), ("other", [("sad", 0.9)])))
+    give(
+        "subtitles.clean_dialogues",
+        spark.sql("""
+        SELECT '7-1' AS dialogue_id, false AS profane, 'x.xml' AS source_path, array(
+          named_struct('sentence_first', 1, 'sentence_last', 2), named_struct('sentence_first', 3, 'sentence_last', 3)
+        ) AS turns"""),
+    )
+    give(
+        "subtitles.files",
+        spark.sql("""
+        SELECT 'x.xml' AS source_path,
+               transform(sequence(0, 5), n -> named_struct('start_ms', n * 1000L, 'text', concat('s', n))) AS sentences
+        UNION ALL SELECT 'y.xml', array()"""),
+    )
+    found = [tuple(row) for row in query("edos_example_sentences")]
+    assert found == [
+        ("7-1", "x.xml", 1, 1, 1000, "s1"), ("7-1", "x.xml", 1, 2, 2000, "s2"), ("7-1", "x.xml", 2, 3, 3000, "s3"),
+    ]  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from pyspark.sql import DataFrame, SparkSession
 
+from conf.edos_settings import PublishingSettings
 from conf.errors import InputError
 from etl.analysis.dataset_card import card, size_category
 from etl.analysis.findings import Findings
@@ -119,8 +120,7 @@ def example_findings(**views: Any) -> Findings:
 
 
 def test_a_card_says_which_files_are_which(spark: SparkSession, tmp_path: Path) -> None:
-    text = card(example_findings(), name="edos", references=False, rows={"train": 2, "test": 1},
-                formats=("parquet", "jsonl"), languages=("en",))  # fmt: skip
+    text = card(example_findings(), PublishingSettings(), rows={"train": 2, "test": 1}, languages=("en",))
     head = yaml.safe_load(text.split("---\n")[1])
     assert head["size_categories"] == ["n<1K"]
     assert [one["config_name"] for one in head["configs"]] == ["default"] and "jsonl/train-*" in text
@@ -133,8 +133,8 @@ def test_a_card_says_which_files_are_which(spark: SparkSession, tmp_path: Path) 
 
 def test_a_card_has_the_audit_when_there_is_one_and_the_way_back() -> None:
     audit = [{"place": 1, "band": "0.9 to 1.0", "precision": 0.8125}]
-    text = card(example_findings(edos_audit=audit), name="edos", references=True, rows={"train": 2},
-                formats=("parquet",), languages=("en",))  # fmt: skip
+    text = card(example_findings(edos_audit=audit), PublishingSettings(text="references", formats=("parquet",)),
+                rows={"train": 2}, languages=("en",))  # fmt: skip
     assert "| band | precision |\n|---|---|\n| 0.9 to 1.0 | 0.8125 |" in text
     assert "restore-text --set lakehouse.root=mine" in text and "sentence_first" in text
 

@@ -1,6 +1,15 @@
+import json
 import os
+import platform
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import mlflow
 import pytest
@@ -8,8 +17,21 @@ import torch
 from mlflow import MlflowClient
 
 from conf.errors import InputError
+from conf.settings import load_settings
 from conf.training_options import ClassifierOptions
+from etl.cli.mlflow_pages import open_mlflow
+from etl.training.experiment import (
+    SHARED_VIEW,
+    close_dead_runs,
+    describe_experiment,
+    file_input,
+    parent_run,
+    table_inputs,
+    title,
+)
 from etl.training.loop.train import TrainingContext, train_model
+from etl.training.recipes.trials import Arm
+from etl.training.registry import model_store
 from etl.training.tracking import (
     Candidate,
     Store,
@@ -27,6 +49,7 @@ from udfs.models.loader import resolve
 from udfs.models.pictures import confusion_chart
 from udfs.models.trainable import TrainingRows
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 LABELS = ("sad", "glad")
 NAME = "edos-weak-labeler"
 ROWS = [("i cry", 0), ("so happy", 1), ("sad and alone", 0), ("great joy", 1)]
@@ -198,3 +221,103 @@ def test_another_store_with_the_same_name_and_version_is_another_folder(mlflow_s
 
 def test_the_digest_of_held_out_rows_does_not_depend_on_their_order():
     assert rows_digest(ROWS) == rows_digest(ROWS[::-1]) != rows_digest(ROWS[:3])
+
+
+def test_the_experiment_says_what_it_holds_and_has_columns(mlflow_store, tracked_model):
+    client = mlflow_store.client()
+    tags = client.get_experiment(mlflow_store.experiment_id()).tags
+    assert tags["mlflow.experimentKind"] == "custom_model_development"
+    assert "named by what differs" in tags["mlflow.note.content"]
+    columns = json.loads(tags[SHARED_VIEW])["selectedColumns"]
+    assert "metrics.`held_out_macro_f1`" in columns and "params.`computed_in`" in columns
+    client.set_experiment_tag(mlflow_store.experiment_id(), "mlflow.note.content", "mine")
+    describe_experiment(client, mlflow_store.experiment_id())
+    assert client.get_experiment(mlflow_store.experiment_id()).tags["mlflow.note.content"] == "mine"
+
+
+def test_an_experiment_of_before_is_described_too(tmp_path):
+    store = Store(f"sqlite:///{tmp_path}/mlflow.db", "old", (tmp_path / "artifacts").as_uri())
+    store.client().create_experiment("old")
+    with tracked_run(store, "one", {}):
+        pass
+    assert store.client().get_experiment_by_name("old").tags["mlflow.experimentKind"] == "custom_model_development"
+
+
+def test_a_run_names_its_code_and_the_tables_that_it_read(mlflow_store):
+    versions = {"edos.training_dialogues": "7c2f4c77-afb9-40e4-ba32-1ba80eea8173:12"}
+    with tracked_run(mlflow_store, "reads", {}) as run:
+        run.log_inputs(table_inputs("s3://user:secret@bucket/lake", versions))
+        run.log_inputs([file_input("files of train_weak_labeler", "a" * 64, 5)])
+        run.log_inputs([])
+    found = mlflow_store.client().get_run(run.run_id)
+    table, file = sorted(found.inputs.dataset_inputs, key=lambda one: one.dataset.name)
+    assert (table.dataset.name, table.dataset.digest) == ("edos.training_dialogues", "v12-7c2f4c77")
+    source = json.loads(table.dataset.source)
+    assert source["delta_table_version"] == "12" and source["path"].endswith("/lake/edos/training_dialogues")
+    assert "secret" not in table.dataset.source
+    assert json.loads(file.dataset.profile) == {"num_rows": 5}
+    assert found.data.tags["mlflow.source.name"].startswith("edos-lakehouse")
+    if (REPOSITORY / ".git").exists():
+        assert re.fullmatch("[0-9a-f]{40}", found.data.tags["mlflow.source.git.commit"])
+
+
+def test_runs_of_ended_processes_are_closed_and_others_stay_open(mlflow_store):
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    client, experiment = mlflow_store.client(), mlflow_store.experiment_id()
+    here = {"process.host": platform.node()}
+    tags = {
+        "dead": here | {"process.id": ended.stdout.strip()},
+        "alive": here | {"process.id": str(os.getpid())},
+        "elsewhere": {"process.host": "another", "process.id": ended.stdout.strip()},
+        "unknown": {},
+    }
+    runs = {name: client.create_run(experiment, tags=own).info.run_id for name, own in tags.items()}
+    assert close_dead_runs(client, experiment) == [runs["dead"]]
+    status = {name: client.get_run(run_id).info.status for name, run_id in runs.items()}
+    assert status == {"dead": "KILLED", "alive": "RUNNING", "elsewhere": "RUNNING", "unknown": "RUNNING"}
+    for run_id in runs.values():
+        client.set_terminated(run_id)
+
+
+def test_trials_have_one_parent(mlflow_store):
+    client, experiment = mlflow_store.client(), mlflow_store.experiment_id()
+    first, again, other = (
+        parent_run(client, experiment, "comparison", {"comparison": value, "stage": "s"}, "comparison")
+        for value in ("a", "a", "b")
+    )
+    assert first == again != other
+    assert client.get_run(first).info.status == "FINISHED" and client.get_run(first).data.tags["kind"] == "comparison"
+
+
+def test_titles_say_what_differs():
+    assert Arm(True, ("crowd", "similar")).title(13) == "crowd+similar, seed 13, weighted"
+    assert title("edos-weak-labeler", "", "seed 13", None) == "edos-weak-labeler, seed 13"
+
+
+def test_the_link_leads_to_the_columns(tmp_path, capsys):
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path)})
+    with pytest.raises(InputError, match="no trainings in sqlite"):
+        open_mlflow(settings, 5099, link_only=True)
+    with tracked_run(model_store(settings), "one", {}):
+        pass
+    assert open_mlflow(settings, 5099, link_only=True) == 0
+    assert capsys.readouterr().out.strip().endswith(":5099/#/experiments/1/runs?viewStateShareKey=comparison")
+
+
+@pytest.mark.slow
+def test_the_server_answers_and_its_link_is_printed(tmp_path):
+    with tracked_run(model_store(load_settings("local", [], {"lakehouse.root": str(tmp_path)})), "one", {}):
+        pass
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "jobs", "mlflow", "--port", str(port), "--set", f"lakehouse.root={tmp_path}"]
+    serving = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        line = serving.stdout.readline()
+        link = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert link and "viewStateShareKey=comparison" in line
+        assert urllib.request.urlopen(link[0], timeout=60).status == 200
+    finally:
+        serving.send_signal(signal.SIGINT)
+        serving.wait(60)

@@ -79,7 +79,8 @@ def train_and_register_emotion_classifier(training_dialogues: DataFrame, run: St
         InputError: a split has no rows.
     """
     rows, left_out = rows_by_split(training_dialogues, run.settings.edos.taxonomy.names)
-    return train_and_register(dialogue_recipe(run, "emotion_classifier", rows, left_out), run)
+    recipe = dialogue_recipe(run, "emotion_classifier", rows, left_out, origins_of(training_dialogues))
+    return train_and_register(recipe, run)
 
 
 def train_and_register_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:
@@ -96,7 +97,7 @@ def train_and_register_self_labeler(seeds: DataFrame, similar: DataFrame, run: S
         similar.select(*columns, F.lit("train").alias("split"), "origin")
     )
     rows, left_out = rows_by_split(given, run.settings.edos.taxonomy.names, "edos.seeds")
-    recipe = dialogue_recipe(run, "self_labeler", rows, left_out)
+    recipe = dialogue_recipe(run, "self_labeler", rows, left_out, origins_of(given))
     recipe = replace(recipe, finish=lambda result: _calibrated(result, rows["validation"], run))
     return train_and_register(recipe, run)
 
@@ -114,13 +115,14 @@ def _calibrated(result: TrainingResult, validation: Rows, run: StageRun) -> Trai
 
 
 def dialogue_recipe(
-    run: StageRun, model: str, rows: Mapping[str, Rows], left_out: Sequence[LeftOut]
+    run: StageRun, model: str, rows: Mapping[str, Rows], left_out: Sequence[LeftOut], origins: str = CROWD
 ) -> Recipe:  # fmt: skip
     """Return the recipe of a dialogue classifier.
 
     Args:
         model: its key under ``training``.
         rows, left_out: results of `rows_by_split`.
+        origins: of the training rows, as ``crowd+similar``.
     """
     options = options_of(run, model)
     start = starting_encoder(run, options)
@@ -130,8 +132,15 @@ def dialogue_recipe(
         start=new_dialogue_classifier(run, start, options), starts_from=start.identity, rows=training_rows(rows),
         test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device),
         choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", options.device),
-        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
+        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out, params={"origins": origins},
+        differs=(origins, "weighted" if options.weighted else "unweighted"),
     )  # fmt: skip
+
+
+def origins_of(dialogues: DataFrame) -> str:
+    """Return the origins of training rows, the crowd first and others by name: ``crowd+similar``."""
+    found = [row.origin for row in dialogues.where("split = 'train'").select("origin").distinct().collect()]
+    return "+".join(sorted(found, key=lambda origin: (origin != CROWD, str(origin))))
 
 
 def new_dialogue_classifier(

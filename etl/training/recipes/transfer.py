@@ -16,6 +16,7 @@ from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_scores import MACRO
 from etl.pipeline.stage_run import StageRun
 from etl.tables import Table
+from etl.training.experiment import parent_run, title
 from etl.training.held_out_classifiers import answers_to, load_on_device, log_answers
 from etl.training.loop.train import train_model
 from etl.training.recipes.classifiers import SPLITS
@@ -31,7 +32,7 @@ from etl.training.recipes.transfer_tasks import (
     relabelled,
     threshold_on,
 )
-from etl.training.registration import options_of, training_context, training_tags, trial_digest
+from etl.training.registration import log_data, options_of, training_context, training_tags, trial_digest
 from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, tracked_run
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
@@ -83,12 +84,19 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
     transfer, start = run.settings.emo_pillars.transfer, _start(run, arm.model)
     rows = _rows(labelled, run, task, arm, transfer)
     params = {**options.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
-    tags = {**training_tags(run, f"emo_pillars_transfer_{task.name}", trial.trial), "trial": trial.trial}
-    title = " ".join([task.name, arm.model, *(f"{name} {value}" for name, value in _description(arm).items())])
+    stage, store = f"emo_pillars_transfer_{task.name}", model_store(run.tracking)
+    belongs = {"comparison": stage, "stage": stage}
+    parent = parent_run(store.client(), store.experiment_id(), f"transfer to {task.name}", belongs, "comparison")
+    tags = {
+        **training_tags(run, stage, trial.trial), "kind": MultiLabelClassifier.kind, "trial": trial.trial,
+        "mlflow.parentRunId": parent,
+    }  # fmt: skip
+    described = title(task.name, arm.model, *(f"{name} {value}" for name, value in _description(arm).items()))
     with (
         tempfile.TemporaryDirectory() as scratch,
-        tracked_run(model_store(run.tracking), title, params, tags) as tracked,
+        tracked_run(store, described, params, tags) as tracked,
     ):
+        log_data(tracked, run)
         path, seconds, epochs = start.path, 0.0, 0
         if arm.tuned:
             train, validation = rows.rows["train"], rows.rows["validation"]
@@ -105,7 +113,7 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
             model.threshold = threshold_on(model, rows.rows["validation"], options.batch_size)
         scored = _scored(tracked, model, rows, task, options.batch_size)
     line = "; ".join(f"{kind}: macro-F1 {row['f1']:.4f}" for kind, row in scored[MACRO].items())
-    run.say(f"{title}: {line}")
+    run.say(f"{described}: {line}")
     common = {
         **trial.asDict(), "threshold": model.threshold, "epochs": epochs, "seconds": round(seconds, 1),
         **{f"{split}_rows": len(rows.rows[split]) if arm.tuned or split == "test" else 0 for split in SPLITS},

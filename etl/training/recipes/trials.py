@@ -13,6 +13,7 @@ from conf.errors import InputError
 from conf.training_settings import ComparisonSettings
 from etl.pipeline.stage_run import StageRun
 from etl.tables.edos import CLASSIFIER_TRIALS
+from etl.training.experiment import parent_run, title
 from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.loop.train import train_model
 from etl.training.recipes.classifiers import (
@@ -22,9 +23,9 @@ from etl.training.recipes.classifiers import (
     starting_encoder,
     training_rows,
 )
-from etl.training.registration import options_of, training_context, training_tags, trial_digest
+from etl.training.registration import log_data, options_of, training_context, training_tags, trial_digest
 from etl.training.registry import model_store
-from etl.training.tracking import Store, tracked_run
+from etl.training.tracking import tracked_run
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 
 PLANNED = "trial string, weighted boolean, origins array<string>, seed int"
@@ -41,6 +42,10 @@ class Arm:
     @property
     def name(self) -> str:
         return f"{'weighted' if self.weighted else 'unweighted'}/{'-'.join(self.origins)}"
+
+    def title(self, seed: int) -> str:
+        """Return the name of its run."""
+        return title("+".join(self.origins), f"seed {seed}", "weighted" if self.weighted else "unweighted")
 
 
 def arms_of(present: Collection[str], comparison: ComparisonSettings) -> list[Arm]:
@@ -106,15 +111,22 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
     rows, _ = rows_by_split(chosen, run.settings.edos.taxonomy.names)
     options = options_of(run, "emotion_classifier").model_copy(update={"seed": trial.seed, "weighted": arm.weighted})
     start = starting_encoder(run, options)
-    parent = _parent_run(store, _common_digest(run))
+    belongs = {"comparison": _common_digest(run), "stage": stage}
+    parent = parent_run(store.client(), store.experiment_id(), "comparison of classifiers", belongs, "comparison")
     params = {
-        **options.model_dump(exclude={"name"}), "origins": " + ".join(arm.origins), "starts_from": start.identity,
+        **options.model_dump(exclude={"name"}), "origins": "+".join(arm.origins), "starts_from": start.identity,
     }  # fmt: skip
-    tags = {**training_tags(run, stage, trial.trial), "trial": trial.trial, "mlflow.parentRunId": parent}
+    tags = {
+        **training_tags(run, stage, trial.trial),
+        "kind": DialogueClassifier.kind,
+        "trial": trial.trial,
+        "mlflow.parentRunId": parent,
+    }
     with (
         tempfile.TemporaryDirectory() as scratch,
-        tracked_run(store, f"{arm.name} {trial.seed}", params, tags) as tracked,
+        tracked_run(store, arm.title(trial.seed), params, tags) as tracked,
     ):
+        log_data(tracked, run)
         result = train_model(
             new_dialogue_classifier(run, start, options), training_rows(rows), options, Path(scratch) / "model",
             training_context(run, tracked, trial.trial),
@@ -143,15 +155,3 @@ def _common_digest(run: StageRun) -> str:
     options = options_of(run, "emotion_classifier")
     shared = options.model_dump(exclude={"name", "seed", "weighted"})
     return trial_digest([shared, starting_encoder(run, options).identity])
-
-
-def _parent_run(store: Store, common: str) -> str:
-    """Return the id of the parent run of all trials with these settings; create it if it does not exist."""
-    client, experiment = store.client(), store.experiment_id()
-    found = client.search_runs([experiment], f"tags.comparison = '{common}'", max_results=1)
-    if found:
-        return str(found[0].info.run_id)
-    tags = {"comparison": common, "stage": "compare_classifiers"}
-    parent = client.create_run(experiment, run_name="comparison of classifiers", tags=tags)
-    client.set_terminated(parent.info.run_id)
-    return str(parent.info.run_id)

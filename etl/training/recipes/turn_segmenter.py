@@ -41,7 +41,8 @@ from etl.subtitles.turn_segmenter import (
     train_turn_segmenter,
 )
 from etl.tables.outcome import Trained
-from etl.training.registration import make_room, options_of, promoted, training_context, training_tags
+from etl.training.experiment import title
+from etl.training.registration import log_data, make_room, options_of, promoted, training_context, training_tags
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
@@ -90,12 +91,14 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         return rule_accuracies(with_margins(held_out, scorer))
 
     folder.mkdir(parents=True, exist_ok=True)
-    tags = training_tags(run, "train_turn_segmenter", options.name)
+    tags = {**training_tags(run, "train_turn_segmenter", options.name), "kind": "turn_segmenter"}
+    name = title(options.name, options.kind, "+".join(sorted(sizes)))
     # A shared folder, because a cluster's workers load the new model to score the held-out pairs.
     with (
         tempfile.TemporaryDirectory(dir=folder) as scratch,
-        tracked_run(model_store(run.tracking), options.name, params, tags) as tracked,
+        tracked_run(model_store(run.tracking), name, params, tags) as tracked,
     ):
+        log_data(tracked, run)
         model = Path(scratch) / "model"
         if options.kind == "encoder":
             tracked.log_history(train_encoder(training, run, tracked, model))

@@ -1,0 +1,131 @@
+"""The Croissant 1.1 description of an export, with the fields for responsible AI, and the answers of its datasheet."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from string import Template
+from typing import Any
+
+import yaml
+
+from conf import resources
+
+CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
+TEXT, INTEGER, FLOAT = "sc:Text", "sc:Integer", "sc:Float"
+ENDINGS = {"parquet": "parquet", "jsonl": "jsonl.gz"}
+MEDIA = {"parquet": "application/x-parquet", "jsonl": "application/jsonlines"}
+
+Fields = Mapping[str, Any]
+"""Type by column; a list of structs is a mapping itself."""
+
+EDOS: Fields = {"dialogue_id": TEXT, "movie_id": TEXT, "turns": {"text": TEXT, "label": TEXT, "confidence": FLOAT}}
+EDOS_REFERENCES: Fields = {
+    "dialogue_id": TEXT, "movie_id": TEXT, "release": TEXT, "language": TEXT, "subtitle_id": TEXT, "source_path": TEXT,
+    "turns": {
+        "sentence_first": INTEGER, "sentence_last": INTEGER, "text_check": TEXT, "label": TEXT, "confidence": FLOAT,
+    },
+}  # fmt: skip
+AUGESC: Fields = {
+    "dialogue_id": TEXT, "emotion_type": TEXT, "source": TEXT, "query_id": TEXT, "model": TEXT,
+    "dialog": {"speaker": TEXT, "content": TEXT},
+}  # fmt: skip
+
+
+class Datasheet:
+    """The texts of ``conf/publishing/<name>.yaml`` with the facts of an export filled in."""
+
+    def __init__(self, name: str, facts: Mapping[str, str]) -> None:
+        content = yaml.safe_load(resources.text(f"publishing/{name}.yaml"))
+        self.questions = [
+            (filled(one["question"], facts), filled(one["answer"], facts)) for one in content["datasheet"]
+        ]
+        self.rai = {
+            key: [filled(text, facts) for text in value] if isinstance(value, list) else filled(value, facts)
+            for key, value in content["rai"].items()
+        }
+
+    def as_markdown(self) -> str:
+        """Return the questions with their answers."""
+        return "\n\n".join(f"**{question}**\n{answer}" for question, answer in self.questions)
+
+
+def filled(text: str, facts: Mapping[str, str]) -> str:
+    """Return a text with its $names filled in, in one line."""
+    return " ".join(Template(text).substitute(facts).split())
+
+
+def croissant(
+    name: str, description: str, sheet: Datasheet, fields: Fields, *, licence: str, languages: Sequence[str],
+    formats: Sequence[str], citation: str,
+) -> str:  # fmt: skip
+    """Return the description as JSON-LD; its record set reads the Parquet files beside it.
+
+    Args:
+        name: of the data set.
+        description: in a sentence or two.
+        sheet: texts of the fields for responsible AI.
+        fields: columns of a row.
+        licence: SPDX identifier, or ``other``.
+        languages: language codes.
+        formats: parquet, jsonl.
+        citation: of the method's paper.
+    """
+    content: dict[str, Any] = {
+        "@context": json.loads(resources.text("publishing/croissant_context.json")),
+        "@type": "sc:Dataset",
+        "name": name,
+        "description": description,
+        "conformsTo": list(CONFORMS_TO),
+        "license": licence_url(licence),
+        "inLanguage": list(languages),
+        "citeAs": citation,
+        "version": "1.0.0",
+        "isLiveDataset": False,
+        **{f"rai:{key}": value for key, value in sheet.rai.items()},
+        "distribution": [
+            {
+                "@type": "cr:FileSet", "@id": kind, "name": kind, "encodingFormat": MEDIA[kind],
+                "includes": f"{kind}/*.{ENDINGS[kind]}",
+            }
+            for kind in formats
+        ],
+    }  # fmt: skip
+    if "parquet" in formats:
+        content["recordSet"] = [
+            {
+                "@type": "cr:RecordSet", "@id": "rows", "name": "rows", "key": {"@id": "rows/dialogue_id"},
+                "field": [_split(), *_fields("rows", fields)],
+            }
+        ]  # fmt: skip
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def licence_url(licence: str) -> str:
+    """Return the page of an SPDX licence, or a text for ``other``."""
+    known = f"https://spdx.org/licenses/{licence.upper()}.html"
+    return "other: see README.md, Licence" if licence == "other" else known
+
+
+def _split() -> dict[str, Any]:
+    """Return the field of a row's split: the beginning of its file's name."""
+    return {
+        "@type": "cr:Field", "@id": "rows/split", "name": "split", "dataType": TEXT,
+        "source": {
+            "fileSet": {"@id": "parquet"}, "extract": {"fileProperty": "filename"},
+            "transform": {"regex": "^(train|validation|test)-.*$"},
+        },
+    }  # fmt: skip
+
+
+def _fields(parent: str, fields: Fields, column: str | None = None) -> Iterator[dict[str, Any]]:
+    for name, kind in fields.items():
+        field: dict[str, Any] = {"@type": "cr:Field", "@id": f"{parent}/{name}", "name": name}
+        if isinstance(kind, Mapping):
+            # A list: 1.1 says so with isArray, readers of 1.0 with repeated.
+            field |= {"isArray": True, "arrayShape": "-1", "repeated": True}
+            field["subField"] = list(_fields(field["@id"], kind, name))
+        else:
+            source: dict[str, Any] = {"fileSet": {"@id": "parquet"}, "extract": {"column": column or name}}
+            if column:
+                source["transform"] = {"jsonPath": name}
+            field |= {"dataType": kind, "source": source}
+        yield field

@@ -1,0 +1,148 @@
+"""What MLflow's pages show of an experiment and its runs: kind, description, columns, code, data, ended processes."""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlflow.entities import Dataset, DatasetInput, InputTag, ViewType
+
+from conf.redaction import redacted
+from etl.pipeline.lineage import package_version
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+VIEW = "comparison"
+SHARED_VIEW = f"mlflow.sharedViewState.{VIEW}"
+"""Tag in which MLflow's page looks for the columns of a link with ``viewStateShareKey``."""
+COLUMNS = (
+    "attributes.`Dataset`", "metrics.`held_out_macro_f1`", "metrics.`held_out_accuracy`",
+    "metrics.`best_validation_macro_f1`", "metrics.`training_seconds`", "params.`origins`", "params.`seed`",
+    "params.`weighted`", "params.`learning_rate`", "params.`starts_from`", "params.`computed_on`",
+    "params.`computed_in`", "tags.`stage`", "tags.`kind`",
+)  # fmt: skip
+TAGS = {
+    # Opens on the table of runs; the other kind opens on traces of language models.
+    "mlflow.experimentKind": "custom_model_development",
+    "mlflow.note.content": (
+        "Trainings and reports of edos-lakehouse. A run is one training, named by what differs between runs; trials of "
+        "a comparison are children of one run. Inputs are Delta tables with their versions, held_out_ metrics are of "
+        "rows that nothing was chosen by, and computed_on, computed_in and cpu_threads are what the hardware chose."
+    ),
+    SHARED_VIEW: json.dumps({
+        "searchFilter": "", "orderByKey": "attributes.start_time", "orderByAsc": False, "startTime": "ALL",
+        "lifecycleFilter": "Active", "datasetsFilter": [], "modelVersionFilter": "All Runs",
+        "selectedColumns": list(COLUMNS), "runsExpanded": {}, "viewMaximized": False,
+    }),
+}  # fmt: skip
+
+
+def describe_experiment(client: "MlflowClient", experiment_id: str) -> None:
+    """Set the experiment's kind, description and columns where nobody has set them."""
+    known = client.get_experiment(experiment_id).tags
+    for key, value in TAGS.items():
+        if key not in known:
+            client.set_experiment_tag(experiment_id, key, value)
+
+
+def comparison_path(experiment_id: str) -> str:
+    """Return the path of the experiment's runs with the columns of `COLUMNS`, below the server's address."""
+    return f"/#/experiments/{experiment_id}/runs?viewStateShareKey={VIEW}"
+
+
+def title(*parts: str | int | None) -> str:
+    """Return a run's name: what differs between runs, such as ``crowd+similar, seed 13, weighted``."""
+    return ", ".join(str(part) for part in parts if part not in (None, ""))
+
+
+def parent_run(client: "MlflowClient", experiment_id: str, name: str, tags: Mapping[str, str], by: str) -> str:
+    """Return the id of the run whose children are the trials of a comparison; create it if it does not exist.
+
+    Args:
+        tags: of the run.
+        by: the tag whose value tells it from other comparisons.
+    """
+    found = client.search_runs([experiment_id], f"tags.{by} = '{tags[by]}'", max_results=1)
+    if found:
+        return str(found[0].info.run_id)
+    parent = client.create_run(experiment_id, run_name=name, tags={"kind": "comparison", **code_tags(), **tags})
+    client.set_terminated(parent.info.run_id)
+    return str(parent.info.run_id)
+
+
+@cache
+def code_tags() -> Mapping[str, str]:
+    """Return tags of the code: the package's version, and the git commit where it runs from a checkout."""
+    tags = {"mlflow.source.name": f"edos-lakehouse {package_version()}", "mlflow.source.type": "LOCAL"}
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return tags
+    try:
+        commit, changed = (
+            subprocess.run(
+                ["git", "-C", str(root), *words], capture_output=True, text=True, timeout=20, check=True
+            ).stdout.strip()
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
+        )
+    except (OSError, subprocess.SubprocessError):  # no git, or a checkout of somebody else's
+        return tags
+    return tags | {"mlflow.source.git.commit": commit, "code.changed": "yes" if changed else "no"}
+
+
+def process_tags() -> dict[str, str]:
+    """Return tags of the process that has a run open, by which `close_dead_runs` knows it."""
+    return {"process.host": platform.node(), "process.id": str(os.getpid())}
+
+
+def close_dead_runs(client: "MlflowClient", experiment_id: str) -> list[str]:
+    """Set the status of runs whose process on this machine is gone from RUNNING to KILLED, and return their ids."""
+    host = platform.node().replace("'", "")
+    running = f"attributes.status = 'RUNNING' and tags.`process.host` = '{host}'"
+    dead = [
+        run.info.run_id
+        for run in client.search_runs([experiment_id], running, ViewType.ACTIVE_ONLY)
+        if not _lives(run.data.tags.get("process.id", ""))
+    ]
+    for run_id in dead:
+        client.set_terminated(run_id, status="KILLED")
+    return dead
+
+
+def _lives(process: str) -> bool:
+    """Return whether a process exists; True where that cannot be known."""
+    if not process.isdigit():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def table_inputs(root: str, versions: Mapping[str, str]) -> Iterable[DatasetInput]:
+    """Yield the tables of a training as inputs of its run.
+
+    Args:
+        root: folder or URI of the tables, or their catalog.
+        versions: Delta version by table name, as ``<table id>:<version>``.
+    """
+    for name, identity in versions.items():
+        table, _, version = identity.rpartition(":")
+        source = {"path": redacted(f"{root.rstrip('/')}/{name.replace('.', '/')}"), "delta_table_version": version}
+        yield DatasetInput(
+            Dataset(name, f"v{version}-{table[:8]}", "delta_table", json.dumps(source)),
+            [InputTag("mlflow.data.context", "training")],
+        )
+
+
+def file_input(name: str, digest: str, rows: int) -> DatasetInput:
+    """Return rows that were read from files as an input of a run."""
+    found = Dataset(name, digest[:16], "local", json.dumps({"uri": name}), profile=json.dumps({"num_rows": rows}))
+    return DatasetInput(found, [InputTag("mlflow.data.context", "training")])

@@ -1,0 +1,137 @@
+"""Every notebook: committed clean, opens on Databricks, its SQL fits the views, and it runs from top to bottom."""
+
+import ast
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from etl.publishing import notebooks
+from jobs import all_stages
+from tests.stand_ins import StandIns
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
+every = pytest.mark.parametrize("name", NAMES)
+
+
+def code(name: str) -> list[str]:
+    content = json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))
+    assert content["nbformat"] == 4 and content["metadata"]["language_info"]["name"] == "python"
+    return ["".join(cell["source"]) for cell in content["cells"] if cell["cell_type"] == "code"]
+
+
+def run(name: str, **given: Any) -> list[Any]:
+    """Run the cells as a notebook does, and return what each shows."""
+    scope: dict[str, Any] = {"__name__": "__main__", **given}
+    shown = []
+    for cell in code(name):
+        body = ast.parse(cell).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), name, "exec"), scope)
+        if last is not None:
+            shown.append(eval(compile(ast.Expression(last.value), name, "eval"), scope))
+    return shown
+
+
+class Stood:
+    """A session whose SQL goes to stand-ins of the tables."""
+
+    def __init__(self, stand_ins: StandIns) -> None:
+        self.stand_ins = stand_ins
+
+    def sql(self, query: str) -> Any:
+        if query.startswith("SHOW TABLES"):
+            return self.stand_ins.spark.sql(query.replace("edos", "default"))
+        return self.stand_ins.spark.sql(self.stand_ins.sql(query))
+
+
+def test_there_are_six_and_the_page_lists_them() -> None:
+    assert len(NAMES) == 6
+    page = (FOLDER / "README.md").read_text("utf-8")
+    assert sorted(re.findall(r"^\| `(\w+)\.ipynb`", page, re.MULTILINE)) == NAMES
+
+
+@every
+def test_it_is_committed_without_outputs_and_compiles(name: str) -> None:
+    content = json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))
+    for cell in content["cells"]:
+        assert cell["cell_type"] == "markdown" or (not cell["outputs"] and cell["execution_count"] is None)
+    for cell in code(name):
+        compile(cell, name, "exec")
+
+
+@every
+def test_the_stages_that_it_names_exist(name: str) -> None:
+    known = {stage.name for stage in all_stages()}
+    named = {match for cell in code(name) for match in re.findall(r'"((?:emo_pillars|augesc)_\w+)"\)', cell)}
+    assert named <= known, named - known
+
+
+@pytest.mark.parametrize("name", ["first_look", "emo_pillars", "augesc"])
+def test_it_runs_where_a_session_is_given(
+    name: str, spark: SparkSession, stand_ins: StandIns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notebooks, "registered", lambda *_: None)
+    stand_ins.give("ops.dropped", spark.sql("SELECT 'clean_dialogues' AS stage, 'turn' AS unit, 'too_long' AS reason"))
+    shown = run(name, spark=Stood(stand_ins))
+    frames = [one for one in shown if isinstance(one, pd.DataFrame)]
+    assert len(frames) >= 6
+    if name == "first_look":
+        assert any("too_long" in frame.to_string() for frame in frames)
+    else:
+        assert any("paper" in column for frame in frames for column in frame.columns)
+
+
+def test_trainings_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from conf.settings import load_settings
+    from etl.training.experiment import table_inputs
+    from etl.training.registry import model_store
+    from etl.training.tracking import tracked_run
+
+    monkeypatch.setenv("EDOS_ROOT", str(tmp_path))
+    store = model_store(load_settings("local", [], {"lakehouse.root": str(tmp_path)}))
+    for seed, f1 in ((13, 0.5), (14, 0.9)):
+        tags = {"kind": "dialogue_classifier"}
+        with tracked_run(store, f"crowd, seed {seed}", {"seed": seed, "epochs": 2}, tags) as tracked:
+            tracked.log_inputs(table_inputs(str(tmp_path), {"edos.training_dialogues": f"abc:{seed}"}))
+            tracked.log_metrics({"macro_f1": f1}, "held_out_")
+            tracked.log_classes([{"label": label, "f1": f1 * share} for label, share in (("sad", 1), ("joy", 0.1))])
+    client = store.client()
+    client.create_registered_model("m")
+    version = client.create_model_version("m", str(tmp_path), run_id=tracked.run_id, tags={"promotion": "was first"})
+    client.set_registered_model_alias("m", "champion", version.version)
+    runs, figures, read, classes, champions = run("comparing_runs")
+    assert set(runs["run"]) == {"crowd, seed 13", "crowd, seed 14"}
+    assert "seed" in figures.columns and "epochs" not in figures.columns and set(figures["macro_f1"]) == {0.5, 0.9}
+    assert {"edos.training_dialogues v13-abc", "edos.training_dialogues v14-abc"} == set(read["inputs"])
+    assert list(classes.index) == ["sad", "joy"] and abs(classes.loc["sad", "difference"]) == pytest.approx(0.4)
+    assert list(champions["reason"]) == ["was first"]
+
+
+def test_tables_are_read_without_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import deltalake
+    import pyarrow as pa
+
+    monkeypatch.setenv("EDOS_ROOT", str(tmp_path))
+    turn = {"text": "Hello .", "label": "sad", "confidence": 0.5}
+    turns = pa.array([[turn, turn]], pa.list_(pa.struct({"text": "string", "label": "string", "confidence": "float"})))
+    spoken = pa.array(
+        [[{"start_ms": 0, "end_ms": 1, "sentence_first": place, "sentence_last": place} for place in (0, 1)]]
+    )
+    key = {"dialogue_id": ["7-0"], "movie_id": ["1"]}
+    source = {"year": [1999], "genres": [["Drama"]], "language": ["en"], "release": ["v1"], "source_path": ["x.xml"]}
+    weak = {"dialogue_id": ["7-0"], "turn": [0], "label": ["joy"], "confidence": [0.9]}
+    dropped = {"stage": ["s"], "unit": ["turn"], "reason": ["too_long"], "id": ["1"], "detail": [""]}
+    for name, columns in {
+        "edos/dialogues": {**key, "turns": turns}, "edos/weak_labels": weak, "ops/dropped": dropped,
+        "subtitles/clean_dialogues": {**key, **source, "turns": spoken},
+    }.items():  # fmt: skip
+        deltalake.write_deltalake(str(tmp_path / name), pa.table(columns))
+    labels, reasons, head, (version, _), rows = run("without_spark")[:5]
+    assert labels.values.tolist() == [["sad", 2, 0.5]] and list(reasons["reason"]) == ["too_long"]
+    assert list(head["dialogue_id"]) == ["7-0"] and (version, rows) == (0, 1)

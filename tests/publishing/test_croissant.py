@@ -1,0 +1,151 @@
+"""The Croissant file, the datasheet and the licence check of an export, and loaders that read the folder."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from conf.errors import InputError
+from conf.settings import load_settings
+from etl.analysis.croissant import EDOS, EDOS_REFERENCES
+from etl.analysis.dataset_card import card, described
+from etl.analysis.findings import Findings
+from etl.analysis.licences import check_licence, used_sources
+from etl.publishing.augesc_export import augesc_card, augesc_croissant
+
+SPLITS = {"train": 5, "validation": 2, "test": 3}
+HOSTILE = 'A "quoted" | line \u2028 with $name, {{ braces }} and <b>'
+FINDINGS = Findings({}, {"macro_f1": 0.5, "accuracy": 0.6})
+
+
+def settings(**changes: Any) -> Any:
+    return load_settings("local", [], {f"publishing.{key}": value for key, value in changes.items()})
+
+
+def rows(split: str, references: bool) -> list[dict[str, Any]]:
+    found = []
+    for number in range(SPLITS[split]):
+        place = {"sentence_first": number, "sentence_last": number + 1, "text_check": "abc"}
+        said = place if references else {"text": f"{HOSTILE} {number}"}
+        turns = [{**said, "label": "sad", "confidence": 0.5}] * (number + 1)
+        source = {"release": "v2018", "language": "en", "subtitle_id": "7", "source_path": "x.xml"}
+        keys = {"dialogue_id": f"{split}-{number}", "movie_id": "007"}
+        found.append({**keys, **(source if references else {}), "turns": turns})
+    return found
+
+
+@pytest.fixture(params=[False, True], ids=["texts", "references"])
+def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
+    """A small export in the layout of `export_dataset`, of two Parquet files for the training split."""
+    publishing = settings(text="references" if request.param else "included").publishing
+    for kind in ("parquet", "jsonl"):
+        (tmp_path / kind).mkdir()
+    for split in SPLITS:
+        given = rows(split, request.param)
+        parts = [given[:2], given[2:]] if split == "train" else [given]
+        for number, part in enumerate(parts):
+            stem = f"{split}-{number:05}-of-{len(parts):05}"
+            pq.write_table(pa.Table.from_pylist(part), tmp_path / "parquet" / f"{stem}.parquet")
+            lines = "".join(json.dumps(row) + "\n" for row in part)
+            (tmp_path / "jsonl" / f"{stem}.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    (tmp_path / "croissant.json").write_text(described(FINDINGS, publishing, SPLITS, ["en"]), encoding="utf-8")
+    text = card(FINDINGS, publishing, rows=SPLITS, languages=["en"], sources=used_sources(settings()))
+    (tmp_path / "README.md").write_text(text, encoding="utf-8")
+    return tmp_path, request.param
+
+
+def test_mlcroissant_validates_it_and_reads_every_row(export: tuple[Path, bool]) -> None:
+    mlc = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed (pip install '.[dev]')")
+    folder, references = export
+    data = mlc.Dataset(jsonld=folder / "croissant.json")
+    assert not data.metadata.ctx.issues.errors
+    assert data.metadata.ctx.is_v1_1()
+    read = list(data.records("rows"))
+    given = {row["dialogue_id"]: (split, row) for split in SPLITS for row in rows(split, references)}
+    assert len(read) == len(given)
+    for record in read:
+        plain = {key.removeprefix("rows/"): value for key, value in record.items()}
+        name = plain["dialogue_id"].decode()
+        split, row = given[name]
+        assert plain["split"].decode() == split
+        assert len(plain["turns"]) == len(row["turns"])
+        fields = EDOS_REFERENCES if references else EDOS
+        for turn, wanted in zip(plain["turns"], row["turns"], strict=True):
+            assert set(turn) == {f"rows/turns/{column}" for column in fields["turns"]}
+            assert turn["rows/turns/label"].decode() == wanted["label"]
+
+
+def test_its_fields_for_responsible_ai_are_known_and_filled(export: tuple[Path, bool]) -> None:
+    mlc = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed (pip install '.[dev]')")
+    content = json.loads((export[0] / "croissant.json").read_text("utf-8"))
+    given = {key: value for key, value in content.items() if key.startswith("rai:")}
+    assert len(given) >= 14 and "$" not in json.dumps(given)
+    back = mlc.Dataset(jsonld=export[0] / "croissant.json").metadata.to_json()
+    for key, value in given.items():
+        # A list of one comes back as its item.
+        assert back[key] in (value, value[0] if len(value) == 1 else None), key
+    assert any("macro-F1 50.00" in text for text in given["rai:dataAnnotationProtocol"])
+
+
+def test_loaders_read_the_folder_whole_and_as_a_stream(export: tuple[Path, bool], tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed (pip install '.[dev]')")
+    folder, references = export
+    whole = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))
+    stream = datasets.load_dataset(str(folder), streaming=True, cache_dir=str(tmp_path / "stream"))
+    assert list(stream) == list(whole) == list(SPLITS)
+    for split in SPLITS:
+        streamed = list(stream[split])
+        assert streamed == list(whole[split]) == rows(split, references)
+        lines = datasets.load_dataset("json", data_files=f"{folder}/jsonl/{split}-*", split="train", streaming=True)
+        assert list(lines) == streamed
+
+
+def test_the_card_answers_the_questions_of_a_datasheet(export: tuple[Path, bool]) -> None:
+    text = (export[0] / "README.md").read_text("utf-8")
+    sheet = text.partition("## Datasheet\n")[2].partition("\n## ")[0]
+    assert sheet.count("?**\n") == 10 and "$" not in text
+    assert "10 dialogues with" in sheet
+
+
+def test_an_augesc_export_has_the_same() -> None:
+    content = json.loads(augesc_croissant("mine", SPLITS, ("jsonl", "parquet")))
+    assert content["license"].endswith("CC-BY-NC-4.0.html") and "10 conversations" in content["description"]
+    assert len([key for key in content if key.startswith("rai:")]) >= 8
+    assert "?**\n" in augesc_card("mine", SPLITS, ("parquet",), {})
+
+
+@pytest.mark.parametrize(
+    ("licence", "text", "examples", "message"),
+    [
+        ("other", "included", None, None),
+        ("mit", "included", None, "nobody here can license the films' texts"),
+        ("cc-by-nc-4.0", "included", None, "nobody here can license the films' texts"),
+        ("cc-by-4.0", "references", None, None),
+        ("cc-by-4.0", "references", "labels", "EmpatheticDialogues .* took part"),
+        ("cc-by-nc-4.0", "references", "labels", None),
+    ],
+)
+def test_a_licence_grants_no_more_than_its_sources(licence, text, examples, message) -> None:
+    given = load_settings("local", [], {"publishing.text": text, "edos.weak_label_examples": examples,
+                                        "subtitles.turn_examples": []})  # fmt: skip
+    sources = used_sources(given)
+    assert any(one.part == "texts" for one in sources) == (text == "included")
+    if message is None:
+        check_licence(licence, sources)
+    else:
+        with pytest.raises(InputError, match=message):
+            check_licence(licence, sources)
+
+
+def test_the_settings_of_the_licence_table_exist() -> None:
+    given = load_settings("local", [], {
+        "edos.crowd_votes": ["a"], "edos.released_labels": ["b"], "edos.weak_label_examples": "c",
+        "subtitles.turn_examples": ["d"],
+    })  # fmt: skip
+    assert len(used_sources(given)) == 5
