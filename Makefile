@@ -36,7 +36,7 @@ attack: $(READY)  ## 100,000 hostile inputs for the reader of subtitle files (IN
 	$(BIN)/python -m tests.attacks --inputs $(or $(INPUTS),100000) --seed $(or $(SEED),0)
 
 cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=short ends with clean dialogues)
-	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -m cluster
+	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -s -m cluster
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/python -m ruff check .

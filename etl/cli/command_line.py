@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from conf.errors import InputError
@@ -76,6 +77,10 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.read_shell import open_read
 
         return open_read(settings, options.film, options.n)
+    if options.command == "trace":
+        from etl.cli.trace import trace
+
+        return trace(settings, options.dialogue_id)
     from etl.pipeline.planner import chosen
     from jobs import all_stages
 
@@ -149,12 +154,14 @@ def _run_stages(
 ) -> None:
     """Run the stages that have work, and add the name of each to ``running`` before."""
     from etl.cli.lease import events, leased
+    from etl.cli.stage_events import recorder
     from etl.pipeline.planner import PipelineContext
     from etl.pipeline.progress import Progress
     from etl.pipeline.runner import run_stage
 
     known, context = events(spark, settings), PipelineContext(spark, settings)
     progress = Progress(spark, len(stages))
+    ran = recorder(settings, context, progress.say)
     for stage in stages:
         running.append(stage.name)
         given = context.is_given(stage)
@@ -171,8 +178,9 @@ def _run_stages(
             if events(spark, settings) != known:  # another run has done something meanwhile
                 context = PipelineContext(spark, settings)
                 plan = context.plan(stage, again)
+            work = partial(run_stage, context, stage, plan, progress)
             with progress.stage(stage.name, plan.why):
-                event = run_stage(context, stage, plan, progress) if plan.why is not None else None
+                event = ran(stage, plan, work) if plan.why is not None else None
         known = events(spark, settings)
         if event is not None:
             progress.done(event)

@@ -20,7 +20,9 @@ from mlflow.models import Model
 
 from conf.errors import InputError
 from conf.redaction import redacted
-from etl.training.signatures import signature_of
+from conf.settings import LakehouseSettings
+from etl.training.data_inputs import delta_inputs
+from etl.training.signatures import LOADER, SERVED, signature_of
 from udfs.models.loader import resolve
 from udfs.models.mlflow_client import client_of
 
@@ -45,12 +47,14 @@ class Store:
         experiment: name, or a path on Databricks.
         artifact_root: folder or URI of a new experiment's artifacts; None for the store's default.
         registry_uri: the registry, where it is not the store (`databricks-uc`).
+        lakehouse: where the tables are that trainings read.
     """
 
     tracking_uri: str | None
     experiment: str
     artifact_root: str | None = None
     registry_uri: str | None = None
+    lakehouse: LakehouseSettings | None = None
 
     def client(self) -> MlflowClient:
         return client_of(self.tracking_uri, self.registry_uri)
@@ -149,8 +153,6 @@ class TrackedRun:
 
         A classifier can also be loaded as a pyfunc.
         """
-        from udfs.serving import LOADER, SERVED
-
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / MODEL
             shutil.copytree(folder, copy)
@@ -184,7 +186,8 @@ def tracked_run(
     """Open a run named `name` with `params`; an error inside sets its status to FAILED.
 
     Args:
-        tags: of the run. The tag ``training`` identifies the training, whose killed earlier runs are closed.
+        tags: of the run. The tag ``training`` identifies the training, whose killed earlier runs are closed; tags
+            ``data.<table>``, the versions of the tables that it reads, are logged as inputs as well.
     """
     tags = _tags(tags or {})
     close_killed_runs(store, tags.get("training"))
@@ -192,6 +195,7 @@ def tracked_run(
     run = client.create_run(store.experiment_id(), run_name=name, tags=tags)
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
     client.log_batch(run.info.run_id, params=_params(params))
+    client.log_inputs(run.info.run_id, delta_inputs(tags, store.lakehouse))
     try:
         yield tracked
     except BaseException:

@@ -1,3 +1,4 @@
+import json
 import os
 from dataclasses import replace
 from functools import partial
@@ -6,9 +7,13 @@ import mlflow
 import pytest
 import torch
 from mlflow import MlflowClient
+from mlflow.data import get_source
+from mlflow.data.delta_dataset_source import DeltaDatasetSource
 
 from conf.errors import InputError
+from conf.settings import LakehouseSettings
 from conf.training_options import ClassifierOptions
+from etl.training.data_inputs import delta_inputs
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.tracking import (
     Candidate,
@@ -56,6 +61,29 @@ def tracked_model(mlflow_store, tmp_path_factory):
         run.log_chart(confusion_chart(confusion_counts(probabilities, truth), LABELS))
         version = run.register(NAME, run.log_model(result.path, WeakLabeler.kind), {"held_out": "x"})
     return run.run_id, version, result.path
+
+
+def test_a_run_names_the_versions_of_its_tables(tmp_path):
+    lakehouse = LakehouseSettings(root=str(tmp_path / "lake"))
+    store = Store(f"sqlite:///{tmp_path}/mlflow.db", "edos", str(tmp_path / "artifacts"), lakehouse=lakehouse)
+    table_id = "0f1a4c52-9d3e-4b9e-8a5e-6a1c1e5b7d10"
+    tags = {"data.edos.seeds": f"{table_id}:12", "data.edos.empathetic_turns": "off", "stage": "train"}
+    with tracked_run(store, "training", {}, tags) as run:
+        pass
+    (one,) = store.client().get_run(run.run_id).inputs.dataset_inputs
+    assert (one.dataset.name, one.dataset.digest) == ("edos.seeds", "v12-0f1a4c52")
+    assert {tag.key: tag.value for tag in one.tags} == {"mlflow.data.context": "training"}
+    source = get_source(one)
+    assert isinstance(source, DeltaDatasetSource)
+    assert (source.path, source.delta_table_version) == (f"{tmp_path}/lake/edos/seeds", 12)
+
+
+def test_a_table_of_a_catalog_is_named_by_it():
+    catalog = LakehouseSettings(catalog="main", schema_prefix="edos_lakehouse_")
+    (one,) = delta_inputs({"data.edos.seeds": "id:3"}, catalog)
+    assert DeltaDatasetSource.from_dict(json.loads(one.dataset.source)).delta_table_name == (
+        "main.edos_lakehouse_edos.seeds"
+    )
 
 
 def test_a_run_holds_parameters_metrics_and_pictures(mlflow_store, tracked_model):
