@@ -154,12 +154,14 @@ def _run_stages(
 ) -> None:
     """Run the stages that have work, and add the name of each to ``running`` before."""
     from etl.cli.lease import events, leased
-    from etl.cli.stage_events import recorder
+    from etl.cli.stage_events import followed, recorder
     from etl.pipeline.planner import PipelineContext
     from etl.pipeline.progress import Progress
     from etl.pipeline.runner import run_stage
 
     known, context = events(spark, settings), PipelineContext(spark, settings)
+    for table in followed(settings):
+        context.lakehouse.feed_changes(table)
     progress = Progress(spark, len(stages))
     ran = recorder(settings, context, progress.say)
     for stage in stages:

@@ -1,4 +1,4 @@
-"""Run a stage, with OpenLineage events where ``pipeline.open_lineage`` names a place for them."""
+"""What others see of a run: OpenLineage events of its stages, and the change data feeds of tables."""
 
 from collections.abc import Callable
 
@@ -7,6 +7,7 @@ from conf.settings import Settings
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.stages import Stage
+from etl.tables import TABLES, Table
 
 Work = Callable[[], StageEvent]
 Recorder = Callable[[Stage, StagePlan, Work], StageEvent]
@@ -27,3 +28,16 @@ def recorder(settings: Settings, context: PipelineContext, say: Callable[[str], 
             f"pipeline.open_lineage needs the module {error.name}: pip install openlineage-python, or set it to null"
         ) from None
     return LineageEvents(settings, context.lakehouse, say).run
+
+
+def followed(settings: Settings) -> list[Table]:
+    """Return the tables of ``lakehouse.change_data_feed``.
+
+    Raises:
+        InputError: one is not a table.
+    """
+    names = settings.lakehouse.change_data_feed
+    for name in names:
+        if name not in TABLES:
+            raise InputError(f"lakehouse.change_data_feed: {name!r} is not a table: docs/tables.md lists them")
+    return [TABLES[name] for name in names]

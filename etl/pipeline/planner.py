@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings
+from etl.common.spark_api import cores
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.ledger import Ledger
 from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
@@ -130,7 +131,7 @@ class PipelineContext:
     @property
     def cores(self) -> int:
         """How many tasks run at once."""
-        return self.spark.sparkContext.defaultParallelism
+        return cores(self.spark)
 
     @property
     def model_folder(self) -> str:

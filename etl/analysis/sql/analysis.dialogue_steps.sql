@@ -4,7 +4,7 @@
 -- that depend on a dialogue_id are found without reading whole tables if the source_path is given too, as
 -- `python -m jobs trace` does.
 SELECT dialogue_id, source_path, 10 AS place, 'film' AS step, CAST(NULL AS int) AS number, movie_id AS decision,
-       concat_ws(', ', CAST(year AS string), concat_ws('/', genres), language, release) AS detail,
+       concat_ws(', ', CAST(year AS string), nullif(concat_ws('/', genres), ''), language, release) AS detail,
        CAST(NULL AS string) AS model, 'subtitles.files' AS source, 'ingest_subtitles' AS stage
 FROM subtitles.dialogues
 UNION ALL /* where it is there */
