@@ -8,7 +8,7 @@ READY := $(VENV)/.installed
 PEERS := $(VENV)/.bench-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all attack cluster lint format bench sql mlflow wheel clean
+.PHONY: help install demo test test-all attack cluster connect lint format bench sql mlflow wheel clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -37,6 +37,10 @@ attack: $(READY)  ## 100,000 hostile inputs for the reader of subtitle files (IN
 
 cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=short ends with clean dialogues)
 	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -s -m cluster
+
+connect: $(READY)  ## the path to clean dialogues over Spark Connect, and the same rows as without
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev,connect]'
+	$(BIN)/python -m pytest -s -m connect
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/python -m ruff check .
