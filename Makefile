@@ -8,7 +8,7 @@ READY := $(VENV)/.installed
 PEERS := $(VENV)/.bench-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all attack chaos cluster lint format bench sql mlflow wheel clean
+.PHONY: help install demo test test-all attack chaos cluster connect lint format bench sql mlflow wheel clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -39,7 +39,11 @@ chaos: $(READY)  ## kill, stop and damage a tiny pipeline, about an hour (KILLS=
 	$(BIN)/python -m tests.chaos --kills $(or $(KILLS),50) --trials $(or $(TRIALS),10) --seed $(or $(SEED),0)
 
 cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=short ends with clean dialogues)
-	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -m cluster
+	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -s -m cluster
+
+connect: $(READY)  ## the path to clean dialogues over Spark Connect, and the same rows as without
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev,connect]'
+	$(BIN)/python -m pytest -s -m connect
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/python -m ruff check .

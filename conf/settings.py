@@ -34,6 +34,9 @@ class LakehouseSettings(Section):
         pattern=r"^\w*$",
         description="before the schemas' names in a catalog: edos_lakehouse_ gives edos_lakehouse_edos",
     )
+    change_data_feed: list[str] = Field(
+        default_factory=list, description="tables whose changed rows others follow by Delta's change data feed"
+    )
 
 
 class SparkSettings(Section):
@@ -61,6 +64,12 @@ class PipelineSettings(Section):
         0, ge=0, description="how long a run waits for another one on the same tables to end, before it refuses"
     )
     retrain_on_growth: bool = Field(True, description="train again when a table that the training reads has changed")
+    open_lineage: str | None = Field(
+        None, description="file (JSON Lines) or http(s) address that receives OpenLineage events of stage runs"
+    )
+    open_lineage_namespace: str = Field(
+        "edos-lakehouse", min_length=1, description="OpenLineage namespace of jobs and models"
+    )
 
 
 class MlflowSettings(Section):

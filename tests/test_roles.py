@@ -21,8 +21,8 @@ EXTRAS = ("", "text", "cluster", "local")
 ROLES = {
     "text": (
         "udfs.models.mlflow_client", "udfs.models.pictures", "etl.training.tracking", "etl.training.experiment",
-        "etl.training.registration",
-        "etl.training.signatures", "etl.training.recipes.turn_segmenter",
+        "etl.training.registration", "etl.training.data_inputs", "etl.training.signatures",
+        "etl.training.recipes.turn_segmenter", "etl.publishing.open_lineage",
     ),
     "cluster": (
         "udfs.devices", "udfs.generate", "udfs.models.batches", "udfs.models.classifiers", "udfs.models.language",
@@ -170,3 +170,19 @@ def test_commands_pin_what_they_install() -> None:
     for extra in ("text", "cluster", "local"):
         named = {canonicalize_name(Requirement(text).name) for text in extras[extra]} - {PROJECT["name"]}
         assert named <= pinned, f"{extra}: {named - pinned}"
+
+
+def test_a_segmenter_is_logged_without_networks(tmp_path: Path) -> None:
+    """The training of the turn segmenter ends in MLflow, in an environment with the extra ``text`` alone."""
+    script = f"""
+from pathlib import Path
+from etl.training.tracking import Store, tracked_run
+folder = Path({str(tmp_path)!r})
+(folder / "model").mkdir()
+(folder / "model" / "config.json").write_text("{{}}")
+store = Store(f"sqlite:///{{folder}}/mlflow.db", "edos", str(folder / "artifacts"))
+with tracked_run(store, "segmenter", {{}}) as run:
+    version = run.register("edos-turn-segmenter", run.log_model(folder / "model", "turn_segmenter"))
+print(json.dumps([version, sorted({{"torch", "transformers"}} & set(sys.modules))]))
+"""
+    assert json.loads(python(script, "text", [])) == ["1", []]

@@ -19,8 +19,6 @@ from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier,
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.predict import DECIMALS, scores_or_errors, top_labels
 
-LOADER = "udfs.serving"
-"""The ``loader_module`` of the pyfunc flavour."""
 BATCH_SIZE = 64
 
 

@@ -128,16 +128,14 @@ def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads
         threads: CPU threads per worker.
     """
     filled = [group for group in groups if group.hashes]
-    spark = embedded.sparkSession
     if not filled:
-        return spark.createDataFrame([], SCHEMA)
-    shared = spark.sparkContext.broadcast(filled)
+        return embedded.sparkSession.createDataFrame([], SCHEMA)
 
     def match(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         set_threads(threads)
         device = task_device()
         for hashes, vectors in _gathered(batches):
-            for group in shared.value:
+            for group in filled:
                 found = best_pairs(vectors, group, floor, device)
                 yield pa.RecordBatch.from_arrays(
                     [

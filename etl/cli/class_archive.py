@@ -9,6 +9,7 @@ import sys
 import tempfile
 from contextlib import suppress
 
+from etl.common.spark_api import gateway
 from etl.pipeline.jars import archive_path
 
 _RUN = "from etl.cli.class_archive import load_classes; import sys; load_classes(*sys.argv[1:])"
@@ -59,11 +60,10 @@ def load_classes(folder: str, archive: str) -> None:
     lakehouse.identity(table)
     Ledger(lakehouse).keys("a stage", whole=True).join(numbers, F.col("work_key") == F.col("name"), "left").count()
     lakehouse.read(table).groupBy("name").agg(F.count_distinct("n"), F.sum("n")).collect()
-    gateway = spark.sparkContext._gateway
-    assert gateway is not None
-    java = gateway.proc
+    java_side = gateway(spark, "making the archive of classes")
+    java = java_side.proc
     spark.stop()
     try:
-        gateway.jvm.System.exit(0)
+        java_side.jvm.System.exit(0)
     except Py4JError:
         java.wait(timeout=_SECONDS)

@@ -106,6 +106,10 @@ def _opened(options: argparse.Namespace, settings: Settings) -> int | None:
         from etl.cli.read_shell import open_read
 
         return open_read(settings, options.film, options.n)
+    if options.command == "trace":
+        from etl.cli.trace import trace
+
+        return trace(settings, options.dialogue_id)
     if options.command == "restore-text":
         from etl.publishing.dataset_export import restore_text
 

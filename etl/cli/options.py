@@ -19,6 +19,7 @@ COMMANDS = {
     "register": "write the names of tables and views into a cluster's catalog",
     "withdraw": "take films or files out of every table",
     "read": "print dialogues as a person reads them, with what was decided about them",
+    "trace": "show where a dialogue comes from, what was decided about it, and what depends on it",
     "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
@@ -93,6 +94,7 @@ def _commands() -> argparse.ArgumentParser:
         "sql": (_sql, _common),
         "withdraw": (_withdraw, _common),
         "read": (_read, _common),
+        "trace": (_trace, _common),
         "register": (_register, _common),
         "reply": (_reply, _common),
         "chat": (_chat, _common),
@@ -189,6 +191,10 @@ def _withdraw(parser: argparse.ArgumentParser) -> None:
 def _read(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--film", metavar="ID", help="a movie_id: its dialogues in order; default: of all films")
     parser.add_argument("--n", type=int, default=20, help="clean dialogues to print (default %(default)d)")
+
+
+def _trace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("dialogue_id", metavar="DIALOGUE_ID", help="as `read` and the tables name it")
 
 
 def _reply(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 
 from pyspark.sql import SparkSession
 
@@ -10,6 +11,7 @@ from conf.errors import InputError
 from conf.settings import Settings
 from etl.cli.faults import RunError, fault_line
 from etl.cli.lease import events, leased
+from etl.cli.stage_events import followed, recorder
 from etl.pipeline import session
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
@@ -67,7 +69,10 @@ def run_stages(
     """
     stages = list(stages)
     known, context = events(spark, settings), PipelineContext(spark, settings)
+    for table in followed(settings):
+        context.lakehouse.feed_changes(table)
     progress = Progress(spark, len(stages))
+    ran = recorder(settings, context, progress.say)
     for stage in stages:
         running.append(stage.name)
         given = context.is_given(stage)
@@ -87,8 +92,9 @@ def run_stages(
             if events(spark, settings) != known:  # another run has done something meanwhile
                 context = PipelineContext(spark, settings)
                 plan = context.plan(stage, again)
+            work = partial(run_stage, context, stage, plan, progress)
             with progress.stage(stage.name, plan.why):
-                event = run_stage(context, stage, plan, progress) if plan.why is not None else None
+                event = ran(stage, plan, work) if plan.why is not None else None
         known = events(spark, settings)
         if event is not None:
             progress.done(event)

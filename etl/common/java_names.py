@@ -5,6 +5,8 @@ from typing import Any
 from py4j.java_gateway import JavaClass, JavaMember, JavaPackage
 from pyspark.sql import SparkSession
 
+from etl.common.spark_api import is_connect, java
+
 NAMES = ("functions", "PythonUtils", "PythonSQLUtils", "PythonRDD", "org", "java")
 """Classes that PySpark finds by imports with a star, each of which searches all jars, and roots of full names."""
 
@@ -32,7 +34,9 @@ class _Remembered:
 
 def remember_java_names(session: SparkSession) -> None:
     """Make the session's most used Java names known to Python."""
-    jvm = session.sparkContext._jvm
+    if is_connect(session):
+        return
+    jvm = java(session, "")
     for name in NAMES:
         if not isinstance(getattr(jvm, name), _Remembered):
             setattr(jvm, name, _Remembered(getattr(jvm, name)))

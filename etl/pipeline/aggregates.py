@@ -24,7 +24,7 @@ def collected(aggregates: Aggregates) -> dict[str, list[int]]:
         )
         empty = (F.lit(None).cast("array<bigint>").alias(name) for name in aggregates if name not in columns)
         parts.append(frame.agg(*numbers).select("*", *empty).select(*aggregates))
-    query = reduce(DataFrame.union, parts)
+    query = reduce(lambda one, other: one.union(other), parts)
     # Adaptive execution would run a job for each of the many small parts.
     with configured(query.sparkSession, "spark.sql.adaptive.enabled", "false"):
         rows = query.collect()

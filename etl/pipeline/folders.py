@@ -6,6 +6,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from etl.common.spark_api import hadoop_configuration, java
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -25,8 +27,8 @@ class Folders:
     """
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm: Any = spark._jvm
-        self._configuration: Any = spark._jsc.hadoopConfiguration()
+        self._jvm = java(spark, "reading and writing files beside the tables")
+        self._configuration = hadoop_configuration(spark, "reading and writing files beside the tables")
 
     def exists(self, path: str) -> bool:
         system, place = self._at(path)

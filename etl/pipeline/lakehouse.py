@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
 from etl.common.columns import without_secrets
+from etl.common.spark_api import is_delta_table
 from etl.pipeline.delta_log import last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
@@ -22,6 +23,7 @@ PROPERTIES = {
     "delta.logRetentionDuration": "interval 365 days",
     "delta.deletedFileRetentionDuration": "interval 30 days",
 }
+CHANGE_FEED = "delta.enableChangeDataFeed"
 METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 DATA_CHANGES = (
     "WRITE", "DELETE", "UPDATE", "MERGE", "TRUNCATE", "RESTORE", "COPY INTO", "CLONE", "STREAMING UPDATE",
@@ -55,11 +57,9 @@ class Lakehouse:
         return f"delta.`{located(self.path(table))}`"
 
     def exists(self, table: Table) -> bool:
-        from delta.tables import DeltaTable
-
         if self.settings.catalog:
             return bool(self.spark.catalog.tableExists(self.reference(table)))
-        return DeltaTable.isDeltaTable(self.spark, located(self.path(table)))
+        return is_delta_table(self.spark, located(self.path(table)))
 
     def ensure(self, table: Table) -> None:
         """Create the table with comments, CHECKs and properties unless it exists."""
@@ -68,6 +68,7 @@ class Lakehouse:
         if self.settings.catalog:
             self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {self.reference(table).rpartition('.')[0]}")
         properties = PROPERTIES | {f"delta.constraints.{name}": check for name, check in table.checks.items()}
+        properties |= {CHANGE_FEED: "true"} if table.name in self.settings.change_data_feed else {}
         parts = f"PARTITIONED BY ({', '.join(table.partitioned_by)})" if table.partitioned_by else ""
         self.spark.sql(
             f"CREATE TABLE IF NOT EXISTS {self.reference(table)} ({table.commented_ddl}) USING delta {parts} "
@@ -75,6 +76,13 @@ class Lakehouse:
             f"({', '.join(f'{_text(key)} = {_text(value)}' for key, value in properties.items())})"
         )
         self._identities.pop(table.name, None)
+
+    def feed_changes(self, table: Table) -> None:
+        """Turn the change data feed of a table on, from its next commit, if the table is there without one."""
+        if self.exists(table):
+            detail = self.spark.sql(f"DESCRIBE DETAIL {self.reference(table)}").select("properties").first()
+            if detail is not None and detail[0].get(CHANGE_FEED) != "true":
+                self.spark.sql(f"ALTER TABLE {self.reference(table)} SET TBLPROPERTIES ('{CHANGE_FEED}' = 'true')")
 
     def read(self, table: Table) -> DataFrame:
         """Return the table's rows; none where the table was never written."""

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.settings import Settings
+from etl.common.spark_api import cores
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.ledger import Ledger
 from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
@@ -132,7 +133,7 @@ class PipelineContext:
     @property
     def cores(self) -> int:
         """How many tasks run at once."""
-        return self.spark.sparkContext.defaultParallelism
+        return cores(self.spark)
 
     @cached_property
     def counted(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from pyspark.sql import SparkSession
 
+from etl.common.spark_api import running_tasks
 from etl.pipeline.incremental import BatchPlan
 from etl.pipeline.lineage import StageEvent
 
@@ -103,12 +104,9 @@ class Progress:
 
     def _tasks(self) -> tuple[int, int]:
         try:
-            tracker = self._spark.sparkContext.statusTracker()
-            found = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            return running_tasks(self._spark)
         except Exception:  # the session is going down: nothing to tell
             return 0, 0
-        active = [one for one in found if one is not None]
-        return sum(one.numCompletedTasks for one in active), sum(one.numTasks for one in active)
 
     def _clear(self) -> None:
         if self._line:

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from etl.common.spark_api import is_frame
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
 from etl.pipeline.ledger import Balance, with_version, with_work_key
@@ -220,7 +221,7 @@ class _Runner:
             "key": (everything, [F.count("*"), F.count_distinct(*key)]),
             **self.ledger.aggregates(self.stage.name),
         }
-        if isinstance(rows_in, DataFrame):
+        if is_frame(rows_in):
             aggregates["in"] = (rows_in, [F.expr(units.rows_in)])
         found = collected(aggregates)
         rows, keys = found["key"]
@@ -256,7 +257,7 @@ class _Runner:
 def _outcome(result: object) -> Outcome:
     if isinstance(result, Outcome):
         return result
-    if isinstance(result, DataFrame):
+    if is_frame(result):
         return Outcome(result)
     raise InputError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")
 

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from conf.settings import Settings
 from etl.common.java_names import remember_java_names
+from etl.common.spark_api import add_packages, is_local, show_errors_only
 from etl.pipeline.jars import archive_options, class_path, find_java
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -93,12 +94,14 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     builder = SparkSession.builder.appName(name)
-    if settings.spark.master:
-        builder = builder.master(settings.spark.master)
-    for key, value in spark_configuration(settings).items():
+    master = settings.spark.master
+    remote = master is not None and master.startswith("sc://")
+    if master:
+        builder = builder.remote(master) if remote else builder.master(master)
+    for key, value in (SEMANTICS if remote else spark_configuration(settings)).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    show_errors_only(session)
     remember_java_names(session)
     _ship_packages(session)
     return session
@@ -127,9 +130,9 @@ def _ship_packages(session: SparkSession) -> None:
     An installed wheel and ``--py-files`` reach the workers by themselves.
     """
     root = Path(__file__).resolve().parents[2]
-    if str(session.sparkContext.master).startswith("local") or not (root / "pyproject.toml").is_file():
+    if is_local(session) or not (root / "pyproject.toml").is_file():
         return
     folder = Path(tempfile.mkdtemp(prefix="edos-lakehouse-"))
     for package in ("conf", "etl", "jobs", "udfs"):
         shutil.copytree(root / package, folder / "tree" / package, ignore=shutil.ignore_patterns("__pycache__"))
-    session.sparkContext.addPyFile(shutil.make_archive(str(folder / "packages"), "zip", folder / "tree"))
+    add_packages(session, shutil.make_archive(str(folder / "packages"), "zip", folder / "tree"))

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
+from etl.common.spark_api import cores, is_local
 from udfs.models.loader import NO_MODEL, SERVED
 from udfs.models.stores import folder_name, put
 
@@ -34,7 +35,7 @@ class Compute:
     @classmethod
     def of(cls, settings: Settings, spark: SparkSession) -> "Compute":
         """Return what ``models`` and ``training.processes`` say."""
-        models, partitions = settings.models, spark.sparkContext.defaultParallelism
+        models, partitions = settings.models, cores(spark)
         return cls(models.threads, models.batch_size, partitions, models.share, settings.training.processes)
 
 
@@ -118,7 +119,6 @@ class StageRun:
 
     def worker_path(self, model: Any) -> str:
         """Return where executors find a resolved model, for `udfs.models.stores.fetched`; it is put there first."""
-        local = str(self.spark.sparkContext.master).startswith("local")
-        if self.store is None or local or model.identity.startswith(SERVED):
+        if self.store is None or is_local(self.spark) or model.identity.startswith(SERVED):
             return str(model.path)
         return put(model.path, f"{self.store}/copies/{folder_name(model.identity)}")

@@ -37,7 +37,7 @@ def baseline_replies(examples: DataFrame, most: int | None, pool_rows: int) -> D
     }
     named = [rows.withColumn("generator", F.lit(name)) for name, rows in parts.items()]
     error = F.when(F.col("reply").isNull(), F.lit(NO_REPLY))
-    return reduce(DataFrame.unionByName, named).select(
+    return reduce(lambda one, other: one.unionByName(other), named).select(
         F.concat_ws("/", "generator", "example_id").alias("reply_id"), "example_id", "source", "generator", "context",
         "expected", "reply", error.alias("error"),
     )  # fmt: skip
@@ -72,7 +72,7 @@ def _retrieved(asked: DataFrame, pool: DataFrame) -> DataFrame:
             queries = queries.withColumn("reply", F.lit(None).cast("string"))
         parts.append(queries.drop("query"))
     nothing = asked.limit(0).withColumn("reply", F.lit(None).cast("string"))
-    return reduce(DataFrame.unionByName, parts, nothing)
+    return reduce(lambda one, other: one.unionByName(other), parts, nothing)
 
 
 def _text() -> Column:

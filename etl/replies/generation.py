@@ -65,7 +65,7 @@ def _of_each_generator(requests: DataFrame, run: StageRun, answer: Callable[...,
         for regime in ALL
         if regime.model in run.models
     ]
-    return reduce(DataFrame.unionByName, parts)
+    return reduce(lambda one, other: one.unionByName(other), parts)
 
 
 def _papers(run: StageRun) -> dict[str, str]:

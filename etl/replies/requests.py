@@ -33,7 +33,7 @@ def plain_requests(replies: DataFrame, models: Mapping[str, str], how: str) -> D
         request_id, example_id, source, generator, model, intent, context, expected.
     """
     parts = [_asked(replies, generator, model, F.lit(None).cast("string"), how) for generator, model in models.items()]
-    return reduce(DataFrame.unionByName, parts)
+    return reduce(lambda one, other: one.unionByName(other), parts)
 
 
 def steered_requests(

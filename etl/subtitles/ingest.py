@@ -11,6 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from etl.common.columns import left_out
+from etl.common.spark_api import cores
 from etl.subtitles.copies import copies_of, kept_copies, mark_copies
 from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Outcome
@@ -126,11 +127,10 @@ def balanced_by_bytes(files: DataFrame, task_bytes: int) -> DataFrame:
 
     Small manifests get smaller tasks, about two per core.
     """
-    cores = files.sparkSession.sparkContext.defaultParallelism
     cost = F.col("stored_bytes") + F.when(F.col("method").isNull(), _OPEN_COST).otherwise(0)
     row = files.agg(F.sum(cost)).first()
     total = int(row[0] or 0) if row is not None else 0
-    share = max(1 << 20, min(task_bytes, math.ceil(total / (2 * cores))))
+    share = max(1 << 20, min(task_bytes, math.ceil(total / (2 * cores(files.sparkSession)))))
     bundle = F.when(F.col("method").isNull(), F.col("source")).otherwise(F.col("container"))
     along = Window.partitionBy("_bundle").orderBy("container", "offset", "source_path")
     chunked = files.withColumn("_bundle", bundle).withColumn(

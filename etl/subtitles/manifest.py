@@ -10,6 +10,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from conf.errors import InputError
 from etl.common.columns import left_out
+from etl.common.spark_api import cores
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import MANIFEST
 from udfs.opus.listing import Piece, fingerprint, manifest_batches, pieces_of
@@ -87,7 +88,7 @@ def in_film_sample(movie_id: Column, share: float) -> Column:
 
 def _pieces(source: str, languages: Sequence[str], spark: SparkSession) -> list[Piece]:
     try:
-        return pieces_of(source, languages, enough=4 * spark.sparkContext.defaultParallelism)
+        return pieces_of(source, languages, enough=4 * cores(spark))
     except FileNotFoundError as error:
         raise InputError(f"{source} is not there: correct subtitles.sources") from error
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -101,7 +102,7 @@ def _listed(spark: SparkSession, pieces: Sequence[Piece], languages: list[str], 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         return manifest_batches(iter(batches), languages, release_default, schema)
 
-    tasks = max(1, min(len(pieces), 4 * spark.sparkContext.defaultParallelism))
+    tasks = max(1, min(len(pieces), 4 * cores(spark)))
     planned = spark.createDataFrame(
         [(piece.source, piece.path, piece.kind) for piece in pieces], "source string, path string, kind string"
     )

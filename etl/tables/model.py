@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from pyspark.sql.types import StructType, _parse_datatype_string
+from pyspark.sql.utils import is_remote
 
 from etl.tables.column_comments import comment_of
 
@@ -67,7 +68,12 @@ class Table:
 
 @cache
 def _parsed(ddl: str) -> StructType:
-    schema = _parse_datatype_string(ddl)
+    if is_remote():  # Spark Connect has a parser of its own
+        from pyspark.sql.connect.types import parse_data_type
+
+        schema = parse_data_type(ddl)
+    else:
+        schema = _parse_datatype_string(ddl)
     assert isinstance(schema, StructType)
     return schema
 

@@ -4,14 +4,13 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlflow.entities import Dataset, DatasetInput, InputTag, ViewType
+from mlflow.entities import ViewType
 
-from conf.redaction import redacted
 from etl.pipeline.lineage import package_version
 
 if TYPE_CHECKING:
@@ -124,25 +123,3 @@ def _lives(process: str) -> bool:
     except OSError:
         return True
     return True
-
-
-def table_inputs(root: str, versions: Mapping[str, str]) -> Iterable[DatasetInput]:
-    """Yield the tables of a training as inputs of its run.
-
-    Args:
-        root: folder or URI of the tables, or their catalog.
-        versions: Delta version by table name, as ``<table id>:<version>``.
-    """
-    for name, identity in versions.items():
-        table, _, version = identity.rpartition(":")
-        source = {"path": redacted(f"{root.rstrip('/')}/{name.replace('.', '/')}"), "delta_table_version": version}
-        yield DatasetInput(
-            Dataset(name, f"v{version}-{table[:8]}", "delta_table", json.dumps(source)),
-            [InputTag("mlflow.data.context", "training")],
-        )
-
-
-def file_input(name: str, digest: str, rows: int) -> DatasetInput:
-    """Return rows that were read from files as an input of a run."""
-    found = Dataset(name, digest[:16], "local", json.dumps({"uri": name}), profile=json.dumps({"num_rows": rows}))
-    return DatasetInput(found, [InputTag("mlflow.data.context", "training")])

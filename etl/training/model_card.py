@@ -39,7 +39,7 @@ def model_card(name: str, kind: str, starts_from: str, figures: Mapping[str, flo
         figures: metrics on held-out rows.
         rows: number of training rows.
     """
-    from udfs.serving import SERVED
+    from etl.training.signatures import SERVED
 
     table = "\n".join(f"| {metric} | {value:.4f} |" for metric, value in sorted(figures.items()))
     parts = [

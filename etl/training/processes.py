@@ -13,6 +13,7 @@ from pathlib import Path
 
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
+from etl.common.spark_api import cores, master
 from etl.pipeline.stage_run import StageRun
 from etl.training.loop.process_job import (
     GIVEN,
@@ -92,10 +93,10 @@ def run_processes(run: StageRun, device: str, folder: Path) -> None:
     """
     from pyspark.ml.torch.distributor import TorchDistributor
 
-    context, processes = run.spark.sparkContext, run.compute.processes
-    local = re.fullmatch(r"local(\[.*\])?", str(context.master)) is not None
+    processes = run.compute.processes
+    local = re.fullmatch(r"local(\[.*\])?", master(run.spark, "training in several processes")) is not None
     if not local:
-        refuse_unfit_cluster(run.spark.conf.get, processes, device, context.defaultParallelism)
+        refuse_unfit_cluster(run.spark.conf.get, processes, device, cores(run.spark))
     # On one machine the processes choose their GPUs without Spark.
     use_gpu = not local and device != "cpu" and gpus_of_task(run.spark.conf.get) == 1
     packages = write_packages(folder / "packages.zip").read_bytes()

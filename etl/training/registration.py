@@ -14,7 +14,8 @@ from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import setting
 from etl.tables.outcome import Trained
-from etl.training.experiment import file_input, table_inputs, title
+from etl.training.data_inputs import file_input
+from etl.training.experiment import title
 from etl.training.model_card import model_card
 from etl.training.registry import model_store
 from etl.training.tracking import (
@@ -116,7 +117,9 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(model_store(run.tracking), name, params, tags) as tracked,
     ):
-        log_data(tracked, run, recipe)
+        if not run.inputs:
+            rows = recipe.rows.train
+            tracked.log_inputs([file_input(f"files of {recipe.stage}", rows_digest(rows), len(rows))])
         tracked.derive = recipe.derive
         context = training_context(run, tracked, recipe.name)
         result = train_model(recipe.start, recipe.rows, recipe.options, Path(scratch) / "model", context)
@@ -141,15 +144,6 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     rows_in = recipe.rows_out + sum(row[-1] for row in recipe.left_out)
     rounded = {name: round(value, 4) for name, value in figures.items()}
     return Trained(champion.identity, rows_in, recipe.rows_out, dropped, rounded)
-
-
-def log_data(tracked: TrackedRun, run: StageRun, recipe: Recipe | None = None) -> None:
-    """Log the tables that a training reads as inputs of its run, or the recipe's rows where they are from files."""
-    if run.inputs or recipe is None:
-        tracked.log_inputs(table_inputs(run.lakehouse.catalog or run.lakehouse.root, run.inputs))
-    else:
-        rows = recipe.rows.train
-        tracked.log_inputs([file_input(f"files of {recipe.stage}", rows_digest(rows), len(rows))])
 
 
 def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:

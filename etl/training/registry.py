@@ -29,7 +29,8 @@ def model_store(settings: Stored) -> "Store":
     if settings.mlflow.tracking_uri is None and root is not None:
         root.mkdir(parents=True, exist_ok=True)
         artifacts = str(root / "_mlflow")
-    return Store(tracking_uri(settings), settings.mlflow.experiment, artifacts, settings.mlflow.registry_uri)
+    mlflow = settings.mlflow
+    return Store(tracking_uri(settings), mlflow.experiment, artifacts, mlflow.registry_uri, settings.lakehouse)
 
 
 def held_out_figures(settings: Stored, identity: str) -> dict[str, float]:

@@ -4,6 +4,11 @@ from mlflow.models.signature import ModelSignature
 from mlflow.types import ColSpec, DataType, Schema
 from mlflow.types.schema import Array
 
+LOADER = "udfs.serving"
+"""The ``loader_module`` of the pyfunc flavour."""
+SERVED = ("weak_labeler", "dialogue_classifier", "multi_label_classifier")
+"""The kinds that it serves."""
+
 
 def signature_of(kind: str) -> ModelSignature:
     """Return the inputs and outputs of a model of `kind`, which the registry of Unity Catalog requires."""

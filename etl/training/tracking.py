@@ -20,6 +20,8 @@ from mlflow.models import Model
 
 from conf.errors import InputError
 from conf.redaction import redacted
+from conf.settings import LakehouseSettings
+from etl.training.data_inputs import delta_inputs
 from etl.training.experiment import TAGS, close_dead_runs, code_tags, describe_experiment, process_tags
 from etl.training.signatures import signature_of
 from udfs.models.loader import resolve
@@ -48,12 +50,14 @@ class Store:
         experiment: name, or a path on Databricks.
         artifact_root: folder or URI of a new experiment's artifacts; None for the store's default.
         registry_uri: the registry, where it is not the store (`databricks-uc`).
+        lakehouse: where the tables are that trainings read.
     """
 
     tracking_uri: str | None
     experiment: str
     artifact_root: str | None = None
     registry_uri: str | None = None
+    lakehouse: LakehouseSettings | None = None
 
     def client(self) -> MlflowClient:
         return client_of(self.tracking_uri, self.registry_uri)
@@ -157,8 +161,6 @@ class TrackedRun:
 
         A classifier can also be loaded as a pyfunc.
         """
-        from udfs.serving import LOADER, SERVED
-
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / MODEL
             shutil.copytree(folder, copy)
@@ -192,7 +194,8 @@ def tracked_run(
     """Open a run named `name` with `params`; an error inside sets its status to FAILED.
 
     Args:
-        tags: of the run. The tag ``training`` identifies the training, whose killed earlier runs are closed.
+        tags: of the run. The tag ``training`` identifies the training, whose killed earlier runs are closed; tags
+            ``data.<table>``, the versions of the tables that it reads, are logged as inputs as well.
     """
     tags = _tags({**code_tags(), **process_tags(), **(tags or {})})
     close_killed_runs(store, tags.get("training"))
@@ -202,6 +205,7 @@ def tracked_run(
     run = client.create_run(experiment, run_name=name, tags=tags)
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
     client.log_batch(run.info.run_id, params=_params(params))
+    client.log_inputs(run.info.run_id, delta_inputs(tags, store.lakehouse))
     try:
         yield tracked
     except BaseException:

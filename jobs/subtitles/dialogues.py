@@ -57,4 +57,4 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
 )  # fmt: skip
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
-    return cleaning.clean_dialogues(dialogues, rules_of(run.settings.subtitles.cleaning), DataFrame.persist)
+    return cleaning.clean_dialogues(dialogues, rules_of(run.settings.subtitles.cleaning), lambda rows: rows.persist())

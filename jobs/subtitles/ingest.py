@@ -60,7 +60,7 @@ def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
 @stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files", version=2)
 def choose_uploads(files: DataFrame, run: StageRun) -> Outcome:
     """Choose one upload for each film, and record the others in the ledger."""
-    return uploads.choose_uploads(files, run.settings.subtitles.uploads_per_film, DataFrame.persist)
+    return uploads.choose_uploads(files, run.settings.subtitles.uploads_per_film, lambda rows: rows.persist())
 
 
 def _words(files: DataFrame, run: StageRun) -> DataFrame:

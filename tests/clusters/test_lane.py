@@ -37,7 +37,9 @@ TABLES = ("subtitles/manifest", "subtitles/files", "subtitles/turn_scores", "sub
           "subtitles/clean_dialogues", "ops/dropped", "subtitles/quarantine")  # fmt: skip
 SMALL = {"training.turn_segmenter.max_iterations": 5, "training.turn_segmenter.features": 4096}
 SMALL_OPTIONS = [f"{key}={value}" for key, value in SMALL.items()]
-pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+LONGEST = 3_600
+"""Seconds of one command: on a busy machine it takes ten times as long as on an idle one."""
+pytestmark = [pytest.mark.slow, pytest.mark.cluster, pytest.mark.timeout(4 * LONGEST)]
 
 
 def blocks(page: str) -> dict[str, str]:
@@ -77,10 +79,10 @@ class Cluster:
             command, stdout=log, stderr=log, env=self.variables, cwd=self.folder.parent
         )
 
-    def shell(self, commands: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
+    def shell(self, commands: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
-            cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=timeout,
+            cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=LONGEST,
         )  # fmt: skip
 
     def said(self, commands: str) -> str:
@@ -98,7 +100,7 @@ class Cluster:
                 cwd=self.folder, env=self.variables | {"PYTHONUNBUFFERED": "1"}, stdout=out, stderr=out,
             )  # fmt: skip
             killed = False
-            deadline = time.monotonic() + 900
+            deadline = time.monotonic() + LONGEST
             while done.poll() is None and time.monotonic() < deadline:
                 if not killed and when in said.read_text():
                     self.kill(name)
@@ -220,7 +222,7 @@ def make_environment(cluster: Cluster) -> None:
     # `make wheel` finds the set-up done: installing would take longer than all the rest.
     write_python(clone / ".venv")
     (clone / ".venv" / ".installed").touch()
-    done = Cluster(clone, cluster.variables, {}).shell(blocks(PAGE)["environment"], timeout=1500)
+    done = Cluster(clone, cluster.variables, {}).shell(blocks(PAGE)["environment"])
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     packed = clone / "environment.tar.gz"
     assert packed.stat().st_size < 400 << 20, "the environment of the text stages"
@@ -283,7 +285,7 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
     ]  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "jobs", "run", "--to", "clean_dialogues", *options],
-        cwd=REPOSITORY, capture_output=True, text=True, timeout=900,
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=LONGEST,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     for table in TABLES:

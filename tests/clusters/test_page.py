@@ -24,6 +24,13 @@ SUBMIT = {"--master", "--deploy-mode", "--properties-file", "--conf", "--py-file
 """The options of spark-submit that the page uses; each takes a value."""
 
 
+ELSEWHERE = {
+    "aws": "an AWS account", "zip": "for the bucket of the block's next command", "docker": "a Docker daemon",
+    "conda": "conda", "databricks": "a Databricks workspace", "export": "the addresses of a cluster",
+}  # fmt: skip
+"""Programs of the page whose commands cannot run here, and what they need."""
+
+
 def fenced(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
@@ -49,6 +56,20 @@ def submitted(words: list[str]) -> list[str]:
     return words[place + 1 :]
 
 
+def commands(block: str) -> list[list[str]]:
+    """The words of each command of a block."""
+    lines = block.replace("\\\n", " ").splitlines()
+    return [shlex.split(part) for line in lines for part in line.split(" && ")]
+
+
+def needs_elsewhere(block: str, words: list[str]) -> bool:
+    """Whether a command needs a machine or an account that we do not have."""
+    program = words[0]
+    if program == "spark-submit":
+        return "glue" in words or any(word.startswith("spark.task.resource.gpu.amount=") for word in words)
+    return program in ELSEWHERE or (block.startswith("conda ") and program.startswith("environment/bin/"))
+
+
 def programs() -> list[list[str]]:
     """The arguments of our command line in every command and request of the page."""
     lines = "\n".join(fenced("console")).replace("\\\n", " ").splitlines()
@@ -70,6 +91,18 @@ def test_emr_requests_have_the_apis_form() -> None:
     submitted([*shlex.split(job["jobDriver"]["sparkSubmit"]["sparkSubmitParameters"]), "/main.py"])
 
 
+def test_commands_that_can_run_here_are_run() -> None:
+    """A command is in a block that `make cluster` runs, or needs what is not here."""
+    run = set(re.findall(r"^<!-- runs: \S+ -->\n```console\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
+    assert len(run) == 5 and run <= set(fenced("console"))
+    left = [(block, words) for block in fenced("console") if block not in run for words in commands(block)]
+    assert left and not [words for block, words in left if not needs_elsewhere(block, words)]
+    used = {words[0] for _, words in left}
+    assert ELSEWHERE.keys() <= used
+    # The rule finds what it is for: the commands that are run need nothing else.
+    assert not [words for block in run for words in commands(block) if needs_elsewhere(block, words)]
+
+
 def test_arguments_are_understood() -> None:
     stages = {stage.name for stage in all_stages()}
     found = programs()
@@ -83,7 +116,7 @@ def test_arguments_are_understood() -> None:
 
 
 def test_settings_files_are_settings() -> None:
-    assert len(fenced("yaml")) == 2
+    assert len(fenced("yaml")) == 3
     for text in fenced("yaml"):
         Settings.model_validate(yaml.safe_load(text))
 

@@ -15,20 +15,15 @@ import mlflow
 import pytest
 import torch
 from mlflow import MlflowClient
+from mlflow.data import get_source
+from mlflow.data.delta_dataset_source import DeltaDatasetSource
 
 from conf.errors import InputError
-from conf.settings import load_settings
+from conf.settings import LakehouseSettings, load_settings
 from conf.training_options import ClassifierOptions
 from etl.cli.mlflow_pages import open_mlflow
-from etl.training.experiment import (
-    SHARED_VIEW,
-    close_dead_runs,
-    describe_experiment,
-    file_input,
-    parent_run,
-    table_inputs,
-    title,
-)
+from etl.training.data_inputs import delta_inputs, file_input
+from etl.training.experiment import SHARED_VIEW, close_dead_runs, describe_experiment, parent_run, title
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes.trials import Arm
 from etl.training.registry import model_store
@@ -79,6 +74,29 @@ def tracked_model(mlflow_store, tmp_path_factory):
         run.log_chart(confusion_chart(confusion_counts(probabilities, truth), LABELS))
         version = run.register(NAME, run.log_model(result.path, WeakLabeler.kind), {"held_out": "x"})
     return run.run_id, version, result.path
+
+
+def test_a_run_names_the_versions_of_its_tables(tmp_path):
+    lakehouse = LakehouseSettings(root=str(tmp_path / "lake"))
+    store = Store(f"sqlite:///{tmp_path}/mlflow.db", "edos", str(tmp_path / "artifacts"), lakehouse=lakehouse)
+    table_id = "0f1a4c52-9d3e-4b9e-8a5e-6a1c1e5b7d10"
+    tags = {"data.edos.seeds": f"{table_id}:12", "data.edos.empathetic_turns": "off", "stage": "train"}
+    with tracked_run(store, "training", {}, tags) as run:
+        pass
+    (one,) = store.client().get_run(run.run_id).inputs.dataset_inputs
+    assert (one.dataset.name, one.dataset.digest) == ("edos.seeds", "v12-0f1a4c52")
+    assert {tag.key: tag.value for tag in one.tags} == {"mlflow.data.context": "training"}
+    source = get_source(one)
+    assert isinstance(source, DeltaDatasetSource)
+    assert (source.path, source.delta_table_version) == (f"{tmp_path}/lake/edos/seeds", 12)
+
+
+def test_a_table_of_a_catalog_is_named_by_it():
+    catalog = LakehouseSettings(catalog="main", schema_prefix="edos_lakehouse_")
+    (one,) = delta_inputs({"data.edos.seeds": "id:3"}, catalog)
+    assert DeltaDatasetSource.from_dict(json.loads(one.dataset.source)).delta_table_name == (
+        "main.edos_lakehouse_edos.seeds"
+    )
 
 
 def test_a_run_holds_parameters_metrics_and_pictures(mlflow_store, tracked_model):
@@ -244,16 +262,16 @@ def test_an_experiment_of_before_is_described_too(tmp_path):
 
 
 def test_a_run_names_its_code_and_the_tables_that_it_read(mlflow_store):
-    versions = {"edos.training_dialogues": "7c2f4c77-afb9-40e4-ba32-1ba80eea8173:12"}
-    with tracked_run(mlflow_store, "reads", {}) as run:
-        run.log_inputs(table_inputs("s3://user:secret@bucket/lake", versions))
+    tags = {"data.edos.training_dialogues": "7c2f4c77-afb9-40e4-ba32-1ba80eea8173:12"}
+    lake = LakehouseSettings(root="s3://user:secret@bucket/lake")
+    with tracked_run(replace(mlflow_store, lakehouse=lake), "reads", {}, tags) as run:
         run.log_inputs([file_input("files of train_weak_labeler", "a" * 64, 5)])
         run.log_inputs([])
     found = mlflow_store.client().get_run(run.run_id)
     table, file = sorted(found.inputs.dataset_inputs, key=lambda one: one.dataset.name)
     assert (table.dataset.name, table.dataset.digest) == ("edos.training_dialogues", "v12-7c2f4c77")
     source = json.loads(table.dataset.source)
-    assert source["delta_table_version"] == "12" and source["path"].endswith("/lake/edos/training_dialogues")
+    assert source["delta_table_version"] == 12 and source["path"].endswith("/lake/edos/training_dialogues")
     assert "secret" not in table.dataset.source
     assert json.loads(file.dataset.profile) == {"num_rows": 5}
     assert found.data.tags["mlflow.source.name"].startswith("edos-lakehouse")

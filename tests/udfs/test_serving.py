@@ -15,7 +15,7 @@ import pytest
 from mlflow.models import Model
 
 from conf.errors import InputError
-from etl.training.signatures import signature_of
+from etl.training.signatures import LOADER, SERVED, signature_of
 from etl.training.tracking import FLAVOR
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
@@ -23,7 +23,8 @@ from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.predict import top_labels
-from udfs.serving import LOADER, ServedClassifier
+from udfs.serving import SERVED as SERVED_MODELS
+from udfs.serving import ServedClassifier
 
 LABELS = ("sad", "glad", "neutral")
 TEXTS = ["i am sad", "happy happy joy", "the dog"]
@@ -32,6 +33,10 @@ TEXTS = ["i am sad", "happy happy joy", "the dog"]
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert")
+
+
+def test_the_kinds_that_are_logged_as_pyfuncs_are_those_that_are_served() -> None:
+    assert set(SERVED) == SERVED_MODELS.keys()
 
 
 def logged(model, folder: Path) -> Path:

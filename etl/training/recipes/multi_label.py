@@ -152,7 +152,7 @@ def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: S
     ]
     if not parts:
         raise InputError("no model to test: set models.emo_pillars_contextless or another of its kind")
-    found = reduce(DataFrame.unionByName, parts).persist()
+    found = reduce(lambda one, other: one.unionByName(other), parts).persist()
     rows = found.where(F.col("error").isNull())
     dropped = found.where(F.col("error").isNotNull()).select(
         F.lit("answer").alias("unit"), F.concat_ws("/", "learner", "tested_on", "passage_id").alias("id"),
@@ -168,7 +168,7 @@ def _answers(sets: Mapping[str, DataFrame], learner: str, run: StageRun) -> Data
         for tested_on, passages in sets.items()
     ]
     key = F.concat_ws("/", "tested_on", "passage_id")
-    test = reduce(DataFrame.unionByName, tests).withColumn("place", key)
+    test = reduce(lambda one, other: one.unionByName(other), tests).withColumn("place", key)
     answers = answer_passages(test.select("place", "utterance", "context"), **run.model_arguments(learner))
     joined = test.select("place", "tested_on", "passage_id", "labels").join(answers, "place")
     return with_f1(joined.withColumn("given", given_labels())).select(F.lit(learner).alias("learner"), "*")

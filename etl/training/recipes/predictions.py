@@ -53,7 +53,7 @@ def predictions(dialogues: DataFrame, run: StageRun, comment: str, context: str)
         run.spark.createDataFrame([(COMMENT, COMMENT, context, comment, None)], TEXTS)
     )
     parts = [_answers(texts, learner, run) for learner in run.models if run.has_model(learner)]
-    found = reduce(DataFrame.unionByName, parts).persist()
+    found = reduce(lambda one, other: one.unionByName(other), parts).persist()
     dropped = found.where(F.col("error").isNotNull()).select(
         F.lit("answer").alias("unit"), F.concat_ws("/", "learner", "kind", "text_id").alias("id"),
         F.lit("model_failed").alias("reason"), F.col("error").alias("detail"), F.lit(1).cast("bigint").alias("units"),

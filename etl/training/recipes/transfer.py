@@ -32,7 +32,7 @@ from etl.training.recipes.transfer_tasks import (
     relabelled,
     threshold_on,
 )
-from etl.training.registration import log_data, options_of, training_context, training_tags, trial_digest
+from etl.training.registration import options_of, training_context, training_tags, trial_digest
 from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, tracked_run
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
@@ -96,7 +96,6 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(store, described, params, tags) as tracked,
     ):
-        log_data(tracked, run)
         path, seconds, epochs = start.path, 0.0, 0
         if arm.tuned:
             train, validation = rows.rows["train"], rows.rows["validation"]

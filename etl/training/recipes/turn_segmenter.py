@@ -42,7 +42,7 @@ from etl.subtitles.turn_segmenter import (
 )
 from etl.tables.outcome import Trained
 from etl.training.experiment import title
-from etl.training.registration import log_data, make_room, options_of, promoted, training_context, training_tags
+from etl.training.registration import make_room, options_of, promoted, training_context, training_tags
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
@@ -98,7 +98,6 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         tempfile.TemporaryDirectory(dir=folder) as scratch,
         tracked_run(model_store(run.tracking), name, params, tags) as tracked,
     ):
-        log_data(tracked, run)
         model = Path(scratch) / "model"
         if options.kind == "encoder":
             tracked.log_history(train_encoder(training, run, tracked, model))

@@ -1,0 +1,77 @@
+"""``python -m jobs trace``: where a dialogue comes from, what was decided about it, and what depends on it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.settings import Settings
+from etl.analysis.views import all_views
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.session import close_session, spark_session
+from etl.publishing.screen_tables import aligned, terminal_width
+from etl.tables.subtitles import DIALOGUES
+
+HEADS = ("step", "no.", "decision", "detail", "stage", "run", "model")
+VIEWS = ("analysis.dialogue_steps", "analysis.dialogue_trace")
+DEPENDS = 200
+"""Rows of this place and later depend on the dialogue."""
+
+
+def trace(settings: Settings, dialogue_id: str) -> int:
+    """Print the rows of ``analysis.dialogue_trace`` for one dialogue; return the exit status.
+
+    Raises:
+        InputError: no table has the dialogue.
+    """
+    spark = spark_session(settings, "edos-lakehouse trace")
+    try:
+        lakehouse = Lakehouse(spark, settings.lakehouse)
+        views = all_views(settings.edos.taxonomy)
+        lakehouse.register({name: views[name] for name in VIEWS})
+        found = traced(lakehouse, dialogue_id).collect()
+    finally:
+        close_session(spark, settings)
+    if not found:
+        raise InputError(f"no table has the dialogue {dialogue_id}: `read` and `sql` show ids")
+    print("\n".join(lines(found)))
+    return 0
+
+
+def traced(lakehouse: Lakehouse, dialogue_id: str) -> DataFrame:
+    """Return a dialogue's rows of ``analysis.dialogue_trace``, in order."""
+    rows = lakehouse.spark.table(lakehouse.named("analysis.dialogue_trace")).where(F.col("dialogue_id") == dialogue_id)
+    known = lakehouse.read(DIALOGUES).where(F.col("dialogue_id") == dialogue_id).select("source_path").first()
+    if known is not None:  # with the path, only the files of its rows are read
+        path = F.col("source_path")
+        rows = rows.where((path == known["source_path"]) | path.isNull())
+    return rows.orderBy("place", "number", "decision", "detail")
+
+
+def lines(found: Sequence[Any]) -> list[str]:
+    """Return the printed lines: the way of the dialogue, and what depends on it."""
+    parts = [("the way of the dialogue", [row for row in found if row["place"] < DEPENDS])]
+    parts.append(("what depends on it", [row for row in found if row["place"] >= DEPENDS]))
+    printed: list[str] = []
+    for title, rows in parts:
+        cells = [tuple(map(_shown, _cells(row))) for row in rows]
+        table = aligned(HEADS, cells, terminal_width()) if cells else ["nothing"]
+        printed += [f"{title}:", *table, ""]
+    return printed[:-1]
+
+
+def _cells(row: Any) -> tuple[str, ...]:
+    version = f" v{row['stage_version']}" if row["stage_version"] is not None else ""
+    model = row["model"] or ", ".join(f"{name} {identity}" for name, identity in sorted((row["models"] or {}).items()))
+    number = "" if row["number"] is None else str(row["number"])
+    return (
+        row["step"], number, row["decision"] or "", row["detail"] or "", f"{row['stage']}{version}",
+        row["run_id"] or "", model,
+    )  # fmt: skip
+
+
+def _shown(text: str) -> str:
+    """Return a text without characters that a terminal obeys."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -1,0 +1,112 @@
+"""The uses of Spark that its DataFrame interface does not have, each with what Spark Connect has instead.
+
+No other module touches ``sparkContext``, ``_jvm``, ``_jsc`` or the gateway to Java: Spark Connect, which serverless and
+shared clusters of Databricks speak, has none of them. What cannot work there raises an InputError that names it.
+"""
+
+from functools import lru_cache
+from typing import Any, TypeGuard
+
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.errors import InputError
+
+_COUNTED = 4_096
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Return whether a session is one of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def is_frame(value: object) -> TypeGuard[DataFrame]:
+    """Return whether a value is a DataFrame, of Spark Connect or not."""
+    return isinstance(value, DataFrame) or type(value).__module__.startswith("pyspark.sql.connect.dataframe")
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Return whether Spark runs in the driver's own Java process."""
+    return not is_connect(spark) and str(spark.sparkContext.master).startswith("local")
+
+
+def cores(spark: SparkSession) -> int:
+    """Return how many tasks run at once; over Connect, the partitions of a range, of which Spark makes as many."""
+    if not is_connect(spark):
+        return int(spark.sparkContext.defaultParallelism)
+    return _partitions_of_a_range(spark)
+
+
+@lru_cache(maxsize=8)
+def _partitions_of_a_range(spark: SparkSession) -> int:
+    return int(spark.range(_COUNTED).selectExpr("spark_partition_id() AS part").distinct().count())
+
+
+def is_delta_table(spark: SparkSession, path: str) -> bool:
+    """Return whether a folder is a Delta table; over Connect, whether Delta can describe it."""
+    if not is_connect(spark):
+        from delta.tables import DeltaTable
+
+        return DeltaTable.isDeltaTable(spark, path)
+    try:
+        spark.sql(f"DESCRIBE DETAIL delta.`{path}`").collect()
+    except Exception as error:
+        if "DELTA_MISSING_DELTA_TABLE" in str(error) or "DELTA_PATH_DOES_NOT_EXIST" in str(error):
+            return False
+        if "DELTA_TABLE_NOT_FOUND" in str(error) or "is not a Delta table" in str(error):
+            return False
+        raise
+    return True
+
+
+def show_errors_only(spark: SparkSession) -> None:
+    """Set the log's level to ERROR; over Connect the log is the server's."""
+    if not is_connect(spark):
+        spark.sparkContext.setLogLevel("ERROR")
+
+
+def add_packages(spark: SparkSession, archive: str) -> None:
+    """Put a zip of Python packages on the workers' path."""
+    if is_connect(spark):
+        spark.addArtifacts(archive, pyfile=True)
+    else:
+        spark.sparkContext.addPyFile(archive)
+
+
+def running_tasks(spark: SparkSession) -> tuple[int, int]:
+    """Return how many tasks of the running stages are done, and how many they have; none over Connect."""
+    if is_connect(spark):
+        return 0, 0
+    tracker = spark.sparkContext.statusTracker()
+    found = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+    active = [one for one in found if one is not None]
+    return sum(one.numCompletedTasks for one in active), sum(one.numTasks for one in active)
+
+
+def java(spark: SparkSession, purpose: str) -> Any:
+    """Return the Java names of a session.
+
+    Raises:
+        InputError: the session is one of Spark Connect, which has none.
+    """
+    return _context(spark, purpose)._jvm
+
+
+def hadoop_configuration(spark: SparkSession, purpose: str) -> Any:
+    """Return Hadoop's configuration as a Java object; errors as of `java`."""
+    return _context(spark, purpose)._jsc.hadoopConfiguration()
+
+
+def master(spark: SparkSession, purpose: str) -> str:
+    """Return the cluster's address; errors as of `java`."""
+    return str(_context(spark, purpose).master)
+
+
+def gateway(spark: SparkSession, purpose: str) -> Any:
+    """Return the gateway to the session's Java process; errors as of `java`."""
+    return _context(spark, purpose)._gateway
+
+
+def _context(spark: SparkSession, purpose: str) -> Any:
+    if is_connect(spark):
+        raise InputError(f"{purpose} cannot run over Spark Connect: submit it to a cluster with dedicated access")
+    return spark.sparkContext

@@ -1,0 +1,131 @@
+"""``trace`` and its views: a dialogue from its film to what depends on it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from etl.analysis.views import sql_views
+from etl.cli.command_line import main
+from etl.cli.trace import lines
+from etl.pipeline.stages import REGISTRY
+from etl.tables import TABLES, Table
+from jobs import all_stages
+from tests.stand_ins import StandIns
+
+ME, OTHER = "5-3", "5-40"
+TURN = "struct<text: string, start_ms: int, end_ms: int, sentence_first: int, sentence_last: int>"
+RAW = f"dialogue_id string, source_path string, subtitle_id string, movie_id string, year int, turns array<{TURN}>"
+SENTENCES = "array<struct<index: int, start_ms: int, end_ms: int, text: string>>"
+TRAINING, CHAMPION = "train_emotion_classifier", "models:/edos-emotion-classifier/2#x"
+STARTED = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def traced(spark: SparkSession, stand_ins: StandIns) -> list[Row]:
+    """The rows of the trace of one dialogue, with another one beside it in every table."""
+
+    def give(table: str, schema: str, *rows: tuple) -> None:
+        stand_ins.give(table, spark.createDataFrame(list(rows), schema))
+
+    turns = [("Who ?", 3_000, 3_900, 3, 3), ("Me . Alone .", 4_000, 5_900, 4, 5)]
+    other = (OTHER, "z!5.xml", "5", "77", 1999, turns[:1])
+    give("subtitles.dialogues", RAW, (ME, "z!5.xml", "5", "77", 1999, turns), other)
+    give("subtitles.clean_dialogues", RAW, (ME, "z!5.xml", "5", "77", 1999, turns[:1]))
+    upload = "source_path string, subtitle_id string, choice int, uploads int"
+    give("subtitles.chosen_uploads", upload, ("z!5.xml", "5", 1, 3))
+    found_file = (
+        "source_path string, container string, member string, offset bigint, bytes bigint, crc bigint, tag string"
+    )
+    member = ("z!5.xml", "s3://b/en.zip", "OpenSubtitles/5.xml", 99, 1_000, 255, "tag1")
+    give("subtitles.manifest", found_file, member, ("q.xml", "s3://b/q.xml", None, 0, 5, None, None))
+    sentences = [(i, 1_000 * i, 1_000 * i + 900, f"sentence {i}") for i in range(8)]
+    give("subtitles.files", f"source_path string, sentences {SENTENCES}", ("z!5.xml", sentences), ("q.xml", sentences))
+    scored = "source_path string, model string, scores array<float>, sources array<string>"
+    sources = [None, None, None, "model", "mark", None, None]
+    give("subtitles.turn_scores", scored, ("z!5.xml", "m1", [0.5] * 3 + [1.5, -0.25] + [0.0] * 2, sources))
+    dropped = "stage string, unit string, id string, reason string, detail string"
+    give("ops.dropped", dropped, ("clean_dialogues", "turn", f"{ME}/1", "too_long", "x"), ("a", "file", ME, "no", "no"))
+    weak = "dialogue_id string, turn int, label string, confidence float, model string"
+    give("edos.weak_labels", weak, (ME, 0, "sad", 0.5, "weak1"), (OTHER, 0, "glad", 0.5, "weak1"))
+    labelled = "dialogue_id string, turn int, label string, origin string, score float, matched_id string, split string"
+    mine, alike = (ME, 0, "sad", "crowd", None, None, "train"), (OTHER, 0, "sad", "similar", 0.95, f"{ME}/0", "train")
+    give("edos.training_dialogues", labelled, mine, alike)
+    example = "example_id string, source string, split string, reply string, intent string"
+    reply = (f"edos/{ME}/0", "edos", "train", "yes", "sad")
+    give("replies.examples", example, reply, ("empathetic/5-3/0", "empathetic", "", "", ""))
+    give(
+        "ops.stage_runs",
+        "stage string, run_id string, event string, started timestamp, input_versions map<string, string>, "
+        "settings_hash string, stage_version int, models map<string, string>, output_version string",
+        ("clean_dialogues", "old", "done", STARTED, {}, "a", 1, {}, "t:1"),
+        ("clean_dialogues", "new", "done", STARTED.replace(day=3), {"subtitles.dialogues": "t:1"}, "b", 2, {}, "t:2"),
+        (TRAINING, "r", "done", STARTED, {"edos.training_dialogues": "t:5"}, "c", 1, {"encoder": "e"}, CHAMPION),
+        (TRAINING, "s", "started", STARTED.replace(day=4), {}, "c", 1, {}, None),
+    )
+    found = stand_ins.ask("dialogue_trace")
+    own = [row for row in found if row["dialogue_id"] == ME]
+    return sorted(own, key=lambda row: (row["place"], row["number"] or 0, row["decision"]))
+
+
+def test_the_way_and_what_depends_on_it(traced: list[Row]) -> None:
+    assert [(row["step"], row["number"], row["decision"], row["detail"], row["model"]) for row in traced] == [
+        ("film", None, "77", "1999", None),
+        ("upload", None, "5", "choice 1 of 3 uploads", None),
+        (
+            "file",
+            None,
+            "s3://b/en.zip",
+            "member OpenSubtitles/5.xml at byte 99, 1000 bytes, CRC FF, version tag1",
+            None,
+        ),
+        ("sentence", 3, "sentence 3", "3000 to 3900 ms", None),
+        ("sentence", 4, "sentence 4", "4000 to 4900 ms", None),
+        ("sentence", 5, "sentence 5", "5000 to 5900 ms", None),
+        ("turn change", 4, "opens a turn", "by model, margin 1.5", "m1"),
+        ("turn change", 5, "goes on", "by mark, margin -0.25", None),
+        ("raw dialogue", None, "2 turns", "sentences 3 to 5", None),
+        ("turn dropped", 1, "too_long", "x", None),
+        ("clean turn", 0, "Who ?", "sentences 3 to 3", None),
+        ("weak label", 0, "sad", "confidence 0.5", "weak1"),
+        ("training row", 0, "sad", "crowd, train", None),
+        ("gave its label to", 0, "5-40/0", "sad, similar, train", None),
+        ("reply to learn from", 0, "yes", "edos, train, sad", None),
+        ("read by", None, CHAMPION, "edos.training_dialogues version t:5", None),
+    ]
+    by_step = {row["step"]: row for row in traced}
+    clean = by_step["clean turn"]
+    assert (clean["run_id"], clean["stage_version"], clean["settings_hash"], clean["version"]) == ("new", 2, "b", "t:2")
+    assert by_step["read by"]["models"] == {"encoder": "e"} and by_step["film"]["run_id"] is None
+
+
+def test_the_printed_lines_have_both_parts(traced: list[Row]) -> None:
+    text = "\n".join(lines(traced))
+    way, _, depends = text.partition("what depends on it:")
+    assert "OpenSubtitles/5.xml" in way and "clean_dialogues v2" in way and "5-40/0" in depends
+    assert "encoder e" in depends
+    assert "\x1b" not in "\n".join(lines([Row(**{**traced[0].asDict(), "detail": "\x1b[31m"})]))
+
+
+def test_every_step_names_the_stage_that_writes_its_table() -> None:
+    """The names in the view are those of the registry."""
+    all_stages()
+    writers = {stage.writes.name: stage.name for stage in REGISTRY.values() if isinstance(stage.writes, Table)}
+    query = sql_views()["analysis.dialogue_steps"][1]
+    parts = query.split("UNION ALL")
+    named = 0
+    for part in parts:
+        tables = [name for name in TABLES if f"'{name}'" in part]
+        assert len(tables) == 1 and f" {tables[0]}" in part.split("FROM")[-1] + part, part
+        if tables == ["ops.dropped"]:
+            continue
+        assert f"'{writers[tables[0]]}'" in part, part
+        named += 1
+    assert named == len(parts) - 1 > 12
+
+
+@pytest.mark.slow
+def test_an_unknown_dialogue_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trace", "5-3", "--set", f"lakehouse.root={tmp_path}"]) == 2
+    assert "no table has the dialogue 5-3" in capsys.readouterr().err

@@ -1,0 +1,75 @@
+"""The demo's path to clean dialogues over Spark Connect: the same rows as without, and no Java in the driver."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+from pyspark.find_spark_home import _find_spark_home
+
+from etl.demo.corpus import write_demo
+from etl.pipeline.jars import class_path
+from etl.pipeline.session import DELTA
+from tests.clusters.test_lane import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, free_port, ivy, table_rows, wait_for
+from tests.jobs.conftest import QUICK_JVM
+
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+pytestmark = [pytest.mark.slow, pytest.mark.connect, pytest.mark.timeout(3 * LONGEST)]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server on two cores, in a process of its own; gives its address."""
+    pytest.importorskip("grpc", reason="the extra connect is not installed")
+    folder, port = tmp_path_factory.mktemp("server"), free_port()
+    conf = DELTA | {
+        "spark.connect.grpc.binding.port": str(port), "spark.driver.extraClassPath": class_path(),
+        "spark.sql.catalogImplementation": "in-memory", "spark.sql.shuffle.partitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "2", "spark.ui.enabled": "false", "spark.driver.memory": "1g",
+        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.jars.ivy": str(ivy()),
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.master": "local[2]",
+    }  # fmt: skip
+    options = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
+    package = f"org.apache.spark:spark-connect_2.12:{pyspark.__version__}"
+    command = [str(Path(_find_spark_home(), "bin", "spark-submit")), "--class", SERVER, "--packages", package, *options]
+    # The server's workers have the libraries of this Python; our packages are sent by the driver.
+    variables = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen([*command, "spark-internal"], stdout=log, stderr=log, env=variables, cwd=folder)
+    try:
+        wait_for(port, folder / "server.log")
+        yield f"sc://localhost:{port}"
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def run_to_clean_dialogues(corpus: Path, root: Path, *settings: str) -> str:
+    options = [
+        f"lakehouse.root={root}", f"subtitles.sources=[{corpus}/opus/OpenSubtitles/v2018/en.zip]",
+        f"subtitles.turn_examples=[{corpus}/turns/meld]", "subtitles.lemmatizer=simplemma", *SMALL_OPTIONS, *settings,
+    ]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "jobs", "run", "--traceback", "--to", "clean_dialogues", "--set", *options],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=LONGEST,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-6000:] + done.stdout[-3000:]
+    return done.stdout
+
+
+def test_the_rows_are_those_of_a_session_with_java(server: str, tmp_path: Path) -> None:
+    started = time.monotonic()
+    write_demo(tmp_path / "corpus", films=4)
+    said = run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "connect", f"spark.master={server}")
+    assert "clean_dialogues (never ran)" in said
+    print(f"over Connect after {time.monotonic() - started:.0f} s")
+    run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "local", "spark.shuffle_partitions=2", QUICK_JVM)
+    print(f"without after {time.monotonic() - started:.0f} s")
+    for table in TABLES:
+        over, without = table_rows(str(tmp_path / "connect" / table)), table_rows(str(tmp_path / "local" / table))
+        assert over == without, f"{table}: {over.total()} rows over Connect, {without.total()} without"
+    assert table_rows(str(tmp_path / "connect" / "subtitles/clean_dialogues")).total() > 0

@@ -1,0 +1,244 @@
+"""OpenLineage events: read back with the classes that the client generates from the published schema."""
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
+
+import attr
+import pytest
+from openlineage.client import event_v2, generated
+from openlineage.client.generated import base
+
+from conf.errors import InputError
+from conf.settings import LakehouseSettings, Settings, load_settings
+from etl.cli.stage_events import recorder
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.lineage import StageEvent, package_version
+from etl.pipeline.planner import StagePlan
+from etl.pipeline.stages import Model, RowAccounting, Stage
+from etl.publishing.open_lineage import FACET, LineageEvents, StageRunFacet, place_of
+from etl.tables import Table
+from etl.tables.edos import INITIAL, WEAK_LABELS
+from udfs.models.loader import NO_MODEL, ResolvedModel
+
+PRODUCER = f"urn:edos-lakehouse:{package_version()}"
+TABLE_ID = "3c1f8a52-9d3e-4b9e-8a5e-6a1c1e5b7d10"
+STAGE = Stage(
+    name="select_emotional", function=lambda: None, module="jobs.edos.weak_labels", about="Choose dialogues.",
+    reads=(WEAK_LABELS,), writes=INITIAL, models=(Model("weak_labeler"), Model("self_labeler")),
+    inputs=("edos.weak_label_examples",), units=RowAccounting("dialogues"),
+)  # fmt: skip
+PLAN = StagePlan(
+    "never ran", "0123456789ab", {"edos.weak_labels": f"{TABLE_ID}:4"}, "feed",
+    {
+        "weak_labeler": ResolvedModel(Path("m"), "models:/edos-weak-labeler/3#abc"),
+        "self_labeler": ResolvedModel(Path(), NO_MODEL),
+    },
+)  # fmt: skip
+DONE = StageEvent(
+    stage=STAGE.name, run_id=PLAN.run_id, event="done", started=datetime.now(UTC), seconds=1.0, slices=1,
+    unit="dialogues", rows_in=10, rows_out=6, rows_dropped=3, rows_quarantined=1, input_versions=PLAN.inputs,
+    settings_hash="feed", stage_version=1, models={}, output_version=f"{TABLE_ID}:7", package_version="0.1.0",
+)  # fmt: skip
+
+
+class House:
+    """A lakehouse as far as events need it."""
+
+    prefix = ""
+    spark = SimpleNamespace(version="3.5.9")
+
+    def __init__(self, settings: LakehouseSettings) -> None:
+        self.settings = settings
+
+    def path(self, table: Table) -> str:
+        return Lakehouse.path(cast(Lakehouse, self), table)
+
+    def identity(self, table: Table) -> str:
+        return f"{table.name}:2"
+
+
+def events_to(place: str, tmp_path: Path, said: list[str], **lakehouse: Any) -> LineageEvents:
+    own = {"pipeline.open_lineage": place, "edos.weak_label_examples": str(tmp_path / "labels")}
+    settings = load_settings("local", [], own)
+    house = House(LakehouseSettings(**(lakehouse or {"root": "s3a://my-bucket/lakehouse"})))
+    return LineageEvents(settings, cast(Lakehouse, house), said.append)
+
+
+def failing() -> StageEvent:
+    raise ArithmeticError("at https://someone:canary-word@example.org/x\nsecond line")
+
+
+@cache
+def facet_classes() -> dict[str, type]:
+    """The classes of the client by the URL of their schema."""
+    found: dict[str, type] = {}
+    for module in pkgutil.iter_modules(generated.__path__):
+        for value in vars(importlib.import_module(f"{generated.__name__}.{module.name}")).values():
+            if isinstance(value, type) and issubclass(value, base.BaseFacet):
+                found[value._get_schema()] = value
+    return found
+
+
+def read_back(kind: type, content: dict[str, Any]) -> Any:
+    """Return an object of a class of the schema; unknown and missing fields are errors."""
+    fields = attr.fields_dict(kind)
+    unknown = {name for name in content if name not in fields}
+    assert not unknown, f"{kind.__name__}: {unknown}"
+    own = {name: value for name, value in content.items() if fields[name].init}
+    return kind(**{fields[name].alias: value for name, value in own.items()})
+
+
+def facets(content: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    found = {}
+    for name, facet in content.items():
+        kind = StageRunFacet if name == FACET else facet_classes()[facet["_schemaURL"]]
+        assert name == FACET or name.replace("_", "").lower() in kind.__name__.lower()
+        assert facet["_producer"] == PRODUCER
+        found[name] = read_back(kind, facet)
+    return found
+
+
+def dataset(kind: type, content: dict[str, Any]) -> Any:
+    nested = {name: facets(value) if name.endswith("acets") else value for name, value in content.items()}
+    return read_back(kind, nested)
+
+
+def checked(line: str) -> event_v2.RunEvent:
+    """Return the event of a line, after its parts were read by the classes of the schema."""
+    event = json.loads(line)
+    assert event["producer"] == PRODUCER
+    event["eventType"] = event_v2.RunState(event["eventType"])
+    for name, kind in (("run", event_v2.Run), ("job", event_v2.Job)):
+        event[name] = dataset(kind, event[name])
+    event["inputs"] = [dataset(event_v2.InputDataset, one) for one in event["inputs"]]
+    event["outputs"] = [dataset(event_v2.OutputDataset, one) for one in event["outputs"]]
+    return cast(event_v2.RunEvent, read_back(event_v2.RunEvent, event))
+
+
+def test_a_run_has_an_event_at_its_start_and_its_end(tmp_path: Path) -> None:
+    place, said = tmp_path / "new" / "events.jsonl", cast(list[str], [])
+    events = events_to(str(place), tmp_path, said)
+    assert events.run(STAGE, PLAN, lambda: DONE) is DONE
+    start, end = map(checked, place.read_text().splitlines())
+    assert (start.eventType, end.eventType) == (event_v2.RunState.START, event_v2.RunState.COMPLETE)
+    assert start.run.runId == end.run.runId and said == []
+    assert (end.job.namespace, end.job.name) == ("edos-lakehouse", "select_emotional")
+    about = cast(Any, end.run.facets)[FACET]
+    assert (about.rowsIn, about.rowsOut, about.rowsDropped, about.rowsQuarantined) == (10, 6, 3, 1)
+    assert about.rowsIn == about.rowsOut + about.rowsDropped + about.rowsQuarantined
+    assert (about.unit, about.stageRunId, about.settingsHash) == ("dialogues", "0123456789ab", "feed")
+    versions = {(one.namespace, one.name): one.facets["version"].datasetVersion for one in cast(Any, end.inputs)[:2]}
+    assert versions == {
+        ("s3://my-bucket", "lakehouse/edos/weak_labels"): f"{TABLE_ID}:4",
+        ("edos-lakehouse", "models.weak_labeler"): "models:/edos-weak-labeler/3#abc",
+    }
+    assert [(one.namespace, one.name) for one in cast(Any, end.inputs)[2:]] == [("file", f"{tmp_path}/labels")]
+    written = {one.name: one for one in cast(Any, end.outputs)}
+    assert list(written) == ["lakehouse/edos/initial", "lakehouse/ops/dropped", "lakehouse/subtitles/quarantine"]
+    initial = written["lakehouse/edos/initial"]
+    assert initial.facets["version"].datasetVersion == f"{TABLE_ID}:7"
+    assert initial.outputFacets["outputStatistics"].rowCount == 6
+    assert written["lakehouse/subtitles/quarantine"].outputFacets["outputStatistics"].rowCount == 1
+    assert cast(Any, start.run.facets)[FACET].rowsOut is None
+
+
+def test_a_failure_is_an_event_without_secrets_and_the_next_attempt_another_run(tmp_path: Path) -> None:
+    place = tmp_path / "events.jsonl"
+    events = events_to(str(place), tmp_path, [])
+    with pytest.raises(ArithmeticError):
+        events.run(STAGE, PLAN, failing)
+    events.run(STAGE, PLAN, lambda: DONE)
+    assert "canary-word" not in place.read_text()
+    _, failed, again, _ = map(checked, place.read_text().splitlines())
+    assert failed.eventType == event_v2.RunState.FAIL and again.run.runId != failed.run.runId
+    message = cast(Any, failed.run.facets)["errorMessage"].message
+    assert message.startswith("ArithmeticError: at https://") and "second line" not in message
+
+
+def test_a_training_writes_a_model(tmp_path: Path) -> None:
+    place = tmp_path / "events.jsonl"
+    training = replace(STAGE, name="train_weak_labeler", writes=Model("weak_labeler"), models=())
+    done = replace(DONE, output_version="models:/edos-weak-labeler/4#def", rows_dropped=0, rows_quarantined=0)
+    events_to(str(place), tmp_path, [], catalog="main", schema_prefix="p_").run(
+        training, replace(PLAN, models={}), lambda: done
+    )
+    end = checked(place.read_text().splitlines()[-1])
+    (written,) = cast(Any, end.outputs)
+    assert (written.name, written.facets["version"].datasetVersion) == (
+        "models.weak_labeler", "models:/edos-weak-labeler/4#def",
+    )  # fmt: skip
+    assert cast(Any, end.inputs)[0].name == "main.edos.weak_labels"
+
+
+class Receiver(BaseHTTPRequestHandler):
+    received: ClassVar[list[tuple[str, str | None, str]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.received.append((self.path, self.headers.get("Authorization"), body))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    one = HTTPServer(("127.0.0.1", 0), Receiver)
+    Thread(target=one.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{one.server_port}"
+    one.shutdown()
+    one.server_close()
+
+
+def test_a_server_receives_events_with_the_key(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENLINEAGE_API_KEY", "a-key-of-the-test")
+    events_to(server, tmp_path, []).run(STAGE, PLAN, lambda: DONE)
+    assert [(path, key) for path, key, _ in Receiver.received] == [("/api/v1/lineage", "Bearer a-key-of-the-test")] * 2
+    assert [checked(body).eventType for *_, body in Receiver.received] == [
+        event_v2.RunState.START, event_v2.RunState.COMPLETE,
+    ]  # fmt: skip
+
+
+def test_a_server_that_is_away_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
+    said: list[str] = []
+    events = events_to("http://user:canary-word@127.0.0.1:9", tmp_path, said)
+    assert events.run(STAGE, PLAN, lambda: DONE) is DONE
+    (line,) = said
+    assert line.startswith("OpenLineage events are lost: http://") and "canary-word" not in line
+
+
+def test_without_the_setting_nothing_is_sent() -> None:
+    ran = recorder(Settings(), cast(Any, None), print)
+    assert ran(STAGE, PLAN, lambda: DONE) is DONE
+
+
+def test_a_missing_library_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(importlib.import_module("sys").modules, "etl.publishing.open_lineage", None)
+    with pytest.raises(InputError, match="pip install openlineage-python"):
+        recorder(load_settings("local", [], {"pipeline.open_lineage": "events.jsonl"}), cast(Any, None), print)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("s3a://bucket/a/b", ("s3://bucket", "a/b")),
+        ("s3://bucket", ("s3://bucket", "/")),
+        ("abfss://lake@account.dfs.core.windows.net/x", ("abfss://lake@account.dfs.core.windows.net", "x")),
+        ("file:///data/x", ("file", "/data/x")),
+        ("/Volumes/main/raw", ("file", "/Volumes/main/raw")),
+    ],
+)
+def test_places_are_named_as_the_standard_does(path: str, place: tuple[str, str]) -> None:
+    assert place_of(path) == place
