@@ -19,7 +19,7 @@ def _fingerprint(settings: Settings) -> str:
 @stage(
     writes=MANIFEST,
     settings=under("subtitles", "sources", "languages", "release", "sample"),
-    version=2,
+    version=3,
     fingerprint=_fingerprint,
     units="files",
 )
