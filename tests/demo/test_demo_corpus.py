@@ -21,6 +21,7 @@ from etl.demo.facts import DemoFacts
 from etl.demo.screenplay import play
 from etl.demo.texts import Frame, common_scenes, expand, material, scenes, statements
 from etl.subtitles.transcripts import EMORYNLP, MELD
+from udfs.opus.tokens import opus_tokens
 
 FILMS = 12
 PLANTED = (

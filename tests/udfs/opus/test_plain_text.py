@@ -1,7 +1,6 @@
 """SubRip, WebVTT and OPUS's raw XML give the rows of the parsed XML."""
 
 import gzip
-import re
 from collections import Counter
 from pathlib import Path
 
