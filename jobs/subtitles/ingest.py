@@ -53,7 +53,7 @@ def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
     )  # fmt: skip
 
 
-@stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files", version=2)
+@stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files", version=3)
 def choose_uploads(files: DataFrame, run: StageRun) -> Outcome:
     """Choose one upload for each film, and record the others in the ledger."""
     return uploads.choose_uploads(files, run.settings.subtitles.uploads_per_film, DataFrame.persist)

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings
 from conf.wordlists import words_of
 from etl.subtitles.cleaning import clean_dialogues
-from etl.subtitles.cleaning_rules import CleaningRules, rules_of
+from etl.subtitles.cleaning_rules import CleaningRules, rules_of, turn_fault
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.ingest import ingest_subtitles
 from etl.subtitles.manifest import find_subtitles
@@ -81,23 +80,18 @@ def test_a_german_film_becomes_clean_dialogues(spark: SparkSession, tmp_path: Pa
     assert not reasons & {"previously_on", "credit"}, "English lists do not know them"
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("Was bisher geschah ...", "previously_on"), ("\" Zuvor in Bergdorf :", "previously_on"),
-        ("Was bisher geschahen ist , zählt nicht .", None), ("Zuletzt bei Anna , wie immer .", "previously_on"),
-        ("Übersetzung : Karla Beispiel", "credit"), ("UNTERTITEL VON KARLA BEISPIEL", "credit"),
-        ("Die Übersetzung : Sie fehlt noch .", None), ("Regie : Karla Beispiel", "credit"),
-        ("Wir haben die Untertitel von gestern .", None), ("Musik , bitte , und zwar laut .", None),
-    ],
-)  # fmt: skip
-def test_recaps_and_credits(spark: SparkSession, text: str, reason: str | None) -> None:
-    from etl.subtitles.cleaning import judge_turns
+REASONS = {
+    "Was bisher geschah ...": "previously_on", '" Zuvor in Bergdorf :': "previously_on",
+    "Was bisher geschahen ist , zählt nicht .": None, "Zuletzt bei Anna , wie immer .": "previously_on",
+    "Übersetzung : Karla Beispiel": "credit", "UNTERTITEL VON KARLA BEISPIEL": "credit",
+    "Die Übersetzung : Sie fehlt noch .": None, "Regie : Karla Beispiel": "credit",
+    "Wir haben die Untertitel von gestern .": None, "Musik , bitte , und zwar laut .": None,
+}  # fmt: skip
 
-    turn = {"text": text, "start_ms": 0, "end_ms": 1, "sentence_first": 0, "sentence_last": 0}
-    schema = ("dialogue_id string, source_path string, subtitle_id string, movie_id string, release string, "
-              "language string, year int, genres array<string>, turns array<struct<text: string, start_ms: int, "
-              "end_ms: int, sentence_first: int, sentence_last: int>>")  # fmt: skip
-    row = ("1-0", "a", "1", "1", "v", "de", 2000, [], [turn])
-    removed = judge_turns(spark.createDataFrame([row], schema), GERMAN).first()["removed"]
-    assert [one["reason"] for one in removed] == ([reason] if reason else [])
+
+def test_recaps_and_credits(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(text,) for text in REASONS], "text string")
+    turn = F.struct("text", F.col("text").alias("spoken"))
+    nothing = F.array(F.lit("")), F.array().cast("array<string>")
+    fault = turn_fault(turn, F.lit(0), *nothing, GERMAN)["reason"]
+    assert {row["text"]: row["fault"] for row in frame.select("text", fault.alias("fault")).collect()} == REASONS
