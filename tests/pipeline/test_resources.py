@@ -130,7 +130,7 @@ def test_an_executor_reads_no_file(spark: SparkSession) -> None:
 
 def test_declared_files_are_there() -> None:
     for one in all_stages():
-        assert len(digests(one.resources)) == len(one.resources), one.name
+        assert len(digests(one.resources)) >= len(one.resources), one.name
     with pytest.raises(FileNotFoundError, match=r"no conf/nothing\*\.txt"):
         digests(("nothing*.txt",))
 
