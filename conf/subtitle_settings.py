@@ -68,6 +68,9 @@ class CleaningSettings(Section):
     exact_duplicates: bool = Field(True, description="EDOS 3.1: the first copy across films stays")
     near_duplicates: bool = Field(True, description="between uploads of one film")
     near_duplicate_jaccard: float = Field(0.8, ge=0, le=1, description="ours: on word shingles")
+    corpus_duplicates: bool = Field(
+        False, description="ours: of dialogues of any films with that Jaccard similarity the first by id stays"
+    )
     drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
 
     @model_validator(mode="before")

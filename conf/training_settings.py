@@ -18,7 +18,13 @@ from conf.training_options import ClassifierOptions
 
 class TurnSegmenterSettings(Section):
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
-    kind: Literal["svm", "encoder"] = Field("svm", description="EDOS 3.1: svm. Ours: an encoder that reads both")
+    kind: Literal["svm", "encoder", "cascade"] = Field(
+        "svm",
+        description="EDOS 3.1: svm. Ours: an encoder that reads both; cascade: the encoder where the SVM is unsure",
+    )
+    sure_margin: float = Field(
+        0.5, gt=0, description="of a cascade: the SVM decides where its margin is at least so far from 0"
+    )
     regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
     features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
     lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")

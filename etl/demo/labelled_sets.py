@@ -7,7 +7,7 @@ from conf.taxonomy import edos_kinds, edos_labels
 from etl.demo.screenplay import cast_of, play
 from etl.demo.store import Store, csv_bytes
 from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes, statements
-from etl.subtitles.transcripts import opus_tokens
+from udfs.opus.tokens import opus_tokens
 
 TRAIN, VALID, SPOKEN, VOTES, TALKS = 60, 14, 20, 23, 8
 """Rows per class: training statements, validation statements, training film lines, worker votes, talks."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from etl.demo.screenplay import play
 from etl.demo.store import Store, csv_bytes
 from etl.demo.texts import Scene, common_scenes, material
-from etl.subtitles.transcripts import split_sentences
+from udfs.opus.tokens import split_sentences
 
 DIALOGUES = {"train": 260, "dev": 60}
 MELD_HEADER = (

@@ -94,7 +94,7 @@ def restore_text(settings: Settings) -> int:
         folder = settings.publishing.folder or f"{source}-with-text"
         refuse_foreign(folders, folder)
         kept = {name: bool(manifest.rules.get(name, False)) for name in TEXT_RULES}
-        rules = rules_of(CleaningSettings().model_copy(update=kept))
+        rules = rules_of(CleaningSettings().model_copy(update=kept), settings.subtitles.languages)
         referred = read_export(spark, source, manifest)
         outcome = restored(referred, lakehouse.read(FILES), rules, settings.publishing.spelling)
         total = sum(manifest.rows.values())

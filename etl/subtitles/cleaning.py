@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import computed_once, left_out
+from etl.common.corpus_duplicates import corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.texts import normalised
 from etl.subtitles import cleaning_rules as rule
@@ -111,7 +112,7 @@ def clean_dialogues(
     The rules apply in this order: films (genres, silent films, narration); character names; the turn rules in the
     paper's order (only a name, repeated, "previously on", length, letters, repetitive tokens), then ours (songs,
     credits, quotations, second speakers); frequent turns; ``min_turns``; profanity; duplicates; near-duplicates. All
-    turns after a removed one are removed with it.
+    turns after a removed one are removed with it. With ``corpus_duplicates``, near-duplicates of other films go last.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
@@ -120,8 +121,8 @@ def clean_dialogues(
 
     Returns:
         Outcome of ``subtitles.clean_dialogues``. Ledger: unit ``turn`` (id ``<dialogue_id>/<index>``, units 1)
-        and unit ``dialogue`` (units: its remaining turns). Turns in = turns out + units; dialogues in =
-        dialogues out + rows of unit ``dialogue``.
+        and unit ``dialogue`` (units: its remaining turns); unit ``band`` is a note without units. Turns in =
+        turns out + units; dialogues in = dialogues out + rows of unit ``dialogue``.
     """
     films = judge_films(dialogues, rules)
     turns_judged = judge_turns(films.filter(F.col("film_reason").isNull()).select(*dialogues.columns), rules)
@@ -137,16 +138,33 @@ def clean_dialogues(
             *left_out("dialogue", "dialogue_id", F.col("film_reason"), F.size("turns"), F.col("film_detail"))
         )
     )
-    near = NearDuplicates(jaccard=rules.near_duplicate_jaccard) if rules.near_duplicates else None
-    if rules.exact_duplicates or near is not None:
-        texts = rows.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("texts"))
-        copies = persist(duplicates(texts, rules.exact_duplicates, near, persist))
-        sizes = rows.select("dialogue_id", F.size("turns").alias("size"))
-        dropped = dropped.unionByName(_dropped_dialogues(copies.join(sizes, "dialogue_id")))
-        rows = rows.join(copies, "dialogue_id", "left_anti")
+    rows, repeated = _without_duplicates(rows, rules, persist)
+    dropped = dropped.unionByName(repeated) if repeated is not None else dropped
     rejected = judged.filter(F.col("reason").isNotNull()).withColumn("size", F.size("turns"))
     dropped = dropped.unionByName(_dropped_dialogues(rejected))
     return Outcome(rows=rows.select(*dialogues.columns, "profane"), dropped=dropped)
+
+
+def _without_duplicates(
+    rows: DataFrame, rules: CleaningRules, persist: Callable[[DataFrame], DataFrame]
+) -> tuple[DataFrame, DataFrame | None]:
+    """Return the dialogues that repeat no other, and ledger rows of the others (EDOS 1: duplicates removed)."""
+    near = NearDuplicates(jaccard=rules.near_duplicate_jaccard) if rules.near_duplicates else None
+    sizes = rows.select("dialogue_id", F.size("turns").alias("size"))
+    texts = rows.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("texts"))
+    dropped = None
+    if rules.exact_duplicates or near is not None:
+        copies = persist(duplicates(texts, rules.exact_duplicates, near, persist))
+        dropped = _dropped_dialogues(copies.join(sizes, "dialogue_id"))
+        rows, texts = (frame.join(copies, "dialogue_id", "left_anti") for frame in (rows, texts))
+    if rules.corpus_duplicates:
+        anywhere = NearDuplicates(jaccard=rules.near_duplicate_jaccard)
+        found, crowded = corpus_duplicates(texts, anywhere, persist)
+        copies = persist(found)
+        further = _dropped_dialogues(copies.join(sizes, "dialogue_id")).unionByName(crowded)
+        dropped = further if dropped is None else dropped.unionByName(further)
+        rows = rows.join(copies, "dialogue_id", "left_anti")
+    return rows, dropped
 
 
 def _dropped_dialogues(rows: DataFrame) -> DataFrame:

@@ -6,7 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings
-from conf.wordlists import words
+from conf.wordlists import words_of
 from etl.common.texts import word_pattern
 from etl.subtitles import residue_rules as residue
 
@@ -102,6 +102,14 @@ def previously_on(text: Column) -> Column:
     return text.rlike(r"(?i)^\W*previous(?:ly)?\s*,?\s+on\b")
 
 
+def opens_with(text: Column, phrases: Sequence[str]) -> Column:
+    """Return whether a turn begins with one of the phrases, in any case, after marks; false without phrases."""
+    if not phrases:
+        return F.lit(False)
+    words = "|".join(rf"\Q{phrase}\E" for phrase in phrases)
+    return text.rlike(rf"(?iu)^[^\p{{L}}\p{{Nd}}]*(?:{words})(?![\p{{L}}\p{{Nd}}])")
+
+
 def length_of(text: Column, unit: str = "characters") -> Column:
     """Return the length of a turn in tokens, or in characters including blanks (EDOS 3.1)."""
     return F.char_length(text) if unit == "characters" else F.size(F.split(text, " "))
@@ -164,21 +172,20 @@ class CleaningRules(CleaningSettings):
         not_names: words that no character name contains.
         profanity: words that make a dialogue profane.
         address_words: words with which speakers speak of themselves and to each other.
+        recaps, credits: beginnings of recaps and credits in other languages than English, whose are patterns.
     """
 
     not_names: tuple[str, ...] = ()
     profanity: tuple[str, ...] = ()
     address_words: tuple[str, ...] = ()
+    recaps: tuple[str, ...] = ()
+    credits: tuple[str, ...] = ()
 
 
-def rules_of(settings: CleaningSettings) -> CleaningRules:
-    """Return the rules of settings ``subtitles.cleaning``, with the word lists of ``conf/``."""
-    return CleaningRules(
-        **settings.model_dump(),
-        not_names=words("not_names"),
-        profanity=words("profanity"),
-        address_words=words("address_words"),
-    )
+def rules_of(settings: CleaningSettings, languages: Sequence[str] = ("en",)) -> CleaningRules:
+    """Return the rules of settings ``subtitles.cleaning``, with the word lists of the languages in ``conf/``."""
+    names = ("not_names", "profanity", "address_words", "recaps", "credits")
+    return CleaningRules(**settings.model_dump(), **{name: words_of(languages or ("en",), name) for name in names})
 
 
 def spoken_text(text: Column, rules: CleaningRules, language: Column | None = None) -> Column:
@@ -210,7 +217,8 @@ def _paper_faults(
         earlier = previous if rules.repeated_turns == "previous" else F.slice(comparable, 1, index)
         found.append((repeats(F.get(comparable, index), earlier), "repeated_turn", spoken))
     if rules.previously_on:
-        found.append((previously_on(spoken), "previously_on", spoken))
+        recap = previously_on(spoken) | opens_with(spoken, rules.recaps)
+        found.append((recap, "previously_on", spoken))
     length = length_of(spoken, rules.length_in)
     measured = F.concat(length.cast("string"), F.lit(f" {rules.length_in}: "), spoken)
     if rules.min_characters is not None:
@@ -234,9 +242,10 @@ def _paper_faults(
 def _residue_faults(turn: Column, rules: CleaningRules) -> list[tuple[Column, str, Column]]:
     """Return (broken, reason, detail) of our rules."""
     spoken, bracketless = turn["spoken"], without_bracketed_text(turn["text"])
+    is_credit = residue.is_credit(bracketless) | opens_with(bracketless, rules.credits)
     rules_in_order = (
         (rules.drop_songs, residue.is_song(spoken), "song"),
-        (rules.drop_credits, residue.is_credit(bracketless), "credit"),
+        (rules.drop_credits, is_credit, "credit"),
         (rules.drop_quoted, residue.begins_with_quotation(spoken), "quotation"),
         (rules.drop_inner_labels, names_second_speaker(bracketless, rules.not_names), "second_speaker"),
     )

@@ -26,10 +26,11 @@ def find_subtitles(
     """Return the manifest of the sources, from a persisted listing; each zip or folder is listed in a task.
 
     The language comes from the path, ``[.../]xml/<language>/<year>/<film>/<upload>.xml[.gz]``. A source may be any
-    folder of that layout. Files whose path names no language are listed too, because their ``<meta>`` may name one.
+    folder of that layout. Files whose path names no language are listed too, because their ``<meta>`` may name one;
+    a ``.srt`` or ``.vtt`` file among them counts as of the one language asked for.
 
     Args:
-        sources: folders of ``.xml`` and ``.xml.gz``, zips, folders with zips; local paths or URIs.
+        sources: folders of ``.xml``, ``.srt`` and ``.vtt``, also ``.gz``; zips, folders with zips; local paths or URIs.
         languages: codes to keep, such as ``en`` or ``pt_br``; all if empty.
         release_default: OPUS release of sources whose path names none.
 
@@ -37,7 +38,7 @@ def find_subtitles(
         InputError: There are no sources, or a source cannot be listed or has no file.
     """
     if not sources:
-        raise InputError("subtitles.sources is empty: name a folder of .xml or .xml.gz files, or an OPUS zip")
+        raise InputError("subtitles.sources is empty: name a folder of .xml, .srt or .vtt files, or an OPUS zip")
     unique = list(dict.fromkeys(map(valid, sources)))
     pieces = [piece for source in unique for piece in _pieces(source, languages, spark)]
     listed = _with_unique_paths(_listed(spark, pieces, list(languages), release_default), unique).persist()
@@ -47,7 +48,7 @@ def find_subtitles(
             listed.unpersist()
             chosen = f" in {', '.join(languages)}" if languages else ""
             raise InputError(
-                f"no .xml or .xml.gz file{chosen} under {source}: check subtitles.sources and subtitles.languages"
+                f"no .xml, .srt or .vtt file{chosen} under {source}: check subtitles.sources and subtitles.languages"
             )
     return listed.where(f"{_SAME_FILE} = 1").select(*MANIFEST.columns)
 

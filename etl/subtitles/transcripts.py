@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from conf.errors import InputError
+from udfs.opus.tokens import opus_tokens, split_sentences, straight
 
 MELD = "meld"
 EMORYNLP = "emorynlp"
@@ -19,39 +20,6 @@ _COLUMNS = {
 }
 _SCENE = {MELD: ("Dialogue_ID",), EMORYNLP: ("Season", "Episode", "Scene_ID")}
 PAIR_COLUMNS = ("source", "split_group", "left_text", "right_text", "label")
-
-_STRAIGHT = str.maketrans(
-    dict.fromkeys("\u2018\u2019\u0091\u0092`", "'")
-    | dict.fromkeys("\u201c\u201d\u0093\u0094", '"')
-    | dict.fromkeys("\u2013\u2014\u0096\u0097", "- ")
-    | dict.fromkeys("\u2026\u0085", "...")
-    | {"\u00a0": " "}
-)
-"""Maps typographic marks, also those of Windows-1252 decoded as Latin-1, to the ASCII that subtitles use."""
-_TITLE = r"(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Capt|Col|Gen|Lt|Sgt)\."
-_END = re.compile(r"([.?!]+[\"')\]]*)\s+(?=[\"'(\[]?[A-Z0-9])")
-_ABBREVIATED = re.compile(rf"(?:^|[\s\"'(]){_TITLE}$|(?:^|\s)(?:[A-Z]\.)+$")
-_TOKEN = re.compile(
-    rf"{_TITLE}|(?:[A-Za-z]\.){{2,}}|\.{{2,}}|\d+(?:[.,]\d+)*(?:st|nd|rd|th|s)?"
-    r"|(?<=\w)'\w+|'(?:cause|em|til|bout)\b|[^\W_]+(?:-[^\W_]+)*-?|[^\w\s]|_",
-    re.IGNORECASE,
-)
-
-
-def split_sentences(text: str) -> list[str]:
-    """Return the sentences of an utterance: an end mark, a blank and a capital separate two, except after titles."""
-    sentences, start = [], 0
-    text = " ".join(text.translate(_STRAIGHT).split())
-    for end in _END.finditer(text):
-        if not _ABBREVIATED.search(text[start : end.end(1)]):
-            sentences.append(text[start : end.end(1)])
-            start = end.end()
-    return [sentence for sentence in (*sentences, text[start:]) if sentence.strip()]
-
-
-def opus_tokens(sentence: str) -> str:
-    """Return a sentence tokenised as in OPUS, with one blank between tokens: ``don 't``, ``yes , sir ...``."""
-    return " ".join(_TOKEN.findall(sentence))
 
 
 def _speakers(value: str) -> str:
@@ -97,7 +65,7 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
 
 def normalised(text: str) -> str:
     """Return an utterance's lower-case words, to find it in another transcript."""
-    return " ".join(re.findall(r"[a-z0-9]+", text.translate(_STRAIGHT).replace("'", "").lower()))
+    return " ".join(re.findall(r"[a-z0-9]+", straight(text).replace("'", "").lower()))
 
 
 def scene_utterances(utterances: pd.DataFrame) -> dict[str, set[str]]:

@@ -80,6 +80,11 @@ class Sentences:
         return silence
 
     def among(self, marked: np.ndarray) -> np.ndarray:
-        """Return whether a marked sentence begins in the same block as the sentence."""
-        keys = self.file * (int(self.block_first.max(initial=0)) + 2) + self.block_first + 1
+        """Return whether a marked sentence begins in the same block as the sentence.
+
+        Where a file joins several CDs, blocks are numbered from 1 again, so that numbers recur.
+        """
+        again = self.first.copy()
+        again[1:] |= (self.block_first[1:] < self.block_first[:-1]) & (self.block_first[1:] >= 0)
+        keys = np.cumsum(again) * (int(self.block_first.max(initial=0)) + 2) + self.block_first + 1
         return np.isin(keys, np.unique(keys[marked]))

@@ -14,6 +14,7 @@ from etl.tables.subtitles import CHOSEN_UPLOADS
 MOST_DISTANCE, MOST_UNTIMED = 0.5, 0.75
 """Files further from the film's median number of sentences, or with fewer times, are chosen last (ours)."""
 _CDS = r"^\s*([0-9]{1,2})\s*/\s*([0-9]{1,2})\s*$"
+"""CDs that the file has, and CDs of the film."""
 
 
 def choose_uploads(
@@ -23,7 +24,7 @@ def choose_uploads(
 
     The newest release of each upload is kept. Then a film's uploads are ranked by:
 
-    1. whole films (``cds`` 1/1 or missing) before parts (1/2, 2/2, ...);
+    1. whole films (``cds`` 1/1, 2/2, 3/3 or missing) before parts (1/2, ...);
     2. human before machine translation;
     3. a sentence count within half of the median of the film's whole uploads (of its parts if it has only parts) and
        times for a quarter of the sentences, before trailers, doubled files and files without times;
@@ -33,8 +34,9 @@ def choose_uploads(
     6. distance of the sentence count from the median, in steps of a tenth of the median;
     7. number of sentences, descending, then the newest upload, which has the highest subtitle_id.
 
-    Parts are never joined, because each restarts its clock. A film without whole uploads keeps its best parts. A file
-    of unknown film (``file:<id>``) counts as a separate film.
+    OPUS has joined a film's CDs into one file and continued their clock: all 18 files of a sample with 2/2 or 3/3 are
+    whole films. A part without the others restarts its clock and is not joined; a film without whole uploads keeps its
+    best one. A file of unknown film (``file:<id>``) counts as a separate film.
 
     Args:
         files: ``subtitles.files``; of its sentences only the texts are read, and only to count the marks.
@@ -99,8 +101,9 @@ def _release_year() -> Column:
 
 
 def _is_whole(cds: Column) -> Column:
-    """Return whether a file is a whole film: true unless ``cds`` names two or more discs."""
-    return cds.isNull() | F.regexp_extract(cds, _CDS, 2).isin("", "0", "00", "1", "01")
+    """Return whether a file is a whole film: false if ``cds`` names fewer CDs than the film has, as 1/2 does."""
+    read, all_of_them = (F.nullif(F.regexp_extract(cds, _CDS, place), F.lit("")).cast("int") for place in (1, 2))
+    return cds.isNull() | F.coalesce((all_of_them <= 1) | (read >= all_of_them), F.lit(True))
 
 
 def _untimed_share() -> Column:

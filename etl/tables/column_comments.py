@@ -17,7 +17,7 @@ COMMENTS: dict[str, str] = {
     "bonus": "dollars earned for a passed quiz",
     "bytes": "size of the file",
     "calibration_error": "expected calibration error on the test rows",
-    "cds": "part and number of parts, as 1/2, by the file's meta data",
+    "cds": "CDs in the file and CDs of the film, by its meta data; 2/2 is a whole film, joined by OPUS",
     "classes": "measures by label",
     "clean_context_tokens": "tokens of the cleaned context",
     "confidence": "probability of the label, 0 to 1",

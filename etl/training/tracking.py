@@ -23,7 +23,7 @@ from conf.redaction import redacted
 from conf.settings import LakehouseSettings
 from etl.training.data_inputs import delta_inputs
 from etl.training.experiment import TAGS, close_dead_runs, code_tags, describe_experiment, process_tags
-from etl.training.signatures import signature_of
+from etl.training.signatures import LOADER, SERVED, signature_of
 from udfs.models.loader import resolve
 from udfs.models.mlflow_client import client_of
 

@@ -51,10 +51,12 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
 
 
 @stage(
-    reads=(DIALOGUES,), writes=CLEAN_DIALOGUES, settings=("subtitles.cleaning",),
+    reads=(DIALOGUES,), writes=CLEAN_DIALOGUES, settings=under("subtitles", "cleaning", "languages"),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"), version=3,
-    resources=("not_names.txt", "profanity.txt", "address_words.txt"),
+    resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*"),
 )  # fmt: skip
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
-    return cleaning.clean_dialogues(dialogues, rules_of(run.settings.subtitles.cleaning), lambda rows: rows.persist())
+    subtitles = run.settings.subtitles
+    rules = rules_of(subtitles.cleaning, subtitles.languages)
+    return cleaning.clean_dialogues(dialogues, rules, lambda rows: rows.persist())

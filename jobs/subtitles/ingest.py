@@ -22,7 +22,7 @@ def _fingerprint(settings: Settings) -> str:
     reads=(WITHDRAWN,),
     writes=MANIFEST,
     settings=under("subtitles", "sources", "languages", "release", "sample"),
-    version=2,
+    version=3,
     fingerprint=_fingerprint,
     units="files",
 )
@@ -57,7 +57,7 @@ def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
     )  # fmt: skip
 
 
-@stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files", version=2)
+@stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files", version=3)
 def choose_uploads(files: DataFrame, run: StageRun) -> Outcome:
     """Choose one upload for each film, and record the others in the ledger."""
     return uploads.choose_uploads(files, run.settings.subtitles.uploads_per_film, lambda rows: rows.persist())

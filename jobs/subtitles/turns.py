@@ -8,9 +8,10 @@ from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Trained
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
+SVM = under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations")
+ENCODER = ("training.turn_pairs", *under("models", "turn_encoder", "training_threads"))
 KINDS = ByKind("training.turn_segmenter.kind", {
-    "svm": under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations"),
-    "encoder": ("training.turn_pairs", *under("models", "turn_encoder", "training_threads")),
+    "svm": SVM, "encoder": ENCODER, "cascade": (*SVM, *ENCODER, "training.turn_segmenter.sure_margin"),
 })  # fmt: skip
 
 

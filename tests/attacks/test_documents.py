@@ -165,10 +165,10 @@ def test_any_error_of_the_parser_costs_its_file_alone(
 
     parse = batches.parse_subtitles
 
-    def failing(data: bytes, truecase: bool) -> object:
+    def failing(data: bytes, *options: object) -> object:
         if b"bad" in data:
             raise error
-        return parse(data, truecase)
+        return parse(data, *options)
 
     monkeypatch.setattr(batches, "parse_subtitles", failing)
     for name, data in (("1.xml", FILM), ("2.xml", FILM.replace(b"So", b"bad")), ("3.xml", FILM)):

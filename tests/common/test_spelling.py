@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from etl.common.spelling import detokenised, detokenised_text
-from etl.subtitles.transcripts import opus_tokens
+from udfs.opus.tokens import opus_tokens
 
 CASES = {
     "I don 't know .": "I don't know.",

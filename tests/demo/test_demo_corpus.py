@@ -20,7 +20,8 @@ from etl.demo.corpus import write_demo
 from etl.demo.facts import DemoFacts
 from etl.demo.screenplay import play
 from etl.demo.texts import Frame, common_scenes, expand, material, scenes, statements
-from etl.subtitles.transcripts import EMORYNLP, MELD, opus_tokens
+from etl.subtitles.transcripts import EMORYNLP, MELD
+from udfs.opus.tokens import opus_tokens
 
 FILMS = 12
 PLANTED = (

@@ -47,7 +47,7 @@ def test_the_entry_point_ends_with_the_status() -> None:
     [
         ("[]", "subtitles.sources is empty"),
         ("[nowhere]", "nowhere is not there"),
-        ("[empty]", "no .xml or .xml.gz file"),
+        ("[empty]", "no .xml, .srt or .vtt file"),
     ],
 )
 def test_bad_sources_are_named(tmp_path: Path, sources: str, line: str) -> None:

@@ -74,7 +74,7 @@ def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Pa
     (tmp_path / "empty").mkdir()
     cases = {
         "is not there": [str(tmp_path / "gone")],
-        "no .xml or .xml.gz file in en": [str(tmp_path / "empty")],
+        "no .xml, .srt or .vtt file in en": [str(tmp_path / "empty")],
         "cannot be listed": ["nowhere://x/y"],
         "is empty": [],
     }

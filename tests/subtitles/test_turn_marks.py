@@ -191,3 +191,11 @@ def test_turn_mark_files_do_not_touch() -> None:
 def test_turn_mark_nothing_at_all() -> None:
     said = spoken(Sentences.of(marks_files([[], None])))
     assert len(said.text) == 0 and said.decided.dtype == np.int8
+
+
+def test_a_dash_on_one_cd_says_nothing_of_the_block_with_its_number_on_the_next() -> None:
+    """OPUS joins the CDs of a film; each numbers its blocks from 1."""
+    first = (("- Come in .", 1), ("- No .", 1), ("Who is it ?", 2))
+    second = (("It rains .", 1), ("It pours .", 1), ("So it does .", 2))
+    decided = spoken(Sentences.of(marks_file(*first, *second))).decided.tolist()
+    assert decided == [-1, 1, -1, -1, -1, -1]

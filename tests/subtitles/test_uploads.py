@@ -38,14 +38,15 @@ def test_one_upload_a_film_by_each_rule(spark: SparkSession) -> None:
         ("40", "trailer", 40, {}), ("41", "trailer", 1000, {}), ("42", "trailer", 1010, {}),
         ("43", "trailer", 2000, {}),
         ("50", "longest_then_newest", 1000, {}), ("9", "longest_then_newest", 1000, {}),
-        ("60", "only_parts", 500, {"cds": "1/2"}), ("61", "only_parts", 510, {"cds": "2/2"}),
+        ("60", "only_parts", 500, {"cds": "1/2"}), ("61", "only_parts", 510, {"cds": "2/3"}),
+        ("65", "joined_cds", 500, {"cds": "1/2"}), ("66", "joined_cds", 400, {"cds": "2/2"}),
         ("70", "file:70", 10, {}), ("71", "file:71", 10, {}),
         ("80", "two_languages", 10, {}), ("81", "two_languages", 10, {"language": "de"}),
     )  # fmt: skip
     outcome = choose_uploads(files, 1)
     assert outcome.dropped is not None
     assert sorted(row.subtitle_id for row in outcome.rows.collect()) == [
-        "11", "21", "31", "42", "50", "61", "70", "71", "80", "81"
+        "11", "21", "31", "42", "50", "61", "66", "70", "71", "80", "81"
     ]  # fmt: skip
     dropped = {row.id: (row.reason, row.detail) for row in outcome.dropped.collect()}
     assert dropped["v2018/en/43.xml"] == ("another_upload_chosen", "chosen: 42")

@@ -1,6 +1,7 @@
 """The segmenter's other kind: an encoder over two sentences, trained, saved, and asked as a scorer."""
 
 import json
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions
-from etl.subtitles.turn_features import LemmaTable, PairContext
+from etl.subtitles.turn_features import FeatureSpace, LemmaTable, PairContext
 from etl.subtitles.turn_ragged import Ragged
-from etl.subtitles.turn_scorers import EncoderScorer, turn_scorer
+from etl.subtitles.turn_scorers import CASCADE, CascadeScorer, EncoderScorer, save_cascade, turn_scorer
+from etl.subtitles.turn_segmenter import TurnSegmenter
 from etl.training.loop.train import train_model
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
@@ -77,3 +79,22 @@ def test_a_folder_tells_which_kind_it_holds(pair_model: Path, tmp_path: Path, sp
     for folder in (tmp_path, tmp_path / "none"):
         with pytest.raises(InputError):
             turn_scorer(folder, lemmas, 8, 1)
+
+
+def test_a_cascade_asks_the_encoder_where_the_svm_is_unsure(pair_model: Path, tmp_path: Path) -> None:
+    lemmas, space = LemmaTable.of({}), FeatureSpace(2**10)
+    folder = tmp_path / "model"
+    shutil.copytree(pair_model, save_cascade(folder, TurnSegmenter(np.zeros(2**10), 0.3, space), 0.5))
+    scorer = turn_scorer(folder, lemmas, 8, 1)
+    assert isinstance(scorer, CascadeScorer) and scorer.encoder.path == str(folder / "encoder")
+    texts = pa.array(["why did you cry ?", "i am so sad", "it was very dark"])
+    left, right = np.array([0, 1, 0]), np.array([1, 2, 1])
+    genres = Ragged(np.zeros(3, np.int64), np.zeros(0, np.uint64))
+    pairs = PairContext(np.full(3, -1, np.int8), genres, np.ones(3))
+    odds, unsure = scorer.encoder(texts, left, right, pairs), scorer(texts, left, right, pairs)
+    assert unsure == pytest.approx(0.5 * np.tanh(odds / 2)) and unsure[0] > 0 > unsure[1] and unsure[0] == unsure[2]
+    sure = CascadeScorer(scorer.svm, scorer.encoder, 0.3)
+    assert sure(texts, left, right, pairs).tolist() == [0.3, 0.3, 0.3]
+    (folder / CASCADE).write_text("{}")
+    with pytest.raises(InputError, match="train it again"):
+        turn_scorer(folder, lemmas, 8, 1)

@@ -14,7 +14,8 @@ from udfs.opus.archives import RangeReader, member_end, ranges, read_member
 from udfs.opus.files import Caps, UnreadableError, open_container, read_plain, unpack
 from udfs.opus.guard import guarded
 from udfs.opus.parser import Subtitles, parse_subtitles
-from udfs.opus.paths import language_code
+from udfs.opus.paths import is_plain_text, language_code
+from udfs.opus.plain_text import parse_plain_text
 from udfs.opus.sentences import Sentences
 from udfs.opus.zip_directory import Member
 
@@ -136,7 +137,10 @@ def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float) -> Parsed:
         return _refused(row, data)
 
     def parsed() -> Parsed:
-        file = parse_subtitles(data, truecase)
+        if is_plain_text(row["member"] or row["source_path"]):
+            file = parse_plain_text(data, row["language"])
+        else:
+            file = parse_subtitles(data, truecase, row["language"])
         return _columns({key: row[key] for key in _KEPT}, row["language"], file), file.sentences
 
     made = guarded(parsed, max_seconds)

@@ -1,4 +1,4 @@
-"""Decoding of XML by a fixed list of codecs.
+"""Decoding of XML and plain text by a fixed list of codecs.
 
 A file's declaration may name any codec of Python or iconv, some of which take quadratic time or are no text codecs at
 all. Only names in the list are looked up, and libxml2 is always given UTF-8.
@@ -28,6 +28,33 @@ _MARKS = (
 )  # fmt: skip
 
 
+_PAGES = {
+    **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), "cp1250"),
+    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk"), "cp1251"), "el": "cp1253", "tr": "cp1254", "he": "cp1255",
+    **dict.fromkeys(("ar", "fa", "ur"), "cp1256"), **dict.fromkeys(("et", "lt", "lv"), "cp1257"), "vi": "cp1258",
+    "th": "cp874", "zh_cn": "gb18030", "zh_tw": "big5hkscs", "ja": "cp932", "ko": "cp949",
+}  # fmt: skip
+"""Windows' code page of each language whose page is not that of Western Europe."""
+
+
+def as_text(data: bytes, language: str | None) -> tuple[str, str]:
+    """Return a plain file's text, and its codec: by its byte order mark, UTF-8, or the code page of its language.
+
+    Raises:
+        UnreadableError: bad_encoding: the bytes are in none of them, or are no text.
+    """
+    for mark, codec in _MARKS:
+        if data.startswith(mark) and mark[:1] != b"<":
+            return _decoded(data, codec, "UTF-32").decode().removeprefix("\ufeff"), codec or ""
+    if b"\0" in data[:4096]:
+        raise UnreadableError("bad_encoding", "zero bytes, and no byte order mark; save the file in UTF-8")
+    try:
+        return data.decode(), _UTF_8
+    except UnicodeDecodeError:
+        codec = _PAGES.get((language or "").lower(), "cp1252")
+    return _decoded(data, codec, codec).decode(), codec
+
+
 def as_utf8(data: bytes) -> bytes:
     """Return an XML file in UTF-8, without a byte order mark; a file in UTF-8 is not checked.
 
@@ -52,4 +79,6 @@ def _decoded(data: bytes, codec: str | None, name: str) -> bytes:
     try:
         return data.decode(codec).encode()
     except UnicodeError as error:
-        raise UnreadableError("bad_encoding", f"not in {codec}, the encoding that the file names: {error}") from error
+        raise UnreadableError(
+            "bad_encoding", f"not in {codec}, the file's encoding by its name or mark: {error}"
+        ) from error

@@ -21,7 +21,7 @@ from pyarrow import fs
 from udfs.opus.files import container_uri, filesystem, one_line, open_container
 from udfs.opus.local_folders import Found, LocalFolder
 from udfs.opus.names import escaped, name_bytes, readable
-from udfs.opus.paths import is_subtitle_name, is_zip_name, read_folder, read_release, subtitle_id
+from udfs.opus.paths import is_plain_text, is_subtitle_name, is_zip_name, read_folder, read_release, upload_of
 from udfs.opus.zip_directory import Member, is_unsafe, members
 
 _BATCH = 10_000
@@ -160,17 +160,19 @@ def _rows(
         fault = member.fault if member else found.fault
         # A bad zip may hold the languages asked for, and the path of an unsafe member says nothing.
         unknown = fault is not None and (is_zip_name(name) or is_unsafe(name))
-        if not unknown and not _chosen(folder.language, languages):
+        upload, film, language = upload_of(f"{inside}/{name}" if unique else name, folder)
+        if not unknown and not _chosen(language, languages):
             continue
+        if language is None and len(languages) == 1 and is_plain_text(name):
+            language = languages[0]  # plain text has no <meta> that could name it
         stored = 0 if fault else found.size
         sizes: Row = (0, stored, stored, None, None)
         if member and unique:
             sizes = (member.offset, member.stored_bytes, member.bytes, member.method, member.crc)
-        upload = subtitle_id(name)
         yield (
             source, above + unique if unique else shown, container_uri(source, found.path), *sizes,
             name.lower().endswith(".gz"), found.tag, read_release(source, above + folders, release_default),
-            folder.language, folder.film or f"file:{upload}", folder.year, upload, unique or None, fault,
+            language, film, folder.year, upload, unique or None, fault,
         )  # fmt: skip
 
 

@@ -11,10 +11,14 @@ from udfs.opus.fast_parser import Cut, cut_regular, has_regular_head
 from udfs.opus.files import UnreadableError
 from udfs.opus.meta import meta_columns
 from udfs.opus.sentences import Mark, Sentences, sentences_of
+from udfs.opus.tokens import opus_tokens, straight
 
 _WRONG_ENCODING = frozenset({9, 31, 32, 81})  # libxml2: invalid char, unknown/unsupported/invalid encoding
 MOST_MARKS = 1_500_000
 """Most tags and attributes of a file for which a tree is built; each takes up to 240 bytes."""
+_WORD = b"<w"
+MOST_RAW_BYTES = 16_000_000
+"""Most bytes of a file whose text is tokenised here; a film has about 200,000."""
 _STRICT: dict[str, Any] = {
     "resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "recover": False,
     "collect_ids": False,
@@ -36,28 +40,31 @@ class Subtitles:
     quirks: Counter[str]
 
 
-def parse_subtitles(data: bytes, truecase: bool = True) -> Subtitles:
+def parse_subtitles(data: bytes, truecase: bool = True, language: str | None = None) -> Subtitles:
     """Parse one file.
+
+    A file without a ``<w>`` is in OPUS's ``raw`` form: the text of its sentences is tokenised here.
 
     Args:
         data: the unpacked XML.
         truecase: use a word's ``alternative``, the truecased form of shouted text.
+        language: whose abbreviations the tokens of the ``raw`` form follow.
 
     Raises:
         UnreadableError: doctype, bad_encoding, not_xml, no_sentences, too_large.
     """
     data = as_utf8(data)
-    return _by_arrays(data, truecase) or _by_tree(data, truecase)
+    return _by_arrays(data, truecase) or _by_tree(data, truecase, language)
 
 
 def parse_by_tree(data: bytes, truecase: bool = True) -> Subtitles:
     """Parse one file as ``parse_subtitles`` does, with the tree parser alone, which defines what each file holds."""
-    return _by_tree(as_utf8(data), truecase)
+    return _by_tree(as_utf8(data), truecase, None)
 
 
 def _by_arrays(data: bytes, truecase: bool) -> Subtitles | None:
     """Parse a file with the fast parser; None for one that is not in the regular form or not well-formed."""
-    if not has_regular_head(data) or not _is_well_formed(data):
+    if _WORD not in data or not has_regular_head(data) or not _is_well_formed(data):
         return None
     cut = cut_regular(data, truecase)
     if cut is None:
@@ -69,10 +76,10 @@ def _by_arrays(data: bytes, truecase: bool) -> Subtitles | None:
     return _subtitles(cut.document_id, cut.sentences, cut.token_count, tail.find("meta"), quirks)
 
 
-def _by_tree(data: bytes, truecase: bool) -> Subtitles:
+def _by_tree(data: bytes, truecase: bool, language: str | None) -> Subtitles:
     _refuse_doctype(data)
     quirks = _raw_quirks(data)
-    document_id, found, meta = _from_tree(data, truecase, quirks)
+    document_id, found, meta = _from_tree(data, truecase, language, quirks)
     return _subtitles(document_id, *sentences_of(found, quirks), meta, quirks)
 
 
@@ -115,7 +122,7 @@ def _tree_parser() -> etree.XMLParser:
 
 
 def _from_tree(
-    data: bytes, truecase: bool, quirks: Counter[str]
+    data: bytes, truecase: bool, language: str | None, quirks: Counter[str]
 ) -> tuple[str | None, list[tuple[list[str], list[Mark]]], Any]:
     """Return document id, sentences and ``<meta>`` of a file in any form."""
     root = _document(data)
@@ -123,8 +130,18 @@ def _from_tree(
     if b"alternative=" in data:
         _use_alternatives(root, truecase, quirks)
     sentences: list[tuple[list[str], list[Mark]]] = []
-    for element in root.iter("s", "w", "time"):
-        if element.tag == "s":
+    is_raw = _WORD not in data
+    quirks["plain_text"] += is_raw
+    if is_raw:
+        if len(data) > MOST_RAW_BYTES:
+            raise UnreadableError("too_large", f"{len(data)} bytes without a <w>, more than {MOST_RAW_BYTES}")
+        markup = {element.tag for element in root.iterdescendants() if isinstance(element.tag, str)}
+        for sentence in root.iter("s"):
+            etree.strip_tags(sentence, *(markup - {"s", "time"}))
+    for element in root.iter("s", "time") if is_raw else root.iter("s", "w", "time"):
+        if is_raw:
+            _add_raw(element, sentences, language)
+        elif element.tag == "s":
             sentences.append(([], []))
         elif element.tag == "w":
             sentences[-1][0].append(element.text or "")
@@ -133,6 +150,18 @@ def _from_tree(
     if not sentences:
         raise UnreadableError("no_sentences", f"<{root.tag}> without a single <s>")
     return root.get("id"), sentences, root.find("meta")
+
+
+def _add_raw(element: Any, sentences: list[tuple[list[str], list[Mark]]], language: str | None) -> None:
+    """Add a sentence with the words before its first time tag, or a time tag with the words after it."""
+    if element.tag == "s":
+        sentences.append(([], []))
+        text = element.text
+    else:
+        sentences[-1][1].append((len(sentences[-1][0]), element.get("id") or "", element.get("value") or ""))
+        text = element.tail
+    if text and not text.isspace():
+        sentences[-1][0].extend(opus_tokens(straight(text), language).split(" "))
 
 
 def _refuse_doctype(data: bytes) -> None:

@@ -1,6 +1,6 @@
 """The training of the turn segmenter on transcripts and on turn marks in subtitles.
 
-The setting ``kind`` chooses the paper's linear SVM or an encoder that reads both sentences.
+The setting ``kind`` chooses the paper's linear SVM, an encoder that reads both sentences, or a cascade of the two.
 """
 
 import gzip
@@ -32,7 +32,7 @@ from etl.subtitles.turn_evaluation import (
 )
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable
 from etl.subtitles.turn_pairs import films_by_hash, marked_pairs, transcript_rows, without_leaks
-from etl.subtitles.turn_scorers import turn_scorer
+from etl.subtitles.turn_scorers import save_cascade, turn_scorer
 from etl.subtitles.turn_scoring import with_margins
 from etl.subtitles.turn_segmenter import (
     SOURCE_WEIGHTS,
@@ -99,10 +99,12 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         tracked_run(model_store(run.tracking), name, params, tags) as tracked,
     ):
         model = Path(scratch) / "model"
-        if options.kind == "encoder":
-            tracked.log_history(train_encoder(training, run, tracked, model))
-        else:
+        if options.kind == "svm":
             train_svm(training, table, options).save(model)
+        else:
+            both = options.kind == "cascade"
+            out = save_cascade(model, train_svm(training, table, options), options.sure_margin) if both else model
+            tracked.log_history(train_encoder(training, run, tracked, out))
         evaluation = evaluated(model).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")

@@ -1,0 +1,97 @@
+"""A second language end to end: German SubRip files, from the folder to clean dialogues, by German word lists."""
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from conf.subtitle_settings import CleaningSettings
+from conf.wordlists import words_of
+from etl.subtitles.cleaning import clean_dialogues
+from etl.subtitles.cleaning_rules import CleaningRules, rules_of, turn_fault
+from etl.subtitles.dialogues import dialogues_between_silences
+from etl.subtitles.ingest import ingest_subtitles
+from etl.subtitles.manifest import find_subtitles
+from etl.subtitles.turns import turns_of
+
+GERMAN = rules_of(CleaningSettings(), ("de",))
+FILM = """1
+00:00:01,000 --> 00:00:02,000
+Was bisher geschah: Jonas ging fort.
+
+2
+00:00:02,500 --> 00:00:03,500
+- Er kommt zurück.
+- Wirklich?
+
+3
+00:00:12,000 --> 00:00:14,000
+- Hr. Vogt, wie geht's Ihnen?
+- Danke, schon besser.
+
+4
+00:00:14,500 --> 00:00:16,000
+- LENA: Ich hab' mir
+große Sorgen gemacht.
+- Achtung: Der Boden ist nass!
+
+5
+00:00:30,000 --> 00:00:31,000
+- Wer hat das übersetzt?
+- Untertitel von Karla Beispiel
+"""
+
+
+def test_the_german_lists_have_their_words() -> None:
+    assert words_of(("de",), "address_words") == (), "the rule on narration is measured for English only"
+    assert "achtung" in GERMAN.not_names and "note" not in GERMAN.not_names and GERMAN.recaps and GERMAN.credits
+    both = rules_of(CleaningSettings(), ("en", "de"))
+    assert set(both.not_names) == set(GERMAN.not_names) | set(rules_of(CleaningSettings()).not_names)
+    assert rules_of(CleaningSettings(), ()) == rules_of(CleaningSettings()), "without languages: English"
+    assert rules_of(CleaningSettings(), ("fr", "../de", "xx")) == CleaningRules(**CleaningSettings().model_dump())
+
+
+def test_a_german_film_becomes_clean_dialogues(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "film.de.srt").write_bytes(FILM.encode("cp1252"))
+    (tmp_path / "film.en.srt").write_text(FILM, "utf-8")
+    manifest = find_subtitles(spark, [str(tmp_path)], ["de"], "v2018")
+    files = ingest_subtitles(manifest, languages=["de"], sources=[str(tmp_path)]).rows.persist()
+    (film,) = files.select("source_path", "language", "movie_id", "encoding", "sentence_count").collect()
+    assert tuple(film) == ("film.de.srt", "de", "file:film", "cp1252", 9)
+    scored = files.withColumn("scores", F.array().cast("array<float>"))
+    raw = dialogues_between_silences(turns_of(scored, explicit_marks=True, silence_ends_turn_ms=5_000), 5.0).rows
+    outcome = clean_dialogues(raw, GERMAN)
+    assert outcome.dropped is not None
+    clean = {row.dialogue_id: row.texts for row in outcome.rows.selectExpr("dialogue_id", "turns.text texts").collect()}
+    assert clean == {
+        "film.de-3": [
+            "Hr. Vogt , wie geht 's Ihnen ?", "Danke , schon besser .", "Ich hab ' mir große Sorgen gemacht .",
+            "Achtung : Der Boden ist nass !",
+        ]
+    }  # fmt: skip
+    dropped = {row.id: row.reason for row in outcome.dropped.collect()}
+    assert dropped == {
+        "film.de-0/0": "previously_on", "film.de-0/1": "after_removed_turn", "film.de-0/2": "after_removed_turn",
+        "film.de-0": "no_turns_left", "film.de-7/1": "credit", "film.de-7": "one_turn_left",
+    }  # fmt: skip
+    english = clean_dialogues(raw, rules_of(CleaningSettings()))
+    assert english.dropped is not None
+    reasons = {row.reason for row in english.dropped.collect()}
+    assert not reasons & {"previously_on", "credit"}, "English lists do not know them"
+
+
+REASONS = {
+    "Was bisher geschah ...": "previously_on", '" Zuvor in Bergdorf :': "previously_on",
+    "Was bisher geschahen ist , zählt nicht .": None, "Zuletzt bei Anna , wie immer .": "previously_on",
+    "Übersetzung : Karla Beispiel": "credit", "UNTERTITEL VON KARLA BEISPIEL": "credit",
+    "Die Übersetzung : Sie fehlt noch .": None, "Regie : Karla Beispiel": "credit",
+    "Wir haben die Untertitel von gestern .": None, "Musik , bitte , und zwar laut .": None,
+}  # fmt: skip
+
+
+def test_recaps_and_credits(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(text,) for text in REASONS], "text string")
+    turn = F.struct("text", F.col("text").alias("spoken"))
+    nothing = F.array(F.lit("")), F.array().cast("array<string>")
+    fault = turn_fault(turn, F.lit(0), *nothing, GERMAN)["reason"]
+    assert {row["text"]: row["fault"] for row in frame.select("text", fault.alias("fault")).collect()} == REASONS
