@@ -10,6 +10,7 @@ from etl.emo_pillars import reading, steps
 from etl.emo_pillars.answer_quality import answer_quality
 from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import PLOTS, select_plots
+from etl.emo_pillars.prompts import GRAMMARS
 from etl.emo_pillars.step_answers import STEPS
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import RowAccounting, StageRun, manual_stage, under
@@ -26,7 +27,8 @@ JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality"
 def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the settings and resources of a step's prompts, with its decoding and template."""
     declared = under("emo_pillars", f"steps.{step}", *settings)
-    return {"settings": declared, "resources": (f"prompts/emo_pillars/{step}.txt", *resources)}
+    grammar = (f"prompts/emo_pillars/{step}.gbnf",) if step in GRAMMARS else ()
+    return {"settings": declared, "resources": (f"prompts/emo_pillars/{step}.txt", *grammar, *resources)}
 
 
 @manual_stage(
