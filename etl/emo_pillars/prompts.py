@@ -12,6 +12,9 @@ from conf.prompts import SLOT, grammar, prompt
 from conf.taxonomy import goemotions_definitions
 
 NEUTRAL = "neutral"
+PLAIN = "plain"
+REWRITE_TEMPLATES = {PLAIN: "rewrites", "example": "rewrites_example"}
+"""Templates of the rewriting prompt, by the setting ``emo_pillars.rewrite_prompt``."""
 GRAMMARS = ("actors", "utterances", "soft_labels")
 """Steps whose answers have a form that a grammar can tell; the other steps answer in prose."""
 
@@ -76,9 +79,10 @@ def clean_contexts_prompt(context: Column, actor: Column, emotions: Column) -> C
     )
 
 
-def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions: Column) -> Column:
+def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions: Column, form: str = PLAIN) -> Column:
     """Ask for a rewritten utterance, given the cleaned context, actor and emotions (Emo Pillars 3.5)."""
-    return filled(template("rewrites"), {"context": as_data(context)} | _spoken(actor, utterance, emotions))
+    slots = {"context": as_data(context)} | _spoken(actor, utterance, emotions)
+    return filled(template(REWRITE_TEMPLATES[form]), slots)
 
 
 def topic_names_prompt(utterances: Column) -> Column:

@@ -54,7 +54,8 @@ def clean_contexts_requests(contexts: DataFrame, examples: DataFrame, settings: 
 def rewrites_requests(clean: DataFrame, examples: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per cleaned context (Emo Pillars 3.5)."""
     units = clean.select("utterance_id", "context").join(_drawn(examples), "utterance_id")
-    prompt = prompts.rewrites_prompt(F.col("context"), F.col("actor"), F.col("utterance"), emotions())
+    said = (F.col("context"), F.col("actor"), F.col("utterance"), emotions())
+    prompt = prompts.rewrites_prompt(*said, settings.rewrite_prompt)
     return with_requests(units, prompt, prompts.step_decoding("rewrites", settings))
 
 
