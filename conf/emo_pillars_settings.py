@@ -115,6 +115,9 @@ class EmoPillarsSettings(Section):
     least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
     near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
+    rewrite_prompt: Literal["plain", "example"] = Field(
+        "plain", description="ours: example shows two rewritten utterances first, for models of few parameters"
+    )
     steps: StepSettings = StepSettings()
     quality: QualitySettings = QualitySettings()
     goemotions: str | None = Field(None, description="folder with train.tsv and dev.tsv (.gz too), test.tsv if there")

@@ -7,6 +7,9 @@ from pydantic import Field
 
 from conf.section import Section
 
+STEP_GRAMMAR = "step"
+"""The value of ``grammar`` that means the step's own grammar, a file beside its prompt."""
+
 
 class DecodingSettings(Section):
     """Decoding parameters; with prompt and model they identify an answer."""
@@ -19,9 +22,18 @@ class DecodingSettings(Section):
     chat: bool = Field(True, description="in the model's chat template, where it has one; false: the bare prompt")
     stop: tuple[str, ...] = Field((), description="texts that end an answer, left out of it")
 
+    grammar: str | None = Field(
+        None,
+        description="GBNF grammar that the answer follows, `step` for the step's own; llama.cpp and vLLM alone know it",
+    )
+
     def text(self) -> str:
-        """Return all settings as JSON with sorted keys, the input of ``parameters_hash``."""
-        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """Return all settings as JSON with sorted keys, the input of ``parameters_hash``.
+
+        No grammar is no key, so that answers stored before there were grammars keep their hash.
+        """
+        settings = self.model_dump(mode="json", exclude={"grammar"} if self.grammar is None else None)
+        return json.dumps(settings, sort_keys=True, separators=(",", ":"))
 
 
 class ServerSettings(Section):
@@ -45,5 +57,8 @@ class LlmSettings(Section):
     batch_size: int = Field(8, ge=1, description="prompts that a local model answers at once")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
         "auto", description="of a local model; auto: bf16 where the hardware is fast in it, else fp32"
+    )
+    context_tokens: int = Field(
+        8192, ge=256, description="of a prompt with its answer in llama.cpp (gguf:); each prompt under way has as much"
     )
     server: ServerSettings = ServerSettings()

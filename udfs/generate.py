@@ -1,7 +1,7 @@
 """Answers of a language model to prompts, in executors.
 
 Each Python worker loads a local model, or all workers send requests to an OpenAI-compatible server. Setting
-``models.generator`` is ``openai:NAME`` for a server.
+``models.generator`` is ``openai:NAME`` for a server, and ``gguf:URI`` for a local model in llama.cpp.
 """
 
 import os
@@ -16,7 +16,7 @@ from conf.llm_settings import DecodingSettings, LlmSettings
 from udfs.devices import set_threads, task_device
 from udfs.llm_requests import REQUEST, Answer, Generator, Request, UnavailableError
 from udfs.llm_server import ServerGenerator
-from udfs.models.loader import SERVED
+from udfs.models.loader import PACKED, SERVED
 from udfs.models.stores import fetched
 from udfs.predict import gathered
 
@@ -126,11 +126,15 @@ def answers_to(generator: Generator, frame: pd.DataFrame) -> tuple[list[Answer],
 
 
 def _load(source: Source) -> Generator:
+    path, settings = str(fetched(source.model_path)), source.settings
+    if source.identity.startswith(PACKED):
+        from udfs.models.language.llama_cpp import LlamaCppGenerator
+
+        return LlamaCppGenerator.load(path, settings.batch_size, settings.context_tokens, source.threads)
     from udfs.models.language.generator import LocalGenerator
 
     set_threads(source.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    path, settings = str(fetched(source.model_path)), source.settings
     return LocalGenerator.load(path, settings.batch_size, settings.precision).to(task_device())
 
 

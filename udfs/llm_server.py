@@ -15,6 +15,11 @@ from udfs.llm_requests import Answer, Request, UnavailableError, continuation, s
 
 REFUSED = (400, 413, 422)
 """Statuses of a faulty request. Its row gets the error, and the other requests continue."""
+PENALISED_TOKENS = 1 << 16
+"""All tokens of a prompt and its answer: llama.cpp's penalty looks at the last 64 unless told otherwise.
+
+-1, which older versions take for all, is refused by newer ones.
+"""
 MOST_CHARACTERS = 1_000_000
 """Maximum length of an answer, far above any setting."""
 
@@ -101,9 +106,12 @@ class ServerGenerator:
         return answer._replace(seconds=round(time.monotonic() - began, 4))
 
     def _ask(self, request: Request, decoding: DecodingSettings) -> Answer:
-        fields = self._fields(request, decoding)
+        fields = {"model": self.name, **request_fields(request, decoding)}
+        more = extra_fields(request, decoding, self.settings.dialect)
+        fields |= {"extra_body": more} if more else {}
         if decoding.chat:
-            response = self._client.chat.completions.create(messages=self._messages(request), **fields)
+            messages = chat_messages(request, self._continues)
+            response = self._client.chat.completions.create(messages=messages, **fields)
         else:
             response = self._client.completions.create(prompt=request.prompt + request.answer_start, **fields)
         answer = read_answer(response, decoding.chat, request.answer_start, self._continues or not decoding.chat)
@@ -124,25 +132,24 @@ class ServerGenerator:
     def _url(self) -> str:
         return without_user_info(self.settings.url)
 
-    def _messages(self, request: Request) -> list[dict[str, str]]:
-        """Return the prompt and, if the server can continue a message, the answer's start as the last message."""
-        messages = [{"role": "user", "content": request.prompt}]
-        if request.answer_start and self._continues:
-            messages.append({"role": "assistant", "content": request.answer_start})
-        return messages
 
-    def _fields(self, request: Request, decoding: DecodingSettings) -> dict[str, Any]:
-        fields: dict[str, Any] = {
-            "model": self.name,
-            "max_tokens": most_tokens(request, decoding),
-            "temperature": decoding.temperature,
-            "top_p": decoding.top_p,
-            "seed": seed_of(request),
-        }
-        if decoding.stop:
-            fields["stop"] = list(decoding.stop)
-        more = extra_fields(request, decoding, self.settings.dialect)
-        return {**fields, "extra_body": more} if more else fields
+def chat_messages(request: Request, continues: bool = True) -> list[dict[str, str]]:
+    """Return the prompt and, if the model can continue a message, the answer's start as the last message."""
+    messages = [{"role": "user", "content": request.prompt}]
+    if request.answer_start and continues:
+        messages.append({"role": "assistant", "content": request.answer_start})
+    return messages
+
+
+def request_fields(request: Request, decoding: DecodingSettings) -> dict[str, Any]:
+    """Return the fields of a request that every dialect knows."""
+    fields: dict[str, Any] = {
+        "max_tokens": most_tokens(request, decoding),
+        "temperature": decoding.temperature,
+        "top_p": decoding.top_p,
+        "seed": seed_of(request),
+    }
+    return {**fields, "stop": list(decoding.stop)} if decoding.stop else fields
 
 
 def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = True) -> Answer:
@@ -172,14 +179,25 @@ def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = 
 
 
 def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> Mapping[str, Any]:
-    """Return the fields of the server's dialect beyond OpenAI's; some servers refuse unknown fields."""
+    """Return the fields of the server's dialect beyond OpenAI's; some servers refuse unknown fields.
+
+    Raises:
+        ValueError: the decoding has a grammar, and OpenAI's own servers follow none.
+    """
     fields: dict[str, Any] = {}
+    if decoding.grammar is not None and dialect == "openai":
+        raise ValueError("the dialect openai has no grammars: leave grammar out, or choose vllm or llama.cpp")
     if decoding.repetition_penalty != 1 and dialect != "openai":
         fields["repetition_penalty" if dialect == "vllm" else "repeat_penalty"] = decoding.repetition_penalty
-    if "repeat_penalty" in fields:  # all tokens, as elsewhere; llama.cpp looks at the last 64 unless told otherwise
-        fields["repeat_last_n"] = -1
+    if "repeat_penalty" in fields:
+        fields["repeat_last_n"] = PENALISED_TOKENS
+    if dialect == "llama.cpp" and decoding.temperature > 0:  # its own defaults are 40 and 0.05
+        fields |= {"top_k": 0, "min_p": 0}
     if dialect == "vllm" and decoding.chat and request.answer_start:
         fields |= {"continue_final_message": True, "add_generation_prompt": False}
+    if decoding.grammar is not None:
+        guided = {"structured_outputs": {"grammar": decoding.grammar}}  # vLLM from 0.12 on
+        fields |= {"grammar": decoding.grammar} if dialect == "llama.cpp" else guided
     return fields
 
 

@@ -12,6 +12,11 @@ def prompt(name: str) -> str:
     return text(f"prompts/{name}.txt").rstrip("\n")
 
 
+def grammar(name: str) -> str:
+    """The grammar ``conf/prompts/<name>.gbnf``; its ``{name}`` are slots, other braces are repetitions."""
+    return text(f"prompts/{name}.gbnf")
+
+
 def slots(template: str) -> set[str]:
     """The names of a template's slots."""
     return set(SLOT.findall(template))

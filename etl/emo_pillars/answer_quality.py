@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.prompts import template
+from etl.emo_pillars.prompts import REWRITE_TEMPLATES, template
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
 from etl.llm.requests import whole_answer
 from etl.tables.outcome import Outcome
@@ -36,27 +36,31 @@ def answer_quality(answers: Mapping[str, DataFrame], quality: Any, top: int) -> 
 
 def _of_step(step: str, answers: DataFrame, quality: Any, top: int) -> DataFrame:
     rules = Rules(template(step), known_names(), quality, top)
-    judge = F.udf(partial(judged_answer, step, rules), f"struct<{_JUDGEMENT}>").asNondeterministic()
+    forms = tuple(map(template, REWRITE_TEMPLATES.values())) if step == "rewrites" else ()
+    judge = F.udf(partial(judged_answer, step, rules, forms=forms), f"struct<{_JUDGEMENT}>").asNondeterministic()
     cut = F.coalesce("finish_reason", F.lit("")) == "length"
     read = answers.select("model", "request_id", judge("prompt", whole_answer(), cut).alias("found"))
     return read.select(F.lit(step).alias("step"), "model", "request_id", "found.*")
 
 
 def judged_answer(
-    step: str, rules: Rules, prompt: str, answer: str | None, cut_off: bool
+    step: str, rules: Rules, prompt: str, answer: str | None, cut_off: bool, forms: tuple[str, ...] = ()
 ) -> tuple[str, int | None, int | None, list[str], list[str]]:
     """Return the hash of a prompt's template, the items of its answer, the usable ones, and all faults.
 
-    The prompt of another template is ``OTHER``; its answer is judged without what the prompt contained.
+    The prompt of another template is ``OTHER``; its answer is judged without what the prompt contained. ``forms`` are
+    further templates of the step.
     """
-    given: dict[str, Any] | None = slots_of(rules.template, prompt)
+    found = ((words, slots_of(words, prompt)) for words in (rules.template, *forms))
+    words, given = next(((words, slots) for words, slots in found if slots is not None), (rules.template, None))
+    rules = rules._replace(template=words)
     name = OTHER if given is None else hashlib.sha256(rules.template.encode()).hexdigest()[:8]
     if answer is None:
         return name, None, None, [], []
-    given = dict(given or {})
-    given["labels"] = [label for label in given.get("emotions", "").split(", ") if label]
+    contained: dict[str, Any] = dict(given or {})
+    contained["labels"] = [label for label in contained.get("emotions", "").split(", ") if label]
     kept = rules._replace(quality=rules.quality.model_copy(update={"reject": ()}))
-    parsed = parse_step(step, kept, answer, cut_off, given)
+    parsed = parse_step(step, kept, answer, cut_off, contained)
     faults = [item[-1] for item in parsed.items]
     usable = sum(not its for its in faults)
     rejected = [part.reason for part in parsed.rejected]

@@ -1,14 +1,22 @@
 """Build the prompts of each step as columns, from our templates and data in their slots (Emo Pillars B)."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from conf.prompts import SLOT, prompt
+from conf.errors import InputError
+from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
+from conf.prompts import SLOT, grammar, prompt
 from conf.taxonomy import goemotions_definitions
 
 NEUTRAL = "neutral"
+PLAIN = "plain"
+REWRITE_TEMPLATES = {PLAIN: "rewrites", "example": "rewrites_example"}
+"""Templates of the rewriting prompt, by the setting ``emo_pillars.rewrite_prompt``."""
+GRAMMARS = ("actors", "utterances", "soft_labels")
+"""Steps whose answers have a form that a grammar can tell; the other steps answer in prose."""
 
 
 def filled(template: str, slots: Mapping[str, Column]) -> Column:
@@ -71,9 +79,10 @@ def clean_contexts_prompt(context: Column, actor: Column, emotions: Column) -> C
     )
 
 
-def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions: Column) -> Column:
+def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions: Column, form: str = PLAIN) -> Column:
     """Ask for a rewritten utterance, given the cleaned context, actor and emotions (Emo Pillars 3.5)."""
-    return filled(template("rewrites"), {"context": as_data(context)} | _spoken(actor, utterance, emotions))
+    slots = {"context": as_data(context)} | _spoken(actor, utterance, emotions)
+    return filled(template(REWRITE_TEMPLATES[form]), slots)
 
 
 def topic_names_prompt(utterances: Column) -> Column:
@@ -91,6 +100,33 @@ def topic_categories_prompt(emotion: Column, names: Column) -> Column:
 def template(step: str) -> str:
     """Return a step's template."""
     return prompt(f"emo_pillars/{step}")
+
+
+def step_decoding(step: str, settings: Any) -> DecodingSettings:
+    """Return a step's decoding; the grammar ``step`` becomes the text of the step's own one (ours).
+
+    Args:
+        step: one of ``GRAMMARS``, or a step that has none.
+        settings: the section ``emo_pillars``.
+
+    Raises:
+        InputError: the step has no grammar of its own.
+    """
+    decoding: DecodingSettings = getattr(settings.steps, step)
+    if decoding.grammar != STEP_GRAMMAR:
+        return decoding
+    if step not in GRAMMARS:
+        raise InputError(f"emo_pillars.steps.{step}.grammar: only {', '.join(GRAMMARS)} have a grammar: write one")
+    labels = " | ".join(f'"{label}"' for label in goemotions_definitions() if step == "soft_labels" or label != NEUTRAL)
+    # A repetition is one less than the number: the first one stands before it.
+    more = {
+        "emotional": settings.emotional - 1,
+        "neutral": max(settings.neutral - 1, 0),
+        "with_neutral": settings.neutral > 0,
+    }
+    slots = {"labels": labels, **{name: str(int(number)) for name, number in more.items()}}
+    text = SLOT.sub(lambda slot: slots.get(slot[1], slot[0]), grammar(f"emo_pillars/{step}"))
+    return decoding.model_copy(update={"grammar": text})
 
 
 def _spoken(actor: Column, utterance: Column, emotions: Column) -> dict[str, Column]:

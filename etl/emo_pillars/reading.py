@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from etl.common.columns import left_out
 from etl.emo_pillars.answers import Parsed
 from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.prompts import template
+from etl.emo_pillars.prompts import PLAIN, REWRITE_TEMPLATES, template
 from etl.emo_pillars.step_answers import MOST_CHARACTERS, Rules, parse_step
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
 from etl.tables.outcome import Outcome
@@ -74,10 +74,10 @@ def read_clean_contexts(answers: DataFrame, quality: Any) -> Outcome:
     return Outcome(rows, dropped)
 
 
-def read_rewrites(answers: DataFrame, quality: Any) -> Outcome:
-    """Return ``emo_pillars.rewrites`` (Emo Pillars 3.5)."""
+def read_rewrites(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
+    """Return ``emo_pillars.rewrites``, from answers to prompts of a form of ``REWRITE_TEMPLATES`` (Emo Pillars 3.5)."""
     given = {"labels": F.col("labels")["label"], "utterance": F.col("utterance"), "actor": F.col("actor")}
-    read, dropped = _read(answers, "rewrite", "utterance_id", _PROSE, _parser("rewrites", quality), given)
+    read, dropped = _read(answers, "rewrite", "utterance_id", _PROSE, _parser("rewrites", quality, form=form), given)
     rows = _items(read).select("utterance_id", F.col("item.text").alias("rewritten"), "item.cut", "item.faults")
     return Outcome(rows, dropped)
 
@@ -114,8 +114,9 @@ def read_topic_categories(answers: DataFrame) -> Outcome:
     return Outcome(rows, dropped.unionByName(unknown))
 
 
-def _parser(step: str, quality: Any, top: int = 5) -> Parser:
-    return partial(parse_step, step, Rules(template(step), known_names(), quality, top))
+def _parser(step: str, quality: Any, top: int = 5, form: str = PLAIN) -> Parser:
+    words = template(REWRITE_TEMPLATES[form] if step == "rewrites" else step)
+    return partial(parse_step, step, Rules(words, known_names(), quality, top))
 
 
 def _read(

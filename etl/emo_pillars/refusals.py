@@ -6,6 +6,7 @@ A refusal speaks of the model itself, or of the material and the request. "I can
 import re
 
 from etl.emo_pillars.quotes import words_of
+from etl.emo_pillars.refusal_cues import combines_cues
 
 MOST_CHARACTERS = 300
 """Part of an answer that is looked at, as a refusal comes at once."""
@@ -173,7 +174,7 @@ def refuses(text: str) -> bool:
     """Return true if a model refuses to answer, or asks for more."""
     sentences = _SENTENCE.split(text[:MOST_CHARACTERS])
     short = len(text.split()) <= MOST_WORDS
-    return any(_REFUSAL.search(one) or (short and _denies_the_task(one)) for one in sentences)
+    return any(_REFUSAL.search(one) or (short and (_denies_the_task(one) or combines_cues(one))) for one in sentences)
 
 
 def _denies_the_task(sentence: str) -> bool:

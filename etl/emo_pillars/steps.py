@@ -15,14 +15,16 @@ from etl.llm.requests import with_requests
 
 def actors_requests(plots: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per plot (Emo Pillars 3.1)."""
-    return with_requests(plots.select("plot_id", "plot"), prompts.actors_prompt(F.col("plot")), settings.steps.actors)
+    return with_requests(
+        plots.select("plot_id", "plot"), prompts.actors_prompt(F.col("plot")), prompts.step_decoding("actors", settings)
+    )
 
 
 def utterances_requests(actors: DataFrame, plots: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per actor (Emo Pillars 3.2)."""
     units = actors.select("actor_id", "plot_id", "actor").join(plots.select("plot_id", "plot"), "plot_id")
     prompt = prompts.utterances_prompt(F.col("plot"), F.col("actor"), settings.emotional, settings.neutral)
-    return with_requests(units, prompt, settings.steps.utterances)
+    return with_requests(units, prompt, prompts.step_decoding("utterances", settings))
 
 
 def soft_labels_requests(utterances: DataFrame, settings: Any) -> DataFrame:
@@ -30,35 +32,40 @@ def soft_labels_requests(utterances: DataFrame, settings: Any) -> DataFrame:
     primary = F.col("label")
     prompt = prompts.soft_labels_prompt(F.col("utterance"), primary, settings.top_labels)
     units = utterances.select("utterance_id", "utterance", "label")
-    return with_requests(units, prompt, settings.steps.soft_labels, prompts.soft_labels_start(primary))
+    return with_requests(
+        units, prompt, prompts.step_decoding("soft_labels", settings), prompts.soft_labels_start(primary)
+    )
 
 
 def contexts_requests(examples: DataFrame, plots: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per example that needs a context (Emo Pillars 3.4, 4)."""
     units = _drawn(examples).join(plots.select("plot_id", "plot"), "plot_id")
     prompt = prompts.contexts_prompt(F.col("plot"), F.col("actor"), F.col("utterance"), emotions())
-    return with_requests(units, prompt, settings.steps.contexts)
+    return with_requests(units, prompt, prompts.step_decoding("contexts", settings))
 
 
 def clean_contexts_requests(contexts: DataFrame, examples: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per context (Emo Pillars 3.4)."""
     units = contexts.select("utterance_id", "context").join(_drawn(examples), "utterance_id")
     prompt = prompts.clean_contexts_prompt(F.col("context"), F.col("actor"), emotions())
-    return with_requests(units, prompt, settings.steps.clean_contexts)
+    return with_requests(units, prompt, prompts.step_decoding("clean_contexts", settings))
 
 
 def rewrites_requests(clean: DataFrame, examples: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per cleaned context (Emo Pillars 3.5)."""
     units = clean.select("utterance_id", "context").join(_drawn(examples), "utterance_id")
-    prompt = prompts.rewrites_prompt(F.col("context"), F.col("actor"), F.col("utterance"), emotions())
-    return with_requests(units, prompt, settings.steps.rewrites)
+    said = (F.col("context"), F.col("actor"), F.col("utterance"), emotions())
+    prompt = prompts.rewrites_prompt(*said, settings.rewrite_prompt)
+    return with_requests(units, prompt, prompts.step_decoding("rewrites", settings))
 
 
 def topic_names_requests(topics: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per large topic (Emo Pillars H)."""
     large = topics.where(F.col("utterances") >= settings.analysis.large_topic)
     units = large.select("emotion", "topic", "examples", F.concat_ws("-", "emotion", "topic").alias("topic_id"))
-    return with_requests(units, prompts.topic_names_prompt(F.col("examples")), settings.steps.topic_names)
+    return with_requests(
+        units, prompts.topic_names_prompt(F.col("examples")), prompts.step_decoding("topic_names", settings)
+    )
 
 
 def topic_categories_requests(names: DataFrame, settings: Any) -> DataFrame:
@@ -68,7 +75,7 @@ def topic_categories_requests(names: DataFrame, settings: Any) -> DataFrame:
         "emotion", F.col("named")["topic"].alias("topics"), F.col("named")["name"].alias("names")
     )  # fmt: skip
     prompt = prompts.topic_categories_prompt(F.col("emotion"), F.col("names"))
-    return with_requests(units, prompt, settings.steps.topic_categories)
+    return with_requests(units, prompt, prompts.step_decoding("topic_categories", settings))
 
 
 def emotions() -> Column:

@@ -10,6 +10,7 @@ from etl.emo_pillars import reading, steps
 from etl.emo_pillars.answer_quality import answer_quality
 from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import PLOTS, select_plots
+from etl.emo_pillars.prompts import GRAMMARS
 from etl.emo_pillars.step_answers import STEPS
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import RowAccounting, StageRun, manual_stage, under
@@ -19,6 +20,7 @@ from etl.tables.outcome import Outcome
 
 GENERATOR = "generator"
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
+REWRITES_EXAMPLE = "prompts/emo_pillars/rewrites_example.txt"
 JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality",), "version": 2}
 """What parsers of answers declare beside the prompts' settings."""
 
@@ -26,7 +28,8 @@ JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality"
 def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the settings and resources of a step's prompts, with its decoding and template."""
     declared = under("emo_pillars", f"steps.{step}", *settings)
-    return {"settings": declared, "resources": (f"prompts/emo_pillars/{step}.txt", *resources)}
+    grammar = (f"prompts/emo_pillars/{step}.gbnf",) if step in GRAMMARS else ()
+    return {"settings": declared, "resources": (f"prompts/emo_pillars/{step}.txt", *grammar, *resources)}
 
 
 @manual_stage(
@@ -137,7 +140,8 @@ def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     return reading.read_clean_contexts(answers, run.settings.emo_pillars.quality)
 
 
-@prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
+@prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR,
+              **prompt_of("rewrites", "rewrite_prompt", resources=(REWRITES_EXAMPLE,)))  # fmt: skip
 def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Ask for each utterance rewritten so that it depends on its context (Emo Pillars 3.5)."""
     return steps.rewrites_requests(clean_contexts, examples, run.settings.emo_pillars)
@@ -146,7 +150,8 @@ def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run
 @answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", **JUDGED)
 def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
-    return reading.read_rewrites(answers, run.settings.emo_pillars.quality)
+    settings = run.settings.emo_pillars
+    return reading.read_rewrites(answers, settings.quality, settings.rewrite_prompt)
 
 
 @manual_stage(reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES), writes=tables.CONTEXTUAL_EXAMPLES,
@@ -160,7 +165,7 @@ def emo_pillars_contextual_examples(
 
 @manual_stage(reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
               writes=tables.ANSWER_QUALITY, settings=under("emo_pillars", "quality", "top_labels"), units="answers",
-              resources=(*NAMES, *(f"prompts/emo_pillars/{step}.txt" for step in STEPS)))  # fmt: skip
+              resources=(*NAMES, *(f"prompts/emo_pillars/{step}.txt" for step in STEPS), REWRITES_EXAMPLE))  # fmt: skip
 def emo_pillars_measure_quality(*inputs: Any) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
     settings = inputs[-1].settings.emo_pillars

@@ -6,6 +6,7 @@ from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.prompts import prompt
 from etl.emo_pillars.answer_quality import OTHER, judged_answer
 from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.prompts import REWRITE_TEMPLATES
 from etl.emo_pillars.quality import is_of_other_person, label_faults, rewrite_faults, text_faults, utterance_faults
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
 
@@ -149,6 +150,21 @@ def test_a_stored_answer_is_judged_with_what_its_prompt_contained() -> None:
     assert judged_answer("rewrites", rules("rewrites"), asked, "I cannot rewrite that.", False)[1:] == (
         0, 0, [], ["refusal"],
     )  # fmt: skip
+
+
+def test_a_rewriting_prompt_of_either_form_is_told_by_its_template() -> None:
+    forms = tuple(prompt(f"emo_pillars/{name}") for name in REWRITE_TEMPLATES.values())
+    said = {"context": "It is dark.", "actor": SAID["actor"], "utterance": SAID["utterance"], "emotions": "joy"}
+    judged = [
+        judged_answer("rewrites", rules("rewrites"), filled(name, **said), '"I see it now."', False, forms)
+        for name in REWRITE_TEMPLATES.values()
+    ]
+    assert len({one[0] for one in judged}) == 2 and OTHER not in {one[0] for one in judged}
+    assert [one[1:] for one in judged] == [(1, 1, [], [])] * 2
+    echoed = "So I ran all that way, and then nothing but a locked door."  # of the examples
+    assert (
+        judged_answer("rewrites", rules("rewrites"), filled("rewrites_example", **said), echoed, False, forms)[1] == 0
+    )
 
 
 def test_the_sections_default_rejects_what_no_use_can_be_made_of() -> None:

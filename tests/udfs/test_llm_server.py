@@ -223,13 +223,31 @@ def test_a_bare_prompt_goes_to_completions() -> None:
     ("dialect", "expected"),
     [
         ("vllm", {"repetition_penalty": 1.03, "continue_final_message": True, "add_generation_prompt": False}),
-        ("llama.cpp", {"repeat_penalty": 1.03, "repeat_last_n": -1}),
+        ("llama.cpp", {"repeat_penalty": 1.03, "repeat_last_n": 65536}),
         ("openai", {}),
     ],
 )
 def test_servers_get_no_fields_that_they_do_not_know(dialect: str, expected: dict) -> None:
     assert extra_fields(Request("p", "1."), DecodingSettings(repetition_penalty=1.03), dialect) == expected
     assert extra_fields(Request("p"), DecodingSettings(), dialect) == {}
+
+
+def test_a_grammar_goes_to_those_who_follow_one() -> None:
+    under = DecodingSettings(grammar='root ::= "yes" | "no"')
+    assert extra_fields(Request("p"), under, "llama.cpp") == {"grammar": under.grammar}
+    assert extra_fields(Request("p"), under, "vllm") == {"structured_outputs": {"grammar": under.grammar}}
+    with RecordedServer(lambda body: "x").running() as server:
+        (answer,) = asked(server, dialect="openai").answers([Request("p")], under)
+        assert answer.text is None and "the dialect openai has no grammars" in (answer.error or "")
+        assert not server.asked
+        assert asked(server, dialect="llama.cpp").answers([Request("p")], under)[0].text == "x"
+        assert server.asked[0]["grammar"] == under.grammar
+
+
+def test_llama_cpp_samples_from_top_p_alone() -> None:
+    sampled = DecodingSettings(temperature=0.9, top_p=0.9)
+    assert extra_fields(Request("p"), sampled, "llama.cpp") == {"top_k": 0, "min_p": 0}
+    assert extra_fields(Request("p"), sampled, "openai") == {}
 
 
 def test_the_total_counts_the_prompts_words() -> None:

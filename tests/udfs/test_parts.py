@@ -1,5 +1,6 @@
 """A model whose zip lies in numbered packages."""
 
+import hashlib
 import io
 import sys
 import zipfile
@@ -7,6 +8,7 @@ import zipfile
 import pytest
 
 from conf.errors import InputError
+from tests.udfs.test_gguf_header import written
 from tests.udfs.test_loader import model_folder
 from udfs.models import loader, parts
 from udfs.models.loader import file_digest, resolve
@@ -124,3 +126,39 @@ def test_parts_that_unpack_to_too_much_are_refused(tmp_path, installed, monkeypa
     with pytest.raises(InputError, match="unpack to more than"):
         resolve(URI, tmp_path / "cache")
     assert not list((tmp_path / "cache" / "packages").iterdir())
+
+
+def test_a_gguf_file_in_parts_is_joined_once_and_compared_with_its_publishers_digest(tmp_path, installed):
+    whole = written(tmp_path / "made.gguf").read_bytes()
+    pins = installed(whole)
+    digest = hashlib.sha256(whole).hexdigest()
+    pins.append({"package": "edos_tests_part*", "version": "1.0", "file": "model.gguf", "sha256": digest})
+    model = resolve(f"gguf:{URI}", tmp_path / "cache")
+    assert model.path == tmp_path / "cache" / "packages" / f"edos_tests_part-{digest[:16]}"
+    assert model.identity == f"gguf:pkg:edos_tests_part==1.0#sha256:{digest[:16]}"
+    assert [path.name for path in model.path.iterdir()] == ["model.gguf"]
+    joined = model.path / "model.gguf"
+    assert joined.read_bytes() == whole
+    stamp = joined.stat().st_mtime_ns
+    assert resolve(f"gguf:{URI}", tmp_path / "cache") == model and joined.stat().st_mtime_ns == stamp
+    joined.write_bytes(whole[:-1] + b"x")
+    with pytest.raises(InputError, match=r"the joined model\.gguf is .*, its publisher's is .*: delete") as error:
+        resolve(f"gguf:{URI}", tmp_path / "cache")
+    assert "\n" not in str(error.value)
+
+
+def test_joined_parts_that_are_not_the_publishers_file_are_refused(tmp_path, installed):
+    pins = installed(written(tmp_path / "made.gguf").read_bytes())
+    pins.append({"package": "edos_tests_part*", "version": "1.0", "file": "model.gguf", "sha256": "0" * 64})
+    with pytest.raises(InputError, match=r"its publisher's is 0000.*: reinstall the packages"):
+        resolve(f"gguf:{URI}", tmp_path / "cache")
+    assert not list((tmp_path / "cache" / "packages").iterdir())
+
+
+def test_the_pinned_language_models_have_all_their_parts():
+    stems = [pin["package"] for pin in loader._pinned() if pin["package"].endswith("*")]
+    assert len(stems) == 2
+    for stem in stems:
+        parts = [pin for pin in loader._pinned() if pin["package"].startswith(stem[:-1]) and pin["package"] != stem]
+        numbers = [int(pin["package"].removeprefix(stem[:-1])) for pin in parts]
+        assert numbers == list(range(1, len(parts) + 1)) and len({pin["sha256"] for pin in parts}) == len(parts)

