@@ -1,7 +1,9 @@
 """The tables and files that a training reads, as MLflow's inputs of its run."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mlflow.entities import Dataset, DatasetInput, InputTag
 
@@ -32,6 +34,12 @@ def file_input(name: str, digest: str, rows: int) -> DatasetInput:
     """Return rows that were read from files as an input of a run."""
     found = Dataset(name, digest[:16], "local", json.dumps({"uri": name}), profile=json.dumps({"num_rows": rows}))
     return DatasetInput(found, _CONTEXT)
+
+
+def rows_digest(rows: Sequence[Any]) -> str:
+    """Return the sha256 of JSON-serializable rows, independent of their order."""
+    lines = sorted(json.dumps(row, ensure_ascii=False) for row in rows)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _digest(identity: str) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from etl.training.data_inputs import rows_digest
 from etl.training.registration import HeldOutTest
-from etl.training.tracking import TrackedRun, rows_digest
+from etl.training.tracking import TrackedRun
 from udfs.devices import training_device
 from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.trainable import TrainingResult

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from conf.language_settings import LanguageTrainingSettings
+from etl.training.data_inputs import rows_digest
 from etl.training.registration import HeldOutTest
-from etl.training.tracking import TrackedRun, rows_digest
+from etl.training.tracking import TrackedRun
 from udfs.devices import training_device
 from udfs.models.language.causal_language_model import CausalLanguageModel, TokenRow
 from udfs.models.language.language_model import mean_loss, perplexity_of

@@ -14,7 +14,7 @@ from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import setting
 from etl.tables.outcome import Trained
-from etl.training.data_inputs import file_input
+from etl.training.data_inputs import file_input, rows_digest
 from etl.training.experiment import title
 from etl.training.model_card import model_card
 from etl.training.registry import model_store
@@ -24,7 +24,6 @@ from etl.training.tracking import (
     Promotion,
     TrackedRun,
     promote_if_better,
-    rows_digest,
     tracked_run,
 )
 from udfs.models.loader import ResolvedModel, resolve

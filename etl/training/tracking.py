@@ -1,9 +1,7 @@
 """Trainings in MLflow: runs with metrics, registered models, and the alias `champion`."""
 
 import csv
-import hashlib
 import io
-import json
 import platform
 import shutil
 import tempfile
@@ -294,9 +292,3 @@ def champion_version(store: Store, name: str) -> str | None:
         return str(store.client().get_model_version_by_alias(name, CHAMPION).version)
     except (MlflowException, RestException):
         return None
-
-
-def rows_digest(rows: Sequence[Any]) -> str:
-    """Return the sha256 of JSON-serializable rows, independent of their order."""
-    lines = sorted(json.dumps(row, ensure_ascii=False) for row in rows)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

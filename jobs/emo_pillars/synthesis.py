@@ -150,8 +150,7 @@ def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run
 @answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", **JUDGED)
 def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
-    settings = run.settings.emo_pillars
-    return reading.read_rewrites(answers, settings.quality, settings.rewrite_prompt)
+    return reading.read_rewrites(answers, run.settings.emo_pillars.quality, run.settings.emo_pillars.rewrite_prompt)
 
 
 @manual_stage(reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES), writes=tables.CONTEXTUAL_EXAMPLES,

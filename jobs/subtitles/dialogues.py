@@ -22,11 +22,8 @@ def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
 
 def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> DataFrame:
     scores = turn_scores.select("source_path", "scores", "carried", WORK_VERSION)
-    return (
-        files.drop(WORK_VERSION)
-        .join(chosen.select("source_path"), "source_path", "left_semi")
-        .join(scores, "source_path")
-    )
+    kept = files.drop(WORK_VERSION).join(chosen.select("source_path"), "source_path", "left_semi")
+    return kept.join(scores, "source_path")
 
 
 @stage(
@@ -57,6 +54,5 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
 )  # fmt: skip
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
-    subtitles = run.settings.subtitles
-    rules = rules_of(subtitles.cleaning, subtitles.languages)
+    rules = rules_of(run.settings.subtitles.cleaning, run.settings.subtitles.languages)
     return cleaning.clean_dialogues(dialogues, rules, lambda rows: rows.persist())

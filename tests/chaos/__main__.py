@@ -15,7 +15,6 @@ from etl.pipeline.session import spark_session
 from tests.attacks.__main__ import table
 from tests.chaos.attacks import IN_CHILDREN, IN_PROCESS, Field
 from tests.chaos.tiny import Tiny
-from tests.jobs.conftest import QUICK_JVM
 
 
 def main() -> int:
@@ -32,8 +31,8 @@ def main() -> int:
     tallies = []
     with tempfile.TemporaryDirectory() as folder:
         tiny = Tiny.made(Path(folder, "tiny"))
-        key, _, value = QUICK_JVM.partition("=")
-        spark = spark_session(tiny.settings(Path(folder, "lake"), **{"spark__master": "local[2]", key: value}), "chaos")
+        here = {"spark.master": "local[2]", "spark.short_session": True}
+        spark = spark_session(tiny.settings(Path(folder, "lake"), **here), "chaos")
         place = Field(tiny, Path(folder), spark)
         for attack in (*IN_PROCESS, *IN_CHILDREN):
             if given.only and attack.__name__ not in given.only:

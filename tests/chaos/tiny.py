@@ -23,7 +23,6 @@ from etl.subtitles.turn_segmenter import TurnSegmenter
 from etl.tables import TABLES
 from jobs import all_stages
 from tests.compare_lakehouses import plain, plain_rows
-from tests.jobs.conftest import QUICK_JVM
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAST = "clean_dialogues"
@@ -100,7 +99,7 @@ class Tiny:
         """Start the pipeline as people do, in a session of processes of its own."""
         values = [f"{key}={value}" for key, value in self.values(root, **more).items()]
         return subprocess.Popen(
-            [sys.executable, "-m", "jobs", "run", "--to", LAST, "--set", *values, QUICK_JVM],
+            [sys.executable, "-m", "jobs", "run", "--to", LAST, "--set", *values, "spark.short_session=true"],
             cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
         )  # fmt: skip

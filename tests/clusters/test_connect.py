@@ -15,10 +15,11 @@ from etl.demo.corpus import write_demo
 from etl.pipeline.jars import class_path
 from etl.pipeline.session import DELTA
 from tests.clusters.test_lane import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, free_port, ivy, table_rows, wait_for
-from tests.jobs.conftest import QUICK_JVM
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 pytestmark = [pytest.mark.slow, pytest.mark.connect, pytest.mark.timeout(3 * LONGEST)]
+
+SMALL = ("spark.shuffle_partitions=2", "spark.short_session=true")
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def test_the_rows_are_those_of_a_session_with_java(server: str, tmp_path: Path) 
     said = run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "connect", f"spark.master={server}")
     assert "clean_dialogues (never ran)" in said
     print(f"over Connect after {time.monotonic() - started:.0f} s")
-    run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "local", "spark.shuffle_partitions=2", QUICK_JVM)
+    run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "local", *SMALL)
     print(f"without after {time.monotonic() - started:.0f} s")
     for table in TABLES:
         over, without = table_rows(str(tmp_path / "connect" / table)), table_rows(str(tmp_path / "local" / table))

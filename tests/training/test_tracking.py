@@ -22,7 +22,7 @@ from conf.errors import InputError
 from conf.settings import LakehouseSettings, load_settings
 from conf.training_options import ClassifierOptions
 from etl.cli.mlflow_pages import open_mlflow
-from etl.training.data_inputs import delta_inputs, file_input
+from etl.training.data_inputs import delta_inputs, file_input, rows_digest
 from etl.training.experiment import SHARED_VIEW, close_dead_runs, describe_experiment, parent_run, title
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes.trials import Arm
@@ -32,7 +32,6 @@ from etl.training.tracking import (
     Store,
     champion_version,
     promote_if_better,
-    rows_digest,
     tracked_run,
 )
 from tests.udfs.tiny_models import tiny_encoder

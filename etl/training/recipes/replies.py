@@ -18,9 +18,10 @@ from etl.replies.measures import table_7
 from etl.replies.regimes import PAPERS, Regime
 from etl.tables.outcome import Outcome, Trained
 from etl.tables.replies import EVALUATION, TRAININGS
+from etl.training.data_inputs import rows_digest
 from etl.training.registration import HeldOutTest, Recipe, data_tags, options_of, train_and_register
 from etl.training.registry import model_store
-from etl.training.tracking import TrackedRun, rows_digest, tracked_run
+from etl.training.tracking import TrackedRun, tracked_run
 from udfs.models.language.reply_generator import CONFIG, EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
 from udfs.models.trainable import TrainingResult, TrainingRows

@@ -23,7 +23,7 @@ from etl.training.recipes.classifiers import (
     starting_encoder,
     training_rows,
 )
-from etl.training.registration import log_data, options_of, training_context, training_tags, trial_digest
+from etl.training.registration import options_of, training_context, training_tags, trial_digest
 from etl.training.registry import model_store
 from etl.training.tracking import tracked_run
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -126,7 +126,6 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(store, arm.title(trial.seed), params, tags) as tracked,
     ):
-        log_data(tracked, run)
         result = train_model(
             new_dialogue_classifier(run, start, options), training_rows(rows), options, Path(scratch) / "model",
             training_context(run, tracked, trial.trial),
