@@ -150,7 +150,11 @@ class Lakehouse:
         if not self.exists(table):
             return None
         located_at = None if self.settings.catalog else located(self.path(table))
-        if located_at and (found := last_data_change(self.spark, located_at, DATA_CHANGES)) is not None:
+        try:
+            found = last_data_change(self.spark, located_at, DATA_CHANGES) if located_at else None
+        except ValueError as error:
+            raise ValueError(f"error while reading file {located_at}/_delta_log/: {error}") from error
+        if found is not None:
             return f"{found[0]}:{found[1]}"
         reference = self.reference(table)
         table_id = self.spark.sql(f"DESCRIBE DETAIL {reference}").select("id").first()[0]  # type: ignore[index]

@@ -59,7 +59,7 @@ def with_upload_version(marked: DataFrame) -> DataFrame:
     A file that changed, came or went under its path changes it for all copies, so that they are judged together again.
     """
     same_upload = Window.partitionBy("release", "subtitle_id")
-    listed = F.expr(f"bit_xor(xxhash64({', '.join(_CONTENT)}))").over(same_upload)
+    listed = F.expr(f"bit_xor(xxhash64({', '.join(f'`{name}`' for name in _CONTENT)}))").over(same_upload)
     return marked.withColumn(WORK_VERSION, F.xxhash64("release", "subtitle_id", listed))
 
 

@@ -43,9 +43,10 @@ def repaired(tiny: Tiny) -> None:
 
 
 def damaged(tiny: Tiny) -> None:
-    """A file that was read cannot be read any more: it goes to the quarantine, and its copy takes its place."""
-    (tiny.source / "xml/en/1999/2/21.xml").write_bytes(b"<document><s>")
-    os.utime(tiny.source / "xml/en/1999/2/22.xml", ns=(1, 1))  # touched only
+    """Files that were read cannot be read any more: they go to the quarantine, and a copy takes the place of one."""
+    for name in ("21.xml", "22.xml"):
+        (tiny.source / "xml/en/1999/2" / name).write_bytes(b"<document><s>")
+    os.utime(tiny.source / "xml/en/1999/1/12.xml", ns=(1, 1))  # touched only
 
 
 def gone_and_new(tiny: Tiny) -> None:

@@ -39,6 +39,7 @@ _WORDS = (
     "blanket", "feather", "mirror", "pepper", "rocket", "saddle", "tunnel", "velvet",
 )  # fmt: skip
 _OPENINGS = ("where", "why", "maybe", "never", "always", "tonight", "tomorrow", "listen", "perhaps", "surely")
+_META = "<meta><source><genre>Drama</genre></source></meta>"
 Rows = dict[str, Counter[str]]
 
 
@@ -120,7 +121,7 @@ def subtitles(film: int, upload: int, lines: int = 24) -> bytes:
         spoken = "".join(f'<w id="{number}.{place}">{word}</w>' for place, word in enumerate(text.split()))
         times = (f'<time id="T{number}{end}" value="{_clock(at + delay)}"/>' for end, delay in (("S", 0), ("E", 1_200)))
         found.append(f'<s id="{number}">{next(times)}{spoken}{next(times)}</s>')
-    return f'<?xml version="1.0" encoding="utf-8"?>\n<document id="{film}">{"".join(found)}</document>'.encode()
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<document id="{film}">{"".join(found)}{_META}</document>'.encode()
 
 
 def _clock(ms: int) -> str:
