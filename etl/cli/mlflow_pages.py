@@ -52,7 +52,8 @@ def open_mlflow(settings: Settings, port: int, link_only: bool) -> int:
         while process.poll() is None and not _answers(port) and time.monotonic() < deadline:
             time.sleep(0.2)
         if process.poll() is None:
-            print(f"{line}\nCtrl+C ends the server", flush=True)
+            late = "" if _answers(port) else " (it does not answer yet)"
+            print(f"{line}{late}\nCtrl+C ends the server", flush=True)
         return 1 if process.wait() else 0
     except KeyboardInterrupt:
         return 0
