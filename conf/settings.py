@@ -40,7 +40,9 @@ class LakehouseSettings(Section):
 
 
 class SparkSettings(Section):
-    master: str | None = Field(None, description="null: what spark-submit or the runtime says")
+    master: str | None = Field(
+        None, description="null: what spark-submit or the runtime says; sc://HOST:PORT: Spark Connect"
+    )
     driver_memory: str | None = None
     shuffle_partitions: int | None = Field(None, ge=1)
     conf: dict[str, str] = Field(default_factory=dict, description="further Spark configuration")

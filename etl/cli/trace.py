@@ -12,6 +12,7 @@ from etl.analysis.views import all_views
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
 from etl.publishing.screen_tables import aligned, terminal_width
+from etl.tables.ops import STAGE_RUNS
 from etl.tables.subtitles import DIALOGUES
 
 HEADS = ("step", "no.", "decision", "detail", "stage", "run", "model")
@@ -24,11 +25,13 @@ def trace(settings: Settings, dialogue_id: str) -> int:
     """Print the rows of ``analysis.dialogue_trace`` for one dialogue; return the exit status.
 
     Raises:
-        InputError: no table has the dialogue.
+        InputError: no table has the dialogue, or there are no tables.
     """
     spark = spark_session(settings, "edos-lakehouse trace")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
+        if not lakehouse.exists(STAGE_RUNS):
+            raise InputError(f"no run of a stage is in {settings.lakehouse.root}: name its lakehouse.root or catalog")
         views = all_views(settings.edos.taxonomy)
         lakehouse.register({name: views[name] for name in VIEWS})
         found = traced(lakehouse, dialogue_id).collect()

@@ -27,7 +27,7 @@ class Folders:
     """
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm = java(spark, "reading and writing files beside the tables")
+        self._java = java(spark, "reading and writing files beside the tables")
         self._configuration = hadoop_configuration(spark, "reading and writing files beside the tables")
 
     def exists(self, path: str) -> bool:
@@ -57,7 +57,7 @@ class Folders:
             return None
         stream = system.open(place)
         try:
-            content = self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)
+            content = self._java.org.apache.commons.io.IOUtils.toByteArray(stream)
         finally:
             stream.close()
         return bytes(content).decode("utf-8")
@@ -95,7 +95,7 @@ class Folders:
         system.delete(place, True)
 
     def _at(self, path: str) -> tuple[Any, Any]:
-        place = self._jvm.org.apache.hadoop.fs.Path(located(path))
+        place = self._java.org.apache.hadoop.fs.Path(located(path))
         system = place.getFileSystem(self._configuration)
         # The local one would leave a hidden checksum beside each file.
         raw = system.getRawFileSystem() if str(system.getScheme()) == "file" else system

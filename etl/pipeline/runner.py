@@ -265,10 +265,10 @@ def _outcome(result: object) -> Outcome:
 def _with_versions(outcome: Outcome, units: DataFrame, key: str) -> Outcome:
     """Add to rows and ledger rows the version of the unit that they were made from."""
 
-    def versioned(rows: DataFrame | None, name: str) -> DataFrame | None:
-        own = F.broadcast(units.withColumnRenamed(key, name))
-        return None if rows is None else rows.join(own, name, "left")
+    def versioned(rows: DataFrame, name: str) -> DataFrame:
+        return rows.join(F.broadcast(units.withColumnRenamed(key, name)), name, "left")
 
-    dropped, quarantined = outcome.dropped, versioned(outcome.quarantined, "source_path")
-    dropped = versioned(None if dropped is None else with_work_key(dropped), "work_key")
+    dropped, quarantined = outcome.dropped, outcome.quarantined
+    dropped = None if dropped is None else versioned(with_work_key(dropped), "work_key")
+    quarantined = None if quarantined is None else versioned(quarantined, "source_path")
     return replace(outcome, rows=versioned(outcome.rows, key), dropped=dropped, quarantined=quarantined)

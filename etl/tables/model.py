@@ -68,12 +68,11 @@ class Table:
 
 @cache
 def _parsed(ddl: str) -> StructType:
-    if is_remote():  # Spark Connect has a parser of its own
-        from pyspark.sql.connect.types import parse_data_type
+    if is_remote():  # over Spark Connect the server parses
+        from pyspark.sql.connect.session import SparkSession
 
-        schema = parse_data_type(ddl)
-    else:
-        schema = _parse_datatype_string(ddl)
+        return SparkSession.active().createDataFrame([], ddl).schema
+    schema = _parse_datatype_string(ddl)
     assert isinstance(schema, StructType)
     return schema
 

@@ -203,7 +203,8 @@ def tracked_run(
     run = client.create_run(experiment, run_name=name, tags=tags)
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
     client.log_batch(run.info.run_id, params=_params(params))
-    client.log_inputs(run.info.run_id, delta_inputs(tags, store.lakehouse))
+    if read := delta_inputs(tags, store.lakehouse):
+        client.log_inputs(run.info.run_id, read)
     try:
         yield tracked
     except BaseException:

@@ -1,15 +1,16 @@
 -- One fact or decision on the way of a dialogue, from its film to the tables that hold it.
 --
+-- source is the name of the table; it is put together, because names of tables in a view get lakehouse.schema_prefix.
 -- analysis.dialogue_trace adds the run of the stage. source_path is null where a table names dialogues alone. Facts
 -- that depend on a dialogue_id are found without reading whole tables if the source_path is given too, as
 -- `python -m jobs trace` does.
 SELECT dialogue_id, source_path, 10 AS place, 'film' AS step, CAST(NULL AS int) AS number, movie_id AS decision,
        concat_ws(', ', CAST(year AS string), nullif(concat_ws('/', genres), ''), language, release) AS detail,
-       CAST(NULL AS string) AS model, 'subtitles.files' AS source, 'ingest_subtitles' AS stage
+       CAST(NULL AS string) AS model, concat('subtitles', '.files') AS source, 'ingest_subtitles' AS stage
 FROM subtitles.dialogues
 UNION ALL /* where it is there */
 SELECT dialogue.dialogue_id, dialogue.source_path, 20, 'upload', NULL, upload.subtitle_id,
-       concat('choice ', upload.choice, ' of ', upload.uploads, ' uploads'), NULL, 'subtitles.chosen_uploads',
+       concat('choice ', upload.choice, ' of ', upload.uploads, ' uploads'), NULL, concat('subtitles', '.chosen_uploads'),
        'choose_uploads'
 FROM subtitles.dialogues AS dialogue
 JOIN subtitles.chosen_uploads AS upload ON upload.source_path = dialogue.source_path
@@ -18,12 +19,12 @@ SELECT dialogue.dialogue_id, dialogue.source_path, 30, 'file', NULL, found.conta
        concat(coalesce(concat('member ', found.member, ' at byte ', CAST(found.offset AS string), ', '), ''),
               CAST(found.bytes AS string), ' bytes, ', coalesce(concat('CRC ', hex(found.crc), ', '), ''),
               'version ', coalesce(found.tag, 'unknown')),
-       NULL, 'subtitles.manifest', 'find_subtitles'
+       NULL, concat('subtitles', '.manifest'), 'find_subtitles'
 FROM subtitles.dialogues AS dialogue JOIN subtitles.manifest AS found ON found.source_path = dialogue.source_path
 UNION ALL /* where it is there */
 SELECT dialogue.dialogue_id, dialogue.source_path, 40, 'sentence', line.index, line.text,
        concat(coalesce(CAST(line.start_ms AS string), '?'), ' to ', coalesce(CAST(line.end_ms AS string), '?'), ' ms'),
-       NULL, 'subtitles.files', 'ingest_subtitles'
+       NULL, concat('subtitles', '.files'), 'ingest_subtitles'
 FROM subtitles.dialogues AS dialogue JOIN subtitles.files AS file ON file.source_path = dialogue.source_path
 LATERAL VIEW explode(filter(file.sentences, one -> one.index BETWEEN dialogue.turns[0].sentence_first
   AND element_at(dialogue.turns, -1).sentence_last)) AS line
@@ -34,64 +35,64 @@ SELECT dialogue.dialogue_id, dialogue.source_path, 50, 'turn change', border + 1
        concat('by ', coalesce(scored.sources[border], 'model'), ', margin ',
               coalesce(CAST(round(scored.scores[border], 4) AS string), 'none')),
        CASE WHEN coalesce(scored.sources[border], 'model') = 'model' THEN scored.model END,
-       'subtitles.turn_scores', 'score_turns'
+       concat('subtitles', '.turn_scores'), 'score_turns'
 FROM subtitles.dialogues AS dialogue JOIN subtitles.turn_scores AS scored ON scored.source_path = dialogue.source_path
 LATERAL VIEW explode(filter(sequence(0, size(scored.scores)), one -> one >= dialogue.turns[0].sentence_first
   AND one < element_at(dialogue.turns, -1).sentence_last)) AS border
 UNION ALL /* where it is there */
 SELECT dialogue_id, source_path, 60, 'raw dialogue', NULL, concat(size(turns), ' turns'),
        concat('sentences ', turns[0].sentence_first, ' to ', element_at(turns, -1).sentence_last), NULL,
-       'subtitles.dialogues', 'segment_dialogues'
+       concat('subtitles', '.dialogues'), 'segment_dialogues'
 FROM subtitles.dialogues
 UNION ALL /* where it is there */
 SELECT substring_index(id, '/', 1), NULL, 70, concat(unit, ' dropped'),
        CASE WHEN instr(id, '/') > 0 THEN try_cast(substring_index(id, '/', -1) AS int) END, reason, detail, NULL,
-       'ops.dropped', stage
+       concat('ops', '.dropped'), stage
 FROM ops.dropped WHERE unit IN ('dialogue', 'turn')
 UNION ALL /* where it is there */
 SELECT dialogue_id, source_path, 80, 'clean turn', number, turn.text,
-       concat('sentences ', turn.sentence_first, ' to ', turn.sentence_last), NULL, 'subtitles.clean_dialogues',
+       concat('sentences ', turn.sentence_first, ' to ', turn.sentence_last), NULL, concat('subtitles', '.clean_dialogues'),
        'clean_dialogues'
 FROM subtitles.clean_dialogues LATERAL VIEW posexplode(turns) AS number, turn
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 90, 'weak label', turn, label, concat('confidence ', round(confidence, 4)), model,
-       'edos.weak_labels', 'label_weakly'
+       concat('edos', '.weak_labels'), 'label_weakly'
 FROM edos.weak_labels
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 100, 'chosen as emotional', NULL, concat('rank ', rank),
-       concat('confidence ', round(confidence, 4)), NULL, 'edos.initial', 'select_emotional'
+       concat('confidence ', round(confidence, 4)), NULL, concat('edos', '.initial'), 'select_emotional'
 FROM edos.initial
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 110, 'crowd label', turn, coalesce(label, 'no majority'),
-       concat('votes ', concat_ws(', ', votes), '; ', source), NULL, 'edos.crowd_labels', 'agree_labels'
+       concat('votes ', concat_ws(', ', votes), '; ', source), NULL, concat('edos', '.crowd_labels'), 'agree_labels'
 FROM edos.crowd_labels
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 120, 'similar to a labelled dialogue', turn, coalesce(label, 'held out'),
-       concat('cosine ', score, ' to ', seed_id), NULL, 'edos.similar_matches', 'search_similar'
+       concat('cosine ', score, ' to ', seed_id), NULL, concat('edos', '.similar_matches'), 'search_similar'
 FROM edos.similar_matches
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 130, 'self-label', turn, label, concat('confidence ', round(score, 4)), NULL,
-       'edos.self_labelled', 'self_label'
+       concat('edos', '.self_labelled'), 'self_label'
 FROM edos.self_labelled
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 140, 'similar to a self-labelled dialogue', turn, coalesce(label, 'held out'),
-       concat('cosine ', score, ' to ', seed_id), NULL, 'edos.similar_self_matches', 'search_similar_again'
+       concat('cosine ', score, ' to ', seed_id), NULL, concat('edos', '.similar_self_matches'), 'search_similar_again'
 FROM edos.similar_self_matches
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 150, 'training row', turn, label,
        concat_ws(', ', origin, split, concat('score ', round(score, 4)), concat('from ', matched_id)), NULL,
-       'edos.training_dialogues', 'gather_training_dialogues'
+       concat('edos', '.training_dialogues'), 'gather_training_dialogues'
 FROM edos.training_dialogues
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 160, 'label', number, turn.label, concat('confidence ', round(turn.confidence, 4)), model,
-       'edos.dialogues', 'annotate_dialogues'
+       concat('edos', '.dialogues'), 'annotate_dialogues'
 FROM edos.dialogues LATERAL VIEW posexplode(turns) AS number, turn
 UNION ALL /* where it is there */
 SELECT substring_index(matched_id, '/', 1), NULL, 200, 'gave its label to', try_cast(substring_index(matched_id, '/', -1) AS int),
-       concat(dialogue_id, '/', turn), concat_ws(', ', label, origin, split), NULL, 'edos.training_dialogues',
+       concat(dialogue_id, '/', turn), concat_ws(', ', label, origin, split), NULL, concat('edos', '.training_dialogues'),
        'gather_training_dialogues'
 FROM edos.training_dialogues WHERE matched_id IS NOT NULL
 UNION ALL /* where it is there */
 SELECT split_part(example_id, '/', 2), NULL, 210, 'reply to learn from', try_cast(split_part(example_id, '/', 3) AS int),
-       reply, concat_ws(', ', source, split, intent), NULL, 'replies.examples', 'replies_gather'
+       reply, concat_ws(', ', source, split, intent), NULL, concat('replies', '.examples'), 'replies_gather'
 FROM replies.examples WHERE source IN ('os', 'edos')

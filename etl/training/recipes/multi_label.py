@@ -9,7 +9,6 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
-from conf.training_options import ClassifierOptions
 from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
 from etl.pipeline.stage_run import StageRun
@@ -44,13 +43,13 @@ def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: st
 
 
 def multi_label_recipe(
-    model: str, options: ClassifierOptions, start: Any, rows: Mapping[str, PassageRows], left_out: list[LeftOut]
+    model: str, options: Any, start: Any, rows: Mapping[str, PassageRows], left_out: list[LeftOut]
 ) -> Recipe:
     """Return the training of a multi-label classifier: chosen on validation rows, judged on test rows.
 
     Args:
         model: its key under ``models`` and ``training``.
-        options: its options.
+        options: its options, a MultiLabelSettings with a name.
         start: the resolved encoder or classifier that it starts from.
         rows: (passage, label ids) rows of each split.
         left_out: rows of the ledger.
