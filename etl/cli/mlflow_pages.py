@@ -1,5 +1,6 @@
 """``python -m jobs mlflow``: serve MLflow's pages, and print the link of the runs with the columns to compare."""
 
+import signal
 import socket
 import subprocess
 import sys
@@ -35,17 +36,19 @@ def open_mlflow(settings: Settings, port: int, link_only: bool) -> int:
     describe_experiment(client, known.experiment_id)
     if dead := close_dead_runs(client, known.experiment_id):
         print(f"{len(dead)} runs of killed processes are closed")
+    path = comparison_path(known.experiment_id)
     server = f"http://127.0.0.1:{port}"
     if store.tracking_uri is not None and store.tracking_uri.startswith("http"):
-        print(f"the runs side by side: {store.tracking_uri.rstrip('/')}{comparison_path(known.experiment_id)}")
+        print(f"the runs side by side: {store.tracking_uri.rstrip('/')}{path}")
         return 0
-    line = f"the runs side by side: {server}{comparison_path(known.experiment_id)}"
+    line = f"the runs side by side: {server}{path}"
     if link_only:
         print(line)
         return 0
     if _answers(port):
         raise InputError(f"port {port} is taken: name another with --port, or only print the link with --link")
     serve = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", str(store.tracking_uri)]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this command ends the server
     process = subprocess.Popen([*serve, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"])
     try:
         deadline = time.monotonic() + WAIT_SECONDS

@@ -26,7 +26,7 @@ COLUMNS = (
     "params.`computed_in`", "tags.`stage`", "tags.`kind`",
 )  # fmt: skip
 TAGS = {
-    # Opens on the table of runs; the other kind opens on traces of language models.
+    # Trainings with a table of runs; the other kind is about traces of language models.
     "mlflow.experimentKind": "custom_model_development",
     "mlflow.note.content": (
         "Trainings and reports of edos-lakehouse. A run is one training, named by what differs between runs; trials of "
@@ -36,7 +36,7 @@ TAGS = {
     SHARED_VIEW: json.dumps({
         "searchFilter": "", "orderByKey": "attributes.start_time", "orderByAsc": False, "startTime": "ALL",
         "lifecycleFilter": "Active", "datasetsFilter": [], "modelVersionFilter": "All Runs",
-        "selectedColumns": list(COLUMNS), "runsExpanded": {}, "viewMaximized": False,
+        "selectedColumns": list(COLUMNS),
     }),
 }  # fmt: skip
 
@@ -51,7 +51,8 @@ def describe_experiment(client: "MlflowClient", experiment_id: str) -> None:
 
 def comparison_path(experiment_id: str) -> str:
     """Return the path of the experiment's runs with the columns of `COLUMNS`, below the server's address."""
-    return f"/#/experiments/{experiment_id}/runs?viewStateShareKey={VIEW}"
+    # Without the type the page offers what is for language models.
+    return f"/#/experiments/{experiment_id}/runs?workflowType=machine_learning&viewStateShareKey={VIEW}"
 
 
 def title(*parts: str | int | None) -> str:

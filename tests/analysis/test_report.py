@@ -4,11 +4,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from lxml import html
 
 from conf.papers import paper_table
 from etl.analysis import pages
 from etl.analysis.edos_report import report
 from etl.analysis.findings import Findings
+from etl.analysis.templates import joined
 from tests.analysis.html_pages import checked
 
 HOSTILE = "<img src=x onerror=alert(1)> & </style><script>"
@@ -164,3 +166,16 @@ def test_an_empty_set_is_reported_too() -> None:
 )  # fmt: skip
 def test_cells_are_readable(value: object, text: str) -> None:
     assert pages.shown(value) == text
+
+
+def test_a_frame_holds_a_whole_page_without_code() -> None:
+    frame = html.fromstring(pages.framed("Title & more", pages.paragraph(HOSTILE), 300))
+    (inner,) = frame.xpath("//iframe")
+    assert inner.get("sandbox") == "" and inner.get("title") == "Title & more"
+    page = html.fromstring(inner.get("srcdoc"))
+    assert page.xpath("//p/text()") == [HOSTILE] and not page.xpath("//script | //img")
+    assert "script-src 'none'" in inner.get("srcdoc")
+
+
+def test_texts_among_parts_are_escaped() -> None:
+    assert joined([pages.heading("a"), "<b>"]).strip().endswith("&lt;b&gt;")

@@ -68,7 +68,10 @@ def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
     batch_id, hits = hits_of_page(batch_folder(finished, "crowd"))
     assert {hit["id"]: len(hit["items"]) for hit in hits} == sizes
     files = {row["name"]: row for row in table(finished, "edos/annotation_files")}
-    assert set(files) == {"annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl", "links.csv"}
+    assert set(files) == {
+        "annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl", "links.csv",
+        "label_studio.json", "label_studio.xml", "potato.jsonl", "potato.yaml",
+    }  # fmt: skip
     assert {row["batch_id"] for row in files.values()} == {batch_id}
 
 

@@ -245,8 +245,8 @@ def test_the_experiment_says_what_it_holds_and_has_columns(mlflow_store, tracked
     tags = client.get_experiment(mlflow_store.experiment_id()).tags
     assert tags["mlflow.experimentKind"] == "custom_model_development"
     assert "named by what differs" in tags["mlflow.note.content"]
-    columns = json.loads(tags[SHARED_VIEW])["selectedColumns"]
-    assert "metrics.`held_out_macro_f1`" in columns and "params.`computed_in`" in columns
+    view = json.loads(tags[SHARED_VIEW])
+    assert {"metrics.`held_out_macro_f1`", "params.`computed_in`"} <= set(view["selectedColumns"])
     client.set_experiment_tag(mlflow_store.experiment_id(), "mlflow.note.content", "mine")
     describe_experiment(client, mlflow_store.experiment_id())
     assert client.get_experiment(mlflow_store.experiment_id()).tags["mlflow.note.content"] == "mine"
@@ -318,7 +318,8 @@ def test_the_link_leads_to_the_columns(tmp_path, capsys):
     with tracked_run(model_store(settings), "one", {}):
         pass
     assert open_mlflow(settings, 5099, link_only=True) == 0
-    assert capsys.readouterr().out.strip().endswith(":5099/#/experiments/1/runs?viewStateShareKey=comparison")
+    link = capsys.readouterr().out.strip()
+    assert link.endswith(":5099/#/experiments/1/runs?workflowType=machine_learning&viewStateShareKey=comparison")
 
 
 @pytest.mark.slow

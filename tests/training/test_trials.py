@@ -155,6 +155,10 @@ def _check_tracked(place: PipelineContext, row) -> None:
     client = MlflowClient(tracking_uri(place.settings))
     run = client.get_run(row.run_id)
     assert run.info.status == "FINISHED"
+    assert run.info.run_name == "crowd, seed 1, weighted" and run.data.tags["kind"] == "dialogue_classifier"
+    (read,) = run.inputs.dataset_inputs
+    assert read.dataset.name == "edos.training_dialogues" and read.dataset.source_type == "delta_table"
+    assert read.dataset.digest.startswith("v")
     assert run.data.params["origins"] == "crowd" and run.data.params["seed"] == "1"
     assert round(run.data.metrics["held_out_macro_f1"], 4) == row.macro_f1
     assert run.data.tags["data.edos.training_dialogues"].rpartition(":")[2].isdigit()
