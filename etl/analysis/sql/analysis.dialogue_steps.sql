@@ -94,5 +94,6 @@ SELECT substring_index(matched_id, '/', 1), NULL, 200, 'gave its label to',
 FROM edos.training_dialogues WHERE matched_id IS NOT NULL
 UNION ALL /* where it is there */
 SELECT split_part(example_id, '/', 2), NULL, 210, 'reply to learn from',
-       try_cast(split_part(example_id, '/', 3) AS int), reply, concat_ws(', ', source, split, intent), NULL, concat('replies', '.examples'), 'replies_gather'
+       try_cast(split_part(example_id, '/', 3) AS int), reply, concat_ws(', ', source, split, intent), NULL,
+       concat('replies', '.examples'), 'replies_gather'
 FROM replies.examples WHERE source IN ('os', 'edos')
