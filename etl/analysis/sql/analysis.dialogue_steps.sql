@@ -10,8 +10,8 @@ SELECT dialogue_id, source_path, 10 AS place, 'film' AS step, CAST(NULL AS int) 
 FROM subtitles.dialogues
 UNION ALL /* where it is there */
 SELECT dialogue.dialogue_id, dialogue.source_path, 20, 'upload', NULL, upload.subtitle_id,
-       concat('choice ', upload.choice, ' of ', upload.uploads, ' uploads'), NULL, concat('subtitles', '.chosen_uploads'),
-       'choose_uploads'
+       concat('choice ', upload.choice, ' of ', upload.uploads, ' uploads'), NULL,
+       concat('subtitles', '.chosen_uploads'), 'choose_uploads'
 FROM subtitles.dialogues AS dialogue
 JOIN subtitles.chosen_uploads AS upload ON upload.source_path = dialogue.source_path
 UNION ALL /* where it is there */
@@ -32,9 +32,9 @@ UNION ALL /* where it is there */
 SELECT dialogue.dialogue_id, dialogue.source_path, 50, 'turn change', border + 1,
        CASE WHEN array_contains(transform(dialogue.turns, one -> one.sentence_first), border + 1)
             THEN 'opens a turn' ELSE 'goes on' END,
-       concat('by ', coalesce(scored.sources[border], 'model'), ', margin ',
-              coalesce(CAST(round(scored.scores[border], 4) AS string), 'none')),
-       CASE WHEN coalesce(scored.sources[border], 'model') = 'model' THEN scored.model END,
+       concat('by ', coalesce(get(scored.sources, border), 'model'), ', margin ',
+              coalesce(CAST(round(get(scored.scores, border), 4) AS string), 'none')),
+       CASE WHEN coalesce(get(scored.sources, border), 'model') = 'model' THEN scored.model END,
        concat('subtitles', '.turn_scores'), 'score_turns'
 FROM subtitles.dialogues AS dialogue JOIN subtitles.turn_scores AS scored ON scored.source_path = dialogue.source_path
 LATERAL VIEW explode(filter(sequence(0, size(scored.scores)), one -> one >= dialogue.turns[0].sentence_first
@@ -51,8 +51,8 @@ SELECT substring_index(id, '/', 1), NULL, 70, concat(unit, ' dropped'),
 FROM ops.dropped WHERE unit IN ('dialogue', 'turn')
 UNION ALL /* where it is there */
 SELECT dialogue_id, source_path, 80, 'clean turn', number, turn.text,
-       concat('sentences ', turn.sentence_first, ' to ', turn.sentence_last), NULL, concat('subtitles', '.clean_dialogues'),
-       'clean_dialogues'
+       concat('sentences ', turn.sentence_first, ' to ', turn.sentence_last), NULL,
+       concat('subtitles', '.clean_dialogues'), 'clean_dialogues'
 FROM subtitles.clean_dialogues LATERAL VIEW posexplode(turns) AS number, turn
 UNION ALL /* where it is there */
 SELECT dialogue_id, NULL, 90, 'weak label', turn, label, concat('confidence ', round(confidence, 4)), model,
@@ -88,11 +88,12 @@ SELECT dialogue_id, NULL, 160, 'label', number, turn.label, concat('confidence '
        concat('edos', '.dialogues'), 'annotate_dialogues'
 FROM edos.dialogues LATERAL VIEW posexplode(turns) AS number, turn
 UNION ALL /* where it is there */
-SELECT substring_index(matched_id, '/', 1), NULL, 200, 'gave its label to', try_cast(substring_index(matched_id, '/', -1) AS int),
-       concat(dialogue_id, '/', turn), concat_ws(', ', label, origin, split), NULL, concat('edos', '.training_dialogues'),
-       'gather_training_dialogues'
+SELECT substring_index(matched_id, '/', 1), NULL, 200, 'gave its label to',
+       try_cast(substring_index(matched_id, '/', -1) AS int), concat(dialogue_id, '/', turn),
+       concat_ws(', ', label, origin, split), NULL, concat('edos', '.training_dialogues'), 'gather_training_dialogues'
 FROM edos.training_dialogues WHERE matched_id IS NOT NULL
 UNION ALL /* where it is there */
-SELECT split_part(example_id, '/', 2), NULL, 210, 'reply to learn from', try_cast(split_part(example_id, '/', 3) AS int),
-       reply, concat_ws(', ', source, split, intent), NULL, concat('replies', '.examples'), 'replies_gather'
+SELECT split_part(example_id, '/', 2), NULL, 210, 'reply to learn from',
+       try_cast(split_part(example_id, '/', 3) AS int), reply, concat_ws(', ', source, split, intent), NULL,
+       concat('replies', '.examples'), 'replies_gather'
 FROM replies.examples WHERE source IN ('os', 'edos')

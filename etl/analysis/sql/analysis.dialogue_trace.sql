@@ -20,6 +20,6 @@ FROM analysis.dialogue_steps AS steps LEFT JOIN runs ON runs.stage = steps.stage
 UNION ALL
 SELECT held.dialogue_id, NULL, 300, 'read by', NULL,
        CASE WHEN runs.output_version LIKE '%:/%' THEN runs.output_version ELSE runs.stage END,
-       concat(held.source, ' version ', runs.input_versions[held.source]), NULL, held.source, runs.stage, runs.run_id,
-       runs.stage_version, runs.settings_hash, runs.package, runs.models, runs.output_version
-FROM held JOIN runs ON runs.input_versions[held.source] IS NOT NULL
+       concat(held.source, ' version ', try_element_at(runs.input_versions, held.source)), NULL, held.source,
+       runs.stage, runs.run_id, runs.stage_version, runs.settings_hash, runs.package, runs.models, runs.output_version
+FROM held JOIN runs ON try_element_at(runs.input_versions, held.source) IS NOT NULL
