@@ -25,6 +25,7 @@ _DESCRIBED = re.compile(
     r"(?P<name>[^()\[\]:]+?)\s*(?:" + _BRACKET + r"|(?::|\s[-–—])\s+(?P<after>.+)"
     r"|,\s+(?P<apposed>(?:an?|the|his|her|their|who)\s.+))?[.;,]?"
 )
+_BETWEEN_BRACKETS = re.compile(r"[)\]]\s*[(\[]")
 _NAME_IS = re.compile(r"(?:name|character)(?:\s*#?\d{1,2})?\s*:\s*(?=\S)", re.IGNORECASE)
 _ABOUT = re.compile(
     r"(?:^|,\s*|;\s*|\s[-–—]\s*)(?:role|description|occupation|relation(?:ship)?"
@@ -69,7 +70,7 @@ def parse_actors(answer: str, template: str, cut_off: bool = False) -> Parsed:
 
 
 def _actor(line: Line, listed: bool, template: str, last: bool) -> Actor | Rejected | None:
-    text = line.text
+    text = _BETWEEN_BRACKETS.sub(", ", line.text)
     if echoes(text, template):
         return Rejected("repeats_prompt", text)
     if refuses(text):

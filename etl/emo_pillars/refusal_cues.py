@@ -37,7 +37,7 @@ _YOU = (
     r"|refer\w*"
     r"|provide|share|paste|send|upload|add|include|give|specify|clarify|confirm|tell me|check|try|looking for)"
     r"|(?:should|shall|may|can|could) i\b|please|you(?:['’]ve| have|['’]d| would)? (?:want|like|mean|meant|intended?"
-    r"|provided?|shared?|gave|given|sent|pasted?|uploaded?|posted|asked|wrote|submitted|supplied|mentioned|need)"
+    r"|provided?|shared?|gave me|given|sent|pasted?|uploaded?|posted|asked|wrote|submitted|supplied|mentioned|need)"
     r"|(?:like|want) me to|you have in mind|if you(?:['’]d| would)?|your (?:prompt|input|message|request"
     r"|instructions?|question|text|story|query)"
     r"|which (?:one|of)|for you\b|as (?:asked|requested|instructed|described|written|stated))"
@@ -112,13 +112,19 @@ _MODEL = re.compile(
 )
 """The model on itself; in a story a system or a model does other things."""
 _KINDS = tuple(re.compile(rf"\b{words}(?!\w)", re.IGNORECASE) for words in (_ASKED, _OWN, _LACK, _YOU, _PLAIN, _GIVEN))
+OF_A_STORY = re.compile(
+    r"\b(?:text|plot|story|passage|character|summary|content|question|request)"
+    r" (?:of|under|message|from|on|said|was already)\b|\banswer for\b|\bwrite to\b",
+    re.IGNORECASE,
+)
+"""Uses of the task's words in stories."""
 MOST_WORDS = 24
 """Words of a sentence that is looked at: a longer one has room for words of all kinds by chance."""
 
 
 def combines_cues(sentence: str) -> bool:
     """Return true if a short sentence names the task or the model, and a failure or the person who asked."""
-    if len(sentence.split()) > MOST_WORDS:
+    if len(sentence.split()) > MOST_WORDS or OF_A_STORY.search(sentence):
         return False
     if _BLUNT.search(sentence) or _MODEL.search(sentence):
         return True

@@ -6,7 +6,7 @@ A refusal speaks of the model itself, or of the material and the request. "I can
 import re
 
 from etl.emo_pillars.quotes import words_of
-from etl.emo_pillars.refusal_cues import combines_cues
+from etl.emo_pillars.refusal_cues import OF_A_STORY, combines_cues
 
 MOST_CHARACTERS = 300
 """Part of an answer that is looked at, as a refusal comes at once."""
@@ -158,12 +158,6 @@ _DENIAL = re.compile(
     r"|incomplete|avoid|against|beyond|outside|cut off|nothing)\b|n['’]t\b",
     re.IGNORECASE,
 )
-_OF = re.compile(
-    r"\b(?:text|plot|story|passage|character|summary|content|question|request)"
-    r" (?:of|under|message|from|on|said|was already)\b|\banswer for\b|\bwrite to\b",
-    re.IGNORECASE,
-)
-"""Uses of the task's words in stories."""
 MOST_WORDS = 30
 """Words of an answer in which the words of the task are counted."""
 _REFUSAL = re.compile("|".join((*_SELF, *_UNABLE, *_FAULTY, *_MISSING, *_ASK)), re.IGNORECASE)
@@ -181,4 +175,4 @@ def _denies_the_task(sentence: str) -> bool:
     """Return true if a sentence has a denial and two words of the task."""
     words = set(words_of(sentence)) & _TASK_WORDS
     enough = len(words) > 1 and bool(words - _SPOKEN_WORDS)
-    return enough and _DENIAL.search(sentence) is not None and _OF.search(sentence) is None
+    return enough and _DENIAL.search(sentence) is not None and OF_A_STORY.search(sentence) is None

@@ -21,7 +21,7 @@ from etl.tables.outcome import Outcome
 GENERATOR = "generator"
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
 REWRITES_EXAMPLE = "prompts/emo_pillars/rewrites_example.txt"
-JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality",), "version": 2}
+JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality",), "version": 3}
 """What parsers of answers declare beside the prompts' settings."""
 
 

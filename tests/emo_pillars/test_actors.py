@@ -27,6 +27,7 @@ TEMPLATE = prompt("emo_pillars/actors")
         ("1. Ada (WHO THEY ARE)\n2. Piet (NPC)", ["Ada", "Piet (NPC)"]),
         ("1. Ada (keeper (retired))", ["Ada (keeper (retired))"]),
         ("1. Ada (Jo Doe) - a keeper.\n2. Piet [Al Roe], sailor", ["Ada (Jo Doe, a keeper)", "Piet (Al Roe, sailor)"]),
+        ("1. Ada (Voss) (a keeper)\n2. Piet (sailor) [Roe]", ["Ada (Voss, a keeper)", "Piet (sailor, Roe)"]),
         ("1. 母 (Ada's mother)", ["母 (Ada's mother)"]),
     ],
 )  # fmt: skip

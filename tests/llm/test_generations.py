@@ -48,6 +48,13 @@ def test_parameters_are_hashed_in_one_order() -> None:
     assert parameters_hash(GREEDY) != parameters_hash(DecodingSettings(max_new_tokens=21, repetition_penalty=1.03))
 
 
+def test_answers_stored_before_there_were_grammars_keep_their_hash() -> None:
+    assert parameters_hash(GREEDY) == "ed1f5d920f5302fc"
+    under = GREEDY.model_copy(update={"grammar": 'root ::= "yes"'})
+    assert parameters_hash(under) != parameters_hash(GREEDY)
+    assert DecodingSettings.model_validate_json(under.text()) == under
+
+
 def test_answers_come_back_to_their_units(spark: SparkSession) -> None:
     def reply(body: dict) -> str | tuple[int, str]:
         return (400, "too long") if prompt_of(body) == "bad" else f"{prompt_of(body)} {body['max_tokens']}"
