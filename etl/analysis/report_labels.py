@@ -32,7 +32,7 @@ def labels(findings: Findings) -> "Markup | str":
     kinds = {row["kind"] for row in rows}
     if "intent" in kinds:
         text += f" The intents together have {percent(intents)} (paper: {percent(paper_intents)})."
-    parts = [pages.paragraph(text)]
+    parts: list[str] = [pages.paragraph(text)]
     key = [(kind, f"{kind}, here") for kind in ("emotion", "intent", "neutral") if kind in kinds]
     key.append(("paper", "paper's Table 9"))
     parts.append(pages.key([*key, ("empathetic", "EmpatheticDialogues (ED)")] if compared else key))

@@ -140,7 +140,7 @@ def _turn(row: Mapping[str, Any], kinds: Mapping[str, str]) -> Mapping[str, Any]
 
 def people(findings: Findings) -> "Markup":
     """Return EDOS Table 4, the origins of the training labels, and the audit if there is one."""
-    parts = []
+    parts: list[str] = []
     crowd = findings.rows("edos_table_4")
     if any(row["value"] for row in crowd):
         parts.append(pages.paragraph("Three workers labelled each turn with its history; two must agree."))
