@@ -332,7 +332,7 @@ def test_the_server_answers_and_its_link_is_printed(tmp_path):
     command = [sys.executable, "-m", "jobs", "mlflow", "--port", str(port), "--set", f"lakehouse.root={tmp_path}"]
     serving = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        line = serving.stdout.readline()
+        line = next((line for line in serving.stdout if "side by side" in line), "")  # the server prints, too
         link = re.search(r"http://127\.0\.0\.1:\d+", line)
         assert link and "viewStateShareKey=comparison" in line
         assert urllib.request.urlopen(link[0], timeout=60).status == 200
