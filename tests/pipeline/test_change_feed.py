@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
@@ -30,7 +31,7 @@ def test_changed_rows_are_read_from_the_commit_on_that_turns_the_feed_on(spark: 
     assert table.version() == 2, "created, written, altered once"
     house.append(LEMMAS, words(spark, ("dogs", "dog")), {})
     house.delete(LEMMAS, "word = 'cats'", {})
-    changes = DeltaTable(house.path(LEMMAS)).load_cdf(starting_version=3).read_all().to_pylist()
+    changes = pa.table(DeltaTable(house.path(LEMMAS)).load_cdf(starting_version=3).read_all()).to_pylist()
     assert sorted((row["_change_type"], row["word"]) for row in changes) == [("delete", "cats"), ("insert", "dogs")]
 
 
