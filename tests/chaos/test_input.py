@@ -54,7 +54,13 @@ def gone_and_new(tiny: Tiny) -> None:
     tiny.add_film(4)
 
 
-@pytest.mark.parametrize("change", [other_words, repaired, damaged, gone_and_new])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(one, marks=() if one is damaged else pytest.mark.slow)
+        for one in (other_words, repaired, damaged, gone_and_new)
+    ],
+)
 def test_what_follows_from_a_changed_file_follows(
     spark: SparkSession, tmp_path: Path, change: Callable[[Tiny], None]
 ) -> None:
@@ -74,6 +80,7 @@ def test_what_follows_from_a_changed_file_follows(
         assert has(changed, FILM) == []
 
 
+@pytest.mark.slow
 def test_a_withdrawn_film_goes_from_every_table(spark: SparkSession, tmp_path: Path) -> None:
     tiny, root = Tiny.made(tmp_path / "chaos", films=3), tmp_path / "lake"
     settings = tiny.settings(root)

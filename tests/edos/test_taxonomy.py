@@ -6,7 +6,7 @@ import pytest
 from lxml import html
 from pyspark.sql import SparkSession
 
-from conf.edos_settings import AnnotationSettings
+from conf.edos_settings import AnnotationSettings, PublishingSettings
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.taxonomy import Taxonomy, load_taxonomy
@@ -65,7 +65,7 @@ def test_every_view_follows_the_labels(spark: SparkSession, seven: Taxonomy) -> 
     assert "has one of 7 labels, 6 emotions and neutral" in said and "With 7 classes" in said
     assert "most frequent label is fear with 50.0% of the turns (paper: –)" in said
     assert "intents together" not in said and "None" not in said
-    text = card(findings, name="mine", references=False, rows={"train": 1}, formats=["jsonl"], languages=["en"])
+    text = card(findings, PublishingSettings(name="mine", formats=["jsonl"]), rows={"train": 1}, languages=["en"])
     assert "one of 7 labels, 6 emotions and neutral" in text and "| fear | emotion | 1 | 50.0% | – |" in text
 
 

@@ -4,9 +4,14 @@
 -- analysis.dialogue_trace adds the run of the stage. source_path is null where a table names dialogues alone. Facts
 -- that depend on a dialogue_id are found without reading whole tables if the source_path is given too, as
 -- `python -m jobs trace` does.
-SELECT dialogue_id, source_path, 10 AS place, 'film' AS step, CAST(NULL AS int) AS number, movie_id AS decision,
-       concat_ws(', ', CAST(year AS string), nullif(concat_ws('/', genres), ''), language, release) AS detail,
-       CAST(NULL AS string) AS model, concat('subtitles', '.files') AS source, 'ingest_subtitles' AS stage
+SELECT CAST(NULL AS string) AS dialogue_id, CAST(NULL AS string) AS source_path, 0 AS place, CAST(NULL AS string) AS step,
+       CAST(NULL AS int) AS number, CAST(NULL AS string) AS decision, CAST(NULL AS string) AS detail,
+       CAST(NULL AS string) AS model, CAST(NULL AS string) AS source, CAST(NULL AS string) AS stage
+WHERE 1 = 0
+UNION ALL /* where it is there */
+SELECT dialogue_id, source_path, 10, 'film', NULL, movie_id,
+       concat_ws(', ', CAST(year AS string), nullif(concat_ws('/', genres), ''), language, release), NULL,
+       concat('subtitles', '.files'), 'ingest_subtitles'
 FROM subtitles.dialogues
 UNION ALL /* where it is there */
 SELECT dialogue.dialogue_id, dialogue.source_path, 20, 'upload', NULL, upload.subtitle_id,
