@@ -4,6 +4,7 @@ from pathlib import Path
 
 from conf.settings import Settings
 from etl.publishing.convokit import write_convokit
+from etl.publishing.exports import export_folder
 
 
 def open_convokit(settings: Settings, export: str | None, out: str | None) -> int:
@@ -16,8 +17,7 @@ def open_convokit(settings: Settings, export: str | None, out: str | None) -> in
     Raises:
         InputError: there is no export with texts, or the folder holds something else.
     """
-    publishing = settings.publishing
-    source = Path(export or publishing.folder or f"{settings.lakehouse.root}/exports/{publishing.name}")
+    source = Path(export or export_folder(settings.lakehouse.root, settings.publishing))
     folder = Path(out) if out else source.with_name(f"{source.name}-convokit")
     conversations, utterances = write_convokit(source, folder)
     print(f"{conversations:,} conversations with {utterances:,} utterances in {folder}")

@@ -21,6 +21,7 @@ from conf.settings import Settings
 from etl.pipeline.folders import Folders, located
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables.ops import STAGE_RUNS
+from udfs.models.stores import is_store
 
 FOLDER = "_leases"
 BEAT_SECONDS = 15.0
@@ -61,7 +62,7 @@ def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
     if _is_store(root):
         yield False
         return
-    folder = Path(root.removeprefix("file:"), FOLDER)
+    folder = _folder(root, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / stage).open("a+", encoding="utf-8") as file:
         until = time.monotonic() + 60 * wait_minutes
@@ -202,12 +203,17 @@ def events(spark: SparkSession, settings: Settings) -> str | None:
     root = settings.lakehouse.root
     if settings.lakehouse.catalog is not None or _is_store(root):
         return Lakehouse(spark, settings.lakehouse).identity(STAGE_RUNS)
-    log = Path(root.removeprefix("file:"), STAGE_RUNS.name.replace(".", "/"), "_delta_log")
+    log = _folder(root, STAGE_RUNS.name.replace(".", "/"), "_delta_log")
     return max((commit.name for commit in log.glob("*.json")), default="")
 
 
+def _folder(root: str, *names: str) -> Path:
+    """Return a folder of a lakehouse on a disk."""
+    return Path(root.removeprefix("file:").replace("//", "/"), *names)
+
+
 def _is_store(root: str) -> bool:
-    return "://" in root or root.startswith("dbfs:")
+    return is_store(root) or root.startswith("dbfs:")
 
 
 def _in_use(root: str, stage: str, text: str) -> InputError:

@@ -7,6 +7,7 @@ from conf.settings import Settings
 from etl.analysis.reading import ReadDialogue, ReadTurn, read_dialogues
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
+from etl.publishing.screen_tables import printable
 
 LEGEND = (
     "each turn: what separates it from the one before (start of the film, a mark, the model, a silence), its text, its "
@@ -42,19 +43,14 @@ def lines(dialogue: ReadDialogue) -> Iterator[str]:
     left = f"{stays} of {len(dialogue.turns)} turns" if dialogue.is_clean else "dropped"
     yield f"{dialogue.dialogue_id}  film {dialogue.film}  {_clock(dialogue.start_ms)}  {left}"
     for stage, reason, detail in dialogue.left_out:
-        yield _shown(f"  x {reason} in {stage}: {detail}")
+        yield printable(f"  x {reason} in {stage}: {detail}")
     yield from map(_line, dialogue.turns)
 
 
 def _line(turn: ReadTurn) -> str:
     labels = "".join(f"  [{name}: {label}]" for name, label in turn.labels.items())
     reason = f"  ({turn.reason})" if turn.reason else ""
-    return _shown(f"  {'x' if turn.reason else ' '} {turn.border:8s}{turn.text}{labels}{reason}")
-
-
-def _shown(text: str) -> str:
-    """Return a text without characters that a terminal obeys."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return printable(f"  {'x' if turn.reason else ' '} {turn.border:8s}{turn.text}{labels}{reason}")
 
 
 def _clock(ms: int | None) -> str:

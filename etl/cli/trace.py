@@ -59,7 +59,7 @@ def lines(found: Sequence[Any]) -> list[str]:
     parts.append(("what depends on it", [row for row in found if row["place"] >= DEPENDS]))
     printed: list[str] = []
     for title, rows in parts:
-        cells = [tuple(map(_shown, _cells(row))) for row in rows]
+        cells = [_cells(row) for row in rows]
         table = aligned(HEADS, cells, terminal_width()) if cells else ["nothing"]
         printed += [f"{title}:", *table, ""]
     return printed[:-1]
@@ -73,8 +73,3 @@ def _cells(row: Any) -> tuple[str, ...]:
         row["step"], number, row["decision"] or "", row["detail"] or "", f"{row['stage']}{version}",
         row["run_id"] or "", model,
     )  # fmt: skip
-
-
-def _shown(text: str) -> str:
-    """Return a text without characters that a terminal obeys."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

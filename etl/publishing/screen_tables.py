@@ -17,6 +17,11 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
+def printable(text: str) -> str:
+    """Return a text without characters that a terminal obeys."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
 def aligned(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None = None) -> list[str]:
     """Return the lines of a table: numbers to the right, other values to the left.
 
@@ -27,7 +32,7 @@ def aligned(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | 
     """
     table = list(rows)
     right = [_numeric(row[place] for row in table) for place in range(len(columns))]
-    cells = [list(columns), *([_cell(value) for value in row] for row in table)]
+    cells = [[printable(name) for name in columns], *([_cell(value) for value in row] for row in table)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
     if width is not None:
         widths = _fitted(widths, [not numeric for numeric in right], width - len(GAP) * (len(columns) - 1))
@@ -72,7 +77,7 @@ def _cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.4f}".rstrip("0").rstrip(".")
-    return " ".join(_text(value).split())
+    return " ".join(printable(_text(value)).split())
 
 
 def _text(value: Any) -> str:

@@ -51,3 +51,7 @@ def test_csv_fields(value: Any, text: str) -> None:
 
 def test_line_breaks_do_not_break_the_table() -> None:
     assert aligned(("a",), [("one\n two\tthree",)]) == ["a", "one two three"]
+
+
+def test_no_text_moves_the_cursor() -> None:
+    assert aligned(("a\x1b[2J",), [("\x1b[31mred \x9b5A\u202e\x07",)]) == ["a [2J", "[31mred 5A"]
