@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from etl.common.columns import without_secrets
 from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.session import configured
 from etl.tables import TABLES, Table
 
 
@@ -32,7 +33,9 @@ class _Store:
     def put(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> None:
         rows = without_secrets(rows)
         selected = rows.select(*[rows[field.name].cast(field.dataType).alias(field.name) for field in table.schema])
-        self.rows[table.name] = selected.localCheckpoint()
+        # A checkpoint of a plan that is not adaptive has a partitioning that self joins cannot rename (Spark 3.5).
+        with configured(rows.sparkSession, "spark.sql.adaptive.enabled", "true"):
+            self.rows[table.name] = selected.localCheckpoint()
         self.versions[table.name] += 1
         self.commits[table.name].append(dict(lineage))
 
