@@ -29,7 +29,7 @@ TITLES = {
 VOLUME = "/".join(
     ["/Volumes", *(f"${{resources.volumes.files.{part}}}" for part in ("catalog_name", "schema_name", "name"))]
 )
-"""Where models, checkpoints, reports and exports lie; a target in mode development changes the names of schemas."""
+"""Volume of models, checkpoints, reports and exports; a target in mode development changes the names of schemas."""
 LINEAR = {"turn_segmenter"}
 """Models that need no GPU with the default settings: an SVM."""
 MANY_HOURS, RETRIES, PAUSE_MS = 48 * 3600, 2, 60_000

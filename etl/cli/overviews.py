@@ -16,7 +16,7 @@ from etl.publishing.screen_tables import aligned, terminal_width
 
 @dataclass(frozen=True)
 class Planned:
-    """What ``run`` would do with a stage.
+    """The plan for one stage.
 
     Attributes:
         action: run; skip: its model is given; off: its switch is false; done: nothing to do.

@@ -1,4 +1,4 @@
-"""What others see of a run: OpenLineage events of its stages, and the change data feeds of tables."""
+"""Publish a run: OpenLineage events of its stages, and change data feeds of tables."""
 
 from collections.abc import Callable
 

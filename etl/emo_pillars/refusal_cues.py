@@ -14,13 +14,13 @@ _ASKED = (
     r"|texts?"
     r"|contexts?|content|sentences?|emotions?|snippets?|placeholder|template|attachments?|links?|fictional|templates?)"
 )
-"""What the model was given, or asked for."""
+"""Names of the prompt's material and of the requested output."""
 _OWN = (
     r"(?:language model|ai|chatbot|assistant|the model|this model|my (?:knowledge|training|instructions|guidelines"
     r"|programming|capabilities|abilities|limitations|purpose|role|data)|guidelines?|polic(?:y|ies)|safety"
     r"|i(?:['’]m| am| was) (?:designed|built|made|trained|programmed|meant|here|set up|intended) to)"
 )
-"""What the model is."""
+"""Words with which a model speaks of itself, its training and its rules."""
 _LACK = (
     r"(?:no|not|nothing|none|nobody|never|without|only|cannot|unable|impossible|isn['’]t|(?:\w+n['’]t)|lacks?|lacking"
     r"|missing|blank|empty|absent|unclear|unknown|unspecified|insufficient|incomplete|too (?:short|vague|long|little"
@@ -31,7 +31,7 @@ _LACK = (
     r"|beyond|outside|stops?|ends? (?:abruptly|there|mid)|other (?:kinds?|types?|sorts?)|something else|mistake|error"
     r"|wrong|sorry|apolog\w+|unfortunately|regret|afraid|hard to|difficult to)"
 )
-"""Failure, or lack."""
+"""Words of failure or lack."""
 _YOU = (
     r"(?:(?:do|did|would|could|can|will|are|were) you\b(?: \w+){0,4}? (?:want|like|prefer|mean|have in mind|ask\w*"
     r"|refer\w*"
@@ -42,7 +42,7 @@ _YOU = (
     r"|instructions?|question|text|story|query)"
     r"|which (?:one|of)|for you\b|as (?:asked|requested|instructed|described|written|stated))"
 )
-"""The person who asked."""
+"""Words that speak to the person who asked."""
 _DONE = (
     r"(?:respond(?: to)?|complete|answer|writ(?:e|ing)|generat(?:e|ing)|process|produc(?:e|ing)|fulfil+|continue with"
     r"|proceed with|creat(?:e|ing)|work with|assist with|help with|provid(?:e|ing)|comply with|engage (?:with|in)"
@@ -82,7 +82,7 @@ _BLUNT = re.compile(
     ),
     re.IGNORECASE,
 )
-"""What cannot be done with no more than `this` said of it."""
+"""Whole refusals that name no material, such as "I cannot do that for you."."""
 _PLAIN = (
     r"(?:(?:the|this|that|your|a|any|no) prompts?|utterances?|re-?writ(?:e|ing|ten)(?! (?:the past|history|his|her"
     r"|our|my))"
@@ -93,13 +93,13 @@ _PLAIN = (
     r"|scene|dialogue|line|line|version|output|format)"
     r"|(?:in|from|of) (?:the|this|your) (?:plot|passage))"
 )
-"""Those of ``_ASKED`` that no speech has beside a failure: none of 16,500 lines of comments and series."""
+"""Words of ``_ASKED`` that occur beside a failure in none of 16,500 lines of comments and series."""
 _GIVEN = (
     r"(?:provided|supplied|specified|included|attached|pasted|uploaded|mentioned|described|listed|stated|defined"
     r"|identified|detected|recogni[sz]ed|extracted|determined|inferred|processed|supported|available|clear|present"
     r"|work(?:ing)? with|appears?|find(?:ing)?|assign)"
 )
-"""What happens to material."""
+"""Verbs of giving and finding material, such as "provided" and "mentioned"."""
 _MODEL = re.compile(
     r"\b(?:language model|chatbot|i(?:['’]m| am| was) (?:only |just |primarily )?(?:designed|built|trained"
     r"|programmed) (?:to|for)"

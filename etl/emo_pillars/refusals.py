@@ -85,7 +85,7 @@ _UNABLE = (
     r"^(?:unable to|cannot|can['’]t) (?:answer|process|identify|determine|complete|comply|generate|assist|extract"
     r"|re-?write)\b",
 )
-"""What the model cannot do: verbs and nouns of the task."""
+"""Sentences that say what the model cannot do: verbs and nouns of the task."""
 _FAULTY = (
     rf"\b{_THE}{_MATERIAL}{_GIVEN} {_DOES_NOT} (?:mention|contain|include|provide|name|give|specify|state|describe"
     r"|indicate|seem to|appear in (?:the|this)(?: given| provided)? (?:plot|story|text)"
@@ -100,7 +100,7 @@ _FAULTY = (
     r"\b(?:is|are|was|were)(?:n['’]t| not) (?:mentioned|named|specified|described|stated|included|present) in "
     rf"(?:the|this|your)(?: \w+)? {_MATERIAL}\b",
 )
-"""What the material lacks."""
+"""Sentences that say what the material lacks."""
 _NO = (
     r"\b(?:(?:there(?:['’]s| is| are| was| were)(?:n['’]t|(?: not)?)|have|has|see|find|it seems|appears) ?"
     r"(?:any|no|enough|not enough)|no|none of the|not enough|insufficient|nobody) (?:\w+ )?"

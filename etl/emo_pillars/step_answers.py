@@ -18,7 +18,7 @@ MOST_CHARACTERS = 20_000
 
 
 class Rules(NamedTuple):
-    """What a step's answers are parsed with.
+    """Settings of the parser of a step's answers.
 
     Attributes:
         template: the step's template.

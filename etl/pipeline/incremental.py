@@ -14,7 +14,7 @@ _BUCKETS = 20_000
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """How pending work is cut: the number of batches, empty ones included, and the (units, cost) of those with work."""
+    """Batches of pending work: their number, empty ones included, and the (units, cost) of those with work."""
 
     count: int
     work: dict[int, tuple[int, float]]

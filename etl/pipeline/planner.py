@@ -110,7 +110,7 @@ def feeds(first: Stage, second: Stage) -> bool:
 
 @dataclass(frozen=True)
 class StagePlan:
-    """Whether a stage has work to do, why, and the identity of the run that does it."""
+    """The work of a stage: why it runs (None: it has none), and the identity of the run that does it."""
 
     why: str | None
     run_id: str

@@ -1,4 +1,4 @@
-"""What the notebooks share: a session with the tables and views by name, here or on Databricks."""
+"""Start the session of a notebook, with the tables and views by name, here or on Databricks."""
 
 import os
 from typing import TYPE_CHECKING, Any

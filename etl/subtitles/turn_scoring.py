@@ -19,7 +19,7 @@ _compute: Any = pc
 CARRIED = "array<struct<sentence: int, new_turn: boolean>>"
 """Type of the marks of other uploads: the index of the right sentence, and whether it opens a turn."""
 MARK, OTHER_UPLOAD, MODEL = "mark", "carried", "model"
-"""What decides whether a sentence opens a turn."""
+"""Sources of a decision: the upload's own mark, a mark carried from another upload, the turn segmenter."""
 _CHUNK = 4096
 """Pairs scored at once: their 900,000 or so SVM features fit into the processor's cache."""
 

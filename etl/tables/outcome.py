@@ -1,4 +1,4 @@
-"""What a stage's function hands back."""
+"""Return types of stage functions."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,7 +57,7 @@ class LocalRows:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training hands back.
+    """Result of a training stage.
 
     Attributes:
         identity: of the model that the registry's alias names after the training.

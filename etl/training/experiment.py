@@ -1,4 +1,4 @@
-"""What MLflow's pages show of an experiment and its runs: kind, description, columns, code, data, ended processes."""
+"""Describe an experiment and its runs in MLflow: kind, description, columns, code, data, ended processes."""
 
 import json
 import os

@@ -22,7 +22,7 @@ GENERATOR = "generator"
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
 REWRITES_EXAMPLE = "prompts/emo_pillars/rewrites_example.txt"
 JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality",), "version": 3}
-"""What parsers of answers declare beside the prompts' settings."""
+"""Declarations shared by all stages that parse answers."""
 
 
 def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:

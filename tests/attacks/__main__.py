@@ -19,6 +19,7 @@ from tests.attacks.suite import ATTACKS, LARGE_FILES, SHARES, Tally, run
 _PART = 250
 _LONGEST = 3600
 _MOST_MEGABYTES = 1_500
+_LINE_END = "\r" if sys.stderr.isatty() else "\n"
 Part = tuple[str, range, int]
 _HEADINGS = ("attack", "tried", "survived", "rows lost", "rows doubled", "slowest input, CPU s", "peak memory, MB")
 
@@ -53,7 +54,8 @@ def attacked(inputs: int, seed: int, processes: int, until: float) -> list[Tally
             tally = trial.tally()
             tallies[tally.attack].add(tally)
             done += 1
-            print(f"\r{done} of {whole} parts", end="", file=sys.stderr, flush=True)
+            if sys.stderr.isatty() or done % 50 == 0 or done == whole:
+                print(f"{done} of {whole} parts", end=_LINE_END, file=sys.stderr, flush=True)
         if time.monotonic() > until:
             waiting.clear()
     print(file=sys.stderr)

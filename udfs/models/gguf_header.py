@@ -19,7 +19,7 @@ TOKENS, TOKEN_TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
 
 
 class GgufHeader(NamedTuple):
-    """What a GGUF file says of its model.
+    """Description of a model in the header of its GGUF file.
 
     Attributes:
         architecture: such as ``llama`` or ``qwen2``.
