@@ -48,8 +48,8 @@ class SparkSettings(Section):
     conf: dict[str, str] = Field(default_factory=dict, description="further Spark configuration")
     short_session: bool = Field(
         False,
-        description="for a local run of minutes on little data: queries are interpreted and Java code compiled quickly,"
-        " because few are run often enough to repay more",
+        description="for a local run of minutes on little data: queries are planned once and interpreted, and Java"
+        " code is compiled quickly, because few are run often enough to repay more",
     )
     bundled_jars: bool = Field(False, description="start from the jars that `make install` fetched")
     set_runtime: bool = Field(
