@@ -4,9 +4,12 @@ No other module touches ``sparkContext``, ``_jvm``, ``_jsc`` or the gateway to J
 shared clusters of Databricks speak, has none of them. What cannot work there raises an InputError that names it.
 """
 
+import sys
 from functools import lru_cache
+from socketserver import BaseServer
 from typing import Any, TypeGuard
 
+from pyspark.accumulators import AccumulatorServer
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
@@ -59,9 +62,18 @@ def is_delta_table(spark: SparkSession, path: str) -> bool:
 
 
 def show_errors_only(spark: SparkSession) -> None:
-    """Set the log's level to ERROR; over Connect the log is the server's."""
+    """Set the log's level to ERROR; over Connect the log is the server's.
+
+    A connection that ends with the Java process prints no traceback of its own: the run tells that loss in one line.
+    """
     if not is_connect(spark):
         spark.sparkContext.setLogLevel("ERROR")
+        AccumulatorServer.handle_error = _print_unless_ended  # type: ignore[method-assign,assignment]
+
+
+def _print_unless_ended(server: AccumulatorServer, request: Any, client_address: Any) -> None:
+    if not isinstance(sys.exc_info()[1], EOFError | ConnectionError):
+        BaseServer.handle_error(server, request, client_address)
 
 
 def add_packages(spark: SparkSession, archive: str) -> None:
