@@ -81,22 +81,26 @@ def croissant(
         "version": "1.0.0",
         "isLiveDataset": False,
         **{f"rai:{key}": value for key, value in sheet.rai.items()},
-        "distribution": [
-            {
-                "@type": "cr:FileSet", "@id": kind, "name": kind, "encodingFormat": MEDIA[kind],
-                "includes": f"{kind}/*.{ENDINGS[kind]}",
-            }
-            for kind in formats
-        ],
+    }
+    return with_files(content, fields, formats)
+
+
+def with_files(content: Mapping[str, Any], fields: Fields, formats: Sequence[str]) -> str:
+    """Return a description as text, with the files and record set of an export of these columns."""
+    distribution = [
+        {
+            "@type": "cr:FileSet", "@id": kind, "name": kind, "encodingFormat": MEDIA[kind],
+            "includes": f"{kind}/*.{ENDINGS[kind]}",
+        }
+        for kind in formats
+    ]  # fmt: skip
+    record_set = {
+        "@type": "cr:RecordSet", "@id": "rows", "name": "rows", "key": {"@id": "rows/dialogue_id"},
+        "field": [_split(), *_fields("rows", fields)],
     }  # fmt: skip
-    if "parquet" in formats:
-        content["recordSet"] = [
-            {
-                "@type": "cr:RecordSet", "@id": "rows", "name": "rows", "key": {"@id": "rows/dialogue_id"},
-                "field": [_split(), *_fields("rows", fields)],
-            }
-        ]  # fmt: skip
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    others = {key: value for key, value in content.items() if key not in ("distribution", "recordSet")}
+    files = {"distribution": distribution} | ({"recordSet": [record_set]} if "parquet" in formats else {})
+    return json.dumps(others | files, indent=1, ensure_ascii=False) + "\n"
 
 
 def licence_url(licence: str) -> str:

@@ -1,5 +1,6 @@
 """The dataset card of an export: ``README.md`` with front matter for dataset loaders."""
 
+import json
 from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any
@@ -142,6 +143,19 @@ def restored_card(before: str, rows: Mapping[str, int], formats: Sequence[str], 
     body = before.split("\n---\n", 1)[-1].strip()
     head = front_matter(rows, formats, languages, "edos")
     return f"---\n{head}---\n\n> The texts of this copy were restored. The rest describes the copy without.\n\n{body}\n"
+
+
+def restored_croissant(before: str, formats: Sequence[str]) -> str | None:
+    """Return the Croissant file of an export with restored texts, from that of the export with references.
+
+    Returns:
+        None if there is no such file.
+    """
+    try:
+        content = json.loads(before.replace(_SHARING[True], _SHARING[False]))
+    except ValueError:
+        return None
+    return croissant.with_files(content, croissant.EDOS, formats) if isinstance(content, dict) else None
 
 
 def size_category(rows: int) -> str:

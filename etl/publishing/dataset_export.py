@@ -3,7 +3,7 @@
 from conf.errors import InputError
 from conf.settings import Settings
 from conf.subtitle_settings import CleaningSettings
-from etl.analysis.dataset_card import card, described, restored_card
+from etl.analysis.dataset_card import card, described, restored_card, restored_croissant
 from etl.analysis.licences import check_licence, used_sources
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
@@ -44,7 +44,10 @@ def publish(run: StageRun) -> str:
     sources = used_sources(settings)
     check_licence(publishing.licence, sources)
     references = publishing.text == "references"
-    rules = settings.subtitles.cleaning.model_dump(include=set(TEXT_RULES)) | {"truecase": settings.subtitles.truecase}
+    rules = settings.subtitles.cleaning.model_dump(include=set(TEXT_RULES)) | {
+        "truecase": settings.subtitles.truecase,
+        "languages": settings.subtitles.languages,
+    }
     tables = [DIALOGUES, CLEAN_DIALOGUES] if references else [DIALOGUES]
     content = {
         "tables": {table.name: lakehouse.identity(table) for table in tables},
@@ -94,7 +97,8 @@ def restore_text(settings: Settings) -> int:
         folder = settings.publishing.folder or f"{source}-with-text"
         refuse_foreign(folders, folder)
         kept = {name: bool(manifest.rules.get(name, False)) for name in TEXT_RULES}
-        rules = rules_of(CleaningSettings().model_copy(update=kept), settings.subtitles.languages)
+        listed = manifest.rules.get("languages", settings.subtitles.languages)
+        rules = rules_of(CleaningSettings().model_copy(update=kept), [str(code) for code in listed])
         referred = read_export(spark, source, manifest)
         outcome = restored(referred, lakehouse.read(FILES), rules, settings.publishing.spelling)
         total = sum(manifest.rows.values())
@@ -106,6 +110,9 @@ def restore_text(settings: Settings) -> int:
         languages = [row.language for row in referred.select("language").distinct().orderBy("language").collect()]
         before = folders.read_text(f"{source}/{CARD}") or ""
         folders.write_text(f"{folder}/{CARD}", restored_card(before, done.rows, manifest.formats, languages))
+        described_before = folders.read_text(f"{source}/{CROISSANT}") or ""
+        if described_now := restored_croissant(described_before, manifest.formats):
+            folders.write_text(f"{folder}/{CROISSANT}", described_now)
         print(f"{sum(done.rows.values()):,} of {total:,} dialogues have their text again: {folder}")
         assert outcome.dropped is not None
         for row in outcome.dropped.groupBy("reason").agg({"*": "count", "id": "min"}).orderBy("reason").collect():

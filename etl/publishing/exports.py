@@ -73,6 +73,8 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
         rules = dict(found.rules)
     except (AttributeError, TypeError, ValueError):
         return None
+    if not isinstance(rules.get("languages", []), list):
+        return None
     named = all(re.fullmatch(r"(?:parquet|jsonl)/[\w-]+(?:\.[\w-]+)+", name) for name in files)
     return Manifest(str(found.fingerprint), str(found.text), rules, rows, files) if named else None
 

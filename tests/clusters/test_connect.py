@@ -1,12 +1,10 @@
 """The demo's path to clean dialogues over Spark Connect: the same rows as without, and no Java in the driver."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pyspark
@@ -16,7 +14,8 @@ from pyspark.find_spark_home import _find_spark_home
 from etl.demo.corpus import write_demo
 from etl.pipeline.jars import class_path
 from etl.pipeline.session import DELTA
-from tests.clusters.test_lane import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, free_port, ivy, table_rows
+from tests.clusters.test_lane import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, ivy, table_rows
+from tests.ports import free_port, listening
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 pytestmark = [pytest.mark.slow, pytest.mark.connect, pytest.mark.timeout(3 * LONGEST)]
@@ -54,9 +53,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def wait_for_server(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     """Wait until a server listens; skip where its jar cannot be had."""
     while process.poll() is None:
-        with closing(socket.socket()) as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        if listening(port):
+            return
         time.sleep(0.5)
     said = log.read_text()
     if "unresolved dependency: org.apache.spark#spark-connect" in said:

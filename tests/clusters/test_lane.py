@@ -8,13 +8,11 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from pyspark.find_spark_home import _find_spark_home
 
 from etl.demo.corpus import write_demo
 from tests.compare_lakehouses import plain_rows
+from tests.ports import free_port, listening
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.stores import CACHE
 
@@ -47,18 +46,9 @@ def blocks(page: str) -> dict[str, str]:
     return dict(re.findall(r"^<!-- runs: (\S+) -->\n```\w+\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
 
 
-def free_port() -> int:
-    with closing(socket.socket()) as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
 def wait_for(port: int, log: Path) -> None:
     deadline = time.monotonic() + 90
-    while True:
-        with closing(socket.socket()) as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
+    while not listening(port):
         assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.2)
 

@@ -2,12 +2,10 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,19 +14,9 @@ from pyspark.find_spark_home import _find_spark_home
 
 from etl.pipeline.jars import class_path
 from tests.jobs.conftest import REPOSITORY, TinyRun
+from tests.ports import free_port, listening
 
 BIN = Path(_find_spark_home(), "bin")
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def listening(port: int) -> bool:
-    with closing(socket.socket()) as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.analysis.croissant import EDOS, EDOS_REFERENCES
-from etl.analysis.dataset_card import card, described
+from etl.analysis.dataset_card import card, described, restored_croissant
 from etl.analysis.findings import Findings
 from etl.analysis.licences import check_licence, used_sources
 from etl.publishing.augesc_export import augesc_card, augesc_croissant
@@ -149,3 +149,16 @@ def test_the_settings_of_the_licence_table_exist() -> None:
         "subtitles.turn_examples": ["d"],
     })  # fmt: skip
     assert len(used_sources(given)) == 5
+
+
+def test_an_export_with_restored_texts_is_described_as_one_with_texts() -> None:
+    shared = settings(text="references", formats=["parquet", "jsonl"]).publishing
+    whole = shared.model_copy(update={"text": "included"})
+    text = restored_croissant(described(FINDINGS, shared, SPLITS, ["en"]), ["parquet", "jsonl"])
+    assert text is not None
+    assert json.loads(text) == json.loads(described(FINDINGS, whole, SPLITS, ["en"]))
+
+
+@pytest.mark.parametrize("before", ["", "{", "[]", "3"])
+def test_without_a_description_none_is_made(before: str) -> None:
+    assert restored_croissant(before, ["parquet"]) is None

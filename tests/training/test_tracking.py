@@ -3,7 +3,6 @@ import os
 import platform
 import re
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -34,6 +33,7 @@ from etl.training.tracking import (
     promote_if_better,
     tracked_run,
 )
+from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.devices import chosen_precision
 from udfs.models.classifiers.classifier import load_encoder
@@ -326,9 +326,7 @@ def test_the_link_leads_to_the_columns(tmp_path, capsys):
 def test_the_server_answers_and_its_link_is_printed(tmp_path):
     with tracked_run(model_store(load_settings("local", [], {"lakehouse.root": str(tmp_path)})), "one", {}):
         pass
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "jobs", "mlflow", "--port", str(port), "--set", f"lakehouse.root={tmp_path}"]
     serving = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

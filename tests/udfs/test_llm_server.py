@@ -1,6 +1,5 @@
 """The language model behind a server: what is sent, what fails one row and what fails all."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from conf.llm_settings import DecodingSettings, ServerSettings
 from conf.prompts import prompt as prompt_text
 from etl.emo_pillars.labels import known_names, labels_with_levels
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
+from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.generate import answers_to
 from udfs.llm_requests import UNAVAILABLE, Answer, Request, UnavailableError, continuation
@@ -93,9 +93,7 @@ def test_a_busy_server_is_asked_again() -> None:
 
 
 def test_a_server_that_is_away_says_so_in_one_line() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     away = ServerGenerator("m", ServerSettings(url=f"http://127.0.0.1:{port}/v1", retries=0))
     with pytest.raises(InputError, match=f"no language model at http://127.0.0.1:{port}/v1") as error:
         away.check()
@@ -267,9 +265,7 @@ def test_the_pace_is_kept() -> None:
 def test_a_real_server_answers(tmp_path: Path) -> None:
     """`transformers serve` with a tiny model of random weights."""
     folder = tiny_language_model(tmp_path / "model")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     serve = "import sys; from transformers.cli.transformers import main; sys.argv[0] = 'transformers'; main()"
     options = ["serve", str(folder), "--port", str(port), "--device", "cpu"]
     process = subprocess.Popen([sys.executable, "-c", serve, *options], stderr=subprocess.PIPE, text=True)

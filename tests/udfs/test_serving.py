@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from mlflow.models import Model
 from conf.errors import InputError
 from etl.training.signatures import LOADER, SERVED, signature_of
 from etl.training.tracking import FLAVOR
+from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -90,9 +90,7 @@ def test_another_kind_is_refused(tmp_path: Path) -> None:
 def test_a_served_model_answers_a_request(encoder: Path, tmp_path: Path) -> None:
     model = WeakLabeler(*load_encoder(encoder), LABELS)
     folder = logged(model, tmp_path / "weak")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "mlflow", "models", "serve", "-m", str(folder), "--env-manager", "local"]
     server = subprocess.Popen(
         [*command, "-h", "127.0.0.1", "-p", str(port)], cwd=Path(__file__).parents[2], start_new_session=True,

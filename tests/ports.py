@@ -1,0 +1,17 @@
+"""Ports of this machine for servers that tests start."""
+
+import socket
+from contextlib import closing
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with closing(socket.socket()) as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def listening(port: int) -> bool:
+    """Return whether something listens on a port."""
+    with closing(socket.socket()) as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
