@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -108,6 +109,7 @@ class Field:
         tally.lost, tally.doubled = tally.lost + lost, tally.doubled + doubled
         if problem:
             tally.failures.append(f"{tally.attack}: {what}: {problem}")
+        print(f"{tally.attack}: {tally.tried} tried, {len(tally.failures)} failed", file=sys.stderr, flush=True)
         if not keep:
             shutil.rmtree(root, ignore_errors=True)
 
