@@ -8,10 +8,10 @@ READY := $(VENV)/.installed
 PEERS := $(VENV)/.bench-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-llm demo test test-all attack chaos cluster connect lint format bench sql mlflow wheel clean
+.PHONY: help install install-llm demo test test-all attack chaos cluster connect spark4 lint format bench sql mlflow wheel clean
 
 help:  ## what there is
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -47,6 +47,18 @@ cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=
 connect: $(READY)  ## the path to clean dialogues over Spark Connect, and the same rows as without
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev,connect]'
 	$(BIN)/python -m pytest -s -m connect
+
+# pyspark 4 and Delta in an environment of their own, which finds all other packages in this one.
+$(VENV)-spark4/.installed: $(READY)
+	$(PYTHON) -m venv $(VENV)-spark4
+	$(VENV)-spark4/bin/python -m pip install --quiet --no-deps pyspark==4.1.2 py4j==0.10.9.9 delta-spark==4.4.0
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> "$$($(VENV)-spark4/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/others.pth"
+	$(VENV)-spark4/bin/python -m jobs fetch-jars
+	touch $@
+
+spark4: $(VENV)-spark4/.installed  ## the path to clean dialogues on Spark 4, and the same rows as on Spark 3.5
+	SPARK4_PYTHON=$(abspath $(VENV)-spark4/bin/python) $(BIN)/python -m pytest -s tests/clusters/test_spark4.py
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/python -m ruff check .

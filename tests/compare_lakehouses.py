@@ -14,7 +14,9 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-FRAMEWORK = {"run_id", "slice", "slices", "started", "seconds", "package_version", "model", "source_tag", "tag"}
+FRAMEWORK = {
+    "run_id", "slice", "slices", "started", "seconds", "package_version", "model", "source_tag", "tag", "work_version",
+}  # fmt: skip
 """Columns that name a run, a version of a trained model or a copy of a file, not data."""
 LOG = "ops/stage_runs"
 RENAMED = {"expand_again": "expand_labels_round2"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from etl.pipeline.jars import EXCLUDED, PACKAGES
+from etl.common.jars import EXCLUDED, PACKAGES
 from etl.pipeline.planner import chosen, feeds
 from etl.pipeline.stages import Model, Stage
 

@@ -1,12 +1,13 @@
 """Fetch the jars of local sessions from Maven Central."""
 
+import re
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from conf.errors import InputError
-from etl.pipeline.jars import EXCLUDED, PACKAGES, find_java, jar_folder
+from etl.common.jars import EXCLUDED, PACKAGES_OF_SPARK_4, find_java, jar_folder, packages
 
 
 def fetch_jars() -> int:
@@ -14,7 +15,7 @@ def fetch_jars() -> int:
     find_java()
     target = jar_folder()
     marker = target / "resolved.txt"
-    wanted = "\n".join((*PACKAGES, *EXCLUDED))
+    wanted = "\n".join((*packages(), *EXCLUDED))
     if marker.is_file() and marker.read_text() == wanted:
         return len(list(target.glob("*.jar")))
     from pyspark.find_spark_home import _find_spark_home
@@ -23,14 +24,18 @@ def fetch_jars() -> int:
     with tempfile.TemporaryDirectory() as ivy:
         finished = subprocess.run(
             [
-                str(submit), "--master", "local[1]", "--packages", ",".join(PACKAGES),
+                str(submit), "--master", "local[1]", "--packages", ",".join(packages()),
                 "--exclude-packages", ",".join(EXCLUDED), "--conf", f"spark.jars.ivy={ivy}",
                 "--class", "org.apache.spark.examples.None", "spark-internal",
             ],
             capture_output=True, text=True,
         )  # fmt: skip
         jars = sorted(Path(ivy, "jars").glob("*.jar"))
-        if len(jars) < len(PACKAGES):
+        if packages() == PACKAGES_OF_SPARK_4:
+            # Delta asks for older versions of libraries that Spark 4 brings, and Jackson refuses to be mixed.
+            brought = {_artifact(jar) for jar in (Path(_find_spark_home()) / "jars").glob("*.jar")}
+            jars = [jar for jar in jars if _artifact(jar).partition("_")[2] not in brought]
+        if len(jars) < len(packages()):
             reason = [line for line in finished.stderr.splitlines() if "unresolved" in line.lower()]
             raise InputError(f"the jars could not be fetched: {reason[0].strip() if reason else 'no answer'}")
         target.mkdir(parents=True, exist_ok=True)
@@ -40,3 +45,8 @@ def fetch_jars() -> int:
             shutil.copy2(jar, target / jar.name)
     marker.write_text(wanted)
     return len(jars)
+
+
+def _artifact(jar: Path) -> str:
+    """Return a jar's name without its version."""
+    return re.split(r"-\d", jar.name, maxsplit=1)[0]

@@ -5,11 +5,10 @@ shared clusters of Databricks speak, has none of them. What cannot work there ra
 """
 
 import sys
-from functools import lru_cache
+from functools import lru_cache, partial
 from socketserver import BaseServer
 from typing import Any, TypeGuard
 
-from pyspark.accumulators import AccumulatorServer
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
@@ -68,10 +67,11 @@ def show_errors_only(spark: SparkSession) -> None:
     """
     if not is_connect(spark):
         spark.sparkContext.setLogLevel("ERROR")
-        AccumulatorServer.handle_error = _print_unless_ended  # type: ignore[method-assign,assignment]
+        server: Any = spark.sparkContext._accumulatorServer  # type: ignore[attr-defined]
+        server.handle_error = partial(_print_unless_ended, server)
 
 
-def _print_unless_ended(server: AccumulatorServer, request: Any, client_address: Any) -> None:
+def _print_unless_ended(server: BaseServer, request: Any, client_address: Any) -> None:
     if not isinstance(sys.exc_info()[1], EOFError | ConnectionError):
         BaseServer.handle_error(server, request, client_address)
 

@@ -82,8 +82,8 @@ def test_the_readme_names_each_page_under_docs() -> None:
 
 @every_page
 def test_make_targets_exist(page: str) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = {match[1] for line in commands(PAGES[page]) if (match := re.match(r"make ([a-z-]+)", line))}
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = {match[1] for line in commands(PAGES[page]) if (match := re.match(r"make ([a-z0-9-]+)", line))}
     assert named <= targets
 
 

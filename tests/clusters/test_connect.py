@@ -11,8 +11,8 @@ import pyspark
 import pytest
 from pyspark.find_spark_home import _find_spark_home
 
+from etl.common.jars import class_path
 from etl.demo.corpus import write_demo
-from etl.pipeline.jars import class_path
 from etl.pipeline.session import DELTA
 from tests.clusters.test_lane import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, ivy, table_rows
 from tests.ports import free_port, listening
@@ -77,7 +77,7 @@ def run_to_clean_dialogues(corpus: Path, root: Path, *settings: str) -> str:
 
 def test_the_rows_are_those_of_a_session_with_java(server: str, tmp_path: Path) -> None:
     started = time.monotonic()
-    write_demo(tmp_path / "corpus", films=4)
+    write_demo(tmp_path / "corpus", films=12)
     said = run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "connect", f"spark.master={server}")
     assert "clean_dialogues (never ran)" in said
     print(f"over Connect after {time.monotonic() - started:.0f} s")

@@ -15,7 +15,7 @@ from conf.settings import Settings, load_settings
 from etl.cli.bundle import databricks_bundle
 from etl.cli.options import COMMANDS, parsed
 from etl.cli.register import GLUE
-from etl.pipeline.jars import PACKAGES
+from etl.common.jars import PACKAGES
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,8 +152,8 @@ def test_links_and_files_exist() -> None:
         assert anchor in heads, anchor
     for path in re.findall(r"`((?:jobs|etl|conf|docs)/[\w./]+|databricks\.yml)`", PAGE):
         assert (ROOT / path).exists(), path
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = re.findall(r"(?:^|`)make ([a-z-]+)", PAGE, re.MULTILINE)
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = re.findall(r"(?:^|`)make ([a-z0-9-]+)", PAGE, re.MULTILINE)
     assert named and set(named) <= targets
 
 

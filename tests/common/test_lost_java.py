@@ -1,7 +1,6 @@
 """The end of the Java process prints no traceback from the thread that reads accumulators; other errors do."""
 
 import pytest
-from pyspark.accumulators import AccumulatorServer
 from pyspark.sql import SparkSession
 
 from etl.common.spark_api import show_errors_only
@@ -16,9 +15,9 @@ def test_only_other_errors_are_printed(
     spark: SparkSession, capsys: pytest.CaptureFixture[str], error: Exception, printed: bool
 ) -> None:
     show_errors_only(spark)
-    server = AccumulatorServer.__new__(AccumulatorServer)
+    server = spark.sparkContext._accumulatorServer  # type: ignore[attr-defined]
     try:
         raise error
     except Exception:
-        server.handle_error(None, ("127.0.0.1", 1))  # type: ignore[arg-type]
+        server.handle_error(None, ("127.0.0.1", 1))
     assert (type(error).__name__ in capsys.readouterr().err) == printed

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,6 +13,8 @@ PACKAGES = (
     "io.delta:delta-spark_2.12:3.3.3",
     "com.johnsnowlabs.nlp:spark-nlp_2.12:5.5.3",
 )
+# Spark NLP has no build for Scala 2.13.
+PACKAGES_OF_SPARK_4 = ("io.delta:delta-spark_4.1_2.13:4.4.0",)
 # Absent from Maven Central, or never called by the annotators in use.
 EXCLUDED = (
     "com.johnsnowlabs.nlp:tensorflow-cpu_2.12",
@@ -25,6 +28,11 @@ EXCLUDED = (
     "org.eclipse.angus:angus-mail",
     "org.rocksdb:rocksdbjni",
 )
+
+
+def packages() -> tuple[str, ...]:
+    """Return the Maven coordinates of the jars for the installed pyspark."""
+    return PACKAGES_OF_SPARK_4 if int(version("pyspark").partition(".")[0]) >= 4 else PACKAGES
 
 
 def jar_folder() -> Path:
