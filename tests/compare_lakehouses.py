@@ -14,10 +14,10 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-FRAMEWORK = {
-    "run_id", "slice", "slices", "started", "seconds", "package_version", "model", "source_tag", "tag", "work_version",
-}  # fmt: skip
+FRAMEWORK = {"run_id", "slice", "slices", "started", "seconds", "package_version", "model", "source_tag", "tag"}
 """Columns that name a run, a version of a trained model or a copy of a file, not data."""
+WORK_VERSION = "work_version"
+"""Follows from the version of a trained model too: equal in two lakehouses only if both were given the model."""
 LOG = "ops/stage_runs"
 RENAMED = {"expand_again": "expand_labels_round2"}
 
@@ -30,13 +30,14 @@ def tables(root: Path) -> dict[str, Path]:
 
 def rows(path: Path) -> Counter[str]:
     """Return a table's rows as JSON with their counts; floats are rounded to 4 decimals."""
-    return plain_rows(DeltaTable(str(path)))
+    return plain_rows(DeltaTable(str(path)), without=WORK_VERSION)
 
 
-def plain_rows(table: DeltaTable) -> Counter[str]:
-    """Return an open table's rows as `rows` does."""
+def plain_rows(table: DeltaTable, without: str = "") -> Counter[str]:
+    """Return an open table's rows as `rows` does, apart from the column ``without``."""
     found = table.to_pyarrow_table().to_pylist()
-    return Counter(json.dumps(plain(row), sort_keys=True, default=str) for row in found)
+    kept = ({name: value for name, value in row.items() if name != without} for row in found)
+    return Counter(json.dumps(plain(row), sort_keys=True, default=str) for row in kept)
 
 
 def plain(value: Any) -> Any:

@@ -4,11 +4,13 @@ No other module touches ``sparkContext``, ``_jvm``, ``_jsc`` or the gateway to J
 shared clusters of Databricks speak, has none of them. What cannot work there raises an InputError that names it.
 """
 
+import logging
 import sys
 from functools import lru_cache, partial
 from socketserver import BaseServer
 from typing import Any, TypeGuard
 
+from py4j.protocol import Py4JNetworkError
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
@@ -69,11 +71,16 @@ def show_errors_only(spark: SparkSession) -> None:
         spark.sparkContext.setLogLevel("ERROR")
         server: Any = spark.sparkContext._accumulatorServer  # type: ignore[attr-defined]
         server.handle_error = partial(_print_unless_ended, server)
+        logging.getLogger().addFilter(_not_of_a_lost_connection)  # py4j logs it there, with two tracebacks
 
 
 def _print_unless_ended(server: BaseServer, request: Any, client_address: Any) -> None:
     if not isinstance(sys.exc_info()[1], EOFError | ConnectionError):
         BaseServer.handle_error(server, request, client_address)
+
+
+def _not_of_a_lost_connection(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], Py4JNetworkError))
 
 
 def add_packages(spark: SparkSession, archive: str) -> None:

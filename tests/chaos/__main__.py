@@ -1,6 +1,6 @@
 """Disturb a tiny pipeline with faults from a seed, and print what became of its rows.
 
-    python -m tests.chaos [--kills N] [--stops N] [--trials N] [--seed N] [--only NAME] [--markdown]
+    python -m tests.chaos [--kills N] [--stops N] [--trials N] [--seed N] [--only NAME] [--memory] [--markdown]
 
 The exit status is 1 if a trial did not end in the rows of an undisturbed run.
 """
@@ -9,12 +9,14 @@ import argparse
 import os
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 from etl.pipeline.session import spark_session
 from tests.attacks.__main__ import table
 from tests.chaos.attacks import IN_CHILDREN, IN_PROCESS, Field
 from tests.chaos.tiny import Tiny
+from tests.memory_tables import memory_tables
 
 
 def main() -> int:
@@ -25,12 +27,14 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=10, help="most trials of every other fault (default 10)")
     parser.add_argument("--seed", type=int, default=0, help="other seeds choose other moments (default 0)")
     parser.add_argument("--only", action="append", default=[], help="an attack by its function's name, repeatable")
+    parser.add_argument("--memory", action="store_true", help="tables in memory, two films: for --only stops")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     given = parser.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     tallies = []
-    with tempfile.TemporaryDirectory() as folder:
-        tiny = Tiny.made(Path(folder, "tiny"))
+    tables = memory_tables() if given.memory else nullcontext()
+    with tempfile.TemporaryDirectory() as folder, tables:
+        tiny = Tiny.made(Path(folder, "tiny"), **({"films": 2} if given.memory else {}))
         here = {"spark.master": "local[2]", "spark.short_session": True}
         spark = spark_session(tiny.settings(Path(folder, "lake"), **here), "chaos")
         place = Field(tiny, Path(folder), spark)

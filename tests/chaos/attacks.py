@@ -291,7 +291,7 @@ def _killed(place: Field, root: Path, whom: str, seconds: float) -> str | None:
         return None if run.returncode else ""
     last = text.strip().splitlines()[-1]
     told = FAULT.match(last) and "Traceback" not in text and "Py4J" not in last
-    return None if told else f"the {whom}'s end was told as {last!r}"
+    return None if told else f"the {whom}'s end was told as {text.partition('Traceback')[2][-2000:] or last!r}"
 
 
 def processes(session: int) -> dict[int, tuple[int, bytes]]:

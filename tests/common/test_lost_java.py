@@ -1,6 +1,9 @@
 """The end of the Java process prints no traceback from the thread that reads accumulators; other errors do."""
 
+import logging
+
 import pytest
+from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from etl.common.spark_api import show_errors_only
@@ -21,3 +24,15 @@ def test_only_other_errors_are_printed(
     except Exception:
         server.handle_error(None, ("127.0.0.1", 1))
     assert (type(error).__name__ in capsys.readouterr().err) == printed
+
+
+@pytest.mark.parametrize(("error", "logged"), [(Py4JNetworkError("reset"), False), (ValueError("other"), True)])
+def test_a_lost_connection_is_not_logged(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture, error: Exception, logged: bool
+) -> None:
+    show_errors_only(spark)
+    try:
+        raise error
+    except Exception:
+        logging.exception("Exception while sending command.")
+    assert bool(caplog.records) == logged
