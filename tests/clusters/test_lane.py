@@ -254,7 +254,7 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
 
     if not SHORT:
         planned = cluster.said(parts["plan"])
-        assert re.search(r"1  find_subtitles +run   never ran", planned), planned[-4000:]
+        assert re.search(r"1  find_subtitles +run +never ran", planned), planned[-4000:]
 
     status, said = cluster.run_and_kill(parts["run"], "ingest_subtitles (never ran)", "worker2")
     print(f"run after {time.monotonic() - started:.0f} s")
