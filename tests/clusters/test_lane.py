@@ -225,7 +225,7 @@ def make_environment(cluster: Cluster) -> None:
 def as_tests_do(cluster: Cluster, encoder: Path, corpus: Path) -> str:
     """The page's ``run`` with stages of networks: tiny ones, and this test's own Python, which has torch."""
     lines = (cluster.folder / "cluster.properties").read_text().splitlines()
-    kept = [line for line in lines if not line.startswith(("spark.archives", "spark.pyspark.python"))]
+    kept = [line for line in lines if not line.startswith(("spark.archives", "spark.pyspark."))]
     kept += [f"spark.pyspark.python {sys.executable}", f"spark.executorEnv.{CACHE} {cluster.folder.parent}/copies"]
     (cluster.folder / "own.properties").write_text("\n".join(kept) + "\n")
     shutil.copytree(encoder, cluster.folder / "encoder")
