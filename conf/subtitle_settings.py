@@ -71,6 +71,9 @@ class CleaningSettings(Section):
     corpus_duplicates: bool = Field(
         False, description="ours: of dialogues of any films with that Jaccard similarity the first by id stays"
     )
+    min_certainty: float | None = Field(
+        None, ge=0, le=1, description="ours: turns stay while all so far are right with this probability; null: all"
+    )
     drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
 
     @model_validator(mode="before")
@@ -79,6 +82,18 @@ class CleaningSettings(Section):
         """Lay the given settings over those of their preset."""
         paper = isinstance(given, dict) and given.get("preset") == "paper"
         return {**PAPER_PRESET, **given} if paper else given
+
+
+class TurnCertainty(Section):
+    """How often a decision about two adjacent sentences is right, by what decides. Ours: docs/segmentation.md.
+
+    The segmenter is right with probability 1 / (1 + exp(-(a + b * distance))), the distance being that of its score
+    from its limit.
+    """
+
+    mark: float = Field(0.99, gt=0, le=1, description="dashes and labels of the upload itself")
+    carried: float = Field(0.98, gt=0, le=1, description="marks of the film's other uploads")
+    model: tuple[float, float] = Field((0.08, 1.45), description="a and b, fitted to the SVM; others need their own")
 
 
 class SubtitleSettings(Section):
@@ -104,6 +119,7 @@ class SubtitleSettings(Section):
     opening_dash_margin: float = Field(
         -0.2, description="ours: a score above it opens a turn at a dash that opens a block of several; 0 elsewhere"
     )
+    certainty: TurnCertainty = TurnCertainty()
     silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
     silence_ends_turn: bool = Field(
         True, description="ours: nobody's turn goes on over such a silence (the paper is silent)"

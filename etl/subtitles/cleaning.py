@@ -22,7 +22,7 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
     """Remove the turns that a rule rejects, and the turns after the first of them (EDOS 3.1). No shuffle.
 
     Args:
-        dialogues: the columns of ``subtitles.dialogues``.
+        dialogues: the columns of ``subtitles.dialogues``; certainties where ``min_certainty`` is set.
 
     Returns:
         dialogues with the kept turns (names stripped), places (of the kept turns among all), total (turns before),
@@ -35,6 +35,8 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
             "place", i
         ),
     )
+    if rules.min_certainty is not None:
+        spoken = F.transform(spoken, lambda turn, i: turn.withField("certainty", rule.certain_up_to(i)))
     step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
     step = step.withColumn("cues", F.array().cast(REMOVED)) if rules.cues_end_dialogue else _without_cues(step)
     step = computed_once(step, plain=F.transform(turns, lambda turn: normalised(turn["spoken"])))
@@ -111,8 +113,9 @@ def clean_dialogues(
 
     The rules apply in this order: films (genres, silent films, narration); character names; the turn rules in the
     paper's order (only a name, repeated, "previously on", length, letters, repetitive tokens), then ours (songs,
-    credits, quotations, second speakers); frequent turns; ``min_turns``; profanity; duplicates; near-duplicates. All
-    turns after a removed one are removed with it. With ``corpus_duplicates``, near-duplicates of other films go last.
+    credits, quotations, second speakers, uncertain turns); frequent turns; ``min_turns``; profanity; duplicates;
+    near-duplicates. All turns after a removed one are removed with it. With ``corpus_duplicates``, near-duplicates of
+    other films go last.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
@@ -128,6 +131,8 @@ def clean_dialogues(
     turns_judged = judge_turns(films.filter(F.col("film_reason").isNull()).select(*dialogues.columns), rules)
     if rules.max_turn_frequency is not None:
         turns_judged = without_surplus_turns(persist(turns_judged), rules.max_turn_frequency)
+    of_kept_turns = F.transform("places", lambda place: F.get("certainties", place))
+    turns_judged = computed_once(turns_judged, certainties=of_kept_turns)
     judged = persist(judge_dialogues(turns_judged, rules))
     rows = judged.filter(F.col("reason").isNull())
     turn_id = F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))

@@ -148,6 +148,13 @@ def repetitive_tokens(words: Column, share: float, min_tokens: int) -> Column:
     return (F.size(words) >= min_tokens) & few_distinct & (most_frequent_share(words) > share)
 
 
+def certain_up_to(place: Column) -> Column:
+    """Return the probability that all turns of a dialogue up to this place are right, from column certainties."""
+    return F.round(
+        F.aggregate(F.slice("certainties", 1, place + 1), F.lit(1.0), lambda all_right, turn: all_right * turn), 4
+    )
+
+
 def excluded_genre(genres: Column, excluded: Sequence[str]) -> Column:
     """Return a film's first excluded genre in lower case, or null; EDOS 3.1 excludes Documentary."""
     names = [genre.strip().lower() for genre in excluded]
@@ -249,7 +256,12 @@ def _residue_faults(turn: Column, rules: CleaningRules) -> list[tuple[Column, st
         (rules.drop_quoted, residue.begins_with_quotation(spoken), "quotation"),
         (rules.drop_inner_labels, names_second_speaker(bracketless, rules.not_names), "second_speaker"),
     )
-    return [(broken, reason, turn["text"]) for switched_on, broken, reason in rules_in_order if switched_on]
+    found = [(broken, reason, turn["text"]) for switched_on, broken, reason in rules_in_order if switched_on]
+    if rules.min_certainty is not None:
+        certainty = turn["certainty"]
+        broken = F.coalesce(certainty < rules.min_certainty, F.lit(False))
+        found.append((broken, "uncertain_turn", _measured(certainty, "certain", spoken)))
+    return found
 
 
 def turn_fault(turn: Column, index: Column, comparable: Column, tokens: Column, rules: CleaningRules) -> Column:

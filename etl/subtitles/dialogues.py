@@ -32,14 +32,14 @@ def _cut(files: DataFrame, silence_seconds: float) -> DataFrame:
         F.sequence(F.lit(0), F.size(turns) - 1),
         lambda i: (i == 0) | opens_dialogue(F.get(turns, i), F.get(turns, i - 1), silence_seconds),
     )
-    started = files.filter(F.size(turns) > 0).select(*DIALOGUE_COLUMNS, "turns", opens.alias("opens"))
+    lists = ("turns", "certainties")
+    started = files.filter(F.size(turns) > 0).select(*DIALOGUE_COLUMNS, *lists, opens.alias("opens"))
     ends = F.concat(F.slice(F.col("opens"), 2, F.size("opens")), F.array(F.size(turns)))
     ranges = started.select(
-        *DIALOGUE_COLUMNS, "turns", F.inline(F.arrays_zip(F.col("opens").alias("from"), ends.alias("to")))
+        *DIALOGUE_COLUMNS, *lists, F.inline(F.arrays_zip(F.col("opens").alias("from"), ends.alias("to")))
     )
-    return ranges.select(
-        *DIALOGUE_COLUMNS, F.slice(turns, F.col("from") + 1, F.col("to") - F.col("from")).alias("turns")
-    )
+    size = F.col("to") - F.col("from")
+    return ranges.select(*DIALOGUE_COLUMNS, *(F.slice(name, F.col("from") + 1, size).alias(name) for name in lists))
 
 
 def sentences_outside_turns(files: DataFrame) -> DataFrame:
@@ -86,7 +86,8 @@ def dialogues_between_silences(files: DataFrame, silence_seconds: float) -> Outc
 
     Args:
         files: one row per file: source_path, subtitle_id, movie_id, release, language, year, genres, sentence_count,
-            and turns array<struct<text, start_ms, end_ms, sentence_first, sentence_last>> in film order.
+            turns array<struct<text, start_ms, end_ms, sentence_first, sentence_last>> in film order, and certainties
+            array<float> of the turns.
         silence_seconds: longest silence within a dialogue (the paper: 5).
 
     Returns:
@@ -96,6 +97,6 @@ def dialogues_between_silences(files: DataFrame, silence_seconds: float) -> Outc
     dialogues = _cut(files, silence_seconds)
     dialogue_id = F.concat_ws("-", "subtitle_id", F.get("turns", F.lit(0))["sentence_first"].cast("string"))
     return Outcome(
-        rows=dialogues.select(dialogue_id.alias("dialogue_id"), *DIALOGUE_COLUMNS, "turns"),
+        rows=dialogues.select(dialogue_id.alias("dialogue_id"), *DIALOGUE_COLUMNS, "turns", "certainties"),
         dropped=sentences_outside_turns(files).unionByName(files_without_turns(files)),
     )

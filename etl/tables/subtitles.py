@@ -98,7 +98,8 @@ _DIALOGUE = f"""
     dialogue_id string COMMENT '<subtitle_id>-<index of its first sentence>',
     source_path string, subtitle_id string, movie_id string, release string, language string,
     year int, genres array<string>,
-    turns array<{TURN}>
+    turns array<{TURN}>,
+    certainties array<float> COMMENT 'probability of each turn that it is one speaker\\'s, and whole'
     """
 
 DIALOGUES = Table(

@@ -166,10 +166,13 @@ def test_profanity(spark: SparkSession) -> None:
 def dialogues_of(spark: SparkSession, texts: dict[str, list[str]], genres: dict[str, list[str]]) -> DataFrame:
     rows = [
         (name, f"xml/{name}.xml", name.rsplit("-", 1)[0], "film", "v2018", "en", 2001, genres.get(name, ["Drama"]),
-         [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)])
+         [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)], CERTAINTIES[: len(turns)])
         for name, turns in texts.items()
     ]  # fmt: skip
     return spark.createDataFrame(rows, raw_schema())
+
+
+CERTAINTIES = [1.0, 0.75, 0.5, 1.0, 1.0]
 
 
 DIALOGUES_IN = {
@@ -284,6 +287,39 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
     assert dropped[("turn", "sound-0/4")] == ("after_removed_turn", 1)
     assert dropped[("dialogue", "rude-0")] == ("profanity", 2)
     assert ("turn", "limits-0/0") in dropped and dropped[("turn", "limits-0/0")] == ("too_short", 1)
+
+
+# the least certainty, and the turns of four dialogues that stay; a sound is no turn, but its place counts
+LEAST = [
+    (None, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
+    (0.37, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
+    (0.38, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
+    (0.75, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
+    (0.76, {}),
+]
+
+
+@pytest.mark.parametrize(("least", "expected"), LEAST)
+def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: float | None, expected: dict) -> None:
+    texts = {name: DIALOGUES_IN[name] for name in LEAST[0][1]}
+    rules = RULES.model_copy(update={"min_certainty": least})
+    dialogues = dialogues_of(spark, texts, {})
+    outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
+    rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
+    assert {name: len(row["turns"]) for name, row in rows.items()} == expected
+    for row in rows.values():
+        assert row["certainties"] == [CERTAINTIES[turn["sentence_first"]] for turn in row["turns"]]
+    assert outcome.dropped is not None
+    reasons = {row["reason"] for row in outcome.dropped.collect()}
+    assert ("uncertain_turn" in reasons) == (least is not None and least > 0.37)
+    assert count_turns(dialogues) == count_turns(outcome.rows) + sum(row["units"] for row in outcome.dropped.collect())
+
+
+def test_without_certainties_no_turn_is_uncertain(spark: SparkSession) -> None:
+    dialogues = dialogues_of(spark, {"names-0": DIALOGUES_IN["names-0"]}, {})
+    older = dialogues.withColumn("certainties", F.lit(None).cast("array<float>"))
+    outcome = clean_dialogues(older, RULES.model_copy(update={"min_certainty": 1.0}), DataFrame.persist)
+    assert outcome.rows.count() == 1
 
 
 def test_unknown_choices_are_refused() -> None:

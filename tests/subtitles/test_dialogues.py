@@ -9,16 +9,21 @@ from etl.tables.subtitles import DIALOGUES, TURN
 
 FILE = (
     "source_path string, subtitle_id string, movie_id string, release string, language string, year int,"
-    f" genres array<string>, sentence_count int, turns array<{TURN}>"
+    f" genres array<string>, sentence_count int, turns array<{TURN}>, certainties array<float>"
 )
 
 
 def dialogues_file(spark: SparkSession, files: dict[str, tuple[int, list[tuple]]]) -> DataFrame:
     rows = [
-        (f"xml/en/2001/1/{name}.xml", name, "1", "v2018", "en", 2001, ["Drama"], count, turns)
+        (f"xml/en/2001/1/{name}.xml", name, "1", "v2018", "en", 2001, ["Drama"], count, turns, certainties(turns))
         for name, (count, turns) in files.items()
     ]
     return spark.createDataFrame(rows, FILE)
+
+
+def certainties(turns: list[tuple]) -> list[float]:
+    """One for each turn, of its first sentence."""
+    return [one[3] / 8 for one in turns]
 
 
 def turn(first: int, start: int | None, end: int | None, last: int | None = None) -> tuple:
@@ -52,6 +57,7 @@ def test_silences_part_dialogues_and_missing_times_do_not(spark: SparkSession) -
     assert outcome.rows.dtypes == [(one.name, one.dataType.simpleString()) for one in DIALOGUES.schema][:-1]
     found: dict[str, list[tuple[str, list[int]]]] = {}
     for row in outcome.rows.collect():
+        assert row["certainties"] == certainties(row["turns"])
         found.setdefault(row["subtitle_id"], []).append(
             (row["dialogue_id"], [one["sentence_first"] for one in row["turns"]])
         )

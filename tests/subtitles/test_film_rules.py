@@ -23,7 +23,7 @@ def film(
     """Return rows of ``subtitles.dialogues`` of a film, one for each list of texts."""
     return [
         (f"{name}-{number}", f"xml/{name}.xml", name, name, "v2018", language, year, genres,
-         [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)])
+         [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)], [1.0] * len(turns))
         for number, turns in enumerate(texts)
     ]  # fmt: skip
 
