@@ -52,7 +52,10 @@ def replies(requests: DataFrame, run: StageRun) -> DataFrame:
     from udfs.replies import generate_replies
 
     decoding = run.settings.replies.decoding
-    readers = tuple(run.worker_path(run.model(name)) for name in READERS) if decoding.method == RERANK else None
+    encoder, classifier = READERS
+    readers = None
+    if decoding.method == RERANK:
+        readers = run.worker_path(run.model(encoder)), run.worker_path(run.model(classifier))
     written = _of_each_generator(requests, run, partial(generate_replies, decoding=decoding, readers=readers))
     return written.withColumn("history_hash", history_hash(F.concat("context", F.array("reply"))))
 

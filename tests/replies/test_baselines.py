@@ -17,8 +17,8 @@ ASKED = [["hello", "rain again ?"], ["my dog bit me", "the dog ran"]]
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return {"model_path": str(tiny_encoder(tmp_path_factory.mktemp("encoder"))), "identity": "tiny"}
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    return {"model_path": str(tiny_encoder(tmp_path_factory.mktemp("encoder"))), "identity": "tiny", "partitions": 1}
 
 
 def examples(spark: SparkSession, sources: tuple[str, ...] = ("edos",)):
@@ -30,7 +30,7 @@ def examples(spark: SparkSession, sources: tuple[str, ...] = ("edos",)):
     return spark.createDataFrame(rows, EXAMPLES.schema)
 
 
-def test_each_baseline_replies_to_each_history(spark: SparkSession, encoder: dict[str, str]) -> None:
+def test_each_baseline_replies_to_each_history(spark: SparkSession, encoder: dict[str, object]) -> None:
     rows = baseline_replies(examples(spark), None, 100, encoder).collect()
     assert set(rows[0].asDict()) == set(BASELINES.columns) and len(rows) == 2 * 6
     said = {(row.generator, row.example_id): row.reply for row in rows}
@@ -45,7 +45,7 @@ def test_each_baseline_replies_to_each_history(spark: SparkSession, encoder: dic
 
 
 def test_a_source_without_training_replies_has_an_error_in_their_place(
-    spark: SparkSession, encoder: dict[str, str]
+    spark: SparkSession, encoder: dict[str, object]
 ) -> None:  # fmt: skip
     rows = baseline_replies(examples(spark, ("os",)), 1, 2, encoder).collect()
     failed = {row.generator for row in rows if row.error == NO_REPLY and row.reply is None}
