@@ -52,13 +52,20 @@ class ReplyNetwork(Section):
 
 
 class ReplyDecoding(Section):
-    method: Literal["beam", "greedy", "top_p"] = "beam"
+    method: Literal["beam", "greedy", "top_p", "rerank"] = Field(
+        "beam", description="EDOS 5: beam. Ours: rerank draws several replies by top_p and keeps the best"
+    )
     beams: int = Field(32, ge=1, description="EDOS 5")
     blocked_ngrams: int = Field(4, ge=0, description="EDOS 5, E: no n-gram twice in a reply; 0: any")
     length_penalty: float = Field(1.0, description="of beams, an exponent of the length; 1: the mean of the tokens")
     top_p: float = Field(0.9, gt=0, le=1)
     temperature: float = Field(1.0, gt=0)
     max_new_tokens: int = Field(99, ge=1, description="of a reply; the network's positions bound it, too")
+    candidates: int = Field(8, ge=2, description="of rerank: replies that are drawn for each history")
+    intent_weight: float = Field(
+        1.0, ge=0, description="of rerank: weight of the classifier's probability of the asked intent beside a "
+        "candidate's mean cosine to the last turn and to the other candidates"
+    )  # fmt: skip
 
 
 class ReplyEvaluation(Section):
@@ -113,6 +120,18 @@ class EdosReplyTraining(ReplyTraining):
 class EmpatheticReplyTraining(ReplyTraining):
     name: str = "edos-reply-empathetic"
     epochs: int = Field(20, ge=1, description="Table 10: the ninth was the best")
+
+
+class CausalReplyTraining(ReplyTraining):
+    """Beyond the paper: a pre-trained causal language model tuned on EDOS and EmpatheticDialogues."""
+
+    name: str = "edos-reply-causal"
+    epochs: int = Field(3, ge=1)
+    patience: int | None = Field(1, ge=1, description="end after so many epochs without a lower loss; null: none")
+    learning_rate: float = Field(5e-5, gt=0)
+    decay: Literal["linear", "none"] = "linear"
+    batch_size: int = Field(16, ge=1, description="rows a step on one device")
+    effective_batch: int = Field(64, ge=1, description="rows an update, by accumulation")
 
 
 class SteeredReplyTraining(ReplyTraining):

@@ -11,7 +11,13 @@ from conf.language_settings import (
     SeekerSettings,
     SupporterSettings,
 )
-from conf.reply_settings import EdosReplyTraining, EmpatheticReplyTraining, ReplyTraining, SteeredReplyTraining
+from conf.reply_settings import (
+    CausalReplyTraining,
+    EdosReplyTraining,
+    EmpatheticReplyTraining,
+    ReplyTraining,
+    SteeredReplyTraining,
+)
 from conf.section import Section
 from conf.training_options import ClassifierOptions
 
@@ -118,6 +124,13 @@ class ModelSettings(Section):
     reply_pretrained: str = "models:/edos-reply-pretrained@champion"
     reply_edos: str = "models:/edos-reply-edos@champion"
     reply_empathetic: str = "models:/edos-reply-empathetic@champion"
+    reply_base: str = Field(
+        "hf:HuggingFaceTB/SmolLM2-135M", description="ours: the causal language model that reply_causal is tuned from"
+    )
+    reply_causal: str | None = Field(
+        None, description="ours: models:/edos-reply-causal@champion compares a tuned causal model with the paper's "
+        "generators, and steering starts from it; null: the paper's alone"
+    )  # fmt: skip
     reply_steered: str = "models:/edos-reply-steered@champion"
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",
@@ -240,6 +253,7 @@ class TrainSections(Section):
     reply_pretrained: ReplyTraining = ReplyTraining()
     reply_edos: EdosReplyTraining = EdosReplyTraining()
     reply_empathetic: EmpatheticReplyTraining = EmpatheticReplyTraining()
+    reply_causal: CausalReplyTraining = CausalReplyTraining()
     reply_steered: SteeredReplyTraining = SteeredReplyTraining()
     processes: int = Field(
         1,

@@ -26,7 +26,7 @@ ROLES = {
     ),
     "cluster": (
         "udfs.devices", "udfs.generate", "udfs.models.batches", "udfs.models.classifiers", "udfs.models.language",
-        "udfs.models.pretrained", "udfs.models.sentence_encoder", "udfs.models.trainable",
+        "udfs.models.pretrained", "udfs.models.reranking", "udfs.models.sentence_encoder", "udfs.models.trainable",
         "udfs.predict", "udfs.replies", "udfs.role_play", "udfs.serving", "udfs.similarity", "etl.cli.chat",
         "etl.cli.reply_shell", "etl.cli.safety", "etl.training.danger",
         "etl.training.held_out_classifiers", "etl.training.held_out_texts", "etl.training.loop",

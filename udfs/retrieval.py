@@ -1,11 +1,13 @@
-"""Retrieval of texts by TF-IDF in executors: the baseline that generated replies are compared with."""
+"""Retrieval of texts by TF-IDF or embeddings in executors: baselines that generated replies are compared with."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 WORDS = r"(?u)[\w']+"
 ROWS_AT_ONCE = 256
@@ -39,17 +41,59 @@ class TfidfIndex:
         return found
 
 
-def nearest_answers(queries: DataFrame, index: TfidfIndex) -> DataFrame:
-    """Add `reply` to the queries: the answer of the most similar text of an index.
+def nearest_answers(queries: DataFrame, texts: Sequence[str], answers: Sequence[str]) -> DataFrame:
+    """Add `reply` to the queries: the answer of the most similar text by TF-IDF.
 
     Args:
         queries: with the column `query`.
+        texts: that queries are compared with.
+        answers: one a text.
     """
+    index = TfidfIndex(texts, answers)
 
     def answered(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for frame in frames:
             replies = [answer for answer, _ in index.nearest(list(frame["query"]))]
             yield frame.assign(reply=pd.Series(replies, index=frame.index, dtype=object))
 
+    return queries.mapInPandas(answered, _with_reply(queries))
+
+
+def nearest_by_embedding(
+    queries: DataFrame, texts: Sequence[str], answers: Sequence[str], encoder: Mapping[str, Any]
+) -> DataFrame:  # fmt: skip
+    """Add `reply` to the queries: the answer of the text with the most similar embedding, the first of equal ones.
+
+    Args:
+        queries, texts, answers: see `nearest_answers`.
+        encoder: arguments of `udfs.predict.embed_texts`.
+    """
+    from udfs.predict import embed_texts
+
+    spark = queries.sparkSession
+    numbered = [(str(place), text) for place, text in enumerate(texts)]
+    given = spark.createDataFrame(numbered, "text_hash string, text string")
+    known = {int(row.text_hash): row.embedding for row in embed_texts(given, **encoder).collect() if row.embedding}
+    places = sorted(known)
+    matrix = _unit(np.array([known[place] for place in places], dtype=np.float32))
+    chosen = [answers[place] for place in places]
+    distinct = queries.select(F.col("query").alias("text_hash"), F.col("query").alias("text")).distinct()
+    asked = embed_texts(distinct, **encoder).where(F.col("embedding").isNotNull())
+
+    def answered(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for frame in frames:
+            cosines = np.round(_unit(np.stack(list(frame["embedding"]))) @ matrix.T, DECIMALS)
+            best = [chosen[place] for place in cosines.argmax(axis=1)]
+            yield pd.DataFrame({"query": frame["text_hash"], "reply": best})
+
+    return queries.join(asked.mapInPandas(answered, "query string, reply string"), "query", "left")
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit
+
+
+def _with_reply(queries: DataFrame) -> str:
     fields = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in queries.schema.fields)
-    return queries.mapInPandas(answered, f"{fields}, reply string")
+    return f"{fields}, reply string"

@@ -16,9 +16,13 @@ from etl.augesc.safe_conversation import SafeConversation
 from etl.cli.safety import LISTS_ALONE, safe_conversation
 from etl.pipeline.locations import model_folder, tracking_uri
 from udfs.devices import set_threads
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.language.causal_reply_generator import load_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
 from udfs.models.loader import resolve
+from udfs.models.reranking import Reranker
+from udfs.models.sentence_encoder import SentenceEncoder
 
 MOST_CHARACTERS = 100_000
 """Of a line; what comes after them is not read."""
@@ -33,6 +37,7 @@ class Conversation:
         decoding, threads: how.
         intent: of the replies; None for any.
         gate: the safety gate; None for a new one with the lists alone.
+        reranker: chooses among candidates, where the decoding is by reranking.
 
     Raises:
         InputError: an intent that is not known, or a model that was not trained with intents.
@@ -40,9 +45,9 @@ class Conversation:
 
     def __init__(
         self, model: ReplyGenerator, decoding: ReplyDecoding, threads: int = 1, intent: str | None = None,
-        gate: SafeConversation | None = None,
+        gate: SafeConversation | None = None, reranker: Reranker | None = None,
     ) -> None:  # fmt: skip
-        self.model, self.decoding, self.threads = model, decoding, threads
+        self.model, self.decoding, self.threads, self.reranker = model, decoding, threads, reranker
         self.gate = gate or SafeConversation()
         self.turns: list[str] = []
         self.intent: str | None = None
@@ -73,7 +78,7 @@ class Conversation:
         self.turns = [*self.turns, text][-self.model.max_tokens :]
         set_threads(self.threads)
         seeds = [len(self.turns)]
-        (written,) = write_replies(self.model, [self.turns], [self.intent], self.decoding, 1, seeds)
+        (written,) = write_replies(self.model, [self.turns], [self.intent], self.decoding, 1, seeds, self.reranker)
         said, withheld = self.gate.screened(written.text)
         if withheld is not None:
             self.turns.pop()
@@ -112,11 +117,16 @@ def open_replies(settings: Settings, uri: str, intent: str | None, lines: TextIO
 
 
 def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
-    folder = Path(model_folder(settings))
-    found = resolve(uri, folder, tracking_uri(settings), registry_uri=settings.mlflow.registry_uri)
-    model = ReplyGenerator.load(found.path)
-    gate = safe_conversation(settings)
-    return Conversation(model, settings.replies.decoding, settings.models.training_threads, intent, gate)
+    def path(uri: str) -> Path:
+        folder = Path(model_folder(settings))
+        return resolve(uri, folder, tracking_uri(settings), registry_uri=settings.mlflow.registry_uri).path
+
+    model, decoding, models = load_generator(path(uri)), settings.replies.decoding, settings.models
+    gate, reranker = safe_conversation(settings), None
+    if decoding.method == "rerank":
+        classifier = DialogueClassifier.load(path(models.emotion_classifier)) if model.steered else None
+        reranker = Reranker(SentenceEncoder.load(path(models.sentence_encoder)), classifier)
+    return Conversation(model, decoding, models.training_threads, intent, gate, reranker)
 
 
 def _typed() -> TextIO:

@@ -27,6 +27,7 @@ COMMON = {
     "name": "in the MLflow registry",
     "reddit": "for queries from Reddit",
     "repetition_penalty": "above 1, tokens that occurred before become less likely",
+    "reply_causal": "the generator tuned from a causal language model (ours)",
     "reply_edos": "the generator tuned on EDOS (EDOS 5)",
     "reply_empathetic": "the generator tuned on EmpatheticDialogues (EDOS 5)",
     "reply_pretrained": "the pre-trained generator (EDOS 5)",

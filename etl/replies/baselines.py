@@ -1,28 +1,35 @@
 """Replies that no generator wrote: floors and the ceiling that Table 7's generators are read against (ours)."""
 
-from functools import reduce
+from collections.abc import Callable, Mapping
+from functools import partial, reduce
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.replies.requests import first_by_hash, held_out_replies
 
-FLOORS = ("constant", "random", "echo", "retrieval")
+FLOORS = ("constant", "random", "echo", "retrieval", "retrieval_sbert")
 """The training replies' most frequent one; one of them at random; the last turn again; the reply that followed the
-most similar training history (TF-IDF)."""
+most similar training history, by TF-IDF and by the sentence encoder."""
 CEILING = "human"
 """The reply in the data, whose similarity to itself is 1 by definition."""
 NO_REPLY = "no training replies of this source"
 
 
-def baseline_replies(examples: DataFrame, most: int | None, pool_rows: int) -> DataFrame:
+def baseline_replies(
+    examples: DataFrame, most: int | None, pool_rows: int, encoder: Mapping[str, Any]
+) -> DataFrame:  # fmt: skip
     """Return a reply of each baseline to each chosen test history, as rows of ``replies.baselines``.
 
     Args:
         examples: ``replies.examples``.
         most: test replies of each source, as for the generators; None for all.
-        pool_rows: training replies of each source that ``random`` and ``retrieval`` choose from.
+        pool_rows: training replies of each source that ``random`` and both kinds of retrieval choose from.
+        encoder: arguments of ``udfs.predict.embed_texts`` that name the sentence encoder.
     """
+    from udfs.retrieval import nearest_answers, nearest_by_embedding
+
     asked = held_out_replies(examples, most).select(
         "example_id", "source", "context", F.col("reply").alias("expected")
     )  # fmt: skip
@@ -32,7 +39,8 @@ def baseline_replies(examples: DataFrame, most: int | None, pool_rows: int) -> D
         "constant": asked.join(_most_frequent(train), "source", "left"),
         "random": _random(asked, pool),
         "echo": asked.withColumn("reply", F.try_element_at("context", F.lit(-1))),
-        "retrieval": _retrieved(asked, pool),
+        "retrieval": _retrieved(asked, pool, nearest_answers),
+        "retrieval_sbert": _retrieved(asked, pool, partial(nearest_by_embedding, encoder=encoder)),
         CEILING: asked.withColumn("reply", F.col("expected")),
     }
     named = [rows.withColumn("generator", F.lit(name)) for name, rows in parts.items()]
@@ -58,16 +66,14 @@ def _random(asked: DataFrame, pool: DataFrame) -> DataFrame:
     return placed.join(pool.select("source", "place", "reply"), ["source", "place"], "left").drop("place", "size")
 
 
-def _retrieved(asked: DataFrame, pool: DataFrame) -> DataFrame:
+def _retrieved(asked: DataFrame, pool: DataFrame, nearest: Callable[..., DataFrame]) -> DataFrame:
     """Add the reply to the most similar training history of the source."""
-    from udfs.retrieval import TfidfIndex, nearest_answers
-
     parts = []
     for source in sorted(row.source for row in asked.select("source").distinct().collect()):
         rows = pool.where(F.col("source") == source).orderBy("place").select(_text(), "reply").collect()
         queries = asked.where(F.col("source") == source).withColumn("query", _text())
         if rows:
-            queries = nearest_answers(queries, TfidfIndex([row[0] for row in rows], [row[1] for row in rows]))
+            queries = nearest(queries, [row[0] for row in rows], [row[1] for row in rows])
         else:
             queries = queries.withColumn("reply", F.lit(None).cast("string"))
         parts.append(queries.drop("query"))

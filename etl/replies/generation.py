@@ -9,29 +9,33 @@ from pyspark.sql import functions as F
 from etl.common.hashes import history_hash
 from etl.pipeline.stage_run import StageRun
 from etl.replies.conversations import EMPATHETIC
-from etl.replies.regimes import ALL, ON_EMPATHETIC, PAPERS, STEERED
+from etl.replies.regimes import ALL, CAUSAL, COMPARED, ON_EMPATHETIC, STEERED, Regime
 from etl.replies.requests import held_out_replies, plain_requests, steered_requests
 
 LIKELIHOOD = "likelihood"
+READERS = ("sentence_encoder", "emotion_classifier")
+"""The models that choose among candidates, where the decoding is by reranking."""
+RERANK = "rerank"
 
 
 def planned_likelihoods(examples: DataFrame, run: StageRun) -> DataFrame:
     """Return a likelihood request for each chosen test reply and generator."""
     replies = held_out_replies(examples, run.settings.replies.evaluation.examples)
-    return plain_requests(replies, _papers(run), LIKELIHOOD)
+    return plain_requests(replies, _compared(run), LIKELIHOOD)
 
 
 def planned_replies(examples: DataFrame, run: StageRun) -> DataFrame:
     """Return a reply request for each chosen test history and generator."""
     replies = held_out_replies(examples, run.settings.replies.evaluation.examples)
-    return plain_requests(replies, _papers(run), _decoding(run))
+    return plain_requests(replies, _compared(run), _decoding(run))
 
 
 def planned_steering(examples: DataFrame, run: StageRun) -> DataFrame:
     """Return steered requests for test histories of EmpatheticDialogues, with each intent and without one."""
     evaluation = run.settings.replies.evaluation
     replies = held_out_replies(examples.where(F.col("source") == EMPATHETIC), evaluation.contexts)
-    steered, plain = ((regime.generator, run.models[regime.model].identity) for regime in (STEERED, ON_EMPATHETIC))
+    both = (STEERED, unsteered(run))
+    steered, plain = ((regime.generator, run.models[regime.model].identity) for regime in both)
     intents = evaluation.intents or run.settings.edos.taxonomy.names
     return steered_requests(replies, steered, plain, intents, _decoding(run))
 
@@ -47,7 +51,12 @@ def replies(requests: DataFrame, run: StageRun) -> DataFrame:
     """Return rows of ``replies.generated`` or ``replies.steered``."""
     from udfs.replies import generate_replies
 
-    written = _of_each_generator(requests, run, partial(generate_replies, decoding=run.settings.replies.decoding))
+    decoding = run.settings.replies.decoding
+    encoder, classifier = READERS
+    readers = None
+    if decoding.method == RERANK:
+        readers = run.worker_path(run.model(encoder)), run.worker_path(run.model(classifier))
+    written = _of_each_generator(requests, run, partial(generate_replies, decoding=decoding, readers=readers))
     return written.withColumn("history_hash", history_hash(F.concat("context", F.array("reply"))))
 
 
@@ -63,14 +72,27 @@ def _of_each_generator(requests: DataFrame, run: StageRun, answer: Callable[...,
             **arguments,
         )
         for regime in ALL
-        if regime.model in run.models
+        if regime.model in run.models and run.has_model(regime.model)
     ]
     return reduce(lambda one, other: one.unionByName(other), parts)
 
 
-def _papers(run: StageRun) -> dict[str, str]:
-    return {regime.generator: run.models[regime.model].identity for regime in PAPERS}
+def unsteered(run: StageRun) -> Regime:
+    """Return the regime that the steered generator starts from, and is compared with."""
+    return CAUSAL if run.has_model(CAUSAL.model) else ON_EMPATHETIC
+
+
+def compared(run: StageRun) -> list[Regime]:
+    """Return the regimes of Table 7 whose models are not null."""
+    return [regime for regime in COMPARED if run.has_model(regime.model)]
+
+
+def _compared(run: StageRun) -> dict[str, str]:
+    return {regime.generator: run.models[regime.model].identity for regime in compared(run)}
 
 
 def _decoding(run: StageRun) -> str:
-    return str(run.settings.replies.decoding.model_dump_json())
+    """Return what a reply depends on beside its model and its history, as text."""
+    decoding = run.settings.replies.decoding
+    readers = [run.model(name).identity for name in READERS] if decoding.method == RERANK else []
+    return "\n".join([str(decoding.model_dump_json()), *readers])

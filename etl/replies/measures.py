@@ -7,7 +7,7 @@ from etl.common.columns import cosine
 from etl.common.hashes import distinct_texts, history_hash, text_hash
 from etl.replies.baselines import CEILING, FLOORS
 from etl.replies.conversations import EMPATHETIC
-from etl.replies.regimes import PAPERS
+from etl.replies.regimes import COMPARED
 from etl.replies.requests import first_by_hash
 
 CELL = ("generator", "source")
@@ -117,7 +117,7 @@ def table_7(
     lengths = written.groupBy(*CELL).agg(F.avg(F.size(words_of(F.col("reply")))).alias("mean_words"))
     for measured in (perplexities(likelihoods), distinct, lengths, similarities(written, embeddings, model)):
         cells = cells.join(measured, list(CELL), "left")
-    trained_on = [f"{regime.generator}/{source}" for regime in PAPERS for source in regime.sources]
+    trained_on = [f"{regime.generator}/{source}" for regime in COMPARED for source in regime.sources]
     rounded = ("perplexity", "word_perplexity", "distinct_1", "distinct_2", "similarity", "mean_words")
     kind = F.when(F.col("generator").isin(*FLOORS), "floor").when(F.col("generator") == CEILING, "ceiling")
     held_out = F.when(kind.isNull(), F.concat_ws("/", *CELL).isin(*trained_on)).alias("held_out")

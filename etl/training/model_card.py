@@ -8,6 +8,7 @@ ABOUT = {
     "multi_label_classifier": "Gives an utterance, in a context or without, all labels that fit (Emo Pillars 5).",
     "causal_language_model": "Continues a text token by token.",
     "reply_generator": "Replies to a dialogue's turns (EDOS 5).",
+    "causal_reply_generator": "Replies to a dialogue's turns; tuned from a causal language model (ours).",
     "turn_pair_classifier": "Says whether the second of two sentences begins a new turn (EDOS 3.1).",
 }
 LIMITS = """\

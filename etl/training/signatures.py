@@ -21,6 +21,6 @@ def signature_of(kind: str) -> ModelSignature:
     elif kind == "multi_label_classifier":
         inputs = [ColSpec(DataType.string, "context", required=False), text]
         outputs = [ColSpec(Array(DataType.string), "labels"), ColSpec(Array(DataType.float), "probabilities"), error]
-    elif kind == "reply_generator":
+    elif kind in ("reply_generator", "causal_reply_generator"):
         outputs = [ColSpec(DataType.string, "reply")]
     return ModelSignature(Schema(list(inputs)), Schema(list(outputs)))

@@ -9,7 +9,9 @@ from pyspark.sql import DataFrame
 from conf.taxonomy import GOEMOTIONS
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage
+from etl.replies.regimes import Regime
 from etl.tables import Table
+from etl.tables.outcome import Trained
 
 
 def training_stage(model: str, *settings: str, units: str, **declared: Any) -> Declare:
@@ -22,6 +24,13 @@ def training_stage(model: str, *settings: str, units: str, **declared: Any) -> D
     """
     names = (f"training.{model}", "models.training_threads", *settings)
     return stage(**{"writes": Model(model), "settings": names, "units": units, "manual": True, **declared})
+
+
+def trained_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
+    """Train the response generator of a regime."""
+    from etl.training.recipes.replies import train_and_register_generator
+
+    return train_and_register_generator(examples, run, regime)
 
 
 def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Declare:

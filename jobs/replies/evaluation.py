@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame
 from etl.llm.model_stages import embeddings, model_stage
 from etl.pipeline import StageRun, manual_stage
 from etl.replies.baselines import baseline_replies
-from etl.replies.generation import likelihoods, planned_likelihoods, planned_replies, replies
+from etl.replies.generation import READERS, likelihoods, planned_likelihoods, planned_replies, replies
 from etl.replies.measures import distinct_replies
 from etl.tables.outcome import Outcome
 from etl.tables.replies import BASELINES, EMBEDDINGS, EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS
@@ -18,22 +18,22 @@ def replies_score(requests: DataFrame, examples: DataFrame, run: StageRun) -> Da
     return likelihoods(requests, run)
 
 
-@generator_stage(GENERATED, planned_replies, 60, GENERATORS, "replies.evaluation.examples", "replies.decoding")
+@generator_stage(
+    GENERATED, planned_replies, 60, (*GENERATORS, *READERS), "replies.evaluation.examples", "replies.decoding"
+)
 def replies_generate(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Let each response generator reply to the test histories of all three sets, by beam search (EDOS 5)."""
     return replies(requests, run)
 
 
 @manual_stage(
-    reads=(EXAMPLES,),
-    writes=BASELINES,
+    reads=(EXAMPLES,), writes=BASELINES, models=("sentence_encoder",), units="replies", version=2,
     settings=("replies.evaluation.examples", "replies.evaluation.baseline_rows"),
-    units="replies",
-)
+)  # fmt: skip
 def replies_answer_plainly(examples: DataFrame, run: StageRun) -> Outcome:
     """Reply to the same histories without a generator: constant, random, echo, retrieval, and people (ours)."""
-    evaluation = run.settings.replies.evaluation
-    rows = baseline_replies(examples, evaluation.examples, evaluation.baseline_rows).cache()
+    evaluation, encoder = run.settings.replies.evaluation, run.model_arguments("sentence_encoder")
+    rows = baseline_replies(examples, evaluation.examples, evaluation.baseline_rows, encoder).cache()
     return Outcome(rows, rows_in=rows.count())
 
 
@@ -46,10 +46,8 @@ def replies_embed(generated: DataFrame, baselines: DataFrame, run: StageRun) -> 
     return distinct_replies(generated, baselines)
 
 
-@manual_stage(
-    reads=(LIKELIHOODS, GENERATED, BASELINES, EMBEDDINGS), writes=EVALUATION, models=("sentence_encoder",),
-    units="cells",
-)  # fmt: skip
+@manual_stage(reads=(LIKELIHOODS, GENERATED, BASELINES, EMBEDDINGS), writes=EVALUATION, models=("sentence_encoder",),
+              units="cells")  # fmt: skip
 def evaluate_response_generator(
     scored: DataFrame, generated: DataFrame, baselines: DataFrame, embedded: DataFrame, run: StageRun
 ) -> Outcome:

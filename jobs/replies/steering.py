@@ -5,22 +5,22 @@ from pyspark.sql import DataFrame
 from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import StageRun, under
 from etl.replies import regimes
-from etl.replies.generation import planned_steering, replies
+from etl.replies.generation import READERS, planned_steering, replies
 from etl.replies.measures import distinct_answers
 from etl.tables.outcome import Trained
 from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
-from etl.training.stages import training_stage
-from jobs.replies.training import TUNING, generator_stage, trained
+from etl.training.stages import trained_generator, training_stage
+from jobs.replies.training import TUNING, UNSTEERED, generator_stage
 
 
-@training_stage("reply_steered", *TUNING, units="replies", reads=(EXAMPLES,), models=("reply_empathetic",))
+@training_stage("reply_steered", *TUNING, units="replies", reads=(EXAMPLES,), models=UNSTEERED)
 def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the response generator further, with the intents of the replies (ours, EDOS 6)."""
-    return trained(examples, run, regimes.STEERED)
+    return trained_generator(examples, run, regimes.STEERED)
 
 
 @generator_stage(
-    STEERED, planned_steering, 60, ("reply_steered", "reply_empathetic"), "replies.decoding", "edos.taxonomy",
+    STEERED, planned_steering, 60, ("reply_steered", *UNSTEERED, *READERS), "replies.decoding", "edos.taxonomy",
     *under("replies.evaluation", "contexts", "intents"),
 )  # fmt: skip
 def replies_steer(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:

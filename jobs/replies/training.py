@@ -8,16 +8,17 @@ from etl.common.labelled_files import local_rows, with_dropped
 from etl.pipeline import Declare, Incremental, StageRun, manual_stage
 from etl.replies.conversations import COLUMNS, empathetic_conversations, subtitle_conversations
 from etl.replies.pairs import reply_examples
-from etl.replies.regimes import ON_EDOS, ON_EMPATHETIC, PAPERS, PRETRAINED, Regime
+from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED
 from etl.tables import Table
 from etl.tables.edos import DIALOGUES
 from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.tables.replies import EXAMPLES, TRAININGS
 from etl.tables.subtitles import CLEAN_DIALOGUES
-from etl.training.stages import training_stage
+from etl.training.stages import trained_generator, training_stage
 
-GENERATORS = tuple(regime.model for regime in PAPERS)
+GENERATORS = tuple(regime.model for regime in COMPARED)
 TUNING = ("training.processes", "replies.network.dropout", "edos.taxonomy")
+UNSTEERED = ("reply_empathetic", "reply_causal")
 TALKS = "edos.empathetic_dialogues"
 
 
@@ -47,30 +48,30 @@ def replies_gather(clean: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     return with_dropped(outcome, read.notes(run.spark))
 
 
-def trained(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
-    """Train the generator of a regime."""
-    from etl.training.recipes.replies import train_and_register_generator
-
-    return train_and_register_generator(examples, run, regime)
-
-
 @training_stage("reply_pretrained", "training.processes", "replies.tokens", "replies.network", "edos.taxonomy",
                 units="replies", reads=(EXAMPLES,))  # fmt: skip
 def replies_pretrain(examples: DataFrame, run: StageRun) -> Trained:
     """Pre-train a response generator on OpenSubtitles without EDOS (EDOS 5)."""
-    return trained(examples, run, PRETRAINED)
+    return trained_generator(examples, run, PRETRAINED)
 
 
 @training_stage("reply_edos", *TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
 def train_response_generator(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the pre-trained response generator on EDOS (EDOS 5)."""
-    return trained(examples, run, ON_EDOS)
+    return trained_generator(examples, run, ON_EDOS)
 
 
 @training_stage("reply_empathetic", *TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
 def replies_tune_empathetic(examples: DataFrame, run: StageRun) -> Trained:
     """Fine-tune the pre-trained response generator on EmpatheticDialogues (EDOS 5)."""
-    return trained(examples, run, ON_EMPATHETIC)
+    return trained_generator(examples, run, ON_EMPATHETIC)
+
+
+@training_stage("reply_causal", "training.processes", "models.reply_base", "replies.network.max_tokens",
+                "edos.taxonomy", units="replies", reads=(EXAMPLES,))  # fmt: skip
+def replies_tune_causal(examples: DataFrame, run: StageRun) -> Trained:
+    """Tune a pre-trained causal language model on EDOS and EmpatheticDialogues (ours)."""
+    return trained_generator(examples, run, CAUSAL)
 
 
 @manual_stage(writes=TRAININGS, models=GENERATORS, units="generators")

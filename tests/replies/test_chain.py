@@ -30,18 +30,21 @@ from jobs.replies.steering import replies_read_intents, replies_steer, replies_t
 from jobs.replies.training import (
     replies_list_trainings,
     replies_pretrain,
+    replies_tune_causal,
     replies_tune_empathetic,
     train_response_generator,
 )
 from tests.stages import stage_run
 from tests.udfs.test_reply_generator import LINES
-from tests.udfs.tiny_models import tiny_encoder
+from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 
 pytestmark = pytest.mark.usefixtures("tables")
 
-TRAININGS_IN_TURN = (replies_pretrain, train_response_generator, replies_tune_empathetic, replies_tune_steered)
+TRAININGS_IN_TURN = (
+    replies_pretrain, train_response_generator, replies_tune_empathetic, replies_tune_causal, replies_tune_steered,
+)  # fmt: skip
 REST = (
     replies_score, replies_generate, replies_answer_plainly, replies_embed, evaluate_response_generator,
     replies_list_trainings, replies_steer, replies_read_intents,
@@ -55,12 +58,14 @@ def settings(tmp_path: Path) -> Settings:
     values: dict[str, object] = {
         "lakehouse.root": str(tmp_path / "lakehouse"), "models.sentence_encoder": f"file:{encoder}",
         "models.emotion_classifier": f"file:{reader}",
+        "models.reply_base": f"file:{tiny_language_model(tmp_path / 'base')}",
+        "models.reply_causal": "models:/edos-reply-causal@champion",
         "replies.tokens": {"tokenizer": "trained", "vocabulary": 330},
         "replies.network": {"layers": 1, "heads": 2, "hidden": 16, "feed_forward": 32, "max_tokens": 24},
-        "replies.decoding": {"beams": 2, "max_new_tokens": 5},
+        "replies.decoding": {"method": "rerank", "candidates": 2, "max_new_tokens": 5},
         "replies.evaluation": {"examples": 2, "contexts": 1, "intents": ["sad", "questioning"]},
     }  # fmt: skip
-    for name in ("pretrained", "edos", "empathetic", "steered"):
+    for name in ("pretrained", "edos", "empathetic", "causal", "steered"):
         values |= {f"training.reply_{name}.{key}": value for key, value in
                    {"epochs": 2, "effective_batch": 4, "precision": "fp32", "warmup_steps": 0}.items()}  # fmt: skip
     return load_settings("local", [], values)
@@ -94,18 +99,21 @@ def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings)
 
     place = PipelineContext(spark, settings)
     scored, written = place.lakehouse.read(LIKELIHOODS), place.lakehouse.read(GENERATED)
-    assert scored.where("error IS NULL AND nats > 0 AND words > 0").count() == 3 * 3 * 2 == written.count()
+    assert scored.where("error IS NULL AND nats > 0 AND words > 0").count() == 4 * 3 * 2 == written.count()
     assert written.where("error IS NULL AND tokens BETWEEN 1 AND 5").count() == written.count()
     steered = place.lakehouse.read(STEERED).collect()
     asked = sorted((row.generator, row.intent or "") for row in steered)
-    assert asked == [("empathetic", ""), ("steered", ""), ("steered", "questioning"), ("steered", "sad")]
+    assert asked == [("causal", ""), ("steered", ""), ("steered", "questioning"), ("steered", "sad")]
     cells = {(row.generator, row.source): row for row in place.lakehouse.read(EVALUATION).collect()}
-    assert len(cells) == 9 + 15 and all(row.examples == 2 and row.failed == 0 for row in cells.values())
+    assert len(cells) == 12 + 18 and all(row.examples == 2 and row.failed == 0 for row in cells.values())
     assert {row.distinct_replies for row in cells.values()} == {2}
     assert {row.similarity for row in cells.values() if row.kind == "ceiling"} == {1.0}
     cells = {cell: row for cell, row in cells.items() if row.kind == "model"}
     held_out = {cell for cell, row in cells.items() if row.held_out}
-    assert held_out == {("pretrained", "os"), ("edos", "edos"), ("empathetic", "empathetic")}
+    assert held_out == {
+        ("pretrained", "os"), ("edos", "edos"), ("empathetic", "empathetic"),
+        ("causal", "edos"), ("causal", "empathetic"),
+    }  # fmt: skip
     assert all(row.perplexity < row.word_perplexity and -1 <= row.similarity <= 1 for row in cells.values())
     trainings = {row.generator: row for row in place.lakehouse.read(TRAININGS).collect()}
     assert {row.epochs for row in trainings.values()} == {2} and trainings["edos"].parameters > 10_000
@@ -133,7 +141,9 @@ def _check_views(spark: SparkSession, place: PipelineContext) -> None:
         ("pretrained", "os"), ("pretrained", "edos"), ("pretrained", "empathetic"), ("edos", "os"),
     ]  # fmt: skip
     assert [row["setting"] for row in table[:9]] == ["held-out", *["zero-shot"] * 3] * 2 + ["held-out"]
-    assert [row["setting"] for row in table[9:]] == ["floor"] * 12 + ["ceiling"] * 3
+    assert [row["generator"] for row in table[9:12]] == ["causal"] * 3
+    assert [row["setting"] for row in table[9:12]] == ["zero-shot", "held-out", "held-out"]
+    assert [row["setting"] for row in table[12:]] == ["floor"] * 15 + ["ceiling"] * 3
     assert (table[2]["paper_perplexity"], table[8]["paper_similarity"]) == (564.6, 0.316)
     assert sum(row["likeliest"] or False for row in table) == 3
     times = spark.table("analysis.edos_table_10").collect()

@@ -1,6 +1,6 @@
 -- EDOS Table 7: response generators by perplexity, distinct-1, -2 and similarity, the paper's, floors and ceiling beside.
 --
--- Floors of each set: a constant reply, a random training reply, the last turn again, TF-IDF retrieval. The ceiling is
+-- Floors of each set: a constant reply, a random training reply, the last turn again, retrieval by TF-IDF and by SBERT. The ceiling is
 -- people's reply, whose similarity is 1 by definition. distinct-n is of equally many replies in all cells of ours
 -- (distinct_replies), because it falls with their number, the paper's number is not known. above_echo is the gain of
 -- similarity over repeating the last turn.
@@ -17,7 +17,12 @@ WITH printed AS (
   UNION ALL
   SELECT sources.place + plain.place, plain.generator, source, plain.setting, NULL, NULL, NULL, NULL
   FROM sources CROSS JOIN VALUES (10, 'constant', 'floor'), (20, 'random', 'floor'), (30, 'echo', 'floor'),
-       (40, 'retrieval', 'floor'), (50, 'human', 'ceiling') AS plain(place, generator, setting)
+       (40, 'retrieval', 'floor'), (45, 'retrieval_sbert', 'floor'), (50, 'human', 'ceiling')
+       AS plain(place, generator, setting)
+  UNION ALL
+  SELECT 9 + 0.1 * sources.place, 'causal', evaluated.source, IF(held_out, 'held-out', 'zero-shot'), NULL, NULL, NULL, NULL
+  FROM replies.evaluation AS evaluated JOIN sources ON sources.source = evaluated.source
+  WHERE generator = 'causal'
 ), echoes AS (
   SELECT source, similarity FROM replies.evaluation WHERE generator = 'echo'
 )

@@ -15,7 +15,7 @@ WITH answers AS (
   SELECT reader, generator, label, count(*) AS n FROM answers WHERE intent IS NULL GROUP BY reader, generator, label
 ), totals AS (
   SELECT reader, sum(n) FILTER (WHERE generator = 'steered') AS same,
-         sum(n) FILTER (WHERE generator = 'empathetic') AS plain
+         sum(n) FILTER (WHERE generator <> 'steered') AS plain
   FROM unasked GROUP BY reader
 ), people AS (
   SELECT examples.intent, sha2(concat_ws('', transform(concat(examples.context, array(examples.reply)),
@@ -36,7 +36,7 @@ WITH answers AS (
   LEFT JOIN unasked AS own
     ON own.reader = asked.reader AND own.generator = 'steered' AND own.label = asked.intent
   LEFT JOIN unasked AS other
-    ON other.reader = asked.reader AND other.generator = 'empathetic' AND other.label = asked.intent
+    ON other.reader = asked.reader AND other.generator <> 'steered' AND other.label = asked.intent
   LEFT JOIN true_replies ON true_replies.reader = asked.reader AND true_replies.intent = asked.intent
 ), shown AS (
   SELECT * FROM counts

@@ -24,6 +24,7 @@ from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier
 from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.language.causal_language_model import CausalLanguageModel
+from udfs.models.language.causal_reply_generator import CausalReplyGenerator
 from udfs.models.language.reply_generator import ReplyGenerator
 from udfs.models.stores import delete, fetched, folders_in, get, is_store, put
 from udfs.models.trainable import EncodedRows, EpochMetrics, TrainableModel, TrainingResult
@@ -36,6 +37,7 @@ KINDS: Mapping[str, type[TrainableModel]] = {
     model.kind: model
     for model in (
         DialogueClassifier, MultiLabelClassifier, TurnPairClassifier, WeakLabeler, CausalLanguageModel, ReplyGenerator,
+        CausalReplyGenerator,
     )
 }  # fmt: skip
 

@@ -14,14 +14,16 @@ from conf.errors import InputError
 from conf.reply_settings import ReplyTraining, SteeredReplyTraining
 from etl.common.splits import content_share
 from etl.pipeline.stage_run import StageRun
+from etl.replies.generation import compared, unsteered
 from etl.replies.measures import table_7
-from etl.replies.regimes import PAPERS, Regime
+from etl.replies.regimes import Regime
 from etl.tables.outcome import Outcome, Trained
 from etl.tables.replies import EVALUATION, TRAININGS
 from etl.training.data_inputs import rows_digest
 from etl.training.registration import HeldOutTest, Recipe, data_tags, options_of, train_and_register
 from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, tracked_run
+from udfs.models.language.causal_reply_generator import causal_generator, load_generator
 from udfs.models.language.reply_generator import CONFIG, EncodedReply, ReplyGenerator, new_generator
 from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokenizer
 from udfs.models.trainable import TrainingResult, TrainingRows
@@ -54,15 +56,13 @@ def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Reg
     model, started_from = _start(examples, run, regime)
     train, validation = (encoded_rows(model, rows[split]) for split in SPLITS[:2])
     by_word = word_ratio(model, validation, rows["validation"])
+    network = vars(run.settings.replies.network)
     recipe = Recipe(
-        name=options.name, stage=regime.model, model=ReplyGenerator, options=options, start=lambda: model,
+        name=options.name, stage=regime.model, model=type(model), options=options, start=lambda: model,
         starts_from=started_from, rows=TrainingRows(train, validation),
         test=ReplyTest(rows["test"], options.batch_size, by_word),
         choice=ReplyTest(rows["validation"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
-        params={
-            **vars(run.settings.replies.network), "parameters": model.parameter_count(),
-            "tokens": model.tokenizer.size,
-        },
+        params={**network, "parameters": model.parameter_count(), "tokens": model.tokenizer.size},
         derive=lambda epoch: {"validation_word_perplexity": math.exp(epoch.validation_loss * by_word)},
     )  # fmt: skip
     return train_and_register(recipe, run)
@@ -85,7 +85,7 @@ class ReplyTest(HeldOutTest):
         return rows_digest([[row.context, row.reply, row.intent] for row in self.rows])
 
     def measure(self, tracked: TrackedRun, result: TrainingResult) -> dict[str, float]:
-        model = ReplyGenerator.load(result.path)
+        model = load_generator(result.path)
         figures, nats = self._figures(model)
         figures["history_gain"] = history_gain(model, self.rows, self.batch_size, nats)
         tracked.log_metrics(figures, "held_out_")
@@ -93,7 +93,7 @@ class ReplyTest(HeldOutTest):
         return figures
 
     def score(self, path: Path) -> float:
-        return self._figures(ReplyGenerator.load(path))[0][self.metric]
+        return self._figures(load_generator(path))[0][self.metric]
 
     def _figures(self, model: ReplyGenerator) -> tuple[dict[str, float], float]:
         """Return the perplexities of a token and a word, the metric, and the replies' negative log-likelihood."""
@@ -169,10 +169,16 @@ def write_training(result: TrainingResult, model: ReplyGenerator, by_word: float
 def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGenerator, str]:
     """Return the generator to train, and the identity of its initial weights or of its tokenizer."""
     replies = run.settings.replies
+    if regime.causal:
+        base = run.resolved(run.settings.models.reply_base)
+        labels = run.settings.edos.taxonomy.names
+        return causal_generator(base.path, labels, replies.network.max_tokens), base.identity
     if regime.starts_from is not None:
-        start = run.models[regime.starts_from]
-        model = ReplyGenerator.load(start.path)
+        start = run.models[unsteered(run).model if regime.steered else regime.starts_from]
+        model = load_generator(start.path)
         model.set_dropout(replies.network.dropout)
+        if regime.steered and not model.steered:
+            model.begin_intents()
         model.steered = regime.steered
         return model, start.identity
     tokenizer, identity = _tokenizer(examples, run)
@@ -225,7 +231,7 @@ def compared_generators(
 def listed_trainings(run: StageRun) -> Outcome:
     """Return rows of ``replies.trainings`` from the files in each generator's folder."""
     rows = []
-    for regime in PAPERS:
+    for regime in compared(run):
         model = run.models[regime.model]
         facts: dict[str, Any] = {"generator": regime.generator, "model": model.identity}
         for name in (CONFIG, TRAINING):

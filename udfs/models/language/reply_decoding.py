@@ -5,20 +5,13 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from transformers import GenerationConfig, LogitsProcessorList
+from transformers import GenerationConfig
 
 from conf.reply_settings import ReplyDecoding
-from udfs.models.batches import answers_alike, padded
-from udfs.models.language.reply_generator import ReplyGenerator
+from udfs.models.batches import answers_alike
+from udfs.models.language.reply_generator import Question, ReplyGenerator
 from udfs.models.language.row_sampling import RowSampling
-
-
-class Question(NamedTuple):
-    """The token ids of a history to reply to, the token that the reply starts from, and the seed for sampling."""
-
-    ids: tuple[int, ...]
-    start: int
-    seed: int
+from udfs.models.reranking import Reranker
 
 
 class Written(NamedTuple):
@@ -39,6 +32,7 @@ def write_replies(
     decoding: ReplyDecoding,
     batch_size: int,
     seeds: Sequence[int] = (),
+    reranker: Reranker | None = None,
 ) -> list[Written]:
     """Return a reply to each history, oldest turn first; it does not depend on the other histories.
 
@@ -46,16 +40,19 @@ def write_replies(
         intents: of the replies, None for any.
         batch_size: histories in one batch; the network computes this number of rows times the number of beams.
         seeds: for sampling.
+        reranker: chooses among candidates, for the method ``rerank``; without it the first candidate is returned.
 
     Raises:
         InputError: a history without a turn, or an unknown intent.
     """
+    if reranker is not None and decoding.method == "rerank":
+        return _reranked(model, contexts, intents, decoding, batch_size, seeds or [0] * len(contexts), reranker)
     histories = model.tokenizer.contexts(contexts, model.max_tokens)
     starts = [model.tokenizer.start_of(intent) for intent in intents]
     questions = [Question(*one) for one in zip(histories, starts, seeds or [0] * len(histories), strict=True)]
 
     def answer(part: Sequence[Question], width: int) -> list[Tensor]:
-        return list(_written(model, part, width, decoding)[:, 1:].cpu())
+        return list(_written(model, part, width, decoding).cpu())
 
     found = [ids.tolist() for ids in answers_alike(questions, batch_size, model.max_tokens, answer)]
     end, pad = model.tokenizer.end, model.tokenizer.pad
@@ -64,26 +61,30 @@ def write_replies(
     return [Written(model.tokenizer.text(ids), ids) for ids in replies]
 
 
+def _reranked(
+    model: ReplyGenerator, contexts: Sequence[Sequence[str]], intents: Sequence[str | None], decoding: ReplyDecoding,
+    batch_size: int, seeds: Sequence[int], reranker: Reranker,
+) -> list[Written]:  # fmt: skip
+    """Return the best of several replies to each history, drawn by top-p with seeds of their own."""
+    number = decoding.candidates
+    several = [[one for one in rows for _ in range(number)] for rows in (contexts, intents)]
+    drawn = [seed * number + n for seed in seeds for n in range(number)]
+    found = write_replies(model, several[0], several[1], decoding, batch_size, drawn)  # type: ignore[arg-type]
+    groups = [found[start : start + number] for start in range(0, len(found), number)]
+    texts = [[one.text for one in group] for group in groups]
+    best = reranker.best(contexts, intents, texts, decoding.intent_weight)
+    return [group[place] for group, place in zip(groups, best, strict=True)]
+
+
 @torch.inference_mode()
 def _written(model: ReplyGenerator, questions: Sequence[Question], width: int, decoding: ReplyDecoding) -> Tensor:
-    tokens, network = model.tokenizer, model.network
-    device = network.model.shared.weight.device
-    context = padded([row.ids for row in questions], tokens.pad, width).to(device)
+    tokens, sampled = model.tokenizer, decoding.method in ("top_p", "rerank")
     beams: dict[str, Any] = {}
     if decoding.method == "beam":
         beams = {"num_beams": decoding.beams, "length_penalty": decoding.length_penalty, "early_stopping": True}
     config = GenerationConfig(
         do_sample=False, max_new_tokens=min(decoding.max_new_tokens, model.max_tokens - 1),
-        no_repeat_ngram_size=decoding.blocked_ngrams, suppress_tokens=tokens.unwritten,
-        decoder_start_token_id=[row.start for row in questions], pad_token_id=tokens.pad, eos_token_id=tokens.end,
-        **beams,
+        suppress_tokens=tokens.unwritten, pad_token_id=tokens.pad, eos_token_id=tokens.end, **beams,
     )  # fmt: skip
-    processors = LogitsProcessorList()
-    if decoding.method == "top_p":
-        processors.append(RowSampling([row.seed for row in questions], decoding.temperature, decoding.top_p))
-    out = network.generate(  # type: ignore[misc]
-        input_ids=context, attention_mask=(context != tokens.pad).long(), generation_config=config,
-        logits_processor=processors,
-    )  # fmt: skip
-    assert isinstance(out, Tensor)
-    return out
+    rules = [RowSampling([row.seed for row in questions], decoding.temperature, decoding.top_p)] if sampled else []
+    return model.written(questions, width, config, decoding.blocked_ngrams, rules)

