@@ -5,6 +5,7 @@ estimated together by EM (crowd-kit). The released votes name no workers: their 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -34,9 +35,9 @@ def dawid_skene(annotations: DataFrame, labels: Sequence[str]) -> DataFrame:
     places = {task: place for place, task in enumerate(dict.fromkeys(tasks))}
     data = given.assign(task=[places[task] for task in tasks]).rename(columns={"worker_id": "worker"})
     found = DawidSkene(n_iter=ITERATIONS).fit_predict_proba(data[["task", "worker", "label"]])
+    shares: Any = found.round(PLACES).to_dict("index")
     rows = []
     for task, place in places.items():
-        likely = found.loc[place].round(PLACES)
-        ordered = sorted((-share, label) for label, share in likely[likely >= LEAST].items())
-        rows.append((*task, [(str(label), float(-share)) for share, label in ordered]))
+        ordered = sorted((-share, str(label)) for label, share in shares[place].items() if share >= LEAST)
+        rows.append((*task, [(label, float(-share)) for share, label in ordered]))
     return spark.createDataFrame(rows, SCHEMA)
