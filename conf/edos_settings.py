@@ -14,6 +14,11 @@ class AnnotationSettings(Section):
         (0.9, 0.8, 0.7, 0.6), description="EDOS 3.2: from 0.9; a class that falls short steps down as the released one"
     )
     per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
+    order: Literal["readability", "uncertainty"] = Field(
+        "readability",
+        description="which turns of a class are asked first: the readable ones of the highest band (EDOS 3.2); ours:"
+        " those of the least weak confidence in any of the bands",
+    )
     dialogues_per_hit: int = Field(15, ge=1, description="EDOS 3.2")
     quiz_per_hit: int = Field(5, ge=0, description="EDOS 3.2")
     quiz_to_pass: int = Field(3, ge=0, description="EDOS 7: right answers that earn the bonus")
@@ -87,6 +92,11 @@ class EdosSettings(Section):
         None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
     )
     crowd_votes: tuple[str, ...] = Field((), description="files of worker answers (released CSV format)")
+    crowd_aggregation: Literal["majority", "dawid_skene"] = Field(
+        "majority",
+        description="how votes become a label: two of three (EDOS 3.2); ours: Dawid-Skene, the label of a probability"
+        " above 0.5 by the workers' confusion matrices",
+    )
     empathetic_dialogues: str | None = Field(
         None, description="CSV of EmpatheticDialogues with columns context, Dialog_ID, Type, Text; or its folder"
     )

@@ -51,8 +51,16 @@ class WeakLabelerSettings(ClassifierOptions):
 
 
 class EmotionClassifierSettings(ClassifierOptions):
+    """The recipe of the authors' public script, which trains 10 epochs at a constant rate (EDOS C)."""
+
     name: str = "edos-emotion-classifier"
+    epochs: int = Field(10, ge=1)
+    warmup_share: float = Field(0.0, ge=0, le=1)
+    decay: Literal["linear", "none"] = "none"
     effective_batch: int = Field(256, description="EDOS C")
+    start_token: bool = Field(
+        True, description="the encoder's start token (<s>, [CLS]) in place of the first separator, as in the script"
+    )
     weighted: bool = Field(True, description="decreasing weights on token embeddings (EDOS 3.3.1)")
     crowd_epochs: int = Field(
         0, ge=0, description="ours: so many epochs at the end go over the crowd's rows alone, after all rows' epochs"

@@ -7,6 +7,8 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from etl.common.hashes import content_order, shuffled
+from etl.common.labelled_files import labelled_rows, noted
+from etl.pipeline.stage_run import StageRun
 
 COLUMNS = ("context", "Dialog_ID", "Type", "Text")
 """The required columns of the EmpatheticDialogues file."""
@@ -27,6 +29,20 @@ def situations(dialogues: DataFrame, labels: Sequence[str], characters: tuple[in
     fit = rows.where(F.col("quiz_label").isin(*labels) & F.length("text").between(*characters))
     first = F.row_number().over(Window.partitionBy(F.lower("text")).orderBy("dialogue_id", "quiz_label"))
     return fit.withColumn("copy", first).where(F.col("copy") == 1).drop("copy")
+
+
+def situations_of(run: StageRun, setting: str) -> tuple[DataFrame | None, DataFrame | None]:
+    """Return the run's `situations` and the ledger rows of what cannot be read; None and None without the file.
+
+    Args:
+        setting: ``edos.empathetic_dialogues``, for messages.
+    """
+    edos = run.settings.edos
+    if edos.empathetic_dialogues is None:
+        run.say(f"{setting} is not set: HITs without a quiz")
+        return None, None
+    read = labelled_rows(run.spark, [edos.empathetic_dialogues], COLUMNS, setting)
+    return situations(read.rows, edos.taxonomy.names, edos.annotation.quiz_characters), noted(read)
 
 
 def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFrame:

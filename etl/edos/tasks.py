@@ -1,8 +1,9 @@
-"""Make HITs for the crowd: the most readable turns of each class, fifteen per HIT with five quiz items (EDOS 3.2)."""
+"""Make HITs for the crowd: the first turns of each class, fifteen per HIT with five quiz items (EDOS 3.2)."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from conf.edos_settings import AnnotationSettings
 from etl.annotation.hits import in_position, into_hits
 from etl.common.columns import left_out
 from etl.common.hashes import content_order, shuffled
@@ -10,21 +11,24 @@ from etl.edos.quiz import quiz_items
 from etl.tables.outcome import Outcome
 
 
-def most_readable(readability: DataFrame, per_class: int) -> DataFrame:
+def ranked_turns(readability: DataFrame, per_class: int, order_by: str = "readability") -> DataFrame:
     """Add rank within the class (null for a copy) and fault (null, ``same_text_again`` or ``beyond_top_n``).
 
     Turns are ranked by confidence band, then by readability (EDOS 3.2): a lower band is used only if the higher ones
     have fewer than ``per_class`` turns. In the released file too, band 0.9 has fewer than 250 turns for some classes.
-    Of turns with the same text and history only the first by id is used (ours).
+    Of turns with the same text and history only the first by id is used (ours). By ``uncertainty`` (ours) the turns
+    of the least weak confidence come first.
 
     Args:
         readability: ``edos.readability``.
         per_class: number of turns per class (250).
+        order_by: ``edos.annotation.order``.
     """
     copies = Window.partitionBy("history_hash").orderBy("dialogue_id", "turn")
     turns = readability.withColumn("copy", F.row_number().over(copies))
+    first = F.col("confidence").asc() if order_by == "uncertainty" else F.col("band").cast("double").desc()
     order = Window.partitionBy("label", F.col("copy") > 1).orderBy(
-        F.col("band").cast("double").desc(), F.col("readability").desc(),
+        first, F.col("readability").desc(),
         content_order(F.col("dialogue_id"), F.col("turn").cast("string"), seed=0, of="readability"),
     )  # fmt: skip
     ranked = turns.withColumn("rank", F.when(F.col("copy") == 1, F.row_number().over(order)))
@@ -34,7 +38,7 @@ def most_readable(readability: DataFrame, per_class: int) -> DataFrame:
 
 def annotation_tasks(
     readability: DataFrame, weak_labels: DataFrame, dialogues: DataFrame, situations: DataFrame | None,
-    *, per_class: int, per_hit: int, quiz_per_hit: int, seed: int,
+    annotation: AnnotationSettings,
 ) -> Outcome:  # fmt: skip
     """Return the crowd's HITs, with the weak labeler's three labels as shuffled options (EDOS 3.2).
 
@@ -46,13 +50,14 @@ def annotation_tasks(
         weak_labels: ``edos.weak_labels``, for the options.
         dialogues: ``subtitles.clean_dialogues``, for the texts.
         situations: situations for the quiz; None for HITs without a quiz.
-        per_class, per_hit, quiz_per_hit, seed: see ``edos.annotation``.
+        annotation: ``edos.annotation``.
 
     Returns:
         Outcome of ``edos.annotation_tasks``. The unit is the turn. Dropped turns are counted by class and band.
     """
-    ranked = most_readable(readability, per_class).cache()
-    placed = into_hits(ranked.where(F.col("fault").isNull()), per_hit, seed).cache()
+    per_class, quiz_per_hit, seed = annotation.per_class, annotation.quiz_per_hit, annotation.seed
+    ranked = ranked_turns(readability, per_class, annotation.order).cache()
+    placed = into_hits(ranked.where(F.col("fault").isNull()), annotation.dialogues_per_hit, seed).cache()
     chosen = (
         placed.where("full")
         .join(weak_labels.select("dialogue_id", "turn", F.col("top3")["label"].alias("top")), ["dialogue_id", "turn"])

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import left_out
+from etl.edos.crowd_model import dawid_skene
 from etl.edos.labelled_rows import unit_id
 from etl.tables.outcome import Outcome
 
@@ -128,7 +129,21 @@ def majority(votes: Column) -> Column:
     return F.when(F.size(votes) >= 2, F.get(most, F.lit(0)))
 
 
-def agree(annotations: DataFrame, labels: Sequence[str]) -> Outcome:
+def vote_shares(votes: Column, labels: Sequence[str]) -> Column:
+    """Return the share of the votes of each label of the taxonomy, as (label, probability), the largest first."""
+    share = F.transform(
+        F.filter(F.array_distinct(votes), lambda vote: vote.isin(*labels)),
+        lambda vote: F.struct(
+            F.round(-F.size(F.filter(votes, lambda other: other == vote)) / F.size(votes), 4).alias("order"),
+            vote.alias("label"),
+        ),
+    )
+    return F.transform(
+        F.array_sort(share), lambda one: F.struct(one["label"].alias("label"), (-one["order"]).alias("probability"))
+    )
+
+
+def agree(annotations: DataFrame, labels: Sequence[str], aggregation: str = "majority") -> Outcome:
     """Return the label of each turn on which two of three workers agree after normalising (EDOS 3.2).
 
     A majority for an answer outside the taxonomy gives a null label and a ledger row with 0 units.
@@ -136,6 +151,7 @@ def agree(annotations: DataFrame, labels: Sequence[str]) -> Outcome:
     Args:
         annotations: ``edos.annotations``.
         labels: the taxonomy, lower case.
+        aggregation: ``edos.crowd_aggregation``.
 
     Returns:
         Outcome of ``edos.crowd_labels``, with the normalised votes in order of worker_id.
@@ -148,6 +164,13 @@ def agree(annotations: DataFrame, labels: Sequence[str]) -> Outcome:
         .withColumn("most", majority(F.col("votes")))
     )
     known = F.col("most").isin(*labels)
-    rows = agreed.select("dialogue_id", "turn", "turns", F.when(known, F.col("most")).alias("label"), "votes", "source")
+    if aggregation == "majority":
+        rows = agreed.withColumn("label", F.when(known, F.col("most")))
+        rows = rows.withColumn("probabilities", vote_shares(F.col("votes"), labels))
+    else:
+        rows = agreed.join(dawid_skene(annotations, labels), ["dialogue_id", "turn"], "left")
+        first = F.get("probabilities", F.lit(0))
+        rows = rows.withColumn("label", F.when(first["probability"] > 0.5, first["label"]))
+    rows = rows.select("dialogue_id", "turn", "turns", "label", "votes", "source", "probabilities")
     ledger = left_out("turn", unit_id(), "majority_outside_taxonomy", 0, F.col("most"))
     return Outcome(rows, agreed.filter(~known).select(*ledger))

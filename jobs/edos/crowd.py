@@ -5,10 +5,10 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from etl.annotation.collecting import read_answers
 from etl.annotation.form_files import write_batch
-from etl.common.labelled_files import ROWS, files_under, labelled_rows, noted, with_dropped
+from etl.common.labelled_files import ROWS, files_under, labelled_rows, with_dropped
 from etl.edos import answers as page_answers
-from etl.edos.quiz import COLUMNS as QUIZ_COLUMNS
-from etl.edos.quiz import situations
+from etl.edos.label_doubts import label_doubts
+from etl.edos.quiz import situations_of
 from etl.edos.readability import correlations, readability_of_turns, reading_of
 from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
@@ -20,6 +20,7 @@ from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES
 
 SECTION, TALKS, LABELS = "edos.annotation", "edos.empathetic_dialogues", "edos.taxonomy"
+ITEMS = under(SECTION, "order", "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed")
 
 
 @manual_stage(
@@ -37,26 +38,17 @@ def score_readability(weak_labels: DataFrame, dialogues: DataFrame, run: StageRu
 @manual_stage(
     reads=(annotation_tables.READABILITY, tables.WEAK_LABELS, CLEAN_DIALOGUES),
     writes=annotation_tables.ANNOTATION_TASKS,
-    settings=(*under(SECTION, "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed"), LABELS),
+    settings=(*ITEMS, LABELS),
     inputs=(TALKS,),
     units=RowAccounting("turns", rows_out="count_if(quiz_label IS NULL)"),
 )
 def prepare_annotation(readability: DataFrame, weak_labels: DataFrame, dialogues: DataFrame, run: StageRun) -> Outcome:
-    """Make HITs for the crowd: the most readable turns of each class, with quiz items (EDOS 3.2)."""
-    annotation, source = run.settings.edos.annotation, run.settings.edos.empathetic_dialogues
+    """Make HITs for the crowd: the most readable or most uncertain turns of each class, with quiz items (EDOS 3.2)."""
     f, d = correlations(readability)
     run.say(f"readability correlates with f {f or 0:+.2f}, with d {d or 0:+.2f}")
-    pool = read = None
-    if source is None:
-        run.say(f"{TALKS} is not set: HITs without a quiz")
-    else:
-        read = labelled_rows(run.spark, [source], QUIZ_COLUMNS, TALKS)
-        pool = situations(read.rows, run.settings.edos.taxonomy.names, annotation.quiz_characters)
-    outcome = annotation_tasks(
-        readability, weak_labels, dialogues, pool, per_class=annotation.per_class,
-        per_hit=annotation.dialogues_per_hit, quiz_per_hit=annotation.quiz_per_hit, seed=annotation.seed,
-    )  # fmt: skip
-    return outcome if read is None else with_dropped(outcome, noted(read))
+    pool, unread = situations_of(run, TALKS)
+    outcome = annotation_tasks(readability, weak_labels, dialogues, pool, run.settings.edos.annotation)
+    return outcome if unread is None else with_dropped(outcome, unread)
 
 
 @manual_stage(
@@ -120,11 +112,11 @@ def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     reads=(annotation_tables.ANNOTATIONS,),
     writes=tables.CROWD_LABELS,
     units=RowAccounting("turns", "count(DISTINCT dialogue_id, turn)"),
-    settings=(LABELS,),
+    settings=(LABELS, "edos.crowd_aggregation"),
 )
 def agree_labels(annotations: DataFrame, run: StageRun) -> Outcome:
-    """Find the labels on which two of three workers agree (EDOS 3.2)."""
-    return agree(annotations, run.settings.edos.taxonomy.names)
+    """Find the labels on which two of three workers agree, or the most probable ones by Dawid-Skene (EDOS 3.2)."""
+    return agree(annotations, run.settings.edos.taxonomy.names, run.settings.edos.crowd_aggregation)
 
 
 @stage(
@@ -137,3 +129,9 @@ def hold_out_labels(crowd_labels: DataFrame, run: StageRun) -> Outcome:
     """Hold out a fifth of the crowd's labels of each class, before the expansion (EDOS 3.3)."""
     edos = run.settings.edos
     return seeds_of(crowd_labels, edos.test_share, edos.validation_share)
+
+
+@manual_stage(reads=(tables.SEEDS,), writes=tables.LABEL_DOUBTS, units="turns")
+def rank_label_doubts(seeds: DataFrame, run: StageRun) -> Outcome:
+    """Rank the crowd's labels by how improbable they are to a classifier that did not see them, worst first."""
+    return label_doubts(seeds, run.spark)

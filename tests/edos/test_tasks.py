@@ -7,17 +7,19 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from conf.edos_settings import AnnotationSettings
 from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.common.labelled_files import labelled_rows
 from etl.edos.audit import audit_tasks
 from etl.edos.quiz import COLUMNS, situations
-from etl.edos.tasks import annotation_tasks, most_readable
+from etl.edos.tasks import annotation_tasks, ranked_turns
 from etl.tables.edos_annotation import ANNOTATION_TASKS, AUDIT_TASKS
 
 READABLE = (
     "dialogue_id string, turn int, label string, confidence float, band string, history_hash string, readability double"
 )
+TWO = AnnotationSettings(per_class=2, dialogues_per_hit=2, quiz_per_hit=5, seed=1)
 ED = "context string, Dialog_ID string, Type string, Actor string, Text string, Label string"
 
 
@@ -59,7 +61,7 @@ def talks(spark: SparkSession) -> DataFrame:
 
 
 def test_a_class_steps_down_by_bands_and_nobody_is_asked_twice(spark: SparkSession) -> None:
-    ranked = most_readable(readable(spark).repartition(4), 14)
+    ranked = ranked_turns(readable(spark).repartition(4), 14)
     chosen = {row["dialogue_id"]: row["rank"] for row in ranked.where("fault IS NULL AND label = 'sad'").collect()}
     # The copy comes first by id and stands for d11; the first band is used up before the second.
     assert sorted(chosen, key=lambda key: chosen[key]) == [
@@ -72,14 +74,23 @@ def test_a_class_steps_down_by_bands_and_nobody_is_asked_twice(spark: SparkSessi
     assert faults == {"same_text_again": 1, "beyond_top_n": 8}
 
 
+def test_by_uncertainty_the_least_confident_of_any_band_come_first(spark: SparkSession) -> None:
+    rows = [("a", "0.9", 0.91, 0.9), ("b", "0.6", 0.61, 0.1), ("c", "0.7", 0.75, 0.3), ("d", "0.7", 0.75, 0.4)]
+    turns = spark.createDataFrame([(n, 0, "sad", c, band, n, r) for n, band, c, r in rows], READABLE)
+    for order, expected in (("uncertainty", "bdca"), ("readability", "adcb")):
+        ranked = ranked_turns(turns.repartition(3), 2, order).orderBy("rank").collect()
+        assert "".join(row["dialogue_id"] for row in ranked) == expected
+        assert [row["fault"] for row in ranked] == [None, None, "beyond_top_n", "beyond_top_n"]
+
+
 def test_hits_of_dialogues_and_quiz_items(spark: SparkSession) -> None:
     weak, dialogues = sources(spark)
     pool = situations(talks(spark), edos_labels(), (20, 160))
     assert sorted((row["quiz_label"], row["dialogue_id"]) for row in pool.collect()) == [
         ("afraid", "hit:0_conv:0"), ("joyful", "hit:3_conv:3"), ("proud", "hit:1_conv:1"), ("sad", "hit:2_conv:2"),
     ]  # fmt: skip
-    given = {"per_class": 14, "per_hit": 5, "quiz_per_hit": 2, "seed": 13}
-    outcome = annotation_tasks(readable(spark), weak, dialogues, pool, **given)
+    given = AnnotationSettings(per_class=14, dialogues_per_hit=5, quiz_per_hit=2, seed=13)
+    outcome = annotation_tasks(readable(spark), weak, dialogues, pool, given)
     rows = outcome.rows.select(*ANNOTATION_TASKS.columns).collect()
     assert len(rows) == 3 * 7  # 18 turns: three full HITs, three turns left over
     hits: dict[str, list] = {}
@@ -103,17 +114,13 @@ def test_hits_of_dialogues_and_quiz_items(spark: SparkSession) -> None:
     left = {row["reason"]: row["units"] for row in dropped}
     assert left == {"same_text_again": 1, "beyond_top_n": 8, "last_hit_not_full": 3}
     assert len(asked) + sum(left.values()) == readable(spark).count()
-    again = annotation_tasks(
-        readable(spark).repartition(5), weak.repartition(2), dialogues, pool.repartition(3), **given
-    )
+    again = annotation_tasks(readable(spark).repartition(5), weak.repartition(2), dialogues, pool.repartition(3), given)
     assert sorted(again.rows.select(*ANNOTATION_TASKS.columns).collect()) == sorted(rows)
 
 
 def test_without_situations_there_is_no_quiz(spark: SparkSession) -> None:
     weak, dialogues = sources(spark)
-    rows = annotation_tasks(
-        readable(spark), weak, dialogues, None, per_class=2, per_hit=2, quiz_per_hit=5, seed=1
-    ).rows.collect()
+    rows = annotation_tasks(readable(spark), weak, dialogues, None, TWO).rows.collect()
     assert len(rows) == 4 and not [row for row in rows if row["quiz_label"]]
 
 
@@ -121,7 +128,7 @@ def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession, tmp_
     weak, dialogues = sources(spark)
     pool = situations(talks(spark), edos_labels(), (20, 160))
     with pytest.raises(InputError, match="4 situations are fit for a quiz, a HIT needs 5"):
-        annotation_tasks(readable(spark), weak, dialogues, pool, per_class=2, per_hit=2, quiz_per_hit=5, seed=1)
+        annotation_tasks(readable(spark), weak, dialogues, pool, TWO)
     (tmp_path / "talks.csv").write_text("context,Text\nsad,It rains .\n", "utf-8")
     with pytest.raises(InputError, match=r"talks\.csv: no_column: Dialog_ID, Type"):
         labelled_rows(spark, [str(tmp_path)], COLUMNS, "edos.empathetic_dialogues")

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from conf.errors import InputError
+from conf.settings import load_settings
 from conf.training_options import ClassifierOptions
 from conf.training_settings import EmotionClassifierSettings
 from etl.training.loop import train as training
@@ -49,6 +50,7 @@ OPTIONS = EmotionClassifierSettings(
     effective_batch=4,
     learning_rate=5e-3,
     warmup_share=0.1,
+    decay="linear",
     threads=1,
     device="cpu",
     precision="fp32",
@@ -204,6 +206,20 @@ def test_adam_is_the_papers_with_a_rate_for_the_head(training_encoder):
     assert {(group["betas"], group["eps"]) for group in optimizer.param_groups} == {((0.9, 0.98), 1e-6)}
     trained = {id(value) for group in optimizer.param_groups for value in group["params"]}
     assert trained == {id(value) for value in model.parameters()}
+
+
+@pytest.mark.parametrize("profile", ["emr", "databricks"])
+@pytest.mark.parametrize("model", ["emotion_classifier", "self_labeler"])
+def test_clusters_train_by_the_authors_recipe(profile, model):
+    """The public script of EDOS: Adam at a constant 2e-5, 10 epochs in batches of 256, sequences from `<s>` on."""
+    options = getattr(load_settings(profile).training, model)
+    assert (options.epochs, options.effective_batch, options.max_tokens, options.keep) == (10, 256, 100, "best")
+    assert {learning_rate_factor(step, 440, options) for step in range(440)} == {1.0}
+    assert (options.learning_rate, options.head_learning_rate, options.layer_decay) == (2e-5, None, 1.0)
+    assert (options.beta2, options.epsilon, options.weight_decay, options.dropout) == (0.98, 1e-6, 0.0, 0.1)
+    assert options.start_token and options.weighted and options.patience is None
+    ours = (options.crowd_epochs, options.start_from_weak_labeler, options.label_smoothing, options.average_decay)
+    assert ours == (0, False, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "mpnet"])

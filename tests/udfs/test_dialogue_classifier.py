@@ -1,10 +1,13 @@
+import json
+
 import pytest
 import torch
 
 from conf.errors import InputError
+from conf.training_settings import EmotionClassifierSettings
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.batches import Batch, batches_of_equal_width, collate, padded_width
-from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.classifier import HEAD_CONFIG, load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, turn_weights, turns_newest_first
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 
@@ -75,6 +78,27 @@ def test_encoding_reverses_turns_between_separators_and_weighs_them(dialogue_enc
         separator,
     )
     assert row.weights == pytest.approx((2 / 3,) * 4 + (1 / 3,) * 4)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_start_token_replaces_the_first_separator_and_is_saved(dialogue_encoders, family, tmp_path):
+    options = EmotionClassifierSettings(max_tokens=20)
+    with_start = DialogueClassifier.new(dialogue_encoders[family], LABELS, options)
+    without = DialogueClassifier.new(
+        dialogue_encoders[family], LABELS, options.model_copy(update={"start_token": False})
+    )
+    row, plain = with_start.encode([["i cry", "why ?"]])[0], without.encode([["i cry", "why ?"]])[0]
+    assert row.ids == (with_start.tokenizer.cls_token_id, *plain.ids[1:]) and row.weights == plain.weights
+    assert DialogueClassifier.load(with_start.save(tmp_path / "with")).encode([["i cry", "why ?"]]) == [row]
+    assert DialogueClassifier.load(without.save(tmp_path / "without")).encode([["i cry", "why ?"]]) == [plain]
+
+
+def test_a_model_saved_before_start_tokens_is_read_without(dialogue_encoders, tmp_path):
+    folder = classifier_of(dialogue_encoders["bert"]).save(tmp_path / "older")
+    config = json.loads((folder / HEAD_CONFIG).read_text("utf-8"))
+    del config["start_token"]
+    (folder / HEAD_CONFIG).write_text(json.dumps(config), "utf-8")
+    assert not DialogueClassifier.load(folder).start_token
 
 
 def test_a_history_longer_than_the_limit_keeps_the_newest_turn(dialogue_encoders):

@@ -1,12 +1,14 @@
 """The dialogue emotion classifier: reversed turns, weighted tokens, attention pooling (EDOS 3.3.1, C)."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from conf.errors import InputError
+from conf.training_options import ClassifierOptions
 from udfs.models.batches import Batch, Encoded
 from udfs.models.classifiers.classifier import SequenceClassifier
 
@@ -42,9 +44,13 @@ class DialogueClassifier(SequenceClassifier[Turns]):
 
     Token embeddings, not position embeddings, are multiplied by their turn's weight. The hidden states are pooled by
     tanh attention. A tanh hidden layer and a softmax over the labels follow.
+
+    Attributes:
+        start_token: whether the encoder's start token replaces the first separator (`<s> ... </s></s> ... </s>`).
     """
 
     kind = "dialogue_classifier"
+    settled = ("temperature", "start_token")
 
     def __init__(
         self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
@@ -54,12 +60,22 @@ class DialogueClassifier(SequenceClassifier[Turns]):
         if tokenizer.sep_token_id is None:
             raise InputError("the encoder's tokenizer has no separator token: choose a BERT, RoBERTa or MPNet")
         size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
-        self.weighted = weighted
+        self.weighted, self.start_token = weighted, False
         self.dropout = nn.Dropout(dropout)
         self.attention = nn.Linear(size, size)
         self.attention_score = nn.Linear(size, 1, bias=False)
         self.hidden = nn.Linear(size, size)
         self.output = nn.Linear(size, len(self.labels))
+
+    @classmethod
+    def new(
+        cls, encoder_path: str | Path, labels: Sequence[str], options: ClassifierOptions, **head: Any
+    ) -> "DialogueClassifier":
+        model = super().new(encoder_path, labels, options, **head)
+        model.start_token = bool(getattr(options, "start_token", False))
+        if model.start_token and model.tokenizer.cls_token_id is None:
+            raise InputError("the encoder's tokenizer has no start token: set start_token to false")
+        return model
 
     def encode(self, items: Sequence[Turns]) -> list[Encoded]:
         """Return token ids and weights, newest turn first, of turns, oldest first."""
@@ -75,6 +91,8 @@ class DialogueClassifier(SequenceClassifier[Turns]):
         factors = turn_weights(len(parts)) if self.weighted else (1.0,) * len(parts)
         tokens = [(token, factor) for part, factor in zip(parts, factors, strict=True) for token in part]
         ids, weights = zip(*tokens, strict=True)
+        if self.start_token:
+            ids = (int(self.tokenizer.cls_token_id), *ids[1:])
         return Encoded(ids, weights)
 
     def logits(self, batch: Batch) -> Tensor:
@@ -92,4 +110,4 @@ class DialogueClassifier(SequenceClassifier[Turns]):
         return (states * shares.unsqueeze(-1).to(states.dtype)).sum(dim=1)
 
     def head_options(self) -> dict[str, Any]:
-        return {"weighted": self.weighted, "dropout": self.dropout.p}
+        return {"weighted": self.weighted, "dropout": self.dropout.p, "start_token": self.start_token}
