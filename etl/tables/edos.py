@@ -68,7 +68,8 @@ LABEL_DOUBTS = Table(
     dialogue_id string, turn int, turns array<string>, label string,
     split string COMMENT 'train, validation or test',
     probability double COMMENT 'of the label: its self-confidence',
-    suggested string COMMENT 'the label that is most probable to the classifier', suggested_probability double,
+    suggested string COMMENT 'the label that is most probable to the classifier',
+    suggested_probability double COMMENT 'of the suggested label',
     doubtful boolean COMMENT 'confident learning takes the label for an error',
     rank int COMMENT 'from 1, the least probable label first'
     """,

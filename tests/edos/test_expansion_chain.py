@@ -50,7 +50,9 @@ def write_tables(place: PipelineContext) -> None:
     ]
     spark = place.spark
     for name, rows in (("edos.crowd_labels", crowd), ("subtitles.clean_dialogues", clean)):
-        place.lakehouse.replace(TABLES[name], spark.createDataFrame(rows, TABLES[name].schema), {})
+        schema = TABLES[name].schema
+        padded = [(*row, *[None] * (len(schema) - len(row))) for row in rows]  # later columns are optional
+        place.lakehouse.replace(TABLES[name], spark.createDataFrame(padded, schema), {})
 
 
 @pytest.fixture(scope="module")
