@@ -51,8 +51,9 @@ def write_tables(place: PipelineContext) -> None:
     spark = place.spark
     for name, rows in (("edos.crowd_labels", crowd), ("subtitles.clean_dialogues", clean)):
         schema = TABLES[name].schema
-        padded = [(*row, *[None] * (len(schema) - len(row))) for row in rows]  # later columns are optional
-        place.lakehouse.replace(TABLES[name], spark.createDataFrame(padded, schema), {})
+        # Later columns are optional: names for the cells, null for the rest.
+        named = [row if isinstance(row, dict) else dict(zip(schema.names, row, strict=False)) for row in rows]
+        place.lakehouse.replace(TABLES[name], spark.createDataFrame(named, schema), {})
 
 
 @pytest.fixture(scope="module")
