@@ -1,7 +1,8 @@
 """Answers of a language model to prompts, in executors.
 
-Each Python worker loads a local model, or all workers send requests to an OpenAI-compatible server. Setting
-``models.generator`` is ``openai:NAME`` for a server, and ``gguf:URI`` for a local model in llama.cpp.
+Each Python worker loads a local model or starts a server of its own, or all workers send requests to one
+OpenAI-compatible server. Setting ``models.generator`` is ``openai:NAME`` for that server, ``gguf:URI`` for a local
+model in llama.cpp, and ``vllm:URI`` for a server that each worker starts.
 """
 
 import os
@@ -14,9 +15,10 @@ from pyspark.sql import DataFrame
 
 from conf.llm_settings import DecodingSettings, LlmSettings
 from udfs.devices import set_threads, task_device
+from udfs.llm_engine import EngineGenerator
 from udfs.llm_requests import REQUEST, Answer, Generator, Request, UnavailableError
 from udfs.llm_server import ServerGenerator
-from udfs.models.loader import PACKED, SERVED
+from udfs.models.loader import ENGINE, PACKED, SERVED
 from udfs.models.stores import fetched
 from udfs.predict import gathered
 
@@ -46,11 +48,17 @@ class Source:
 
     def generator(self) -> Generator:
         """Return the worker's cached generator."""
-        return _server(self) if self.served else _local(self)
+        return self._shared() or _local(self)
 
     def new_generator(self) -> Generator:
-        """Return a separate generator, for work that needs two models at once."""
-        return _server(self) if self.served else _load(self)
+        """Return a separate generator, for work that needs two models at once; servers are shared."""
+        return self._shared() or _load(self)
+
+    def _shared(self) -> Generator | None:
+        """Return the worker's client of a server; None for a model that the worker loads."""
+        if self.served:
+            return _server(self)
+        return _engine(self) if self.identity.startswith(ENGINE) else None
 
 
 def source_of(model_path: str, identity: str, settings: LlmSettings, threads: int = 1, workers: int = 1) -> Source:
@@ -144,3 +152,8 @@ _local = lru_cache(maxsize=1)(_load)
 @lru_cache(maxsize=4)
 def _server(source: Source) -> ServerGenerator:
     return ServerGenerator(source.identity.removeprefix(SERVED), source.settings.server, source.key, source.workers)
+
+
+@lru_cache(maxsize=2)
+def _engine(source: Source) -> EngineGenerator:
+    return EngineGenerator(str(fetched(source.model_path)), source.settings)

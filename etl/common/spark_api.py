@@ -6,6 +6,7 @@ shared clusters of Databricks speak, has none of them. What cannot work there ra
 
 import logging
 import sys
+from collections.abc import Callable
 from functools import lru_cache, partial
 from socketserver import BaseServer
 from typing import Any, TypeGuard
@@ -15,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 
+GPUS_OF_TASK = "spark.task.resource.gpu.amount"
 _COUNTED = 4_096
 
 
@@ -38,6 +40,11 @@ def cores(spark: SparkSession) -> int:
     if not is_connect(spark):
         return int(spark.sparkContext.defaultParallelism)
     return _partitions_of_a_range(spark)
+
+
+def gpus_of_task(conf: Callable[[str, str], str | None]) -> float:
+    """Return the number of GPUs of a Spark task, given the session's ``conf.get``; 0 where it is not set."""
+    return float(conf(GPUS_OF_TASK, "0") or 0)
 
 
 @lru_cache(maxsize=8)

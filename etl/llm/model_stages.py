@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
+from conf.errors import InputError
+from etl.common.spark_api import GPUS_OF_TASK, gpus_of_task
 from etl.llm.requests import distinct_requests, with_answers
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, manual_stage, stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome
 from udfs.llm_requests import UNAVAILABLE
+from udfs.models.loader import ENGINE
 
 if TYPE_CHECKING:
     from udfs.generate import Source
@@ -145,8 +148,17 @@ def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:
 
 
 def source(run: StageRun, name: str) -> "Source":
-    """Return the source of answers of the model ``models.<name>``. Its stage must declare the option ``llm``."""
+    """Return the source of answers of the model ``models.<name>``. Its stage must declare the option ``llm``.
+
+    Raises:
+        InputError: tasks would share a GPU, of which each one's server takes the whole.
+    """
     from udfs.generate import source_of
 
     model, compute = run.model(name), run.compute
+    gpus = gpus_of_task(run.spark.conf.get)
+    if model.identity.startswith(ENGINE) and 0 < gpus < 1:
+        raise InputError(
+            f"models.{name}: a server of vllm: needs a whole GPU a task: set {GPUS_OF_TASK}=1, not {gpus:g}"
+        )
     return source_of(run.worker_path(model), model.identity, run.settings.llm, compute.threads, compute.partitions)

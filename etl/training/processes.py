@@ -13,7 +13,7 @@ from pathlib import Path
 
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
-from etl.common.spark_api import cores, master
+from etl.common.spark_api import GPUS_OF_TASK, cores, gpus_of_task, master
 from etl.pipeline.stage_run import StageRun
 from etl.training.loop.process_job import (
     GIVEN,
@@ -32,7 +32,6 @@ from udfs.models.stores import delete, is_store, put
 from udfs.models.trainable import TrainableModel, TrainingResult, TrainingRows
 
 PACKAGES = ("conf", "etl", "udfs")
-GPUS_OF_TASK = "spark.task.resource.gpu.amount"
 
 
 def train_in_processes(
@@ -130,11 +129,6 @@ def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int,
         reason = f": Spark runs {slots} tasks at once: use more executors or fewer processes"
     if reason is not None:
         raise InputError(f"training.processes={processes}{reason}")
-
-
-def gpus_of_task(conf: Callable[[str, str], str | None]) -> float:
-    """Return the number of GPUs of a Spark task; 0 where it is not set."""
-    return float(conf(GPUS_OF_TASK, "0") or 0)
 
 
 def write_packages(archive: Path) -> Path:

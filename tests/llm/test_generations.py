@@ -1,6 +1,9 @@
 """Requests by content, answers in executors, and the view over all steps' answers."""
 
 import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,6 +17,7 @@ from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
 from etl.emo_pillars.reading import read_soft_labels
 from etl.emo_pillars.steps import soft_labels_requests
+from etl.llm.model_stages import source
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables import TABLES
@@ -22,7 +26,7 @@ from etl.tables.model import AND_ALSO
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from udfs.generate import SCHEMA, Source, generate_answers, source_of
 from udfs.llm_requests import UNAVAILABLE
-from udfs.models.loader import resolve
+from udfs.models.loader import ResolvedModel, resolve
 
 GREEDY = DecodingSettings(max_new_tokens=20, repetition_penalty=1.03)
 
@@ -170,3 +174,18 @@ def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) 
     statements = [text for text in lakehouse.catalog_statements(views, [here, away]) if "VIEW" in text]
     assert len(statements) == 2
     assert "subtitles.files" not in "".join(statements) and "UNION" not in "".join(statements)
+
+
+@pytest.mark.parametrize(("amount", "refused"), [("0.25", True), ("1", False), (None, False)])
+def test_a_server_a_task_needs_a_whole_gpu(amount: str | None, refused: bool) -> None:
+    conf = {} if amount is None else {"spark.task.resource.gpu.amount": amount}
+    model = ResolvedModel(Path("m"), "vllm:file:m#sha256:0")
+    run: Any = SimpleNamespace(
+        model=lambda name: model, spark=SimpleNamespace(conf=conf), compute=SimpleNamespace(threads=1, partitions=2),
+        worker_path=lambda model: str(model.path), settings=SimpleNamespace(llm=LlmSettings()),
+    )  # fmt: skip
+    if not refused:
+        assert source(run, "generator").identity == model.identity
+        return
+    with pytest.raises(InputError, match=r"models\.generator: .* whole GPU a task: set spark\S+=1, not 0\.25"):
+        source(run, "generator")

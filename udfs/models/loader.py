@@ -19,7 +19,9 @@ from udfs.models.gguf_header import gguf_file, read_header
 from udfs.models.parts import join_parts, part_names, unpack_parts
 from udfs.models.stores import fetched
 
-SCHEMES = "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS, openai:NAME, or gguf: before one of them"
+SCHEMES = (
+    "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS, openai:NAME, or gguf: or vllm: before one of them"
+)
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
 NO_MODEL = "none"
 """Identity of a model that the settings set to null."""
@@ -27,6 +29,8 @@ SERVED = "openai:"
 """Prefix of the URI and the identity of a language model on an OpenAI-compatible server."""
 PACKED = "gguf:"
 """Prefix of the URI and the identity of a language model that llama.cpp runs from its GGUF file."""
+ENGINE = "vllm:"
+"""Prefix of the URI and the identity of a language model on a server that each worker starts."""
 WEIGHTS = ("*.safetensors", "*.gguf")
 # Weights that may be pickles are never read or copied.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
@@ -58,8 +62,8 @@ def resolve(
 
     Args:
         uri: `hf:NAME[@REVISION]`, `pkg:PACKAGE`, `pkg:PART_001..005` (a zip in numbered packages), `file:DIR`,
-            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, or `openai:NAME` for a model of a server. `gguf:` before
-            one of the others names the same model, to be run by llama.cpp.
+            `models:/NAME@ALIAS`, `models:/NAME/VERSION`, or `openai:NAME` for a model of a server. `gguf:` or `vllm:`
+            before one of the others names the same model, to be run by llama.cpp or by a server that workers start.
         cache_dir: folder for downloads, in subfolders named by content; on a cluster a shared path.
         tracking_uri: MLflow's tracking store, for `models:/`.
         registry_uri: MLflow's registry, where it is not the tracking store.
@@ -75,10 +79,13 @@ def resolve(
         raise InputError(f"model {uri!r}: not a model URI: use {SCHEMES}")
     if uri.startswith(SERVED):
         return ResolvedModel(Path(), uri)
-    if uri.startswith(PACKED):
+    if uri.startswith((PACKED, ENGINE)):
+        if name.startswith((SERVED, PACKED, ENGINE)):
+            raise InputError(f"model {uri!r}: {scheme}: is followed by hf:, pkg:, file: or models:/")
         model = resolve(name, cache_dir, tracking_uri, share, registry_uri)
-        read_header(gguf_file(model.path))
-        return ResolvedModel(model.path, f"{PACKED}{model.identity}")
+        if uri.startswith(PACKED):
+            read_header(gguf_file(model.path))
+        return ResolvedModel(model.path, f"{scheme}:{model.identity}")
     if scheme == "pkg":
         parts = part_names(name)
         model = _from_package(uri, name) if parts is None else _from_parts(uri, parts, cache_dir)
