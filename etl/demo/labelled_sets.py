@@ -9,7 +9,7 @@ from etl.demo.store import Store, csv_bytes
 from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes, statements
 from udfs.opus.tokens import opus_tokens
 
-TRAIN, VALID, SPOKEN, VOTES, TALKS = 60, 14, 20, 23, 8
+TRAIN, VALID, SPOKEN, VOTES, TALKS = 24, 8, 10, 23, 8
 """Rows per class: training statements, validation statements, training film lines, worker votes, talks."""
 
 VOTE_HEADER = (
