@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--delta", action="store_true", help="chains of stages write Delta tables, not tables in memory")
 
 
+@contextmanager
+def unless_delta(config: pytest.Config) -> Iterator[None]:
+    """Keep tables in memory, unless ``--delta`` asks for Delta."""
+    with nullcontext() if config.getoption("--delta") else memory_tables():
+        yield
+
+
 @pytest.fixture(scope="module")
 def tables(request: pytest.FixtureRequest) -> Iterator[None]:
     """The chains of a module write tables in memory, unless ``--delta`` asks for Delta."""
-    if request.config.getoption("--delta"):
+    with unless_delta(request.config):
         yield
-        return
-    with memory_tables():
+
+
+@pytest.fixture()
+def tables_of_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The same for one test, in a module whose other tests need Delta."""
+    with unless_delta(request.config):
         yield
 
 

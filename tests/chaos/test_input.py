@@ -54,13 +54,8 @@ def gone_and_new(tiny: Tiny) -> None:
     tiny.add_film(4)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(one, marks=() if one is damaged else pytest.mark.slow)
-        for one in (other_words, repaired, damaged, gone_and_new)
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [other_words, repaired, damaged, gone_and_new])
 def test_what_follows_from_a_changed_file_follows(
     spark: SparkSession, tmp_path: Path, change: Callable[[Tiny], None]
 ) -> None:

@@ -61,6 +61,7 @@ def column(place: PipelineContext, table: Table, name: str) -> list:
     return sorted(row[0] for row in place.lakehouse.read(table).select(name).collect())
 
 
+@pytest.mark.usefixtures("tables_of_test")
 def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Settings) -> None:
     place = PipelineContext(spark, settings)
     put(place, "abcdefghij")
@@ -81,7 +82,7 @@ def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Se
     assert column(place, DROPPED, "id") == ["e", "i"]
     assert column(place, COUNTED, "n") == [8]
 
-    spark.sql(f"DELETE FROM {place.lakehouse.reference(COUNTED)}")
+    place.lakehouse.delete(COUNTED, "true", {})
     changed = PipelineContext(spark, settings)
     assert changed.plan(COUNT).why == "trial.counted or its quarantine was changed by something else"
     assert run_stages(changed, (SHOUT, COUNT)) == ["count"]
@@ -93,6 +94,7 @@ def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Se
     assert column(place, DROPPED, "id") == ["e", "i"]
 
 
+@pytest.mark.usefixtures("tables_of_test")
 @pytest.mark.parametrize("dies_at", ["before main", "after main"])
 def test_a_run_that_dies_goes_on_without_loss_or_double(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch, dies_at: str
@@ -120,6 +122,7 @@ def test_a_run_that_dies_goes_on_without_loss_or_double(
     assert column(resumed, DROPPED, "id") == ["a", "e", "i"]
 
 
+@pytest.mark.usefixtures("tables_of_test")
 def test_a_run_given_up_under_other_settings_leaves_nothing(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +146,7 @@ def test_a_run_given_up_under_other_settings_leaves_nothing(
     assert len({row.run_id for row in place.lakehouse.read(DROPPED).collect()}) == 1
 
 
+@pytest.mark.usefixtures("tables_of_test")
 def test_a_run_of_one_slice_given_up_after_its_commit_is_not_mixed_with_others(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +169,7 @@ def test_a_run_of_one_slice_given_up_after_its_commit_is_not_mixed_with_others(
     assert PipelineContext(spark, settings).log.unfinished("shout") is not None
 
 
+@pytest.mark.usefixtures("tables_of_test")
 def test_lost_and_doubled_rows_stop_the_stage(spark: SparkSession, settings: Settings) -> None:
     place = PipelineContext(spark, settings)
     put(place, "abc")
@@ -239,6 +244,7 @@ def test_order_and_choice() -> None:
         chosen(ordered, only="whisper")
 
 
+@pytest.mark.usefixtures("tables_of_test")
 def test_a_stage_that_is_off_is_passed_over(spark: SparkSession, settings: Settings, monkeypatch) -> None:
     off = make_stage("shout", loud_letters, (LETTERS,), LOUD, enabled_if="edos.expansion.enabled")
     monkeypatch.setitem(REGISTRY, "shout", off)
@@ -284,6 +290,7 @@ def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
     assert run_stages(PipelineContext(spark, settings), (ECHO,)) == []
 
 
+@pytest.mark.usefixtures("tables_of_test")
 def test_a_clock_that_went_back_does_not_run_a_stage_again(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,6 +314,7 @@ def test_a_clock_that_went_back_does_not_run_a_stage_again(
     assert [event.rows_in for event in events] == [2, 3] and all(event.seconds >= 0 for event in events)
 
 
+@pytest.mark.usefixtures("tables_of_test")
 def test_a_batch_without_all_its_answers_is_kept_and_continued(spark: SparkSession, settings: Settings) -> None:
     """The model goes away: what it answered stays, the stage stops, and the next run asks for the rest alone."""
     asked: list[str] = []
