@@ -59,7 +59,8 @@ def test_a_german_film_becomes_clean_dialogues(spark: SparkSession, tmp_path: Pa
     (film,) = files.select("source_path", "language", "movie_id", "encoding", "sentence_count").collect()
     assert tuple(film) == ("film.de.srt", "de", "file:film", "cp1252", 9)
     scored = files.withColumn("scores", F.array().cast("array<float>"))
-    raw = dialogues_between_silences(turns_of(scored, explicit_marks=True, silence_ends_turn_ms=5_000), 5.0).rows.persist()
+    turns = turns_of(scored, explicit_marks=True, silence_ends_turn_ms=5_000)
+    raw = dialogues_between_silences(turns, 5.0).rows.persist()
     outcome = clean_dialogues(raw, GERMAN)
     assert outcome.dropped is not None
     clean = {row.dialogue_id: row.texts for row in outcome.rows.selectExpr("dialogue_id", "turns.text texts").collect()}
