@@ -33,7 +33,8 @@ from tests.benchmarks.harness import (
 
 BEFORE = {1: (265, 145), 8: (2_120, 255), 32: (8_480, 580)}
 """Files and seconds before this round, by size."""
-FIXED_AIM, GROWTH_AIM, MEMORY_AIM = 40.0, 1.1, 1.1
+FIXED_AIM, GROWTH_AIM, MEMORY_AIM, ESTIMATE_AIM = 40.0, 1.1, 1.1, 1.2
+PILOT = 0.25  # share of the films of the first of two pilots that ``estimate`` needs
 ID_STEP = 100_000_000
 EXCHANGED = 0.3
 FREQUENT = 20_000
@@ -143,9 +144,11 @@ def segmenter(root: Path, source: Path) -> str:
     return f"file:{folders[-1]}"
 
 
-def measured(files: list[tuple[str, bytes]], sizes: list[int], rounds: int) -> dict[int, tuple[float, float]]:
-    """Median seconds and most memory by size; sizes take turns."""
-    progress = Progress("pipeline", 1 + len(sizes) * (rounds + 1))
+def measured(
+    files: list[tuple[str, bytes]], sizes: list[int], rounds: int
+) -> tuple[dict[int, tuple[float, float]], float]:
+    """Median seconds and most memory by size, which take turns; and the predicted seconds of the largest size."""
+    progress = Progress("pipeline", 2 + len(sizes) * (rounds + 1))
     seconds: dict[int, list[float]] = {size: [] for size in sizes}
     memory: dict[int, list[float]] = {size: [] for size in sizes}
     with tempfile.TemporaryDirectory() as scratch:
@@ -166,7 +169,21 @@ def measured(files: list[tuple[str, bytes]], sizes: list[int], rounds: int) -> d
                 seconds[size].append(took)
                 memory[size].append(most)
                 progress.step(f"{size} x films, round {number + 1}: {took:.0f} s, {most:.2f} GiB")
-    return {size: (statistics.median(seconds[size]), max(memory[size])) for size in sizes}
+        estimate = predicted(Path(scratch) / "pilots", sources[sizes[0]], model, sizes[-1] * len(files))
+        progress.step(f"{sizes[-1]} x films predicted: {estimate:.0f} s")
+    return {size: (statistics.median(seconds[size]), max(memory[size])) for size in sizes}, estimate
+
+
+def predicted(root: Path, source: Path, model: str, files: int) -> float:
+    """Run two pilots, a part of the smallest size and all of it; return the seconds that ``estimate`` predicts."""
+    for share in (PILOT, 1.0):
+        run_jobs(root, source, "clean_dialogues", f"models.turn_segmenter={model}", f"subtitles.sample={share}")
+    options = [f"lakehouse.root={root}", f"subtitles.sources=['{source}']", f"models.turn_segmenter={model}"]
+    arguments = [sys.executable, "-m", "jobs", "estimate", "--to", "clean_dialogues", "--files", str(files), "--set"]
+    said = subprocess.run([*arguments, *options], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    print(said, file=sys.stderr)
+    (line,) = re.findall(r"^all\s+([\d,]+)", said, re.MULTILINE)
+    return float(line.replace(",", ""))
 
 
 def remove(folder: Path) -> None:
@@ -176,8 +193,8 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def rows_of(found: dict[int, tuple[float, float]], files: int) -> list[Row]:
-    """Seconds by size, growth, the fixed part, memory."""
+def rows_of(found: dict[int, tuple[float, float]], files: int, estimate: float) -> list[Row]:
+    """Seconds by size, growth, the fixed part, memory, and how far the estimate of the largest size is off."""
     sizes = sorted(found)
     rows = []
     alone = found[sizes[0]][0]
@@ -197,6 +214,9 @@ def rows_of(found: dict[int, tuple[float, float]], files: int) -> list[Row]:
     rows.append(Row("driver's memory (JVM and Python)", f"{found[last][1]:.2f} GiB at {last}x", "itself",
                     f"{found[middle][1]:.2f} GiB at {middle}x", found[last][1] / found[middle][1],
                     most=MEMORY_AIM, before="1.25 GB"))  # fmt: skip
+    took = found[last][0]
+    rows.append(Row(f"{last}x by `jobs estimate` after pilots of {PILOT:g}x and 1x", f"{estimate:.0f} s", "the run",
+                    f"{took:.0f} s", max(estimate / took, took / estimate), most=ESTIMATE_AIM))  # fmt: skip
     return rows
 
 
@@ -214,7 +234,7 @@ def main() -> int:
     sizes = [1, 2, 3] if given.small else [int(size) for size in given.sizes.split(",")]
     if given.small:
         files = files[:: max(1, len(files) // 6)]
-    found = measured(files, sizes, given.rounds)
+    found, estimate = measured(files, sizes, given.rounds)
     result = Result(
         "find_subtitles to clean_dialogues",
         "Seconds of `python -m jobs run --to clean_dialogues` with the local profile, from the start of the process to "
@@ -222,7 +242,7 @@ def main() -> int:
         "line through the smallest and the largest size. Memory is the most that the driver's JVM and Python held "
         "together; tasks run in that JVM as well.",
         f"{len(files):,} {origin}, and copies under other ids with {EXCHANGED:.0%} of the vocabulary exchanged",
-        rows_of(found, len(files)), CAUSE, ("delta-spark",),
+        rows_of(found, len(files), estimate), CAUSE, ("delta-spark",),
     )  # fmt: skip
     return hand_in(result, given, "pipeline")
 
