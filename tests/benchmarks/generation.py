@@ -29,8 +29,8 @@ OURS, ONE_BY_ONE, LLAMA = "ours", "transformers generate, one by one", "llama.cp
 AIM = 4.0
 SLOTS = 8
 CAUSE = (
-    "batches of 8 for one thread a worker. llama.cpp, which computes with packed weights, is faster on a CPU: it is the "
-    "generator `gguf:`."
+    "batches of 8 for one thread a worker. llama.cpp, which computes with packed weights, is faster on a CPU: it is "
+    "the generator `gguf:`."
 )
 
 
