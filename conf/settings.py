@@ -46,10 +46,11 @@ class SparkSettings(Section):
     driver_memory: str | None = None
     shuffle_partitions: int | None = Field(None, ge=1)
     conf: dict[str, str] = Field(default_factory=dict, description="further Spark configuration")
-    short_session: bool = Field(
-        False,
+    short_session: bool | None = Field(
+        None,
         description="for a local run of minutes on little data: queries are planned once and interpreted, and Java"
-        " code is compiled quickly, because few are run often enough to repay more",
+        " code is compiled quickly, because few are run often enough to repay more; null: `run` decides by the size"
+        " of the sources",
     )
     bundled_jars: bool = Field(False, description="start from the jars that `make install` fetched")
     set_runtime: bool = Field(

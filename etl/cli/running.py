@@ -1,9 +1,10 @@
 """Run stages in a session of their own; a failure becomes one line."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -17,6 +18,10 @@ from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.stages import Stage
+
+SMALL_SOURCES = 64_000_000
+"""Stored bytes of subtitle files, about 750 films, up to which `run` takes a short session: 64 s in place of 81 s for
+265 files on two cores."""
 
 
 def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], None]) -> int:
@@ -46,7 +51,24 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
 
 def run(settings: Settings, stages: list[Stage], again: bool) -> int:
     """Run the stages that have work, in a session; returns the exit status. Errors as of `in_session`."""
+    if settings.spark.short_session is None:
+        short = are_small(settings.subtitles.sources)
+        settings = settings.model_copy(update={"spark": settings.spark.model_copy(update={"short_session": short})})
     return in_session(settings, lambda spark, running: run_stages(spark, settings, stages, running, again))
+
+
+def are_small(sources: Sequence[str], most: int = SMALL_SOURCES) -> bool:
+    """Return whether there are sources, all of them local, with at most so many stored bytes together."""
+    total = 0
+    for source in map(Path, sources):
+        if not source.exists():
+            return False
+        for path in [source] if source.is_file() else source.rglob("*"):
+            with suppress(OSError):
+                total += path.stat().st_size if path.is_file() else 0
+            if total > most:
+                return False
+    return bool(sources)
 
 
 def run_stages(
