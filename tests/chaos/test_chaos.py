@@ -28,6 +28,7 @@ def test_settings_that_change_half_way_leave_no_mixture(place: Field, tables: No
     assert tally.failures == [] and tally.survived == 1
 
 
+@pytest.mark.slow
 def test_the_suite_notices_lost_and_doubled_rows(place: Field, tables: None) -> None:
     root = place.undisturbed()
     rows = place.rows(root)

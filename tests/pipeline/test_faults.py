@@ -102,6 +102,7 @@ def test_a_lost_java_process(tmp_path: Path) -> None:
     assert done.stdout.startswith("Spark's Java process ended in stage shout") and done.stdout.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_root_that_nobody_can_write_to_and_a_second_run_end_in_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "films/xml/en/1999/1"
     folder.mkdir(parents=True)

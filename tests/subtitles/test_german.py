@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -51,6 +52,7 @@ def test_the_german_lists_have_their_words() -> None:
     assert rules_of(CleaningSettings(), ("fr", "../de", "xx")) == CleaningRules(**CleaningSettings().model_dump())
 
 
+@pytest.mark.slow
 def test_a_german_film_becomes_clean_dialogues(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "film.de.srt").write_bytes(FILM.encode("cp1252"))
     (tmp_path / "film.en.srt").write_text(FILM, "utf-8")
