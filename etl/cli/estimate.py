@@ -107,10 +107,8 @@ def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
             if (row := _stage_row(context, stage, factor if stage.name in growing else None, gpus)) is not None
         }
         print("\n".join(table(found, gpus > 0, terminal_width())))
-        print(
-            "\nAn upper bound: where a stage has one run, or runs of seconds, its fixed time counts as growing. Take pilots"
-        )
-        print("of some minutes, the second one larger than the first.")
+        print("\nAn upper bound: in stages with one run or with short runs the fixed time counts as growing.")
+        print("Take pilots of some minutes, the second one larger than the first.")
         return 0
     finally:
         close_session(spark, settings)
