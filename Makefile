@@ -2,8 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Two test processes: small Spark jobs keep one core busy each, whatever there is.
-TOGETHER := -n 2 --dist loadfile --no-loadscope-reorder
+# Three test processes: small Spark jobs wait a third of their time, so that three keep two cores busy.
+TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder
 READY := $(VENV)/.installed
 PEERS := $(VENV)/.bench-installed
 

@@ -7,13 +7,12 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.distributed.tensor import DTensor, distribute_tensor
 
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
@@ -65,16 +64,23 @@ def _gathered(tensors: Iterable[tuple[str, Tensor]], keep: bool) -> dict[str, Te
     """Copy tensors to the CPU, one at a time to save memory."""
     found = {}
     for name, value in tensors:
-        whole = value.full_tensor() if isinstance(value, DTensor) else value
+        whole = value.full_tensor() if _is_sharded(value) else value
         if keep:
             found[name] = whole.cpu().clone().contiguous()
     return found
 
 
+def _is_sharded(value: Any) -> TypeGuard[Any]:
+    """Return whether a tensor is a DTensor, a type that torch exports from 2.5 on."""
+    return hasattr(value, "full_tensor")
+
+
 def _local_part(whole: Tensor, like: Tensor) -> Tensor:
     """Return this process's part of a tensor where ``like`` is sharded, else the whole tensor."""
-    if not isinstance(like, DTensor):
+    if not _is_sharded(like):
         return whole
+    from torch.distributed.tensor import distribute_tensor
+
     return distribute_tensor(whole.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
 
 

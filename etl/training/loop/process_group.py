@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import torch
 from torch import distributed, nn
-from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 from conf.errors import InputError
@@ -48,6 +47,10 @@ class ProcessGroup:
         if self.size == 1:
             return model
         if self.sharded:
+            try:
+                from torch.distributed.fsdp import fully_shard
+            except ImportError:
+                raise InputError(f"a model in parts needs torch 2.6 or later, not {torch.__version__}") from None
             for block in [*blocks, model]:
                 fully_shard(block)
             return model
@@ -56,7 +59,10 @@ class ProcessGroup:
 
     def accumulate(self, network: nn.Module, last: bool) -> AbstractContextManager[Any]:
         """Return the context manager of a micro-batch; only the `last` one of an update exchanges gradients."""
-        if isinstance(network, FSDPModule):
+        if self.size > 1 and self.sharded:
+            from torch.distributed.fsdp import FSDPModule
+
+            assert isinstance(network, FSDPModule)
             network.set_requires_gradient_sync(last)
         if self.size == 1 or self.sharded or last:
             return nullcontext()
