@@ -117,7 +117,7 @@ def _variables() -> dict[str, Any]:
         "cpu_node": {"description": "machine type for text stages, as your cloud calls it"},
         "gpu_node": {"description": "machine type for trainings and for stages that ask a model"},
         "workers": {"description": "how many workers", "default": 4},
-        "cpu_runtime": {"description": "16.4 ML or later with Spark 3.5, Scala 2.12", "default": RUNTIME.format(kind="cpu")},
+        "cpu_runtime": {"description": "16.4 ML, Scala 2.12", "default": RUNTIME.format(kind="cpu")},
         "gpu_runtime": {"description": "the same with -gpu-ml-", "default": RUNTIME.format(kind="gpu")},
         "notify": {"description": "e-mail address that is told of failures"},
         "viewers": {"description": "group that may see jobs and runs", "default": "users"},
