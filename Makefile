@@ -44,10 +44,6 @@ chaos: $(READY)  ## kill, stop and damage a tiny pipeline, about an hour (KILLS=
 cluster: $(READY)  ## the commands of docs/clusters.md on a small cluster (LANE=short ends with clean dialogues)
 	CLUSTER_LANE=$(LANE) $(BIN)/python -m pytest -s -m cluster
 
-connect: $(READY)  ## the path to clean dialogues over Spark Connect, and the same rows as without
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev,connect]'
-	$(BIN)/python -m pytest -s -m connect
-
 # pyspark 4 and Delta in an environment of their own, which finds all other packages in this one.
 $(VENV)-spark4/.installed: $(READY)
 	$(PYTHON) -m venv $(VENV)-spark4
@@ -59,6 +55,10 @@ $(VENV)-spark4/.installed: $(READY)
 
 spark4: $(VENV)-spark4/.installed  ## the path to clean dialogues on Spark 4, and the same rows as on Spark 3.5
 	SPARK4_PYTHON=$(abspath $(VENV)-spark4/bin/python) $(BIN)/python -m pytest -s tests/clusters/test_spark4.py
+
+connect: $(VENV)-spark4/.installed  ## the path to clean dialogues over Spark Connect, and the same rows as without
+	$(VENV)-spark4/bin/python -m pip install --quiet 'googleapis-common-protos>=1.56' 'grpcio>=1.67' 'grpcio-status>=1.67' zstandard
+	SPARK4_PYTHON=$(abspath $(VENV)-spark4/bin/python) $(BIN)/python -m pytest -s -m connect
 
 lint: $(READY)  ## ruff and mypy
 	$(BIN)/python -m ruff check .

@@ -36,10 +36,12 @@ def without_secrets(rows: DataFrame) -> DataFrame:
     """Hide keys and tokens in the columns of ``MESSAGES``, and the user-info of addresses in those of ``ADDRESSES``."""
     kinds = {**dict.fromkeys(MESSAGES, (SUSPECT, PATTERNS)), **dict.fromkeys(ADDRESSES, ("://", USER_INFO))}
     texts = {name for name, kind in rows.dtypes if kind == "string"}
-    return rows.withColumns({
+    hidden = {
         name: F.when(F.col(name).rlike(suspect), redacted_text(F.col(name), patterns)).otherwise(F.col(name))
         for name, (suspect, patterns) in kinds.items() if name in texts
-    })  # fmt: skip
+    }  # fmt: skip
+    # Spark Connect refuses an empty dictionary.
+    return rows.withColumns(hidden) if hidden else rows
 
 
 def redacted_text(text: Column, patterns: Sequence[tuple[str, int]] = PATTERNS) -> Column:

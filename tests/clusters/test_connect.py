@@ -1,4 +1,7 @@
-"""The demo's path to clean dialogues over Spark Connect: the same rows as without, and no Java in the driver."""
+"""The demo's path to clean dialogues over Spark Connect: the same rows as without, and no Java in the driver.
+
+``make connect`` takes pyspark 4, which brings the server's jar; for pyspark 3.5 it is fetched where that is possible.
+"""
 
 import os
 import subprocess
@@ -7,39 +10,49 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
-from pyspark.find_spark_home import _find_spark_home
 
-from etl.common.jars import class_path
 from etl.demo.corpus import write_demo
 from etl.pipeline.session import DELTA
 from tests.clusters.test_lane import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, ivy, table_rows
 from tests.ports import free_port, listening
 
+PYTHON = os.environ.get("SPARK4_PYTHON") or sys.executable
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 pytestmark = [pytest.mark.slow, pytest.mark.connect, pytest.mark.timeout(3 * LONGEST)]
 
 SMALL = ("spark.shuffle_partitions=2", "spark.short_session=true")
 
 
+def printed(expression: str, imports: str) -> str:
+    """What an expression is in the Python with the lane's pyspark."""
+    code = f"{imports}; print({expression})"
+    done = subprocess.run([PYTHON, "-c", code], cwd=REPOSITORY, capture_output=True, text=True)
+    if "No module named 'grpc'" in done.stderr:
+        pytest.skip("the extra connect is not installed: make connect")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server on two cores, in a process of its own; gives its address."""
-    pytest.importorskip("grpc", reason="the extra connect is not installed")
+    version = printed("pyspark.__version__", "import pyspark, grpc")
+    home = printed("_find_spark_home()", "from pyspark.find_spark_home import _find_spark_home")
     folder, port = tmp_path_factory.mktemp("server"), free_port()
+    jars = printed("class_path()", "from etl.common.jars import class_path")
     conf = DELTA | {
-        "spark.connect.grpc.binding.port": str(port), "spark.driver.extraClassPath": class_path(),
+        "spark.connect.grpc.binding.port": str(port), "spark.driver.extraClassPath": jars,
         "spark.sql.catalogImplementation": "in-memory", "spark.sql.shuffle.partitions": "2",
         "spark.databricks.delta.snapshotPartitions": "2", "spark.ui.enabled": "false", "spark.driver.memory": "1g",
         "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.jars.ivy": str(ivy()),
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.master": "local[2]",
     }  # fmt: skip
     options = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
-    package = f"org.apache.spark:spark-connect_2.12:{pyspark.__version__}"
-    command = [str(Path(_find_spark_home(), "bin", "spark-submit")), "--class", SERVER, "--packages", package, *options]
+    fetched = ["--packages", f"org.apache.spark:spark-connect_2.12:{version}"] if version < "4" else []
+    command = [str(Path(home, "bin", "spark-submit")), "--class", SERVER, *fetched, *options]
     # The server's workers have the libraries of this Python; our packages are sent by the driver.
-    variables = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    variables = os.environ | {"PYSPARK_PYTHON": PYTHON, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": home}
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen([*command, "spark-internal"], stdout=log, stderr=log, env=variables, cwd=folder)
     try:
@@ -58,7 +71,7 @@ def wait_for_server(process: subprocess.Popen[bytes], port: int, log: Path) -> N
         time.sleep(0.5)
     said = log.read_text()
     if "unresolved dependency: org.apache.spark#spark-connect" in said:
-        pytest.skip(f"no jar of Spark Connect's server {pyspark.__version__} could be fetched")
+        pytest.skip("no jar of Spark Connect's server could be fetched")
     raise AssertionError(said[-4000:])
 
 
@@ -68,7 +81,7 @@ def run_to_clean_dialogues(corpus: Path, root: Path, *settings: str) -> str:
         f"subtitles.turn_examples=[{corpus}/turns/meld]", "subtitles.lemmatizer=simplemma", *SMALL_OPTIONS, *settings,
     ]  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-m", "jobs", "run", "--traceback", "--to", "clean_dialogues", "--set", *options],
+        [PYTHON, "-m", "jobs", "run", "--traceback", "--to", "clean_dialogues", "--set", *options],
         cwd=REPOSITORY, capture_output=True, text=True, timeout=LONGEST,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-6000:] + done.stdout[-3000:]
