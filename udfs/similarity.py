@@ -97,32 +97,25 @@ def _cosines(
     return np.round(scores, DECIMALS)
 
 
-def collect_targets(embedded: DataFrame, best: int, kinds: Sequence[str]) -> list[Targets]:
-    """Collect groups of targets on the driver, in one pass.
+def collect_targets(embedded: DataFrame, best: int) -> Targets:
+    """Collect the targets on the driver.
 
     Args:
-        embedded: distinct history_hash, embedding array<float> of length 1, and the columns of ``kinds``.
+        embedded: distinct history_hash, embedding array<float> of length 1.
         best: number of matches per row.
-        kinds: a boolean column for each group, true for its targets.
 
     Raises:
         InputError: There are more than `MOST_SEEDS` targets.
     """
-    schema = f"history_hash string, vector binary, {', '.join(f'{kind} boolean' for kind in kinds)}"
-    packed = embedded.select("history_hash", "embedding", *kinds).mapInArrow(_pack, schema)
-    found = sorted(packed.limit(MOST_SEEDS + 1).collect(), key=lambda row: str(row["history_hash"]))
+    packed = embedded.select("history_hash", "embedding").mapInArrow(_pack, "history_hash string, vector binary")
+    found = sorted((row["history_hash"], bytes(row["vector"])) for row in packed.limit(MOST_SEEDS + 1).collect())
     if len(found) > MOST_SEEDS:
         raise InputError(
             f"more than {MOST_SEEDS:,} dialogues to search for: raise edos.self_labels.confidence or set "
             "edos.self_labels.per_class"
         )
-    groups = []
-    for kind in kinds:
-        chosen = [row for row in found if row[kind]]
-        vectors = [np.frombuffer(row["vector"], dtype=np.float32) for row in chosen]
-        matrix = np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
-        groups.append(Targets(tuple(row["history_hash"] for row in chosen), matrix, best))
-    return groups
+    vectors = np.stack([np.frombuffer(vector, dtype=np.float32) for _, vector in found]) if found else np.empty((0, 0))
+    return Targets(tuple(name for name, _ in found), vectors.astype(np.float32), best)
 
 
 def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads: int = 1) -> DataFrame:
@@ -170,20 +163,19 @@ def find_similar(
         threads: CPU threads per worker.
     """
     known = embeddings.where((F.col("model") == model) & F.col("embedding").isNotNull())
-    kinds = targets.groupBy("history_hash").agg(
-        F.bool_or(F.col("label").isNotNull()).alias("labelled"), F.bool_or(F.col("label").isNull()).alias("unlabelled")
-    )
-    # Both groups in one pass, since reading the vectors takes most of the time.
-    groups = collect_targets(known.join(F.broadcast(kinds), "history_hash"), best, ("labelled", "unlabelled"))
+    groups = [
+        collect_targets(known.join(targets.where(kind).select("history_hash"), "history_hash", "left_semi"), best)
+        for kind in ("label IS NOT NULL", "label IS NULL")
+    ]
     return search(known, groups, floor, threads)
 
 
 def _pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         vectors = [row.tobytes() for row in _matrix(batch.column("embedding"))]
-        kinds = batch.schema.names[2:]
-        columns = [batch.column("history_hash"), pa.array(vectors, pa.binary()), *map(batch.column, kinds)]
-        yield pa.RecordBatch.from_arrays(columns, names=["history_hash", "vector", *kinds])
+        yield pa.RecordBatch.from_arrays(
+            [batch.column("history_hash"), pa.array(vectors, pa.binary())], names=["history_hash", "vector"]
+        )
 
 
 def _matrix(lists: pa.ListArray) -> Vectors:
