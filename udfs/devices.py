@@ -6,7 +6,8 @@ from functools import cache
 from typing import NamedTuple, TypeVar
 
 import torch
-from pyspark import TaskContext
+
+from udfs.task_gpus import task_gpus
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -18,11 +19,10 @@ def task_device() -> torch.device:
     Raises:
         RuntimeError: The task has a GPU and torch sees none.
     """
-    context = TaskContext.get()
-    gpu = context.resources().get("gpu") if context is not None else None
-    if gpu is None or not gpu.addresses:
+    addresses = task_gpus()
+    if not addresses:
         return torch.device("cpu")
-    address = gpu.addresses[0]
+    address = addresses[0]
     if not torch.cuda.is_available():
         raise RuntimeError(
             f"Spark gave this task GPU {address} but torch {torch.__version__} sees no CUDA device: "

@@ -11,20 +11,18 @@ import socket
 import subprocess
 import tempfile
 import time
-import urllib.error
 import urllib.request
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
-from pyspark import TaskContext
-
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings
 from conf.redaction import redacted
 from udfs.llm_requests import Answer, Request, UnavailableError
 from udfs.llm_server import ServerGenerator
+from udfs.task_gpus import task_gpus
 
 NAME = "model"
 """The name under which the server offers its only model."""
@@ -37,7 +35,7 @@ _PR_SET_PDEATHSIG = 1
 class EngineGenerator:
     """A language model behind a server that is started at the first request, and anew if it dies.
 
-    A request is sent again only if the server died before it answered it.
+    Requests that the server answered before it died are not sent again.
 
     Args:
         path: local folder of the model.
@@ -76,7 +74,7 @@ class EngineGenerator:
             self._engine = None
 
     def _running(self) -> ServerGenerator:
-        """Return the client of the running server, which is started if there is none."""
+        """Start the server unless it runs already, and return its client."""
         if self._engine is None or not self._engine.alive():
             self.stop()
             try:
@@ -120,7 +118,7 @@ class Engine:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        gpus = task_gpus(os.environ)
+        gpus = visible_gpus(os.environ)
         words = {"model": path, "port": str(port), "name": NAME, "gpus": str(max(1, len(gpus)))}
         command = filled_command(settings.engine.command, words)
         environment = {**os.environ, **({VISIBLE: ",".join(gpus)} if gpus else {})}
@@ -151,7 +149,7 @@ class Engine:
         try:
             with urllib.request.urlopen(f"{self.url}/health", timeout=20) as answer:
                 return bool(answer.status == 200)
-        except (OSError, urllib.error.URLError):
+        except OSError:
             return False
 
     def last_line(self) -> str:
@@ -187,15 +185,13 @@ def filled_command(command: Sequence[str], words: Mapping[str, str]) -> list[str
     return filled
 
 
-def task_gpus(environment: Mapping[str, str]) -> list[str]:
-    """Return the GPUs that Spark gave the running task, as ``CUDA_VISIBLE_DEVICES`` names them.
+def visible_gpus(environment: Mapping[str, str]) -> list[str]:
+    """Return the GPUs that Spark assigned to the running task, as ``CUDA_VISIBLE_DEVICES`` names them.
 
     Where the cluster manager hides other GPUs, Spark's addresses count those that are left.
     """
-    context = TaskContext.get()
-    gpu = context.resources().get("gpu") if context is not None else None
+    addresses = task_gpus()
     visible = [name for name in environment.get(VISIBLE, "").split(",") if name]
-    addresses = list(gpu.addresses) if gpu is not None else []
     numbered = [int(address) if address.isdigit() else -1 for address in addresses]
     if visible and all(0 <= number < len(visible) for number in numbered):
         return [visible[number] for number in numbered]
