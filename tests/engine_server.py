@@ -1,4 +1,4 @@
-"""A stand-in for vLLM's server: ``python engine_server.py MODEL NAME PORT GPUS``, the words of the default command.
+"""A stand-in for vLLM's server: ``python -m tests.engine_server MODEL NAME PORT GPUS``.
 
 It answers each prompt with the prompt in upper case. The model's folder says how it behaves: ``dies`` holds the number
 of answers after which one server ends, ``refuses`` the line with which it ends at its start. What it was asked, and by
@@ -9,67 +9,55 @@ import json
 import os
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-FOLDER, NAME, PORT, GPUS = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
-LOCK = threading.Lock()
-ANSWERED: list[str] = []
+from tests.llm_servers import RecordedServer, prompt_of
 
 
-def note(event: str, prompt: str = "") -> None:
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    line = json.dumps({"event": event, "prompt": prompt, "pid": os.getpid(), "gpus": GPUS, "visible": visible})
-    with LOCK, (FOLDER / "asked").open("a") as file:
-        file.write(line + "\n")
+class Engine:
+    """What one server says, and what it notes in the model's folder."""
 
+    def __init__(self, folder: Path, gpus: str) -> None:
+        self.folder, self.gpus, self.answered = folder, gpus, 0
+        self._lock = threading.Lock()
 
-def dies_now() -> bool:
-    """Whether this is the answer after which the one server that is to end ends."""
-    with LOCK:
-        after = FOLDER / "dies"
-        if not after.is_file() or len(ANSWERED) < int(after.read_text()):
-            return False
+    def reply(self, body: dict[str, Any]) -> str:
+        with self._lock:
+            if self._dies_now():
+                os._exit(9)
+            self.note("answers", prompt_of(body))
+            self.answered += 1
+        return prompt_of(body).upper()
+
+    def note(self, event: str, prompt: str = "") -> None:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        line = {"event": event, "prompt": prompt, "pid": os.getpid(), "gpus": self.gpus, "visible": visible}
+        with (self.folder / "asked").open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def _dies_now(self) -> bool:
+        """Whether this is the answer after which the one server that is to end ends."""
+        after = self.folder / "dies"
         try:
+            if self.answered < int(after.read_text()):
+                return False
             after.unlink()
-        except FileNotFoundError:
+        except FileNotFoundError:  # none is to end, or another one has
             return False
         return True
 
 
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send({"data": [{"id": NAME, "object": "model", "created": 0, "owned_by": "tests"}], "object": "list"})
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        prompt = body["messages"][0]["content"]
-        if dies_now():
-            os._exit(9)
-        note("answers", prompt)
-        message = {"role": "assistant", "content": prompt.upper()}
-        choice = {"index": 0, "finish_reason": "stop", "message": message}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        self.send({"id": "1", "object": "chat.completion", "created": 0, "model": NAME, "choices": [choice],
-                   "usage": usage})  # fmt: skip
-        with LOCK:
-            ANSWERED.append(prompt)
-
-    def send(self, content: dict[str, Any]) -> None:
-        data = json.dumps(content).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+def main() -> None:
+    """Serve until the process is ended."""
+    folder, name, port, gpus = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    if (folder / "refuses").is_file():
+        sys.exit((folder / "refuses").read_text())
+    engine = Engine(folder, gpus)
+    engine.note("starts")
+    with RecordedServer(engine.reply, name).running(port):
+        threading.Event().wait()
 
 
 if __name__ == "__main__":
-    if (FOLDER / "refuses").is_file():
-        sys.exit((FOLDER / "refuses").read_text())
-    note("starts")
-    ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+    main()

@@ -31,7 +31,8 @@ class RecordedServer:
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
 
     @contextmanager
-    def running(self) -> Iterator["RecordedServer"]:
+    def running(self, port: int = 0) -> Iterator["RecordedServer"]:
+        """Serve inside the block, at any free port unless one is given."""
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -56,7 +57,7 @@ class RecordedServer:
             def log_message(self, format: str, *args: Any) -> None:
                 pass
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         threading.Thread(target=self._http.serve_forever, daemon=True).start()
         try:
             yield self

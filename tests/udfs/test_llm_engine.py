@@ -17,14 +17,13 @@ from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, EngineSettings, LlmSettings
 from etl.llm.requests import distinct_requests, with_requests
 from tests.udfs.test_loader import model_folder
-from udfs import llm_engine
+from udfs import task_gpus
 from udfs.generate import generate_answers, source_of
-from udfs.llm_engine import EngineGenerator, filled_command, task_gpus
+from udfs.llm_engine import EngineGenerator, filled_command, visible_gpus
 from udfs.llm_requests import UNAVAILABLE, Request, UnavailableError
 from udfs.models.loader import resolve
 
-SERVER = Path(__file__).resolve().parents[1] / "engine_server.py"
-COMMAND = (sys.executable, str(SERVER), "{model}", "{name}", "{port}", "{gpus}")
+COMMAND = (sys.executable, "-m", "tests.engine_server", "{model}", "{name}", "{port}", "{gpus}")
 GREEDY = DecodingSettings(max_new_tokens=20)
 
 
@@ -179,12 +178,12 @@ class Resources:
 def test_the_server_sees_the_gpus_of_its_task_alone(
     addresses: list[str], visible: str | None, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llm_engine.TaskContext, "get", lambda: Resources(addresses))
-    assert task_gpus({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}) == expected
+    monkeypatch.setattr(task_gpus.TaskContext, "get", lambda: Resources(addresses))
+    assert visible_gpus({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}) == expected
 
 
 def test_the_server_is_started_with_these_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llm_engine.TaskContext, "get", lambda: Resources(["2", "5"]))
+    monkeypatch.setattr(task_gpus.TaskContext, "get", lambda: Resources(["2", "5"]))
     engine = EngineGenerator(str(tmp_path), settings())
     engine.answers(requests(1), GREEDY)
     engine.stop()
