@@ -57,6 +57,11 @@ class SparkSettings(Section):
         True, description="set Delta's extensions and the like; false where the runtime owns them"
     )
 
+    @property
+    def local(self) -> bool:
+        """Whether the settings ask for a session in the driver's own process."""
+        return (self.master or "").startswith("local")
+
 
 class PipelineSettings(Section):
     slice_minutes: float = Field(20, gt=0, description="work between two commits of a sliced stage")

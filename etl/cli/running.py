@@ -51,23 +51,25 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
 
 def run(settings: Settings, stages: list[Stage], again: bool) -> int:
     """Run the stages that have work, in a session; returns the exit status. Errors as of `in_session`."""
-    if settings.spark.short_session is None:
+    if settings.spark.local and settings.spark.short_session is None:
         short = are_small(settings.subtitles.sources)
         settings = settings.model_copy(update={"spark": settings.spark.model_copy(update={"short_session": short})})
     return in_session(settings, lambda spark, running: run_stages(spark, settings, stages, running, again))
 
 
 def are_small(sources: Sequence[str], most: int = SMALL_SOURCES) -> bool:
-    """Return whether there are sources, all of them local, with at most so many stored bytes together."""
+    """Return whether there are sources, all of them local and readable, of at most ``most`` stored bytes together."""
     total = 0
-    for source in map(Path, sources):
-        if not source.exists():
-            return False
-        for path in [source] if source.is_file() else source.rglob("*"):
-            with suppress(OSError):
-                total += path.stat().st_size if path.is_file() else 0
-            if total > most:
+    try:
+        for source in map(Path, sources):
+            if not source.exists():
                 return False
+            for path in [source] if source.is_file() else source.rglob("*"):
+                total += path.stat().st_size if path.is_file() else 0
+                if total > most:
+                    return False
+    except OSError:
+        return False
     return bool(sources)
 
 

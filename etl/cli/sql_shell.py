@@ -51,7 +51,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         for key, value in spark_configuration(settings).items():
             command += ["--conf", f"{key}={value}"]
         # On a cluster, executors must be able to reach the driver.
-        local = {"SPARK_LOCAL_IP": "127.0.0.1"} if (settings.spark.master or "").startswith("local") else {}
+        local = {"SPARK_LOCAL_IP": "127.0.0.1"} if settings.spark.local else {}
         return subprocess.run(command, cwd=folder, env={**os.environ, **local}).returncode
 
 

@@ -61,8 +61,7 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
     conf: dict[str, str] = dict(SEMANTICS)
     if spark.set_runtime:
         conf |= DELTA
-    local = spark.master is not None and spark.master.startswith("local")
-    if local:
+    if spark.local:
         conf |= LOCAL | (SHORT if spark.short_session else {})
     if spark.bundled_jars:
         conf |= {"spark.driver.extraClassPath": class_path(), "spark.executor.extraClassPath": class_path()}
@@ -70,10 +69,10 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
         conf["spark.driver.memory"] = spark.driver_memory
     if spark.shuffle_partitions:
         conf["spark.sql.shuffle.partitions"] = str(spark.shuffle_partitions)
-    if local and Path(__file__).is_file():
+    if spark.local and Path(__file__).is_file():
         conf["spark.python.daemon.module"] = "udfs.spark_daemon"
     conf |= spark.conf
-    if local and spark.bundled_jars:
+    if spark.local and spark.bundled_jars:
         given = conf.get(JAVA_OPTIONS, "")
         archived = "" if "ArchiveClassesAtExit" in given else archive_options()
         conf[JAVA_OPTIONS] = f"{archived} {given}".strip()
@@ -87,7 +86,7 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
         InputError: a local session without fetched jars or without Java.
     """
     find_java()
-    if settings.spark.master and settings.spark.master.startswith("local"):
+    if settings.spark.local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         # Models run one thread a worker unless the settings say more; OpenMP would take every core.
         os.environ.setdefault("OMP_NUM_THREADS", str(settings.models.threads))

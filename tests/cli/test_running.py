@@ -34,8 +34,17 @@ def test_sources_are_small_together(sources: Path, names: list[str], small: bool
     assert are_small([str(sources / name) for name in names], 1_000) == small
 
 
-def test_a_store_is_not_looked_at() -> None:
-    assert not are_small(["s3a://bucket/en.zip"])
+@pytest.mark.parametrize("source", ["s3a://bucket/en.zip", "n" * 5_000])
+def test_what_is_no_local_path_is_not_small(source: str) -> None:
+    assert not are_small([source])
+
+
+def test_a_session_of_a_cluster_is_left_as_it_is(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Settings] = []
+    monkeypatch.setattr(running, "in_session", lambda settings, work: seen.append(settings) or 0)
+    values = {"subtitles.sources": [str(sources / "films")], "spark.master": "spark://host:7077"}
+    assert run(load_settings("local", [], values), [], again=False) == 0
+    assert seen[0].spark.short_session is None
 
 
 @pytest.mark.parametrize(("given", "taken"), [(None, True), (False, False), (True, True)])
