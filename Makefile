@@ -57,7 +57,7 @@ spark4: $(VENV)-spark4/.installed  ## the path to clean dialogues on Spark 4, an
 	SPARK4_PYTHON=$(abspath $(VENV)-spark4/bin/python) $(BIN)/python -m pytest -s tests/clusters/test_spark4.py
 
 connect: $(VENV)-spark4/.installed  ## the path to clean dialogues over Spark Connect, and the same rows as without
-	$(VENV)-spark4/bin/python -m pip install --quiet 'googleapis-common-protos>=1.56' 'grpcio>=1.67' 'grpcio-status>=1.67' zstandard
+	$(VENV)-spark4/bin/python -m pip install --quiet -c constraints.txt googleapis-common-protos grpcio grpcio-status zstandard
 	SPARK4_PYTHON=$(abspath $(VENV)-spark4/bin/python) $(BIN)/python -m pytest -s -m connect
 
 lint: $(READY)  ## ruff and mypy

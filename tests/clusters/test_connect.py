@@ -25,11 +25,11 @@ SMALL = ("spark.shuffle_partitions=2", "spark.short_session=true")
 
 
 def printed(expression: str, imports: str) -> str:
-    """What an expression is in the Python with the lane's pyspark."""
+    """Evaluate an expression with the lane's Python, and return what it prints."""
     code = f"{imports}; print({expression})"
     done = subprocess.run([PYTHON, "-c", code], cwd=REPOSITORY, capture_output=True, text=True)
     if "No module named 'grpc'" in done.stderr:
-        pytest.skip("the extra connect is not installed: make connect")
+        pytest.skip("grpcio is not installed beside the pyspark of this lane: run `make connect`")
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -71,7 +71,7 @@ def wait_for_server(process: subprocess.Popen[bytes], port: int, log: Path) -> N
         time.sleep(0.5)
     said = log.read_text()
     if "unresolved dependency: org.apache.spark#spark-connect" in said:
-        pytest.skip("no jar of Spark Connect's server could be fetched")
+        pytest.skip("no jar of Spark Connect's server for pyspark 3.5 here: `make connect` takes pyspark 4")
     raise AssertionError(said[-4000:])
 
 

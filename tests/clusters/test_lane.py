@@ -285,7 +285,7 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
     print(f"compared after {time.monotonic() - started:.0f} s")
 
 
-@pytest.mark.skipif(SHORT, reason="the short form ends with clean dialogues")
+@pytest.mark.skipif(SHORT, reason="CLUSTER_LANE=short ends with clean dialogues: run `make cluster` for the rest")
 def test_a_model_reaches_the_workers_through_the_store(cluster: Cluster, corpus: Path, tmp_path: Path) -> None:
     """After the commands of the page: a training and its scoring, with no folder that driver and workers share."""
     said = cluster.said(as_tests_do(cluster, tiny_encoder(tmp_path / "encoder"), corpus))

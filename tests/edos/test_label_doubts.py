@@ -7,7 +7,7 @@ from conf.errors import InputError
 from etl.edos.label_doubts import document, label_doubts
 from etl.tables.edos import LABEL_DOUBTS
 
-pytest.importorskip("cleanlab", reason="cleanlab comes with the extra cluster")
+pytest.importorskip("cleanlab", reason="cleanlab is not installed (pip install '.[cluster]')")
 
 
 def seeds(spark: SparkSession, rows: int) -> DataFrame:
