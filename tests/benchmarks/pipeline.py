@@ -124,7 +124,7 @@ def resident_gib(process: int) -> float:
 
 def run_jobs(root: Path, source: Path, to: str, *overrides: str) -> tuple[float, float]:
     """Run the stages up to one in a process of their own; return seconds and the driver's memory in GiB."""
-    options = [f"lakehouse.root={root}", f"subtitles.sources=['{source}']", "subtitles.languages=[en]", *overrides]
+    options = [*settings_of(root, source), *overrides]
     arguments = [sys.executable, "-m", "jobs", "run", "--to", to, "--set", *options]
     began = time.perf_counter()
     with tempfile.TemporaryFile("w+") as said:
@@ -138,6 +138,11 @@ def run_jobs(root: Path, source: Path, to: str, *overrides: str) -> tuple[float,
             said.seek(0)
             raise SystemExit(f"the run failed:\n{said.read()[-3000:]}")
     return time.perf_counter() - began, watch.most
+
+
+def settings_of(root: Path, source: Path) -> list[str]:
+    """The settings that runs and estimates of one lakehouse share."""
+    return [f"lakehouse.root={root}", f"subtitles.sources=['{source}']", "subtitles.languages=[en]"]
 
 
 def segmenter(root: Path, source: Path) -> str:
@@ -183,7 +188,7 @@ def predicted(root: Path, source: Path, model: str, files: int) -> float:
     """Run two pilots, a part of the smallest size and all of it; return the seconds that ``estimate`` predicts."""
     for share in (PILOT, 1.0):
         run_jobs(root, source, "clean_dialogues", f"models.turn_segmenter={model}", f"subtitles.sample={share}")
-    options = [f"lakehouse.root={root}", f"subtitles.sources=['{source}']", f"models.turn_segmenter={model}"]
+    options = [*settings_of(root, source), f"models.turn_segmenter={model}"]
     arguments = [sys.executable, "-m", "jobs", "estimate", "--to", "clean_dialogues", "--files", str(files), "--set"]
     said = subprocess.run([*arguments, *options], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     print(said, file=sys.stderr)
