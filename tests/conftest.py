@@ -62,14 +62,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    """A local session on two cores, with Delta, as the local profile makes it."""
+    """A local session with Delta, as the local profile makes it."""
     from conf.settings import load_settings
     from etl.pipeline.session import spark_session
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # With --delta queries are compiled, as in long runs.
-    short = not request.config.getoption("--delta")
-    overrides = {"spark.master": "local[2]", "spark.shuffle_partitions": 2, "spark.short_session": short}
+    # With --delta queries are compiled and rows are in several partitions, as in long runs. Without it a session has
+    # one core, which takes a seventh less CPU; the finished run of tests/jobs has several partitions in any case.
+    long = request.config.getoption("--delta")
+    cores = 2 if long else 1
+    overrides = {
+        "spark.master": f"local[{cores}]", "spark.shuffle_partitions": cores, "spark.short_session": not long
+    }  # fmt: skip
     session = spark_session(load_settings("local", [], overrides), "tests")
     yield session
     session.stop()

@@ -45,8 +45,8 @@ def test_the_entry_point_ends_with_the_status() -> None:
 @pytest.mark.parametrize(
     ("sources", "line"),
     [
-        ("[]", "subtitles.sources is empty"),
-        ("[nowhere]", "nowhere is not there"),
+        pytest.param("[]", "subtitles.sources is empty", marks=pytest.mark.slow),
+        pytest.param("[nowhere]", "nowhere is not there", marks=pytest.mark.slow),
         ("[empty]", "no .xml, .srt or .vtt file"),
     ],
 )

@@ -291,17 +291,17 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
 
 # the least certainty, and the turns of four dialogues that stay; a sound is no turn, but its place counts
 LEAST = [
-    (None, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
+    pytest.param(None, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}, marks=pytest.mark.slow),
     (0.37, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
     (0.38, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
-    (0.75, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
-    (0.76, {}),
+    pytest.param(0.75, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}, marks=pytest.mark.slow),
+    pytest.param(0.76, {}, marks=pytest.mark.slow),
 ]
 
 
 @pytest.mark.parametrize(("least", "expected"), LEAST)
 def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: float | None, expected: dict) -> None:
-    texts = {name: DIALOGUES_IN[name] for name in LEAST[0][1]}
+    texts = {name: DIALOGUES_IN[name] for name in ("again-0", "sound-0", "names-0", "short-0")}
     rules = RULES.model_copy(update={"min_certainty": least})
     dialogues = dialogues_of(spark, texts, {})
     outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
