@@ -17,7 +17,7 @@ from tests.benchmarks.harness import REPOSITORY, SLOWING, Progress
 from tests.benchmarks.page import write_page
 
 NAMES = [
-    "reading", "spark_reading", "pipeline", "near_duplicates", "embeddings", "similarity", "classification",
+    "reading", "spark_reading", "pipeline", "stages", "near_duplicates", "embeddings", "similarity", "classification",
     "generation",
 ]  # fmt: skip
 
