@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from etl.common.columns import left_out
 from etl.common.near_duplicates import NearDuplicates, duplicates
+from etl.common.spark_api import cached
 from etl.common.splits import content_share
 from etl.tables.outcome import Outcome
 
@@ -30,7 +31,7 @@ def distinct_utterances(utterances: DataFrame, jaccard: float) -> Outcome:
         F.col("utterance_id").alias("dialogue_id"), F.lit("").alias("movie_id"), F.array("utterance").alias("texts")
     )
     near = NearDuplicates(jaccard=jaccard)
-    found = duplicates(keyed, exact=True, near=near, persist=lambda frame: frame.persist())
+    found = duplicates(keyed, exact=True, near=near, persist=cached)
     found = found.withColumnRenamed("dialogue_id", "utterance_id").persist()
     ledger = left_out("utterance", "utterance_id", F.col("reason"), 1, F.concat_ws(": ", "detail", "utterance"))
     dropped = found.join(utterances.select("utterance_id", "utterance"), "utterance_id").select(*ledger)

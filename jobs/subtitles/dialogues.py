@@ -2,6 +2,7 @@
 
 from pyspark.sql import DataFrame
 
+from etl.common.spark_api import cached
 from etl.pipeline import Incremental, RowAccounting, StageRun, manual_stage, stage, under
 from etl.subtitles import cleaning
 from etl.subtitles.cleaning_rules import rules_of
@@ -55,4 +56,4 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
     rules = rules_of(run.settings.subtitles.cleaning, run.settings.subtitles.languages)
-    return cleaning.clean_dialogues(dialogues, rules, lambda rows: rows.persist())
+    return cleaning.clean_dialogues(dialogues, rules, cached)

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.settings import Settings
+from etl.common.spark_api import cached
 from etl.pipeline import Incremental, StageRun, stage, under
 from etl.subtitles import copies, ingest, manifest, uploads
 from etl.subtitles.sources import shown_sources, with_secrets_again
@@ -60,7 +61,7 @@ def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
 @stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files", version=3)
 def choose_uploads(files: DataFrame, run: StageRun) -> Outcome:
     """Choose one upload for each film, and record the others in the ledger."""
-    return uploads.choose_uploads(files, run.settings.subtitles.uploads_per_film, lambda rows: rows.persist())
+    return uploads.choose_uploads(files, run.settings.subtitles.uploads_per_film, cached)
 
 
 def _words(files: DataFrame, run: StageRun) -> DataFrame:

@@ -9,6 +9,7 @@ from conf.subtitle_settings import CleaningSettings
 from etl.analysis.reading import read_dialogues
 from etl.cli.command_line import main
 from etl.cli.read_shell import lines
+from etl.common.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_rules import rules_of
 from etl.subtitles.dialogues import dialogues_between_silences
@@ -42,7 +43,7 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
     turns = turns_of(files.join(scored.select("source_path", "scores"), "source_path"),
                      explicit_marks=True, silence_ends_turn_ms=5_000)  # fmt: skip
     raw = dialogues_between_silences(turns, 5.0).rows.persist()
-    outcome = clean_dialogues(raw, rules_of(CleaningSettings(min_alphabetic_share=0.5)), DataFrame.persist)
+    outcome = clean_dialogues(raw, rules_of(CleaningSettings(min_alphabetic_share=0.5)), cached)
     assert outcome.dropped is not None
     dropped = outcome.dropped.selectExpr("'clean_dialogues' AS stage", "*")
     below = "SELECT 'select_emotional' stage, 'dialogue' unit, '5-7' id, 'below_top_n' reason, 'rank 9' detail"

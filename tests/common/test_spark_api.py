@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from etl.common import spark_api
@@ -25,7 +27,7 @@ def test_no_other_module_touches_java_or_the_context() -> None:
     found = {path.relative_to(REPOSITORY).as_posix(): CLASSIC & attributes(path) for path in files}
     assert {name for name, used in found.items() if used} == {"etl/common/spark_api.py"}
     own = {node for node in attributes(REPOSITORY / "etl/common/spark_api.py") if node in CLASSIC}
-    assert own == {"sparkContext", "_jvm", "_jsc", "_gateway"}
+    assert own == {"sparkContext", "_jvm", "_jsc", "_gateway", "_jdf"}
 
 
 class Remote:
@@ -51,3 +53,33 @@ def test_over_connect_progress_has_no_tasks_and_workers_are_elsewhere() -> None:
 
 def test_partitions_of_a_range_are_the_cores(spark: SparkSession) -> None:
     assert spark_api._partitions_of_a_range(spark) == spark_api.cores(spark) == spark.sparkContext.defaultParallelism
+
+
+def test_a_cached_frame_is_a_leaf_with_the_same_rows(spark: SparkSession) -> None:
+    numbers = spark.createDataFrame([(number,) for number in range(9)], "id bigint")
+    made = numbers.selectExpr("id", "id % 3 AS part", "array(struct(id AS a, 'x' AS b)) AS nested")
+    leaf = spark_api.cached(made)
+    assert leaf.schema == made.schema and leaf.collect() == made.collect()
+    plan = leaf._jdf.queryExecution().analyzed()  # type: ignore[attr-defined]
+    assert plan.getClass().getSimpleName() == "InMemoryRelation"
+    own = leaf.alias("a").join(leaf.alias("b"), F.expr("a.id = b.part"))
+    assert own.count() == 9 and own.select("a.id").distinct().count() == 3
+    spark.catalog.clearCache()
+    assert leaf.where("part = 1").count() == 3
+
+
+def test_a_sorted_frame_is_persisted_and_joins_with_itself(spark: SparkSession) -> None:
+    kept = spark_api.cached(spark.range(4).sort("id"))
+    assert kept.is_cached and kept.alias("a").join(kept.alias("b"), F.expr("a.id = b.id")).count() == 4
+    spark.catalog.clearCache()
+
+
+def test_a_frame_without_java_is_persisted(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise Py4JError("not whitelisted")
+
+    frame = spark.range(3)
+    monkeypatch.setattr(spark_api, "reduce", refuse)
+    found = spark_api.cached(frame)
+    assert found is frame and found.is_cached and found.count() == 3
+    spark.catalog.clearCache()

@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from conf.wordlists import words
+from etl.common.spark_api import cached
 from etl.subtitles import cleaning_rules as rule
 from etl.subtitles.cleaning import clean_dialogues, count_turns
 from etl.subtitles.cleaning_rules import CleaningRules, spoken_text
@@ -205,7 +206,7 @@ def ledger(outcome: Outcome) -> dict[tuple[str, str], tuple[str, int]]:
 
 def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Short", " documentary"]})
-    outcome = clean_dialogues(dialogues, RULES, DataFrame.persist)
+    outcome = clean_dialogues(dialogues, RULES, cached)
     assert outcome.rows.schema.simpleString() == CLEAN_DIALOGUES.schema.simpleString()
     rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
     kept = {name: [turn["text"] for turn in row["turns"]] for name, row in rows.items()}
@@ -273,7 +274,7 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
         drop_credits=False, drop_quoted=False, drop_inner_labels=False, repair_scans=False, max_turn_frequency=None,
         drop_silent_films=False, min_address_share=None,
     )  # fmt: skip
-    unchanged = clean_dialogues(dialogues, off, DataFrame.persist)
+    unchanged = clean_dialogues(dialogues, off, cached)
     assert ledger(unchanged) == {}
     rows = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in unchanged.rows.collect()}
     assert rows == DIALOGUES_IN
@@ -281,7 +282,7 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
         preset="paper", repeated_turns="dialogue", profanity=words("profanity"), drop_profane=True, max_characters=None,
         length_in="tokens", near_duplicates=False, exact_duplicates=False, cues_end_dialogue=True,
     )  # fmt: skip
-    dropped = ledger(clean_dialogues(dialogues, strict, DataFrame.persist))
+    dropped = ledger(clean_dialogues(dialogues, strict, cached))
     assert dropped[("turn", "again-0/3")] == ("repeated_turn", 1)
     assert dropped[("turn", "sound-0/2")] == ("nothing_said", 1)
     assert dropped[("turn", "sound-0/4")] == ("after_removed_turn", 1)
@@ -304,7 +305,7 @@ def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: floa
     texts = {name: DIALOGUES_IN[name] for name in ("again-0", "sound-0", "names-0", "short-0")}
     rules = RULES.model_copy(update={"min_certainty": least})
     dialogues = dialogues_of(spark, texts, {})
-    outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
+    outcome = clean_dialogues(dialogues, rules, cached)
     rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
     assert {name: len(row["turns"]) for name, row in rows.items()} == expected
     for row in rows.values():
@@ -318,7 +319,7 @@ def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: floa
 def test_without_certainties_no_turn_is_uncertain(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, {"names-0": DIALOGUES_IN["names-0"]}, {})
     older = dialogues.withColumn("certainties", F.lit(None).cast("array<float>"))
-    outcome = clean_dialogues(older, RULES.model_copy(update={"min_certainty": 1.0}), DataFrame.persist)
+    outcome = clean_dialogues(older, RULES.model_copy(update={"min_certainty": 1.0}), cached)
     assert outcome.rows.count() == 1
 
 
