@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from typing import NoReturn
 
 from conf.errors import InputError
@@ -225,7 +226,11 @@ def _stage_named(name: str) -> Stage:
     from etl.pipeline.planner import chosen
     from jobs import all_stages
 
-    (stage,) = chosen(all_stages(), only=name)
+    stages = all_stages()
+    like = get_close_matches(name, COMMANDS, n=1)
+    if like and name not in {stage.name for stage in stages}:
+        raise InputError(f"command {name!r} is not known: did you mean {like[0]}? `python -m jobs --help` lists them")
+    (stage,) = chosen(stages, only=name)
     return stage
 
 

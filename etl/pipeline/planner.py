@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,9 @@ def chosen(
     ends = [name.strip() for name in to.split(",")] if to is not None else []
     for name in (*ends, start, only):
         if name is not None and name not in by_name:
-            raise InputError(f"stage {name!r} is not known: `python -m jobs plan` lists them")
+            like = get_close_matches(name, by_name, n=1)
+            meant = f"did you mean {like[0]}? " if like else ""
+            raise InputError(f"stage {name!r} is not known: {meant}`python -m jobs plan` lists them")
     if only is not None:
         return [by_name[only]]
     wanted = {stage.name for stage in stages if not stage.manual or stage.name == start}

@@ -240,8 +240,10 @@ def test_order_and_choice() -> None:
     needed = in_order([SHOUT, asked, after])
     assert [stage.name for stage in chosen(needed, to="after")] == ["shout", "asked", "after"]
     assert [stage.name for stage in chosen(needed, to="shout, asked")] == ["shout", "asked"]
-    with pytest.raises(InputError, match="stage 'whisper' is not known"):
+    with pytest.raises(InputError, match="stage 'whisper' is not known: `python -m jobs plan` lists them"):
         chosen(ordered, only="whisper")
+    with pytest.raises(InputError, match=r"stage 'shoutt' is not known: did you mean shout\? `python -m jobs plan`"):
+        chosen(ordered, only="shoutt")
 
 
 @pytest.mark.usefixtures("tables_of_test")
