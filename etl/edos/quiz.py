@@ -64,7 +64,10 @@ def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFr
     """
     size = pool.count()
     if size < each:
-        raise InputError(f"edos.empathetic_dialogues: {size} situations are fit for a quiz, a HIT needs {each}")
+        raise InputError(
+            f"edos.empathetic_dialogues: {size} situations are fit for a quiz, a HIT needs {each}: give situations "
+            "with labels of edos.taxonomy, or set edos.annotation.quiz_per_hit=0"
+        )
     known = [row[0] for row in pool.select("quiz_label").distinct().orderBy("quiz_label").collect()]
     if len(known) < 3:
         raise InputError("edos.empathetic_dialogues: a quiz needs situations of three emotions or more")

@@ -48,6 +48,7 @@ def in_seven(tiny: TinyRun, seven_sets: Path, tmp_path_factory: pytest.TempPathF
     root = tmp_path_factory.mktemp("seven_run") / "lakehouse"
     stages = f"annotate_dialogues,describe_dataset,{ON_REQUEST}"
     own = (
+        "edos.annotation.quiz_per_hit=0",  # the situations have labels of the other taxonomy
         "edos.taxonomy=ekman", f"edos.weak_label_examples={seven_sets}", f"edos.crowd_votes=[{seven_sets}/votes.csv]",
     )  # fmt: skip
     done = tiny.run(root, *own, command=("run", "--to", stages))
