@@ -26,7 +26,7 @@ from tests.benchmarks.harness import Progress, Result, Row, arguments, hand_in, 
 AIM = 2.5
 CAUSE = (
     "a stage commits to Delta at least three times (its start, its rows, its end), and a commit with the read after it "
-    "takes 0.7 to 0.85 s, whatever it holds; `--again` deletes the old rows before. Less than that is planning: the "
+    "takes 0.7 to 0.85 s, whatever it holds; `--again` deletes the old rows before. The rest is planning: the "
     "plans of `clean_dialogues` and `ingest_subtitles` are the largest."
 )
 
