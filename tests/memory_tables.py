@@ -75,6 +75,13 @@ def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
         if once is not None:
             store(self).once.add(key)
 
+    def append_row(self: Lakehouse, table: Table, row: Mapping[str, Any], lineage: Mapping[str, Any]) -> None:
+        values = tuple(row[name] for name in table.columns)
+        append(self, table, self.spark.createDataFrame([values], table.schema).coalesce(1), lineage)
+
+    def rows(self: Lakehouse, table: Table) -> list[dict[str, Any]]:
+        return [row.asDict(recursive=True) for row in read(self, table).collect()]
+
     def replace(
         self: Lakehouse, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None
     ) -> None:
@@ -123,7 +130,9 @@ def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
                 statement = f"CREATE TABLE IF NOT EXISTS {name} USING parquet LOCATION '{own.written[name][1]}'"
             self.spark.sql(statement)
 
-    found = (exists, ensure, read, append, replace, delete, delete_keys, identity, commits, size, register)
+    found = (
+        exists, ensure, read, append, append_row, rows, replace, delete, delete_keys, identity, commits, size, register
+    )  # fmt: skip
     return {method.__name__: method for method in found}
 
 

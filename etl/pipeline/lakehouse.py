@@ -8,8 +8,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
+from etl.common import local_delta
 from etl.common.columns import without_secrets
-from etl.common.spark_api import is_delta_table
+from etl.common.spark_api import is_delta_table, is_local
 from etl.pipeline.delta_log import last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
@@ -65,10 +66,13 @@ class Lakehouse:
         """Create the table with comments, CHECKs and properties unless it exists."""
         if self.exists(table):
             return
+        properties = PROPERTIES | ({CHANGE_FEED: "true"} if table.name in self.settings.change_data_feed else {})
+        if not table.checks and (folder := self._local_folder(table)) is not None:
+            local_delta.create(folder, table, properties)
+            return
         if self.settings.catalog:
             self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {self.reference(table).rpartition('.')[0]}")
-        properties = PROPERTIES | {f"delta.constraints.{name}": check for name, check in table.checks.items()}
-        properties |= {CHANGE_FEED: "true"} if table.name in self.settings.change_data_feed else {}
+        properties |= {f"delta.constraints.{name}": check for name, check in table.checks.items()}
         parts = f"PARTITIONED BY ({', '.join(table.partitioned_by)})" if table.partitioned_by else ""
         self.spark.sql(
             f"CREATE TABLE IF NOT EXISTS {self.reference(table)} ({table.commented_ddl}) USING delta {parts} "
@@ -105,6 +109,27 @@ class Lakehouse:
         if once is not None:
             writer = writer.option("txnAppId", f"{table.name}/{once}").option("txnVersion", 1)
         self._save(table, writer)
+
+    def append_row(self, table: Table, row: Mapping[str, Any], lineage: Mapping[str, Any]) -> None:
+        """Add one row in one commit, in a local folder without Spark. The row has no secrets."""
+        self.ensure(table)
+        folder, metadata = self._local_folder(table), redacted(json.dumps(dict(lineage)))
+        if folder is None or not local_delta.append_row(folder, table, row, metadata):
+            values = tuple(row[name] for name in table.columns)
+            self.append(table, self.spark.createDataFrame([values], table.schema).coalesce(1), lineage)
+        self._identities.pop(table.name, None)
+
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        """Return the rows of a small table."""
+        folder = self._local_folder(table)
+        found = local_delta.rows(folder, table) if folder is not None and self.exists(table) else None
+        return [row.asDict(recursive=True) for row in self.read(table).collect()] if found is None else found
+
+    def _local_folder(self, table: Table) -> str | None:
+        """Return the folder of a table that delta-rs may write: one of this machine, in a session on it."""
+        path = located(self.path(table))
+        usable = not self.settings.catalog and path.startswith("/") and is_local(self.spark)
+        return path if usable and local_delta.available() else None
 
     def replace(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None) -> None:
         """Replace all rows, or those that ``where`` selects, in one commit."""

@@ -59,8 +59,7 @@ class StageLog:
 
     def __init__(self, lakehouse: Lakehouse) -> None:
         self._lakehouse = lakehouse
-        rows = lakehouse.read(STAGE_RUNS).collect() if lakehouse.exists(STAGE_RUNS) else []
-        events = [StageEvent(**row.asDict(recursive=True)) for row in rows]
+        events = [StageEvent(**row) for row in lakehouse.rows(STAGE_RUNS)]
         self._events = sorted(events, key=lambda one: (one.started, one.event))
 
     def last(self, stage: str, event: str) -> StageEvent | None:
@@ -80,10 +79,7 @@ class StageLog:
     def add(self, event: StageEvent) -> None:
         after = 1e-6 + max((one.started.timestamp() for one in self._events), default=0.0)
         event = replace(event, started=max(event.started, datetime.fromtimestamp(after, UTC)))
-        values = tuple(vars(event)[name] for name in STAGE_RUNS.columns)
-        row = self._lakehouse.spark.createDataFrame([values], STAGE_RUNS.schema).coalesce(1)
-        # Without a transaction id, which would make Delta compute the table's state at each append.
-        self._lakehouse.append(STAGE_RUNS, row, {"stage": event.stage, "event": event.event})
+        self._lakehouse.append_row(STAGE_RUNS, vars(event), {"stage": event.stage, "event": event.event})
         self._events.append(event)
 
 

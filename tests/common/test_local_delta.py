@@ -1,0 +1,93 @@
+"""Tables that delta-rs makes and appends to are those that Spark would have made."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.settings import LakehouseSettings
+from etl.common import local_delta
+from etl.pipeline.lakehouse import PROPERTIES, Lakehouse
+from etl.tables import TABLES
+from etl.tables.ops import DROPPED, STAGE_RUNS
+
+EVENT: dict[str, Any] = {
+    "stage": "s", "run_id": "r", "event": "started", "started": datetime(2020, 2, 29, 23, 59, 59, 123456, UTC),
+    "seconds": 0.5, "slices": 1, "unit": "files", "rows_in": None, "rows_out": 2**40, "rows_dropped": 0,
+    "rows_quarantined": 0, "input_versions": {"a.b": "id:3", "c.d": "it's"}, "settings_hash": "h", "stage_version": 1,
+    "models": {}, "output_version": None, "package_version": "tree",
+}  # fmt: skip
+
+
+def lakehouse(spark: SparkSession, folder: Path) -> Lakehouse:
+    return Lakehouse(spark, LakehouseSettings(root=str(folder)))
+
+
+@pytest.mark.parametrize("name", ["subtitles.turn_scores", "edos.turn_embeddings", "ops.dropped"])
+def test_a_table_is_as_spark_creates_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    table, found = TABLES[name], []
+    for folder, with_delta_rs in (("one", True), ("other", False)):
+        monkeypatch.setattr(local_delta, "available", lambda with_delta_rs=with_delta_rs: with_delta_rs)
+        here = lakehouse(spark, tmp_path / folder)
+        here.ensure(table)
+        first = (Path(here.path(table)) / "_delta_log" / f"{0:020}.json").read_text("utf-8")
+        assert ("delta-rs" in first) == with_delta_rs
+        detail = spark.sql(f"DESCRIBE DETAIL {here.reference(table)}").first()
+        assert detail is not None
+        columns = spark.sql(f"DESCRIBE {here.reference(table)}").collect()
+        found.append((
+            detail.description, detail.partitionColumns, detail.properties, detail.minReaderVersion,
+            detail.minWriterVersion, columns, spark.table(here.reference(table)).schema.jsonValue(),
+        ))  # fmt: skip
+    assert found[0] == found[1]
+    assert found[0][2] == PROPERTIES
+
+
+def test_rows_appended_without_spark_are_read_by_both(spark: SparkSession, tmp_path: Path) -> None:
+    here = lakehouse(spark, tmp_path)
+    here.append_row(STAGE_RUNS, EVENT, {"run_id": "r", "token": "hf_0123456789abcdefghijklmnop"})
+    here.append_row(STAGE_RUNS, EVENT | {"event": "done"}, {"run_id": "r"})
+    assert sorted(row["event"] for row in here.rows(STAGE_RUNS)) == ["done", "started"]
+    assert EVENT in here.rows(STAGE_RUNS)
+    started = here.read(STAGE_RUNS).where("event = 'started'")
+    by_spark = started.selectExpr("*", "unix_micros(started) AS micros").first()
+    assert by_spark is not None
+    assert by_spark.micros == round(EVENT["started"].timestamp() * 1e6)
+    assert by_spark.input_versions == EVENT["input_versions"]
+    assert {commit["run_id"] for commit in here.commits(STAGE_RUNS, "r")} == {"r"}
+    commits = "".join(path.read_text("utf-8") for path in Path(here.path(STAGE_RUNS), "_delta_log").glob("*.json"))
+    assert "hf_0123456789" not in commits
+
+
+def test_what_a_check_forbids_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match="event"):
+        lakehouse(spark, tmp_path).append_row(STAGE_RUNS, EVENT | {"event": "unknown"}, {})
+
+
+def test_a_table_that_needs_a_newer_writer_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
+    here = lakehouse(spark, tmp_path)
+    here.ensure(STAGE_RUNS)
+    feature = "'delta.feature.domainMetadata' = 'supported'"
+    spark.sql(f"ALTER TABLE {here.reference(STAGE_RUNS)} SET TBLPROPERTIES ({feature})")
+    assert not local_delta.append_row(here.path(STAGE_RUNS), STAGE_RUNS, EVENT, "{}")
+    here.append_row(STAGE_RUNS, EVENT, {"run_id": "r"})
+    assert [row["stage"] for row in here.rows(STAGE_RUNS)] == ["s"]
+
+
+def test_a_damaged_log_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
+    here = lakehouse(spark, tmp_path)
+    here.append_row(STAGE_RUNS, EVENT, {})
+    newest = max(Path(here.path(STAGE_RUNS), "_delta_log").glob("*.json"))
+    newest.write_text(json.dumps({"add": 1})[:-3], "utf-8")
+    assert local_delta.rows(here.path(STAGE_RUNS), STAGE_RUNS) is None
+
+
+def test_tables_of_a_catalog_or_a_store_are_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
+    assert lakehouse(spark, tmp_path)._local_folder(DROPPED) is not None
+    for settings in (LakehouseSettings(root="s3://bucket/lakehouse"), LakehouseSettings(catalog="main")):
+        assert Lakehouse(spark, settings)._local_folder(DROPPED) is None
