@@ -14,7 +14,18 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-FRAMEWORK = {"run_id", "slice", "slices", "started", "seconds", "package_version", "model", "source_tag", "tag"}
+FRAMEWORK = {
+    "run_id",
+    "slice",
+    "slices",
+    "started",
+    "seconds",
+    "task_seconds",
+    "package_version",
+    "model",
+    "source_tag",
+    "tag",
+}
 """Columns that name a run, a version of a trained model or a copy of a file, not data."""
 WORK_VERSION = "work_version"
 """Follows from the version of a trained model too: equal in two lakehouses only if both were given the model."""

@@ -18,13 +18,25 @@ SOURCE, FILES = "find_subtitles", "ingest_subtitles"
 
 
 @dataclass(frozen=True)
+class Measured:
+    """A finished run of a stage: the units that it processed, its seconds, and those in which all cores had tasks.
+
+    An older run, of whose tasks nothing is known, counts as busy all the time.
+    """
+
+    units: int
+    seconds: float
+    busy: float
+
+
+@dataclass(frozen=True)
 class Cost:
     """A stage's time as a straight line over its units.
 
     Attributes:
         fixed: seconds that do not depend on the data.
         per_unit: seconds for one unit.
-        sizes: runs of different sizes behind the line; with one the fixed part is unknown and counted in ``per_unit``.
+        sizes: runs of different sizes behind the line; with one, the fixed time of its tasks counts in ``per_unit``.
     """
 
     fixed: float
@@ -36,23 +48,25 @@ class Cost:
         return self.fixed + self.per_unit * units
 
 
-def measured(events: Sequence[StageEvent], grows: bool) -> list[tuple[int, float]]:
-    """Return (units processed, seconds) of a stage's finished runs.
+def measured(events: Sequence[StageEvent], grows: bool, cores: int) -> list[Measured]:
+    """Return a stage's finished runs that processed something.
 
     Args:
         events: of one stage, oldest first.
         grows: an incremental stage processes only new units, unless its rules, settings or models changed.
+        cores: of the session that they ran in.
     """
-    points: list[tuple[int, float]] = []
+    runs: list[Measured] = []
     last: StageEvent | None = None
     for event in events:
         units = event.rows_in or 0
         if grows and last is not None and _same_rules(last, event):
             units -= last.rows_in or 0
         if units > 0:
-            points.append((units, event.seconds))
+            busy = event.seconds if event.task_seconds is None else min(event.seconds, event.task_seconds / cores)
+            runs.append(Measured(units, event.seconds, busy))
         last = event
-    return points
+    return runs
 
 
 def _same_rules(first: StageEvent, second: StageEvent) -> bool:
@@ -60,28 +74,28 @@ def _same_rules(first: StageEvent, second: StageEvent) -> bool:
     return rules[0] == rules[1]
 
 
-def fitted(points: Sequence[tuple[int, float]]) -> Cost:
-    """Fit a straight line with no negative part through a stage's runs, by least squares."""
-    sizes = len({units for units, _ in points})
-    units = [float(point[0]) for point in points]
-    seconds = [point[1] for point in points]
-    through_zero = sum(u * s for u, s in points) / sum(u * u for u in units)
+def fitted(runs: Sequence[Measured]) -> Cost:
+    """Fit a straight line with no negative part to the busy time of a stage's runs; the rest of their time is fixed."""
+    sizes = len({run.units for run in runs})
+    mean_units, mean_busy = (sum(values) / len(runs) for values in zip(*((r.units, r.busy) for r in runs), strict=True))
+    idle = sum(run.seconds - run.busy for run in runs) / len(runs)
+    through_zero = Cost(idle, sum(r.units * r.busy for r in runs) / sum(r.units**2 for r in runs), sizes)
     if sizes < 2:
-        return Cost(0.0, through_zero, sizes)
-    mean_units, mean_seconds = sum(units) / len(units), sum(seconds) / len(seconds)
-    spread = sum((u - mean_units) ** 2 for u in units)
-    per_unit = sum((u - mean_units) * (s - mean_seconds) for u, s in zip(units, seconds, strict=True)) / spread
+        return through_zero
+    spread = sum((run.units - mean_units) ** 2 for run in runs)
+    per_unit = sum((run.units - mean_units) * (run.busy - mean_busy) for run in runs) / spread
     if per_unit <= 0:
-        return Cost(mean_seconds, 0.0, sizes)
-    fixed = mean_seconds - per_unit * mean_units
-    return Cost(fixed, per_unit, sizes) if fixed >= 0 else Cost(0.0, through_zero, sizes)
+        return Cost(idle + mean_busy, 0.0, sizes)
+    fixed = mean_busy - per_unit * mean_units
+    return Cost(idle + fixed, per_unit, sizes) if fixed >= 0 else through_zero
 
 
 def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
     """Print the time, core-hours or GPU-hours and bytes of each stage for a number of files.
 
-    A pilot of two sizes (``subtitles.sample``) separates the fixed cost of a stage from its cost per unit. Trainings
-    do not grow with the files. Stages that call models count in GPU-hours where the session has GPUs.
+    The time of a stage's tasks grows with its units, the rest of its time does not. Pilots of two sizes
+    (``subtitles.sample``) also tell the fixed part of its tasks' time. Trainings do not grow with the files.
+    Stages that call models count in GPU-hours where the session has GPUs.
 
     Args:
         settings: of the lakehouse in which the pilot ran.
@@ -107,8 +121,10 @@ def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
             if (row := _stage_row(context, stage, factor if stage.name in growing else None, gpus)) is not None
         }
         print("\n".join(table(found, gpus > 0, terminal_width())))
-        print("\nAn upper bound: in stages with one run or with short runs the fixed time counts as growing.")
-        print("Take pilots of some minutes, the second one larger than the first.")
+        print(
+            "\nIn short runs, tasks take longer for a unit than in long ones, which makes this too much. Take pilots of"
+        )
+        print("some minutes, the second one larger than the first.")
         return 0
     finally:
         close_session(spark, settings)
@@ -119,11 +135,11 @@ def _stage_row(
 ) -> tuple[Cost, float, float, float, float] | None:
     """Return a stage's cost, seconds, core-hours, GPU-hours and gigabytes; a stage without ``factor`` does not grow."""
     events = context.log.done(stage.name)
-    points = measured(events, stage.incremental is not None)
-    if not points:
+    runs = measured(events, stage.incremental is not None, context.cores)
+    if not runs:
         return None
-    cost = fitted(points)
-    seconds = points[-1][1] if factor is None else cost.seconds((events[-1].rows_in or 0) * factor)
+    cost = fitted(runs)
+    seconds = runs[-1].seconds if factor is None else cost.seconds((events[-1].rows_in or 0) * factor)
     on_gpu = gpus > 0 and bool(stage.models)
     hours = seconds / 3600
     size = context.lakehouse.size(stage.writes) if isinstance(stage.writes, Table) else 0

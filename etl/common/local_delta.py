@@ -51,9 +51,11 @@ def append_row(folder: str, table: Table, row: Mapping[str, Any], metadata: str)
     if found.protocol().min_writer_version > _NEWEST_WRITER:
         return False
     rows = pa.Table.from_pylist([{name: row[name] for name in table.columns}], to_arrow_schema(table.schema))
+    # New columns enter older tables.
     write_deltalake(
-        found, rows, mode="append", commit_properties=CommitProperties(custom_metadata={"userMetadata": metadata})
-    )
+        found, rows, mode="append", schema_mode="merge",
+        commit_properties=CommitProperties(custom_metadata={"userMetadata": metadata}),
+    )  # fmt: skip
     return True
 
 

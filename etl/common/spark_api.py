@@ -131,6 +131,14 @@ def running_tasks(spark: SparkSession) -> tuple[int, int]:
     return sum(one.numCompletedTasks for one in active), sum(one.numTasks for one in active)
 
 
+def task_seconds(spark: SparkSession) -> float | None:
+    """Return the seconds that the session's tasks have taken so far, all executors together; None over Connect."""
+    if is_connect(spark):
+        return None
+    executors = spark.sparkContext._jsc.sc().statusStore().executorList(False)
+    return sum(executors.apply(place).totalDuration() for place in range(executors.size())) / 1000
+
+
 def java(spark: SparkSession, purpose: str) -> Any:
     """Return the Java names of a session.
 

@@ -40,6 +40,7 @@ class StageEvent:
     models: dict[str, str]
     output_version: str | None
     package_version: str
+    task_seconds: float | None = None
 
     def done(self, **facts: Any) -> "StageEvent":
         passed = max(0.0, (datetime.now(UTC) - self.started).total_seconds())

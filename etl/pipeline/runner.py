@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.spark_api import is_frame
+from etl.common.spark_api import is_frame, task_seconds
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
 from etl.pipeline.ledger import Balance, with_version, with_work_key
@@ -34,11 +34,14 @@ def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress:
         InputError: its input or settings are bad.
         StageError: rows were lost or doubled, or a model failed on too many.
     """
+    before = task_seconds(context.spark)
     runner = _Runner(context, stage, plan, progress)
     try:
         done = runner.run()
     finally:
         context.spark.catalog.clearCache()
+    if before is not None and (after := task_seconds(context.spark)) is not None:
+        done = replace(done, task_seconds=round(after - before, 2))
     if stage.writes is not None:
         context.log.add(done)
         context.counted[stage.name] = done.rows_dropped or 0

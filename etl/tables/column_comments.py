@@ -95,6 +95,7 @@ COMMENTS: dict[str, str] = {
     "outcome": "win, lose or tie of the bot tuned on AugESC",
     "output_version": "table id and version, or model version, that the stage wrote",
     "package_version": "version of this project",
+    "task_seconds": "seconds that Spark tasks took, of all executors together; null for started and over Spark Connect",
     "pair_id": "id of the participant's pair of conversations",
     "pairs": "number of pairs",
     "paper": "the paper's figure",

@@ -28,7 +28,8 @@ STAGE_RUNS = Table(
     seconds double, slices int, unit string,
     rows_in bigint, rows_out bigint, rows_dropped bigint, rows_quarantined bigint,
     input_versions map<string, string>, settings_hash string, stage_version int,
-    models map<string, string>, output_version string, package_version string
+    models map<string, string>, output_version string, package_version string,
+    task_seconds double
     """,
     ("stage", "run_id", "event"),
     {"event_is_known": "event IN ('started', 'done')"},

@@ -4,37 +4,45 @@ from datetime import UTC, datetime
 
 import pytest
 
-from etl.cli.estimate import Cost, fitted, measured, table
+from etl.cli.estimate import Cost, Measured, fitted, measured, table
 from etl.pipeline.lineage import StageEvent
 
 
-def event(rows_in: int, seconds: float, settings_hash: str = "a") -> StageEvent:
+def event(rows_in: int, seconds: float, settings_hash: str = "a", task_seconds: float | None = None) -> StageEvent:
     return StageEvent(
         stage="clean", run_id=f"{rows_in}", event="done", started=datetime(2026, 1, 1, tzinfo=UTC), seconds=seconds,
         slices=1, unit="turns", rows_in=rows_in, rows_out=rows_in, rows_dropped=0, rows_quarantined=0,
         input_versions={}, settings_hash=settings_hash, stage_version=1, models={}, output_version=None,
-        package_version="tree",
+        package_version="tree", task_seconds=task_seconds,
     )  # fmt: skip
 
 
 def test_an_incremental_stage_counts_only_what_a_run_added() -> None:
     runs = [event(100, 12.0), event(400, 32.0), event(400, 1.0), event(400, 41.0, "b")]
-    assert measured(runs, grows=True) == [(100, 12.0), (300, 32.0), (400, 41.0)]
-    assert measured(runs, grows=False) == [(100, 12.0), (400, 32.0), (400, 1.0), (400, 41.0)]
+    units = [(run.units, run.seconds) for run in measured(runs, grows=True, cores=2)]
+    assert units == [(100, 12.0), (300, 32.0), (400, 41.0)]
+    assert [run.units for run in measured(runs, grows=False, cores=2)] == [100, 400, 400, 400]
+
+
+def test_tasks_keep_all_cores_busy_at_most_all_the_time() -> None:
+    runs = [event(10, 8.0, "a", 6.0), event(10, 8.0, "b", 20.0), event(10, 8.0, "c")]
+    assert [run.busy for run in measured(runs, grows=True, cores=2)] == [3.0, 8.0, 8.0]
 
 
 @pytest.mark.parametrize(
-    ("points", "cost"),
+    ("runs", "cost"),
     [
-        ([(100, 20.0)], Cost(0.0, 0.2, 1)),  # one size: the fixed cost is unknown
-        ([(100, 20.0), (300, 40.0)], Cost(10.0, 0.1, 2)),
-        ([(100, 20.0), (100, 22.0), (300, 40.0)], Cost(11.5, 0.095, 2)),
-        ([(100, 20.0), (300, 19.0)], Cost(19.5, 0.0, 2)),  # no growth seen
-        ([(100, 5.0), (300, 30.0)], Cost(0.0, 0.095, 2)),  # a negative fixed cost is not believed
+        ([(100, 20.0, 20.0)], Cost(0.0, 0.2, 1)),  # nothing known of its tasks
+        ([(100, 20.0, 5.0)], Cost(15.0, 0.05, 1)),
+        ([(100, 20.0, 20.0), (300, 40.0, 40.0)], Cost(10.0, 0.1, 2)),
+        ([(100, 20.0, 5.0), (300, 25.0, 11.0)], Cost(16.5, 0.03, 2)),
+        ([(100, 20.0, 20.0), (100, 22.0, 22.0), (300, 40.0, 40.0)], Cost(11.5, 0.095, 2)),
+        ([(100, 20.0, 20.0), (300, 19.0, 19.0)], Cost(19.5, 0.0, 2)),  # no growth seen
+        ([(100, 5.0, 5.0), (300, 30.0, 30.0)], Cost(0.0, 0.095, 2)),  # a negative fixed cost is not believed
     ],
 )
-def test_the_line_has_no_negative_part(points: list[tuple[int, float]], cost: Cost) -> None:
-    found = fitted(points)
+def test_the_line_has_no_negative_part(runs: list[tuple[int, float, float]], cost: Cost) -> None:
+    found = fitted([Measured(*run) for run in runs])
     assert (found.fixed, found.per_unit, found.sizes) == pytest.approx(
         (cost.fixed, cost.per_unit, cost.sizes), rel=0.01
     )
@@ -43,7 +51,14 @@ def test_the_line_has_no_negative_part(points: list[tuple[int, float]], cost: Co
 def test_a_larger_run_is_predicted_from_two_pilots() -> None:
     fixed, per_film = 12.0, 0.05
     runs = [event(66, fixed + 66 * per_film), event(265, fixed + 199 * per_film)]
-    assert fitted(measured(runs, grows=True)).seconds(8_480) == pytest.approx(fixed + 8_480 * per_film, rel=1e-6)
+    predicted = fitted(measured(runs, grows=True, cores=2)).seconds(8_480)
+    assert predicted == pytest.approx(fixed + 8_480 * per_film, rel=1e-6)
+
+
+def test_noise_of_the_fixed_time_does_not_grow_with_the_files() -> None:
+    runs = [event(66, 12.0, "a", 2.0 + 66 * 0.02), event(265, 19.0, "a", 2.0 + 199 * 0.02)]
+    predicted = fitted(measured(runs, grows=True, cores=2)).seconds(8_480)
+    assert 8_480 * 0.01 < predicted < 8_480 * 0.01 + 20.0
 
 
 @pytest.mark.parametrize("gpus", [False, True])

@@ -1,5 +1,6 @@
 """Tables that delta-rs makes and appends to are those that Spark would have made."""
 
+import dataclasses
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ EVENT: dict[str, Any] = {
     "stage": "s", "run_id": "r", "event": "started", "started": datetime(2020, 2, 29, 23, 59, 59, 123456, UTC),
     "seconds": 0.5, "slices": 1, "unit": "files", "rows_in": None, "rows_out": 2**40, "rows_dropped": 0,
     "rows_quarantined": 0, "input_versions": {"a.b": "id:3", "c.d": "it's"}, "settings_hash": "h", "stage_version": 1,
-    "models": {}, "output_version": None, "package_version": "tree",
+    "models": {}, "output_version": None, "package_version": "tree", "task_seconds": 0.25,
 }  # fmt: skip
 
 
@@ -91,3 +92,12 @@ def test_tables_of_a_catalog_or_a_store_are_left_to_spark(spark: SparkSession, t
     assert lakehouse(spark, tmp_path)._local_folder(DROPPED) is not None
     for settings in (LakehouseSettings(root="s3://bucket/lakehouse"), LakehouseSettings(catalog="main")):
         assert Lakehouse(spark, settings)._local_folder(DROPPED) is None
+
+
+def test_a_table_of_an_earlier_version_gets_the_new_column(spark: SparkSession, tmp_path: Path) -> None:
+    here = lakehouse(spark, tmp_path)
+    older = dataclasses.replace(STAGE_RUNS, ddl=STAGE_RUNS.ddl.rpartition(",")[0])
+    here.append_row(older, EVENT, {})
+    here.append_row(STAGE_RUNS, EVENT, {})
+    assert [row["task_seconds"] for row in here.rows(STAGE_RUNS)] in ([None, 0.25], [0.25, None])
+    assert here.read(STAGE_RUNS).where("task_seconds IS NULL").count() == 1
