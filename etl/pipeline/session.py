@@ -38,6 +38,8 @@ LOCAL = {
     # A run has some hundred kinds of queries, and Delta's own come back at each commit: compiled once.
     "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    # After a machine has slept, its only executor would count as lost, and a page of errors be printed.
+    "spark.network.timeout": "24h",
     # Descriptions of plans for a UI that is off.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "2000",
