@@ -68,7 +68,7 @@ def test_the_command_talks_and_saves(
     assert (first["pair_id"], first["bot"], len(first["turns"])) == ("p1", "augesc", 6)
     assert first == second  # the same words get the same replies
     assert file.stat().st_mode & 0o777 == 0o600
-    assert "by a list of phrases alone" in shown
+    assert "by phrases and words" in shown
 
 
 def test_the_notice_and_the_answers_name_the_countrys_help(
