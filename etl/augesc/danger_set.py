@@ -4,6 +4,7 @@ import csv
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from conf.resources import text as resource
@@ -12,6 +13,8 @@ TRAINING, EVALUATION = "safety/danger_training.csv", "safety/danger_evaluation.c
 TUNE, HELD_OUT = "tune", "held_out"
 LINE_BREAK = " / "
 """Between the lines of a text that is said in several."""
+MOST_OVERLAP = 0.5
+"""Of a line to learn from with a line that is judged, in words."""
 
 
 class DangerLine(NamedTuple):
@@ -21,6 +24,7 @@ class DangerLine(NamedTuple):
     danger: bool
     lines: tuple[str, ...]
     half: str
+    template: str = ""
 
     @property
     def text(self) -> str:
@@ -67,8 +71,13 @@ def evaluation_lines(half: str) -> list[DangerLine]:
 
 def overlap(first: str, second: str) -> float:
     """Return the Jaccard similarity of two texts' words."""
-    one, other = (set(re.findall(r"[a-z]+", text.lower().replace("'", ""))) for text in (first, second))
-    return len(one & other) / max(1, len(one | other))
+    return _jaccard(_words(first), _words(second))
+
+
+def unlike(lines: Iterable[DangerLine], judged: Iterable[DangerLine], most: float = MOST_OVERLAP) -> list[DangerLine]:
+    """Return the lines that share less than this part of their words with each line that is judged."""
+    known = [_words(line.text) for line in judged]
+    return [line for line in lines if all(_jaccard(_words(line.text), other) < most for other in known)]
 
 
 def rates(lines: Iterable[DangerLine], alarm: Callable[[Sequence[str]], bool]) -> tuple[Rate, Rate, dict[str, Rate]]:
@@ -86,6 +95,15 @@ def rates(lines: Iterable[DangerLine], alarm: Callable[[Sequence[str]], bool]) -
         both[line.danger].append(rung)
     recall, false_alarms = (Rate(sum(both[danger]), len(both[danger])) for danger in (True, False))
     return recall, false_alarms, {kind: Rate(sum(found), len(found)) for kind, found in counted.items()}
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z]+", text.lower().replace("'", "")))
+
+
+def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / max(1, len(first | second))
 
 
 def _read(name: str) -> list[DangerLine]:

@@ -27,13 +27,17 @@ class SafeConversation:
         scores: the danger classifier; None for the lists alone.
         threshold: of the classifier, in 0..1.
         country: whose help the fixed answers name; None for any.
+        notice: what a person is told about the gate before the conversation.
 
     Attributes:
         alarm: why the conversation is in the safe state; None while it is not.
     """
 
-    def __init__(self, scores: Scores | None = None, threshold: float = 0.5, country: str | None = None) -> None:
-        self.scores, self.threshold, self.country = scores, threshold, country
+    def __init__(
+        self, scores: Scores | None = None, threshold: float = 0.5, country: str | None = None,
+        notice: str | None = None,
+    ) -> None:  # fmt: skip
+        self.scores, self.threshold, self.country, self.notice = scores, threshold, country, notice
         self.alarm: str | None = None
         self._said: list[str] = []
 

@@ -14,7 +14,7 @@ from conf.settings import Settings
 from etl.augesc.safe_conversation import SafeConversation
 from etl.augesc.safety import chat_notice
 from etl.augesc.texts import next_prompt
-from etl.cli.safety import LISTS_ALONE, safe_conversation
+from etl.cli.safety import safe_conversation
 from etl.cli.saved_talk import SavedTalk
 from etl.pipeline.locations import model_folder, tracking_uri
 from udfs.generate import Source, source_of
@@ -66,8 +66,8 @@ def open_chat(
     if save is not None:
         saved = SavedTalk(save, {"pair_id": pair, "bot": bot, "model": found.identity})
     say(chat_notice(settings.safety.country))
-    if gate.scores is None:
-        say(LISTS_ALONE)
+    if gate.notice is not None:
+        say(gate.notice)
     if save is not None:
         say(f"The talk is saved in {save} after each turn.")
     say(HINT)

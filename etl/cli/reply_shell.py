@@ -13,7 +13,7 @@ from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
 from conf.settings import Settings
 from etl.augesc.safe_conversation import SafeConversation
-from etl.cli.safety import LISTS_ALONE, safe_conversation
+from etl.cli.safety import safe_conversation
 from etl.pipeline.locations import model_folder, tracking_uri
 from udfs.devices import set_threads
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -137,8 +137,8 @@ def _typed() -> TextIO:
 
 
 def _answer_all(conversation: Conversation, lines: TextIO, say: Callable[[str], None]) -> int:
-    if conversation.gate.scores is None:
-        say(LISTS_ALONE)
+    if conversation.gate.notice is not None:
+        say(conversation.gate.notice)
     if lines.isatty():
         say(HELP)
     while line := lines.readline(MOST_CHARACTERS):

@@ -1,27 +1,40 @@
 """The safety gate of the shells, from the settings."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
+from conf.safety_settings import SafetySettings
 from conf.settings import Settings
 from etl.augesc.safe_conversation import SafeConversation
 from etl.pipeline.locations import model_folder, tracking_uri
-from udfs.models.classifiers.danger_classifier import DangerClassifier
+from udfs.models.classifiers.danger_words import DangerWords
 from udfs.models.loader import resolve
 
-LISTS_ALONE = "safety.encoder is null: danger is looked for by a list of phrases alone, which misses most of it."
+WORDS_ALONE = (
+    "Danger is looked for by phrases and words, without the sentence encoder: more of it is missed (docs/safety.md)."
+)
 
 
 def safe_conversation(settings: Settings) -> SafeConversation:
-    """Return a new conversation's gate, with the packaged danger classifier unless ``safety.encoder`` is null.
+    """Return a new conversation's gate, with the packaged danger classifier on the sentence encoder.
+
+    Where ``safety.encoder`` is null, or the default one is not installed, a classifier that needs none takes its place.
 
     Raises:
-        InputError: the encoder is not there, or not the one that the classifier was trained with.
+        InputError: another encoder is not there, or is not the one that the classifier was trained with.
     """
     safety = settings.safety
-    if safety.encoder is None:
-        return SafeConversation(country=safety.country)
+    if safety.encoder is None or (safety.encoder == SafetySettings().encoder and not _installed(safety.encoder)):
+        words = DangerWords.packaged()
+        return SafeConversation(words.scores, safety.threshold or words.threshold, safety.country, WORDS_ALONE)
+    from udfs.models.classifiers.danger_classifier import DangerClassifier
+
     found = resolve(
         safety.encoder, Path(model_folder(settings)), tracking_uri(settings), registry_uri=settings.mlflow.registry_uri
     )
     model = DangerClassifier.packaged(found.path, found.identity)
     return SafeConversation(model.scores, safety.threshold or model.threshold, safety.country)
+
+
+def _installed(encoder: str) -> bool:
+    return all(find_spec(name) is not None for name in (encoder.partition(":")[2], "torch", "transformers"))

@@ -4,17 +4,22 @@ from collections import Counter
 
 import pytest
 
+from conf.wordlists import cased_words
+from etl.augesc.danger_grammar import DANGER, FOLDER, HARMLESS, grammar_lines, parsed, wordings
 from etl.augesc.danger_set import (
     HELD_OUT,
     LINE_BREAK,
     TUNE,
+    DangerLine,
     Rate,
     evaluation_lines,
     half_of,
     overlap,
     rates,
     training_lines,
+    unlike,
 )
+from etl.training.danger import learnt_lines
 
 EVALUATED = [*evaluation_lines(TUNE), *evaluation_lines(HELD_OUT)]
 
@@ -22,16 +27,40 @@ EVALUATED = [*evaluation_lines(TUNE), *evaluation_lines(HELD_OUT)]
 def test_the_halves_follow_from_the_texts() -> None:
     assert Counter(line.danger for line in EVALUATED) == {True: 200, False: 200}
     assert all(line.half == half_of(LINE_BREAK.join(line.lines)) for line in EVALUATED)
-    kinds = {"self_harm", "overdose", "violence_against", "violence_by", "children", "eating", "psychosis"}
     for half in (TUNE, HELD_OUT):
-        assert {line.kind for line in evaluation_lines(half) if line.danger} == kinds
+        assert {line.kind for line in evaluation_lines(half) if line.danger} == set(DANGER)
 
 
 def test_no_line_to_learn_from_is_like_one_that_is_judged() -> None:
-    learnt = training_lines()
-    assert min(Counter(line.danger for line in learnt).values()) > 500
-    like = [(line.text, one.text) for line in learnt for one in EVALUATED if overlap(line.text, one.text) >= 0.5]
-    assert like == []
+    learnt = learnt_lines()
+    assert min(Counter(line.danger for line in learnt).values()) > 3_000
+    assert {line.text for line in training_lines()} <= {line.text for line in learnt}
+    assert unlike(learnt, EVALUATED) == learnt
+    assert unlike([*learnt[:3], EVALUATED[0]], EVALUATED) == learnt[:3]
+
+
+def test_overlap_counts_shared_words() -> None:
+    assert overlap("I'm so sad", "im SO happy, sad") == 0.75 and overlap("one", "two") == 0
+    lines = [DangerLine("x", True, (text,), "") for text in ("a b c d", "a b x y")]
+    assert unlike(lines, lines[1:], 0.5) == lines[:1]
+
+
+@pytest.mark.parametrize("kind", [*DANGER, *HARMLESS])
+def test_each_template_has_whole_wordings(kind: str) -> None:
+    slots, templates = parsed(cased_words(f"{FOLDER}/{kind}"))
+    assert len(set(templates)) == len(templates) > 25
+    for template in templates:
+        found = wordings(template, slots, 3)
+        assert found and all(not set(text) & set("[]{}|@") and "  " not in text for text in found), template
+
+
+def test_wordings_are_the_same_each_time_and_belong_to_their_template() -> None:
+    lines = grammar_lines(2, 3)
+    assert lines == grammar_lines(2, 3)
+    counts = Counter((line.danger, line.template) for line in lines)
+    assert all(count <= (2 if danger else 3) for (danger, _), count in counts.items())
+    assert {line.kind for line in lines} == {*DANGER, *HARMLESS} and len(counts) > 600
+    assert sorted(wordings("[I|you] like {thing}", {"thing": ["tea"]}, 5)) == ["I like tea", "you like tea"]
 
 
 def test_a_rate_has_wilsons_interval() -> None:

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from conf.errors import InputError
+from conf.settings import load_settings
 from etl.augesc.safe_conversation import SafeConversation
 from etl.augesc.safety import chat_notice, danger_answer, state_answer, withheld_reply
 from etl.cli.chat import LONGEST, converse
 from etl.cli.command_line import main
+from etl.cli.safety import WORDS_ALONE, safe_conversation
 from tests.udfs.tiny_models import tiny_language_model
 
 ALONE = "safety.encoder=null"
@@ -68,7 +71,7 @@ def test_the_command_talks_and_saves(
     assert (first["pair_id"], first["bot"], len(first["turns"])) == ("p1", "augesc", 6)
     assert first == second  # the same words get the same replies
     assert file.stat().st_mode & 0o777 == 0o600
-    assert "by a list of phrases alone" in shown
+    assert "by phrases and words" in shown
 
 
 def test_the_notice_and_the_answers_name_the_countrys_help(
@@ -87,3 +90,13 @@ def test_the_notice_and_the_answers_name_the_countrys_help(
 def test_a_talk_is_saved_under_a_name_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chat", "--save", "talks.jsonl"]) == 2
     assert "needs --pair" in capsys.readouterr().err
+
+
+def test_without_the_encoder_the_words_take_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("etl.cli.safety.find_spec", lambda name: None)
+    gate = safe_conversation(load_settings("local"))
+    assert gate.notice == WORDS_ALONE
+    assert gate.answer_to("we baked a lemon cake on sunday") is None
+    assert gate.answer_to("he locked me in and says nobody will find me, he has a knife") == danger_answer()
+    with pytest.raises(InputError):
+        safe_conversation(load_settings("local", [], {"safety.encoder": "pkg:no_such_encoder"}))

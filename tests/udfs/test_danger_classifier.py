@@ -1,21 +1,27 @@
-"""The danger classifier: its features, its head, what is stored, and the one that comes with the package."""
+"""The danger classifier: its changes of the encoder, what is stored, and the one that comes with the package."""
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from conf.errors import InputError
 from conf.safety_settings import SafetySettings
 from etl.augesc.danger_set import DangerLine
 from etl.training.danger import chosen_threshold, gate, risk
+from etl.training.danger_tuning import Trained, far, tuned, typed, varied
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.danger_classifier import CONFIG, DangerClassifier, Examples, FrozenFeatures
+from udfs.models.classifiers.danger_classifier import BIAS, CONFIG, HEAD, DangerClassifier, TunedEncoder
+from udfs.models.classifiers.danger_examples import Examples, FrozenFeatures
+from udfs.models.classifiers.danger_words import BITS, DangerWords
 from udfs.models.loader import resolve
 
 TEXTS = ["i am sad", "the dog was lost when it rain", "happy happy joy", "i cry"]
+EXAMPLES = [("i cry and cry", True), ("i am sad", True), ("happy happy joy", False), ("the dog was lost", False)]
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +32,11 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def features(encoder: Path) -> FrozenFeatures:
     return FrozenFeatures(*load_encoder(encoder), (1, 2))
+
+
+@pytest.fixture(scope="module")
+def weights(encoder: Path) -> dict[str, torch.Tensor]:
+    return tuned(*load_encoder(encoder), EXAMPLES * 400, epochs=4, first=0)
 
 
 def test_features_do_not_depend_on_the_batch(features: FrozenFeatures) -> None:
@@ -39,25 +50,67 @@ def test_features_do_not_depend_on_the_batch(features: FrozenFeatures) -> None:
 def test_like_lines_vote_and_a_line_itself_can_be_left_out() -> None:
     vectors = np.array([[1, 0], [0.8, 0.6], [0, 1]], np.float32)
     examples = Examples.of(vectors, [True, True, False])
-    near, far, between = examples.shares(np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32))
-    assert near > 0.999 > 0.5 > far and far < 0.01 and far < between < near
-    assert examples.shares(vectors[:1], [0])[0] > 0.99 and examples.shares(vectors[2:], [2])[0] > 0.999
+    near, far_off, between = examples.shares(np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32))
+    assert near > 0.999 > 0.5 > far_off and far_off < 0.01 and far_off < between < near
+    assert examples.shares(vectors[:1], 0)[0] > 0.99 and examples.shares(vectors[2:], 2)[0] > 0.999
     assert np.allclose(examples.vectors * examples.scale, vectors, atol=0.005)
 
 
+def test_training_tells_the_examples_apart(encoder: Path, weights: dict[str, torch.Tensor]) -> None:
+    odds = TunedEncoder(*load_encoder(encoder), weights).odds([text for text, _ in EXAMPLES])
+    assert [one > 0 for one in odds] == [danger for _, danger in EXAMPLES]
+
+
 def test_what_is_stored_gives_the_same_scores_on_the_same_encoder(
-    features: FrozenFeatures, encoder: Path, tmp_path: Path
+    encoder: Path, weights: dict[str, torch.Tensor], tmp_path: Path
 ) -> None:
-    model = DangerClassifier(features, Examples.of(features(TEXTS), [True, False, False, True]), 0.3)
+    whole = FrozenFeatures(*load_encoder(encoder), (1, 2))
+    examples = Examples.of(whole([text for text, _ in EXAMPLES]), [danger for _, danger in EXAMPLES])
+    words = DangerWords.of(np.linspace(-1, 1, 2 ** (BITS + 1)), 0.0, 0.5)
+    model = DangerClassifier(TunedEncoder(*load_encoder(encoder), weights), whole, examples, words, 0.3)
+    scores = dict(zip([text for text, _ in EXAMPLES], model.scores([text for text, _ in EXAMPLES]), strict=True))
+    assert all((scores[text] > 0.5) == danger for text, danger in EXAMPLES) and model.scores([]) == []
+    assert model.scores(["i am sad"], without=1)[0] < scores["i am sad"]
     model.save(tmp_path, "file:encoder#1")
-    again = DangerClassifier.read(tmp_path, encoder, "file:encoder#1")
-    assert again.threshold == 0.3 and again.scores([]) == []
-    assert again.scores(TEXTS) == model.scores(TEXTS) and all(0 <= score <= 1 for score in again.scores(TEXTS))
     assert {path.suffix for path in tmp_path.iterdir()} == {".safetensors", ".json"}
+    again = DangerClassifier.read(tmp_path, encoder, "file:encoder#1")
+    again.features.layers = (1, 2)
+    assert again.threshold == 0.3 and again.scores(TEXTS) == model.scores(TEXTS)
     with pytest.raises(InputError, match="is not the classifier's file:encoder#1"):
         DangerClassifier.read(tmp_path, encoder, "file:other#2")
     with pytest.raises(InputError, match="no danger classifier"):
         DangerClassifier.read(tmp_path / "none", encoder, "file:encoder#1")
+
+
+def test_merged_changes_equal_the_layers_in_training(encoder: Path) -> None:
+    training, tokenizer = load_encoder(encoder)
+    model = Trained.of(training, first=1)
+    torch.manual_seed(1)
+    for layer in model.layers.values():
+        torch.nn.init.normal_(layer.up, std=0.05)
+    training.eval()
+    batch = dict(tokenizer(TEXTS, padding=True, return_tensors="pt"))
+    with torch.inference_mode():
+        expected = model.logits(batch).tolist()
+    merged = TunedEncoder(*load_encoder(encoder), model.weights())
+    assert merged.odds(TEXTS).tolist() == pytest.approx(expected, abs=1e-2)
+    plain = TunedEncoder(*load_encoder(encoder), {HEAD: model.weights()[HEAD], BIAS: model.weights()[BIAS]})
+    assert plain.odds(TEXTS).tolist() != pytest.approx(expected, abs=1e-2)
+    assert all("layer.0." not in name for name in model.layers) and len(model.layers) == 6
+
+
+def test_lines_like_a_judged_one_are_not_learnt_from(encoder: Path) -> None:
+    lines = [DangerLine("x", True, (text,), "") for text in TEXTS]
+    assert [line.text for line in far(*load_encoder(encoder), lines, [TEXTS[1]], 0.9999)] == TEXTS[:1] + TEXTS[2:]
+
+
+def test_lines_are_varied_and_joined_with_the_danger_of_their_parts() -> None:
+    found = varied(EXAMPLES * 30, random.Random(0))
+    assert len(found) == 150
+    dangerous = {text for text, danger in EXAMPLES if danger}
+    for text, danger in found:
+        assert danger == any(part in text.lower() for part in dangerous), text
+    assert {typed("I'm here", random.Random(seed)) for seed in range(60)} >= {"I'm here", "i'm here", "Im here"}
 
 
 def test_the_threshold_keeps_false_alarms_within_the_share() -> None:
@@ -86,5 +139,6 @@ def test_the_packaged_classifier_tells_danger_from_everyday_talk(tmp_path: Path)
 
 
 def test_the_packaged_configuration_names_the_default_encoder() -> None:
-    config = json.loads((Path("conf/safety") / CONFIG).read_text("utf-8"))
+    folder = Path("conf/safety")
+    config = json.loads((folder / CONFIG).read_text("utf-8"))
     assert config["encoder"].startswith(f"{SafetySettings().encoder}==") and 0 < config["threshold"] < 1

@@ -112,7 +112,7 @@ def test_typed_lines_are_answered(
     monkeypatch.setattr("sys.stdin", typed)
     assert main(["reply", "--model", uri, "--intent", "Consoling", *settings]) == 0
     warning, *said = capsys.readouterr().out.splitlines()
-    assert "by a list of phrases alone" in warning
+    assert "by phrases and words" in warning
     assert said[0].startswith("(consoling) ") and said[1] == "! nothing was said: type a line, or /quit"
     assert said[2].startswith("(consoling) ") and said[2].endswith("[only the last 24 tokens were read]")
     assert said[3].startswith("! intent 'hangry' is not known: choose one of afraid, ") and said[4] == "intent: sad"

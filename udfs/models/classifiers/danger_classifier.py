@@ -1,103 +1,93 @@
-"""A classifier of lines that speak of danger, kept in the package: known lines vote by their similarity.
+"""A classifier of lines that speak of danger, kept in the package: three judges, whose log odds are added.
 
-It is a kernel classifier (Nadaraya-Watson) on a frozen sentence encoder's states: nothing is optimised but a threshold.
+A sentence encoder with small changes and a head; known lines that vote by their similarity; and a model over words. The
+changes are of low rank (LoRA): what is stored is a hundredth of the encoder, which itself comes from its package.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
-from torch import nn
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
 
 from conf.errors import InputError
+from udfs.models.batches import mean_pooled
 from udfs.models.classifiers.classifier import load_encoder
+from udfs.models.classifiers.danger_examples import Examples, FrozenFeatures
+from udfs.models.classifiers.danger_words import DangerWords
 
 WEIGHTS = "danger_classifier.safetensors"
 CONFIG = "danger_classifier.json"
 MAX_TOKENS = 64
 BATCH_SIZE = 32
 DECIMALS = 4
-SHARPNESS = 20.0
-"""Of the weights exp(20 * cosine), chosen on the tuned half of the danger set."""
+DOWN, UP, HEAD, BIAS = ".down", ".up", "head.weight", "head.bias"
+TUNED, VOTES, WORDS = 0.3, 0.75, 0.2
+"""Of the three judges' log odds in the sum, chosen on the tuned half of the danger set."""
+SMALLEST = 1e-4
 
-Matrix = NDArray[np.float32]
-
-
-class Examples(NamedTuple):
-    """The vectors of known lines, whole numbers times ``scale``, and which of the lines speak of danger."""
-
-    vectors: NDArray[np.int8]
-    scale: NDArray[np.float32]
-    danger: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, vectors: Matrix, danger: Sequence[bool]) -> "Examples":
-        """Return vectors and truths in the form that is stored."""
-        scale = np.float32(np.abs(vectors).max() / 127)
-        whole = np.rint(vectors / scale).astype(np.int8)
-        return cls(whole, np.array([scale], np.float32), np.array(danger, dtype=bool))
-
-    def shares(self, vectors: Matrix, without: Sequence[int] | None = None) -> NDArray[np.float64]:
-        """Return, for each vector, the share of danger among the examples, each weighted by its similarity.
-
-        Args:
-            vectors: of length 1.
-            without: for each vector the place of an example that does not count, which is the line itself.
-        """
-        cosines = vectors @ (self.vectors.astype(np.float32) * self.scale).T
-        if without is not None:
-            cosines[np.arange(len(vectors)), list(without)] = -1
-        weights = np.exp(SHARPNESS * (cosines - cosines.max(1, keepdims=True))).astype(np.float64)
-        return np.asarray(weights @ self.danger / weights.sum(1))
+Weights = Mapping[str, Tensor]
+"""Of the head, and for each changed layer two matrices whose product is added to its own."""
+Odds = NDArray[np.float64]
 
 
-class FrozenFeatures:
-    """The features of texts: the means of the tokens' states of some layers, each of the same length, together 1.
+class TunedEncoder:
+    """An encoder with the trained changes, and a head.
 
     Args:
-        encoder, tokenizer: results of `load_encoder`.
-        layers: which hidden states, 0 for the embeddings.
+        encoder, tokenizer: results of `load_encoder`; the encoder is changed.
+        weights: what was trained.
     """
 
-    def __init__(self, encoder: nn.Module, tokenizer: Any, layers: Sequence[int]) -> None:
-        self.encoder, self.tokenizer, self.layers = encoder.eval(), tokenizer, tuple(layers)
+    def __init__(self, encoder: nn.Module, tokenizer: Any, weights: Weights) -> None:
+        self.tokenizer, self.weights = tokenizer, dict(weights)
+        self.encoder = changed(encoder, weights).eval()
 
     @torch.inference_mode()
-    def __call__(self, texts: Sequence[str]) -> Matrix:
-        """Return one row a text; a text is read up to `MAX_TOKENS` tokens."""
-        found: list[Matrix] = []
+    def odds(self, texts: Sequence[str]) -> Odds:
+        """Return the log odds of danger of each text, read up to `MAX_TOKENS` tokens."""
+        found: list[float] = []
         for start in range(0, len(texts), BATCH_SIZE):
             some = list(texts[start : start + BATCH_SIZE])
             batch = self.tokenizer(some, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
-            states = self.encoder(**batch, output_hidden_states=True).hidden_states
-            mask = batch["attention_mask"].unsqueeze(-1)
-            means = [(states[layer] * mask).sum(1) / mask.sum(1) for layer in self.layers]
-            both = torch.cat([nn.functional.normalize(one, dim=-1) for one in means], 1) / len(means) ** 0.5
-            found.append(both.numpy())
-        return np.concatenate(found) if found else np.empty((0, 0), np.float32)
+            states = mean_pooled(self.encoder(**batch).last_hidden_state, batch["attention_mask"])
+            found += (states @ self.weights[HEAD].float() + self.weights[BIAS].float()).tolist()
+        return np.array(found, np.float64)
 
 
 class DangerClassifier:
     """The classifier of one text.
 
-    Attributes:
-        threshold: of the share of danger, chosen on the half of the danger set that is tuned on.
+    Args:
+        features: of the encoder as it comes, for the vote of the examples.
+        threshold: of the probability, chosen on the half of the danger set that is tuned on.
     """
 
-    def __init__(self, features: FrozenFeatures, examples: Examples, threshold: float) -> None:
-        self.features, self.examples, self.threshold = features, examples, threshold
+    def __init__(
+        self, tuned: TunedEncoder, features: FrozenFeatures, examples: Examples, words: DangerWords,
+        threshold: float = 0.5,
+    ) -> None:  # fmt: skip
+        self.tuned, self.features, self.examples, self.words = tuned, features, examples, words
+        self.threshold = threshold
 
-    def scores(self, texts: Sequence[str]) -> list[float]:
-        """Return the weighted share of danger among the examples that each text is like, rounded to 4 digits."""
+    def scores(self, texts: Sequence[str], without: int | None = None) -> list[float]:
+        """Return the probability of danger of each text, rounded to 4 digits.
+
+        Args:
+            without: the place of an example that does not vote.
+        """
         if not texts:
             return []
-        return [round(float(one), DECIMALS) for one in self.examples.shares(self.features(texts))]
+        votes = log_odds(self.examples.shares(self.features(texts), without))
+        words = log_odds(np.array(self.words.scores(texts)))
+        total = TUNED * self.tuned.odds(texts) + VOTES * votes + WORDS * words
+        return [round(float(one), DECIMALS) for one in 1 / (1 + np.exp(-total))]
 
     @classmethod
     def packaged(cls, encoder_path: Path, identity: str) -> "DangerClassifier":
@@ -111,10 +101,10 @@ class DangerClassifier:
 
     @classmethod
     def read(cls, folder: Path, encoder_path: Path, identity: str) -> "DangerClassifier":
-        """Return a classifier that `save` wrote, on its encoder.
+        """Return the classifier of a folder, on its encoder.
 
         Raises:
-            InputError: there is none, or `identity` is another encoder.
+            InputError: a part is not there, or `identity` is another encoder.
         """
         try:
             config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
@@ -123,12 +113,32 @@ class DangerClassifier:
             raise InputError(f"{folder}: no danger classifier ({error.strerror or error})") from None
         if config["encoder"] != identity:
             raise InputError(f"safety.encoder: {identity} is not the classifier's {config['encoder']}; null: none")
-        features = FrozenFeatures(*load_encoder(encoder_path), config["layers"])
-        return cls(features, Examples(*(weights[name] for name in Examples._fields)), config["threshold"])
+        tuned = TunedEncoder(*load_encoder(encoder_path), weights)
+        features = FrozenFeatures(*load_encoder(encoder_path))
+        return cls(tuned, features, Examples.read(folder), DangerWords.read(folder), config["threshold"])
 
     def save(self, folder: Path, identity: str) -> None:
-        """Write the examples, and the configuration with the encoder's identity."""
+        """Write the parts, and the configuration with the encoder's identity."""
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(self.examples._asdict(), folder / WEIGHTS)
-        config = {"encoder": identity, "layers": self.features.layers, "threshold": self.threshold}
+        save_file({name: value.contiguous() for name, value in self.tuned.weights.items()}, folder / WEIGHTS)
+        self.examples.save(folder)
+        self.words.save(folder)
+        config = {"encoder": identity, "threshold": self.threshold}
         (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def log_odds(probabilities: Odds) -> Odds:
+    """Return the log odds of probabilities, within bounds."""
+    inside = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
+    return np.asarray(np.log(inside / (1 - inside)))
+
+
+def changed(encoder: nn.Module, weights: Weights) -> nn.Module:
+    """Add the trained changes to an encoder's layers; return the encoder."""
+    with torch.no_grad():
+        for name in sorted(weights):
+            if name.endswith(DOWN):
+                layer = encoder.get_submodule(name.removesuffix(DOWN))
+                assert isinstance(layer, nn.Linear)
+                layer.weight += weights[name.removesuffix(DOWN) + UP].float() @ weights[name].float()
+    return encoder
