@@ -21,7 +21,7 @@ RANK, STRENGTH = 8, 2.0
 FIRST_LAYER = 3
 """Of the blocks that are changed: those below it are as they come, which halves the time."""
 DROPOUT = 0.1
-EPOCHS = 1.5
+EPOCHS = 4.0
 BATCH_SIZE = 48
 LEARNING_RATE = 1.5e-3
 WARM_UP = 0.06

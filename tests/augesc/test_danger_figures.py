@@ -14,7 +14,7 @@ from udfs.models.loader import resolve
 
 TOLERANCE = 0.02
 """Two lines of about 90: rounding on another machine may move one that is next to the threshold."""
-REACHED = {"classifier": (0.846, 0.052), "words": (0.604, 0.052)}
+REACHED = {"classifier": (0.890, 0.073), "words": (0.604, 0.052)}
 """Recall and false alarms, as docs/safety.md and docs/results.md have them."""
 
 
