@@ -13,6 +13,9 @@ from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stages import Stage
 from etl.publishing.screen_tables import aligned, terminal_width
 
+NAMED = 2
+"""Stages that a reason names, so that a plan fits a terminal; ``after`` has all."""
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -63,8 +66,11 @@ def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
         return Planned(stage.name, "skip", f"model given: {given}")
     if context.is_off(stage) and context.log.last(stage.name, "done") is None:
         return Planned(stage.name, "off", f"{stage.enabled_if} is false")
+    if missing := stage.missing(context.settings):
+        return Planned(stage.name, "run", missing, before)
     if before:
-        return Planned(stage.name, "run", f"after {', '.join(before)}", before)
+        more = f" and {len(before) - NAMED} more" if len(before) > NAMED else ""
+        return Planned(stage.name, "run", f"after {', '.join(before[:NAMED])}{more}", before)
     try:
         why = context.plan(stage).why
     except InputError as error:

@@ -90,9 +90,15 @@ def run_stages(
         running: the names of the stages so far.
         again: run all of them, from their inputs.
         before: called for each stage while nobody else works at it, before it is planned.
+
+    Raises:
+        InputError: a setting names what is not there; then none of the stages has run.
     """
     stages = list(stages)
     known, context = events(spark, settings), PipelineContext(spark, settings)
+    missing = [stage.missing(settings) for stage in stages if context.is_given(stage) is None]
+    if any(missing):
+        raise InputError("; ".join(dict.fromkeys(filter(None, missing))))
     for table in followed(settings):
         context.lakehouse.feed_changes(table)
     progress = Progress(spark, len(stages))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conf.errors import InputError
+from conf.settings import Settings, load_settings
 from etl.cli import overviews
 from etl.cli.completion import script
 from etl.cli.options import COMMANDS, parsed, words
@@ -38,6 +39,7 @@ class Context:
 
     def __init__(self, *, why: dict[str, str | None], given: dict[str, str], off: tuple[str, ...], log: Log) -> None:
         self._why, self._given, self._off, self.log = why, given, off, log
+        self.settings = Settings()
 
     def is_given(self, stage: Stage) -> str | None:
         return self._given.get(stage.name)
@@ -78,6 +80,20 @@ def test_plan_says_what_runs_and_why() -> None:
 def test_plan_goes_on_where_an_input_is_missing() -> None:
     context = Context(why={"find_subtitles": "!subtitles.sources is empty"}, given={}, off=(), log=Log({}))
     assert planned(context, STAGES[:1]) == [Planned("find_subtitles", "run", "subtitles.sources is empty")]
+
+
+def test_plan_names_a_missing_file_although_stages_before_have_work_and_keeps_its_reasons_short() -> None:
+    stages = chosen(all_stages(), to="score_turns")
+    context = Context(why={"find_subtitles": "never ran"}, given={}, off=(), log=Log({}))
+    found = {one.stage: one for one in planned(context, stages)}
+    assert found["score_turns"].reason == "after ingest_subtitles, choose_uploads and 2 more"
+    assert len(found["score_turns"].after) == 4
+    context.settings = load_settings("local", [], {"subtitles.turn_examples": ["meld"]})
+    found = {one.stage: one for one in planned(context, stages)}
+    assert found["train_turn_segmenter"].reason == (
+        "subtitles.turn_examples names meld, which is not there (seen from the folder that you are in)"
+    )
+    assert found["train_turn_segmenter"].after == ("ingest_subtitles",)
 
 
 def test_states_are_the_last_finished_runs() -> None:

@@ -1,12 +1,17 @@
 """The session that a run takes: short where the sources are small."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli import running
 from etl.cli.running import are_small, run
+from etl.pipeline.planner import chosen
+from jobs import all_stages
 
 
 @pytest.fixture
@@ -56,3 +61,25 @@ def test_a_run_decides_where_nothing_is_set(
     values = {"subtitles.sources": [str(sources / "films")], "spark.short_session": given}
     assert run(load_settings("local", [], values), [], again=False) == 0
     assert seen[0].spark.short_session is taken
+
+
+def test_what_settings_name_is_looked_for_before_the_first_stage_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    given = {"train_weak_labeler": "file:mine"}
+    context = SimpleNamespace(is_given=lambda stage: given.get(stage.name))
+    monkeypatch.setattr(running, "events", lambda *_: [])
+    monkeypatch.setattr(running, "PipelineContext", lambda *_: context)
+    values = {
+        "lakehouse.root": str(tmp_path), "subtitles.turn_examples": ["meld"], "edos.weak_label_examples": "/nowhere",
+        "models.weak_labeler": "file:mine", "edos.crowd_votes": [str(tmp_path)],
+    }  # fmt: skip
+    stages = chosen(all_stages(), to="label_weakly,collect_annotations")
+    with pytest.raises(InputError) as refused:
+        running.run_stages(cast(Any, None), load_settings("local", [], values), stages, ran)
+    assert ran == []
+    assert str(refused.value) == (
+        "subtitles.turn_examples names meld, which is not there (seen from the folder that you are in); "
+        "models.weak_labeler names file:mine, which is not there (seen from the folder that you are in)"
+    )
