@@ -1,6 +1,9 @@
 """The command line: what help shows; bad settings and input give one clear line, exit status 2, no traceback."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from conf.settings import load_settings
 from etl.cli.command_line import main
 from etl.cli.options import COMMANDS, parsed, stage_options
 from jobs import all_stages
-from tests.jobs.conftest import jobs
+from tests.jobs.conftest import REPOSITORY, jobs
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,15 @@ def test_a_stage_without_its_input_says_what_is_missing(tmp_path: Path) -> None:
     done = jobs("choose_uploads", "--set", f"lakehouse.root={tmp_path}")
     assert done.returncode == 2
     assert "choose_uploads reads subtitles.files, which is not there" in done.stderr
+
+
+def test_a_reader_that_has_enough_is_no_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "jobs", "completion", "bash"]
+    done = subprocess.run(command, cwd=REPOSITORY, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=300)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_help_lists_the_commands_a_line_each() -> None:
