@@ -8,7 +8,7 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.cli import running
+from etl.cli import running, withdraw
 from etl.cli.running import are_small, run
 from etl.pipeline.planner import chosen
 from jobs import all_stages
@@ -50,6 +50,13 @@ def test_a_session_of_a_cluster_is_left_as_it_is(sources: Path, monkeypatch: pyt
     values = {"subtitles.sources": [str(sources / "films")], "spark.master": "spark://host:7077"}
     assert run(load_settings("local", [], values), [], again=False) == 0
     assert seen[0].spark.short_session is None
+
+
+def test_a_withdrawal_says_how_many_files_it_left_out_or_that_there_were_none() -> None:
+    assert withdraw._told("film 7", 1, undo=False).startswith("withdrawn: film 7; 1 file left out from now on; ")
+    assert "; 2 files left out" in withdraw._told("film 7", 2, undo=False)
+    none = withdraw._told("film 0", 0, undo=False)
+    assert "no listed file has this id" in none and "subtitles.manifest" in none and "--undo" in none
 
 
 @pytest.mark.parametrize(("given", "taken"), [(None, True), (False, False), (True, True)])
