@@ -1,5 +1,9 @@
 """The session that a run takes: short where the sources are small."""
 
+import logging
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -90,3 +94,21 @@ def test_what_settings_name_is_looked_for_before_the_first_stage_runs(
         "subtitles.turn_examples names meld, which is not there (seen from the folder that you are in); "
         "models.weak_labeler names file:mine, which is not there (seen from the folder that you are in)"
     )
+
+
+def test_an_interrupt_that_a_call_of_java_swallowed_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running.session, "spark_session", lambda settings: None)
+    monkeypatch.setattr(running.session, "close_session", lambda spark, settings: None)
+    before = signal.getsignal(signal.SIGINT)
+
+    def work(spark: Any, stages: list[str]) -> None:
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        raise RuntimeError("An error occurred while calling o1.persist")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            running.in_session(Settings(), work)
+    finally:
+        logging.disable(logging.NOTSET)
+    assert signal.getsignal(signal.SIGINT) is before
