@@ -4,13 +4,14 @@ A profile (``conf/profiles/<name>.yaml``) is laid over the defaults, then each `
 each ``--set section.key=value``. Unknown keys and bad values are refused with the key's name.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from conf.augesc_settings import AugescSettings, GenerationSettings
 from conf.edos_settings import EdosSettings, PublishingSettings
@@ -229,11 +230,43 @@ def _yaml(text: str, place: str) -> dict[str, Any]:
 
 
 def _one_line(error: ValidationError) -> str:
-    problems = []
-    for problem in error.errors():
-        key = ".".join(str(part) for part in problem["loc"])
-        if problem["type"] == "extra_forbidden":
-            problems.append(f"setting {key} is not known")
-        else:
-            problems.append(f"setting {key}: {problem['msg']}, got {problem['input']!r}")
-    return "; ".join(problems)
+    return "; ".join(_problem(problem) for problem in error.errors())
+
+
+def _problem(problem: Mapping[str, Any]) -> str:
+    key, given = ".".join(str(part) for part in problem["loc"]), problem["input"]
+    if problem["type"] == "extra_forbidden":
+        return f"setting {key} is not known{_meant(key)}"
+    if problem["type"] in ("model_type", "model_attributes_type"):
+        inside = next((one for one in _keys(Settings, "") if one.startswith(f"{key}.")), f"{key}.NAME")
+        return f"setting {key} is a section, got {given!r}: name a setting in it, such as {inside}"
+    if problem["type"] in ("tuple_type", "list_type") and isinstance(given, str | int | float):
+        return f"setting {key} is a list, got {given!r}: write [{given}]"
+    return f"setting {key}: {problem['msg']}, got {given!r}"
+
+
+def _meant(key: str) -> str:
+    """Return what follows the name of an unknown setting: the known one that is most like it, or where all are."""
+    section, dot, last = key.rpartition(".")
+    prefix = section + dot
+    if section == "spark":
+        return ": Spark's own keys go below spark.conf, such as spark.conf.spark.sql.shuffle.partitions"
+    known: dict[str, list[str]] = {}
+    for one in _keys(Settings, ""):
+        known.setdefault(one.rpartition(".")[2], []).append(one)
+    beside = [name for name, keys in known.items() if any(one == f"{prefix}{name}" for one in keys)]
+    # A like name in the same section, then this name or a like one in any section.
+    found = get_close_matches(last, beside, n=1) or get_close_matches(last, known, n=1, cutoff=0.8)
+    if not found:
+        return f": docs/settings.md{f' has what {section} knows' if section else ' lists all'}"
+    (like,) = get_close_matches(key, known[found[0]], n=1, cutoff=0)
+    return f": did you mean {like}?"
+
+
+def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
+    """Yield the keys of a section and of the sections in it."""
+    for name, field in section.model_fields.items():
+        yield f"{prefix}{name}"
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _keys(kind, f"{prefix}{name}.")

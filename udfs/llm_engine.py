@@ -29,6 +29,7 @@ NAME = "model"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.5
+_NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _PR_SET_PDEATHSIG = 1
 
 
@@ -147,7 +148,7 @@ class Engine:
         if not self.alive():
             return False
         try:
-            with urllib.request.urlopen(f"{self.url}/health", timeout=20) as answer:
+            with _NO_PROXY.open(f"{self.url}/health", timeout=20) as answer:
                 return bool(answer.status == 200)
         except OSError:
             return False

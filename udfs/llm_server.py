@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlsplit
 
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, ServerSettings
@@ -22,6 +23,8 @@ PENALISED_TOKENS = 1 << 16
 """
 MOST_CHARACTERS = 1_000_000
 """Maximum length of an answer, far above any setting."""
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Hosts that requests go to directly, whatever proxy the environment names."""
 
 
 class ServerGenerator:
@@ -43,12 +46,14 @@ class ServerGenerator:
 
     @cached_property
     def _client(self) -> Any:
-        from openai import OpenAI
+        from openai import DefaultHttpxClient, OpenAI
 
         settings, key = self.settings, self._key or "none"
+        http = DefaultHttpxClient(trust_env=urlsplit(settings.url).hostname not in LOOPBACK)
         return OpenAI(
-            base_url=settings.url, api_key=key, max_retries=settings.retries, timeout=settings.timeout_seconds
-        )
+            base_url=settings.url, api_key=key, max_retries=settings.retries, timeout=settings.timeout_seconds,
+            http_client=http,
+        )  # fmt: skip
 
     def check(self) -> None:
         """Check that the server lists the model.

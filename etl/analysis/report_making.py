@@ -18,6 +18,9 @@ STAGES_OF_STEPS = {
 }  # fmt: skip
 """Stages whose ledgers have the rows dropped before a step of ``analysis.edos_funnel``."""
 
+ROOM = 3
+"""Empty columns at the right of the histogram of silences, where its axis has its numbers."""
+
 
 def funnel(findings: Findings) -> "Markup | str":
     """Return the number of units after each step, and the reasons for dropped ones."""
@@ -30,7 +33,7 @@ def funnel(findings: Findings) -> "Markup | str":
         share = row["units"] / most[row["unit"]] if most[row["unit"]] else 0.0
         bar = Bar(share, "intent" if row["unit"] == "files" else "emotion", pages.shown(row["units"]))
         numbers = [pages.shown(row["units"]), pages.shown(row["paper"])]
-        name = part(pages.PARTS, "step", row["step"], _reasons(findings, row["place"]))
+        name = part(pages.PARTS, "step", row["step"], [*_unread(findings, row), *_reasons(findings, row["place"])])
         lines.append((name, bars([bar], 14), numbers))
     text = (
         "Below each step are the most frequent reasons for dropped units. The paper's 3.7 million files include all "
@@ -47,6 +50,16 @@ def _reasons(findings: Findings, step: int) -> list[str]:
     rows = [row for row in findings.rows("dropped_by_reason") if row["stage"] in stages]
     rows.sort(key=lambda row: (-row["rows"], row["unit"], row["reason"]))
     return [_loss(row) for row in rows[:4]]
+
+
+def _unread(findings: Findings, row: Mapping[str, Any]) -> list[str]:
+    """Return, for the step of reading, how many files were quarantined: those that are neither read nor dropped."""
+    if row["place"] != 2:
+        return []
+    ledger = findings.rows("dropped_by_reason")
+    dropped = sum(one["units"] for one in ledger if one["stage"] in STAGES_OF_STEPS[2])
+    missing = findings.count(1) - row["units"] - dropped
+    return [_loss({"rows": missing, "unit": "file", "reason": "quarantined"})] if missing > 0 else []
 
 
 def _loss(row: Mapping[str, Any]) -> str:
@@ -76,7 +89,8 @@ def silences(findings: Findings) -> "Markup | str":
         upper = f"{(slot + 1) * width:g} s" if slot < slots - 1 else "more"
         style = "emotion" if slot * width < limit else "neutral"
         columns.append(Bar(math.log10(pairs + 1) / ceiling, style, f"{slot * width:g} s to {upper}: {pairs:,}"))
-    span = slots * width
+    columns += [Bar(0.0, "neutral", "")] * ROOM
+    span = (slots + ROOM) * width
     ticks = [(second / span, f"{second} s") for second in range(0, int(last) + 1, 1 if last <= 5 else 2)]
     levels = [(power / ceiling, f"{10**power:,}") for power in range(1, ceiling + 1)]
     picture = histogram(

@@ -1,6 +1,7 @@
 """The command line: ``python -m jobs``, the installed ``edos-lakehouse``, and ``spark-submit jobs/__main__.py``."""
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -19,12 +20,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _guarded(arguments: list[str]) -> int:
     try:
-        return _main(arguments)
+        status = _main(arguments)
+        sys.stdout.flush()
+        return status
     except InputError as error:
         print(f"edos-lakehouse: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("edos-lakehouse: stopped; run again to go on", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # who reads the output, such as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
         if "--traceback" in arguments:

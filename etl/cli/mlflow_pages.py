@@ -1,5 +1,6 @@
 """``python -m jobs mlflow``: serve MLflow's pages, and print the link of the runs with the columns to compare."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -49,7 +50,9 @@ def open_mlflow(settings: Settings, port: int, link_only: bool) -> int:
         raise InputError(f"port {port} is taken: name another with --port, or only print the link with --link")
     serve = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", str(store.tracking_uri)]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this command ends the server
-    process = subprocess.Popen([*serve, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"])
+    address = ["--host", "127.0.0.1", "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level warning"]
+    quiet = {"PYTHONWARNINGS": "ignore", "MLFLOW_LOGGING_LEVEL": "WARNING"}
+    process = subprocess.Popen([*serve, *address], env=quiet | os.environ)
     try:
         deadline = time.monotonic() + WAIT_SECONDS
         while process.poll() is None and not _answers(port) and time.monotonic() < deadline:

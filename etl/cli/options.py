@@ -1,6 +1,8 @@
 """The options of each command, and what ``--help`` shows."""
 
 import argparse
+import shutil
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NoReturn
@@ -19,8 +21,8 @@ COMMANDS = {
     "sql": "open spark-sql with the tables and views by name",
     "register": "write the names of tables and views into a cluster's catalog",
     "withdraw": "take films or files out of every table",
-    "read": "print dialogues as a person reads them, with what was decided about them",
-    "trace": "show where a dialogue comes from, what was decided about it, and what depends on it",
+    "read": "print dialogues as a person reads them, and what was decided",
+    "trace": "show where a dialogue comes from, and what depends on it",
     "reply": "reply to typed lines with a response generator (EDOS 5)",
     "chat": "talk with a support chatbot (AugESC), under supervision",
     "demo": "make the demo corpus and run the whole pipeline on it",
@@ -31,6 +33,8 @@ COMMANDS = {
     "completion": "print a script that completes commands, stages and options",
 }
 SHELLS = ("bash", "zsh")
+POSITIONAL = {"trace": " DIALOGUE_ID", "completion": " [bash|zsh]"}
+"""Words that a command takes beside its options, for its usage line."""
 
 
 ALL_FILES = 3_700_000
@@ -38,6 +42,7 @@ ALL_FILES = 3_700_000
 SETTING_LINES = 20
 """Lines of settings in a stage's help, so that it fits a screen; longer sections become one line each."""
 LINE_WIDTH = 100
+"""Lines of a stage's help are not longer, and no longer than the terminal's."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -53,7 +58,10 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """
     first = arguments[0] if arguments else ""
     if first in COMMANDS or first.startswith("-"):
-        return _commands().parse_args(arguments)
+        options, unknown = _commands().parse_known_args(arguments)
+        if unknown:
+            raise InputError(f"unrecognized arguments: {' '.join(unknown)} (see {PROGRAM} {first} --help)")
+        return options
     if not first:
         raise InputError(f"name a command or a stage: {', '.join(COMMANDS)} (see {PROGRAM} --help)")
     options = stage_options(_stage_named(first)).parse_args(arguments[1:])
@@ -66,7 +74,7 @@ def stage_options(stage: Stage) -> argparse.ArgumentParser:
     parser = _Parser(
         prog=f"{PROGRAM} {stage.name}",
         usage=f"{PROGRAM} {stage.name} [options]",
-        description=stage.about,
+        description="\n".join(textwrap.wrap(stage.about, _width(), break_on_hyphens=False)),
         epilog="\n".join(_facts(stage)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -107,7 +115,9 @@ def _commands() -> argparse.ArgumentParser:
     }
     for name, text in COMMANDS.items():
         own = commands.add_parser(
-            name, usage=f"{PROGRAM} {name} [options]", description=f"{text[0].upper()}{text[1:]}."
+            name,
+            usage=f"{PROGRAM} {name}{POSITIONAL.get(name, '')} [options]",
+            description=f"{text[0].upper()}{text[1:]}.",
         )
         for add in options[name]:
             add(own)
@@ -199,7 +209,11 @@ def _trace(parser: argparse.ArgumentParser) -> None:
 
 
 def _reply(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", default="models:/edos-reply-steered@champion", help="a response generator's URI")
+    parser.add_argument(
+        "--model",
+        default="models:/edos-reply-steered@champion",
+        help="a response generator's URI (default %(default)s)",
+    )
     parser.add_argument("--intent", metavar="LABEL", help="intent of the replies, one of the labels; default: any")
 
 
@@ -266,5 +280,10 @@ def _settings(keys: Sequence[str]) -> list[str]:
             continue
         for name, about, value in own:
             text = f"{name} ({shown(value)}){': ' if about else ''}{about}"
-            lines.append(text if len(text) <= LINE_WIDTH else f"{text[: LINE_WIDTH - 3]}...")
+            most = _width() - len("  ")
+            lines.append(text if len(text) <= most else f"{text[: most - 3]}...")
     return lines
+
+
+def _width() -> int:
+    return min(LINE_WIDTH, shutil.get_terminal_size().columns)

@@ -13,6 +13,9 @@ from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stages import Stage
 from etl.publishing.screen_tables import aligned, terminal_width
 
+NAMED = 2
+"""Stages that a reason names at most, so that a plan fits a terminal; ``after`` has all."""
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -63,8 +66,11 @@ def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
         return Planned(stage.name, "skip", f"model given: {given}")
     if context.is_off(stage) and context.log.last(stage.name, "done") is None:
         return Planned(stage.name, "off", f"{stage.enabled_if} is false")
+    if missing := stage.missing(context.settings):
+        return Planned(stage.name, "run", missing, before)
     if before:
-        return Planned(stage.name, "run", f"after {', '.join(before)}", before)
+        named = ", ".join(before) if len(before) <= NAMED else f"{before[0]} and {len(before) - 1} more"
+        return Planned(stage.name, "run", f"after {named}", before)
     try:
         why = context.plan(stage).why
     except InputError as error:
@@ -74,6 +80,9 @@ def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
 
 STATUS = ("stage", "state", "finished", "seconds", "unit", "rows_in", "rows_out", "rows_dropped", "rows_quarantined")
 """The fields of a stage in ``status --json``."""
+COLUMNS = ("stage", "finished", "in", "out", "dropped", "quarantined", "s", "unit")
+"""What ``status`` prints, by importance."""
+LEAST_COLUMNS = 4
 
 
 def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> int:
@@ -86,10 +95,19 @@ def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> in
     if as_json:
         print(json.dumps(found, indent=1))
         return 0
-    heads = ("stage", "finished", "in", "out", "dropped", "quarantined", "s", "unit")
-    rows = [_status_row(one) for one in found]
-    print("\n".join(aligned(heads, rows, terminal_width())))
+    print("\n".join(status_lines(found, terminal_width())))
     return 0
+
+
+def status_lines(found: Sequence[dict[str, Any]], width: int | None) -> list[str]:
+    """Return the table of ``states``; columns are left out, last ones first, until whole names and numbers fit."""
+    for shown in range(len(COLUMNS), LEAST_COLUMNS - 1, -1):
+        heads = COLUMNS[:shown]
+        lines = aligned(heads, [[_status_cells(one)[head] for head in heads] for one in found])
+        if width is None or max(map(len, lines)) <= width:
+            break
+    left_out = ", ".join(COLUMNS[shown:])
+    return [*lines, f"(left out: {left_out}; status --json has all)"] if left_out else lines
 
 
 def states(log: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
@@ -111,9 +129,11 @@ def states(log: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
     return found
 
 
-def _status_row(one: dict[str, Any]) -> tuple[Any, ...]:
+def _status_cells(one: dict[str, Any]) -> dict[str, Any]:
     when = one["finished"].replace("T", " ")[:16] if one["finished"] else "never ran"
-    finished = f"{when}, stopped midway" if one["state"] == "stopped" else when
-    counts = (one["rows_in"], one["rows_out"], one["rows_dropped"], one["rows_quarantined"])
     seconds = None if one["seconds"] is None else round(one["seconds"], 1)
-    return (one["stage"], finished, *counts, seconds, one["unit"])
+    return {
+        "stage": one["stage"], "finished": f"{when}, stopped midway" if one["state"] == "stopped" else when,
+        "in": one["rows_in"], "out": one["rows_out"], "dropped": one["rows_dropped"],
+        "quarantined": one["rows_quarantined"], "s": seconds, "unit": one["unit"],
+    }  # fmt: skip

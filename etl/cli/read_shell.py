@@ -1,5 +1,6 @@
 """``python -m jobs read``: print dialogues as a person reads them."""
 
+import textwrap
 from collections.abc import Iterator
 
 from conf.errors import InputError
@@ -7,7 +8,7 @@ from conf.settings import Settings
 from etl.analysis.reading import ReadDialogue, ReadTurn, read_dialogues
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
-from etl.publishing.screen_tables import printable
+from etl.publishing.screen_tables import printable, terminal_width
 
 LEGEND = (
     "each turn: what separates it from the one before (start of the film, a mark, the model, a silence), its text, its "
@@ -27,7 +28,7 @@ def open_read(settings: Settings, film: str | None, number: int) -> int:
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
         dialogues = read_dialogues(lakehouse.read, settings.subtitles, film, number)
-        print(f"{LEGEND}\n")
+        print("\n".join([*textwrap.wrap(LEGEND, terminal_width() or len(LEGEND)), ""]))
         for dialogue in dialogues:
             print("\n".join(lines(dialogue)), end="\n\n")
         clean = sum(dialogue.is_clean for dialogue in dialogues)

@@ -1,10 +1,14 @@
 """Run stages in a session of their own; a failure becomes one line."""
 
+import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from types import FrameType
 
 from pyspark.sql import SparkSession
 
@@ -30,23 +34,51 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
     Raises:
         InputError: bad settings or input.
         RunError: any other error, in one line.
+        KeyboardInterrupt: somebody stopped it.
     """
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     running: list[str] = []
+    stops: list[int] = []
     try:
         spark = session.spark_session(settings)
         try:
-            work(spark, running)
+            with noting_interrupts(stops):
+                work(spark, running)
         finally:
             with suppress(Exception):  # a lost Java process cannot be stopped, and its loss is told already
                 session.close_session(spark, settings)
     except InputError:
         raise
     except Exception as error:
+        if stops:
+            raise KeyboardInterrupt from None
         raise RunError(fault_line(error, settings, *running[-1:])) from error
     return 0
+
+
+@contextmanager
+def noting_interrupts(stops: list[int]) -> Iterator[None]:
+    """Add each interrupt (Ctrl+C) inside the block to ``stops``.
+
+    An interrupt during a call of Java becomes an error of the call: py4j swallows it, and logs a traceback.
+    """
+    known = signal.getsignal(signal.SIGINT)
+    if not callable(known) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def noted(number: int, frame: FrameType | None) -> None:
+        stops.append(number)
+        logging.disable()  # nothing after it concerns the reader
+        known(number, frame)
+
+    signal.signal(signal.SIGINT, noted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, known)
 
 
 def run(settings: Settings, stages: list[Stage], again: bool) -> int:
@@ -90,9 +122,15 @@ def run_stages(
         running: the names of the stages so far.
         again: run all of them, from their inputs.
         before: called for each stage while nobody else works at it, before it is planned.
+
+    Raises:
+        InputError: a setting names what is not there; then none of the stages has run.
     """
     stages = list(stages)
     known, context = events(spark, settings), PipelineContext(spark, settings)
+    missing = [stage.missing(settings) for stage in stages if context.is_given(stage) is None]
+    if any(missing):
+        raise InputError("; ".join(dict.fromkeys(filter(None, missing))))
     for table in followed(settings):
         context.lakehouse.feed_changes(table)
     progress = Progress(spark, len(stages))

@@ -5,8 +5,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from conf.errors import InputError
@@ -15,6 +18,7 @@ from etl.analysis.views import all_views
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
 from etl.publishing.screen_tables import aligned, csv_row, terminal_width
+from etl.tables import TABLES
 
 ROWS = 100
 """Rows of a result that are shown; CSV has all of them."""
@@ -24,7 +28,7 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
     """Open the shell, or run statements separated by ``;``; return the exit status.
 
     Raises:
-        InputError: CSV is asked for without statements.
+        InputError: CSV is asked for without statements, or Spark refuses one.
     """
     if as_csv and statements is None:
         raise InputError("--csv prints the result of statements: give them with -e")
@@ -34,9 +38,13 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         if statements is not None:
             import sqlparse
 
-            lakehouse.register(all_views(settings.edos.taxonomy))
+            views = all_views(settings.edos.taxonomy)
+            lakehouse.register(views)
             for statement in sqlparse.split(statements, strip_semicolon=True):
-                _show(spark.sql(lakehouse.named(statement)), as_csv)
+                try:
+                    _show(spark.sql(lakehouse.named(statement)), as_csv)
+                except AnalysisException as error:
+                    raise InputError(refusal(error, [*TABLES, *views], settings.lakehouse.root)) from None
             return 0
         registered = lakehouse.catalog_statements(all_views(settings.edos.taxonomy))
     finally:
@@ -53,6 +61,27 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         # On a cluster, executors must be able to reach the driver.
         local = {"SPARK_LOCAL_IP": "127.0.0.1"} if settings.spark.local else {}
         return subprocess.run(command, cwd=folder, env={**os.environ, **local}).returncode
+
+
+def refusal(error: AnalysisException, known: Sequence[str], root: str) -> str:
+    """Return what is wrong with a statement, in one line, and where a table is missing, how to go on.
+
+    Args:
+        error: of Spark.
+        known: names of all tables and views.
+        root: of the tables.
+    """
+    first = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
+    if error.getErrorClass() != "TABLE_OR_VIEW_NOT_FOUND":
+        return first
+    name = (error.getMessageParameters() or {}).get("relationName", "").replace("`", "").removeprefix("spark_catalog.")
+    if name in known:
+        return (
+            f"{name} has no rows to read in {root} yet: run the stage that writes it (docs/tables.md), or name "
+            "another folder of tables with --set lakehouse.root"
+        )
+    like = get_close_matches(name, known, n=1)
+    return f"table {name} is not known{f': did you mean {like[0]}?' if like else ''} (docs/tables.md, docs/views.md)"
 
 
 def _show(result: DataFrame, as_csv: bool) -> None:

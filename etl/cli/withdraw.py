@@ -71,8 +71,13 @@ def withdraw_with(
 def _told(names: str, files: int, undo: bool) -> str:
     if undo:
         return f"no longer withdrawn: {names}; {files:,} files are listed again"
+    if not files:
+        return (
+            f"withdrawn: {names}; no listed file has this id, so nothing changed: check it against movie_id and "
+            "source_path of subtitles.manifest (--undo takes the withdrawal back)"
+        )
     rest = "models, exports and old versions of tables may still hold text of them (docs/reliability.md)"
-    return f"withdrawn: {names}; {files:,} files were listed and are not any more; {rest}"
+    return f"withdrawn: {names}; {files:,} file{'s' * (files > 1)} left out from now on; {rest}"
 
 
 def _record(lakehouse: Lakehouse, kind: str, ids: Sequence[str], reason: str, undo: bool) -> None:

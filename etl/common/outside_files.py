@@ -2,12 +2,17 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from conf.errors import InputError
 
 
-def file_digests(path: str) -> list[tuple[str, str]]:
+def file_digests(path: str, key: str) -> list[tuple[str, str]]:
     """Return (relative name, sha256) of a file, or of every file in a folder, sorted by name.
+
+    Args:
+        path: of the file or folder.
+        key: the setting that names it, for the message.
 
     Raises:
         InputError: nothing is there.
@@ -16,9 +21,20 @@ def file_digests(path: str) -> list[tuple[str, str]]:
     if place.is_file():
         return [(place.name, _sha256(place))]
     if not place.is_dir():
-        raise InputError(f"{path} is not there: check the settings that name it")
+        raise InputError(not_there(key, path))
     found = sorted(item for item in place.rglob("*") if item.is_file())
     return [(item.relative_to(place).as_posix(), _sha256(item)) for item in found]
+
+
+def paths_of(value: Any) -> list[str]:
+    """Return the paths of a setting that has one, several or none."""
+    return [value] if isinstance(value, str) else list(value or ())
+
+
+def not_there(key: str, path: str) -> str:
+    """Return the message about a setting that names nothing."""
+    searched = "" if path.startswith(("/", "~", "file:/")) else " (seen from the folder that you are in)"
+    return f"{key} names {path}, which is not there{searched}"
 
 
 def _sha256(path: Path) -> str:

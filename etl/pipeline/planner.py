@@ -201,7 +201,8 @@ class PipelineContext:
         elif last.stage_version != stage.version:
             why, rebuild = "its rules changed", True
         elif last.settings_hash != settings_hash:
-            why, rebuild = "its settings changed", not planned
+            files = " or the files that they name" if stage.inputs or stage.fingerprint else ""
+            why, rebuild = f"its settings{files} changed", not planned
         elif last.models != identities:
             changed = sorted(name for name in identities if last.models.get(name) != identities[name])
             why = f"model {', '.join(changed)} changed"

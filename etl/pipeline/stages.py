@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 
 from conf.resources import digests, reading_only
 from conf.settings import Settings
+from etl.common.outside_files import file_digests, not_there, paths_of
 from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
 
@@ -127,12 +128,20 @@ class Stage:
     def settings_hash(self, settings: Settings) -> str:
         """Return a hash of the declared settings, and of the content of outside files and resources."""
         declared = {key: setting(settings, key) for key in self.declared(settings)}
-        outside = {key: fingerprint_of(setting(settings, key)) for key in self.inputs}
+        outside = {key: [file_digests(path, key) for path in paths_of(setting(settings, key))] for key in self.inputs}
         if self.fingerprint is not None:
             outside["fingerprint"] = self.fingerprint(settings)
         packaged = [digests(self.resources)] if self.resources else []
         text = json.dumps([declared, outside, *packaged], sort_keys=True, default=_plain)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def missing(self, settings: Settings) -> str | None:
+        """Return which setting of the stage names a file, folder or model folder that is not there; None: all are."""
+        named = [(key, path) for key in self.inputs for path in paths_of(setting(settings, key))]
+        uris = [(f"models.{model.name}", setting(settings, f"models.{model.name}") or "") for model in self.models]
+        named += [(key, uri) for key, uri in uris if uri.startswith("file:")]
+        places = ((key, name, name.removeprefix("file:").removeprefix("//")) for key, name in named)
+        return next((not_there(key, name) for key, name, path in places if not Path(path).expanduser().exists()), None)
 
     def visible(self, settings: Settings) -> SimpleNamespace:
         """Return the declared settings alone; the hash covers no others."""
@@ -273,14 +282,6 @@ def setting(settings: Any, key: str) -> Any:
     for part in key.split("."):
         value = getattr(value, part)
     return value
-
-
-def fingerprint_of(value: Any) -> Any:
-    """Return content hashes of the files under a path or list of paths (labelled sets, read whole)."""
-    from etl.common.outside_files import file_digests
-
-    paths = [value] if isinstance(value, str) else list(value or ())
-    return [file_digests(path) for path in paths]
 
 
 def _plain(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """A printed summary of a finished run: accounts, tables, examples and further commands."""
 
 import textwrap
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -14,6 +15,8 @@ from etl.publishing.screen_tables import aligned
 
 EXAMPLES = 5
 INDENT = "  "
+FIGURES = ("accuracy", "macro_f1")
+"""Of held-out rows, in the list of trainings."""
 WIDTH = 80
 """Characters of a line on the smallest terminal."""
 
@@ -49,8 +52,8 @@ def describe(run: StageRun) -> None:
             print(f"    {turn.label:>13s} {turn.confidence:.2f}  {said}")
         print()
     _title("Models")
-    for line in _tracked_runs(run):
-        print(f"  {line}")
+    trained = _tracked_runs(run)
+    _print(aligned(("run", "status", *FIGURES), trained, WIDTH - len(INDENT)) if trained else ["nothing was trained"])
     _title("Further commands")
     root = run.lakehouse.root
     print("  make sql      SQL over these tables, e.g. SELECT * FROM analysis.edos_table_9;")
@@ -69,23 +72,20 @@ def _examples(dialogues: DataFrame) -> list:
     return [row.one for row in rows.collect()]
 
 
-def _tracked_runs(run: StageRun) -> list[str]:
+def _tracked_runs(run: StageRun) -> list[tuple[str, str, float | None, float | None]]:
+    """Return name, status, accuracy and macro-F1 of the trainings, the newest first."""
     from mlflow import MlflowClient
 
     settings = run.tracking
     client = MlflowClient(tracking_uri(settings))
     experiment = client.get_experiment_by_name(settings.mlflow.experiment)
-    if experiment is None:
-        return ["no trainings were tracked: the models were given"]
-    lines = []
-    for tracked in client.search_runs([experiment.experiment_id], max_results=20):
-        figures = ", ".join(
-            f"{name} {tracked.data.metrics[f'held_out_{name}']:.4f}"
-            for name in ("accuracy", "macro_f1")
-            if f"held_out_{name}" in tracked.data.metrics
-        )
-        lines.append(f"{tracked.info.run_name:44s} {tracked.info.status.lower():9s} {figures}")
-    return lines
+    found = client.search_runs([experiment.experiment_id], max_results=20) if experiment is not None else []
+    return [_tracked(one) for one in found]
+
+
+def _tracked(run: Any) -> tuple[str, str, float | None, float | None]:
+    accuracy, macro_f1 = (run.data.metrics.get(f"held_out_{name}") for name in FIGURES)
+    return run.info.run_name, run.info.status.lower(), accuracy, macro_f1
 
 
 def _title(text: str) -> None:
@@ -94,5 +94,8 @@ def _title(text: str) -> None:
 
 def _table(frame: DataFrame) -> None:
     rows = frame.collect()
-    lines = aligned(frame.columns, rows, WIDTH - len(INDENT)) if rows else ["nothing"]
+    _print(aligned(frame.columns, rows, WIDTH - len(INDENT)) if rows else ["nothing"])
+
+
+def _print(lines: list[str]) -> None:
     print("\n".join(f"{INDENT}{line}" for line in lines))

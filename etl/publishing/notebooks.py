@@ -32,13 +32,18 @@ class Tables:
         registered(self.spark, self.settings.lakehouse, self.settings.edos.taxonomy)
 
     def rows(self, query: str) -> "pd.DataFrame":
-        """Return the rows of a SQL query."""
-        return self.spark.sql(query).toPandas()
+        """Return the rows of a SQL query, with whole numbers as such where some are missing."""
+        return whole(self.spark.sql(query).toPandas())
 
     def close(self) -> None:
         """End the session, unless it was given."""
         if self._own:
             self.spark.stop()
+
+
+def whole(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame in which columns of whole numbers, some of them missing, are no floats."""
+    return frame.convert_dtypes(convert_string=False, convert_boolean=False, convert_floating=False)
 
 
 def notebook_settings(on_cluster: bool = False) -> Settings:

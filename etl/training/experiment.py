@@ -56,7 +56,10 @@ def comparison_path(experiment_id: str) -> str:
 
 
 def title(*parts: str | int | None) -> str:
-    """Return a run's name: what differs between runs, such as ``crowd+similar, seed 13, weighted``."""
+    """Return a run's name, such as ``crowd+similar, seed 13, weighted, edos-emotion-classifier``.
+
+    What differs between runs of a model comes first, because MLflow's column cuts names off at the end.
+    """
     return ", ".join(str(part) for part in parts if part not in (None, ""))
 
 

@@ -111,7 +111,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
     tags = {**training_tags(run, recipe.stage, recipe.name), "kind": recipe.model.kind, **recipe.tags}
     first, *others = recipe.differs or ("",)
-    name = title(recipe.name, first, f"seed {recipe.options.seed}", *others)
+    name = title(first, f"seed {recipe.options.seed}", *others, recipe.name)
     with (
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(model_store(run.tracking), name, params, tags) as tracked,

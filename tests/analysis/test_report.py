@@ -179,3 +179,16 @@ def test_a_frame_holds_a_whole_page_without_code() -> None:
 
 def test_texts_among_parts_are_escaped() -> None:
     assert joined([pages.heading("a"), "<b>"]).strip().endswith("&lt;b&gt;")
+
+
+def test_the_step_of_reading_accounts_for_files_that_could_not_be_read() -> None:
+    steps = [
+        {"place": 1, "step": "subtitle files found", "unit": "files", "units": 155, "paper": 3_700_000},
+        {"place": 2, "step": "read", "unit": "files", "units": 136, "paper": None},
+        *FULL["edos_funnel"][1:],
+    ]
+    again = {"stage": "ingest_subtitles", "unit": "file", "reason": "same_upload_again", "rows": 3, "units": 3}
+    page, _ = page_of(edos_funnel=steps, dropped_by_reason=[again])
+    assert "−16 files: quarantined" in page and "−3 files: same upload again" in page
+    page, _ = page_of(edos_funnel=steps, dropped_by_reason=[{**again, "rows": 19, "units": 19}])
+    assert "files: quarantined" not in page

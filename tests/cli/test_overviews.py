@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from conf.errors import InputError
+from conf.settings import Settings, load_settings
 from etl.cli import overviews
 from etl.cli.completion import script
 from etl.cli.options import COMMANDS, parsed, words
-from etl.cli.overviews import STATUS, Planned, planned, states
+from etl.cli.overviews import STATUS, Planned, planned, states, status_lines
 from etl.pipeline.planner import chosen
 from etl.pipeline.stages import Stage
 from jobs import all_stages
@@ -38,6 +39,7 @@ class Context:
 
     def __init__(self, *, why: dict[str, str | None], given: dict[str, str], off: tuple[str, ...], log: Log) -> None:
         self._why, self._given, self._off, self.log = why, given, off, log
+        self.settings = Settings()
 
     def is_given(self, stage: Stage) -> str | None:
         return self._given.get(stage.name)
@@ -80,6 +82,20 @@ def test_plan_goes_on_where_an_input_is_missing() -> None:
     assert planned(context, STAGES[:1]) == [Planned("find_subtitles", "run", "subtitles.sources is empty")]
 
 
+def test_plan_names_a_missing_file_although_stages_before_have_work_and_keeps_its_reasons_short() -> None:
+    stages = chosen(all_stages(), to="score_turns")
+    context = Context(why={"find_subtitles": "never ran"}, given={}, off=(), log=Log({}))
+    found = {one.stage: one for one in planned(context, stages)}
+    assert found["score_turns"].reason == "after ingest_subtitles and 3 more"
+    assert len(found["score_turns"].after) == 4
+    context.settings = load_settings("local", [], {"subtitles.turn_examples": ["meld"]})
+    found = {one.stage: one for one in planned(context, stages)}
+    assert found["train_turn_segmenter"].reason == (
+        "subtitles.turn_examples names meld, which is not there (seen from the folder that you are in)"
+    )
+    assert found["train_turn_segmenter"].after == ("ingest_subtitles",)
+
+
 def test_states_are_the_last_finished_runs() -> None:
     log = Log(
         {"find_subtitles": event(), "ingest_subtitles": event(rows_out=None)}, ("ingest_subtitles", "score_turns")
@@ -92,6 +108,19 @@ def test_states_are_the_last_finished_runs() -> None:
     assert (found["ingest_subtitles"]["state"], found["ingest_subtitles"]["rows_in"]) == ("stopped", 10)
     assert (found["score_turns"]["state"], found["score_turns"]["finished"]) == ("stopped", None)
     assert found["choose_uploads"]["state"] == "never"
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"), [(None, ""), (120, ""), (80, "unit"), (79, "s, unit"), (20, "dropped, ")]
+)
+def test_a_narrow_terminal_has_fewer_columns_and_whole_names(width: int | None, left_out: str) -> None:
+    long = chosen(all_stages(), to="gather_training_dialogues")
+    found = states(Log({stage.name: event() for stage in long}), long)
+    lines = status_lines(found, width)
+    assert all(any(line.startswith(f"{stage.name} ") for line in lines) for stage in long)
+    assert all("2026-01-02 03:05" in line for line in lines[1 : len(long) + 1])
+    assert (f"(left out: {left_out}" in lines[-1]) if left_out else (len(lines) == len(long) + 1)
+    assert width in (None, 20) or max(map(len, lines)) <= width
 
 
 @pytest.mark.parametrize("as_json", [False, True])

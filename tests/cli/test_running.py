@@ -1,12 +1,21 @@
 """The session that a run takes: short where the sources are small."""
 
+import logging
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.cli import running
+from etl.cli import running, withdraw
 from etl.cli.running import are_small, run
+from etl.pipeline.planner import chosen
+from jobs import all_stages
 
 
 @pytest.fixture
@@ -47,6 +56,13 @@ def test_a_session_of_a_cluster_is_left_as_it_is(sources: Path, monkeypatch: pyt
     assert seen[0].spark.short_session is None
 
 
+def test_a_withdrawal_says_how_many_files_it_left_out_or_that_there_were_none() -> None:
+    assert withdraw._told("film 7", 1, undo=False).startswith("withdrawn: film 7; 1 file left out from now on; ")
+    assert "; 2 files left out" in withdraw._told("film 7", 2, undo=False)
+    none = withdraw._told("film 0", 0, undo=False)
+    assert "no listed file has this id" in none and "subtitles.manifest" in none and "--undo" in none
+
+
 @pytest.mark.parametrize(("given", "taken"), [(None, True), (False, False), (True, True)])
 def test_a_run_decides_where_nothing_is_set(
     sources: Path, given: bool | None, taken: bool, monkeypatch: pytest.MonkeyPatch
@@ -56,3 +72,43 @@ def test_a_run_decides_where_nothing_is_set(
     values = {"subtitles.sources": [str(sources / "films")], "spark.short_session": given}
     assert run(load_settings("local", [], values), [], again=False) == 0
     assert seen[0].spark.short_session is taken
+
+
+def test_what_settings_name_is_looked_for_before_the_first_stage_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    given = {"train_weak_labeler": "file:mine"}
+    context = SimpleNamespace(is_given=lambda stage: given.get(stage.name))
+    monkeypatch.setattr(running, "events", lambda *_: [])
+    monkeypatch.setattr(running, "PipelineContext", lambda *_: context)
+    values = {
+        "lakehouse.root": str(tmp_path), "subtitles.turn_examples": ["meld"], "edos.weak_label_examples": "/nowhere",
+        "models.weak_labeler": "file:mine", "edos.crowd_votes": [str(tmp_path)],
+    }  # fmt: skip
+    stages = chosen(all_stages(), to="label_weakly,collect_annotations")
+    with pytest.raises(InputError) as refused:
+        running.run_stages(cast(Any, None), load_settings("local", [], values), stages, ran)
+    assert ran == []
+    assert str(refused.value) == (
+        "subtitles.turn_examples names meld, which is not there (seen from the folder that you are in); "
+        "models.weak_labeler names file:mine, which is not there (seen from the folder that you are in)"
+    )
+
+
+def test_an_interrupt_that_a_call_of_java_swallowed_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running.session, "spark_session", lambda settings: None)
+    monkeypatch.setattr(running.session, "close_session", lambda spark, settings: None)
+    before = signal.getsignal(signal.SIGINT)
+
+    def work(spark: Any, stages: list[str]) -> None:
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        raise RuntimeError("An error occurred while calling o1.persist")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            running.in_session(Settings(), work)
+    finally:
+        logging.disable(logging.NOTSET)
+    assert signal.getsignal(signal.SIGINT) is before

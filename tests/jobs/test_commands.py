@@ -1,20 +1,25 @@
 """The command line: what help shows; bad settings and input give one clear line, exit status 2, no traceback."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from conf.errors import InputError
+from conf.settings import load_settings
 from etl.cli.command_line import main
 from etl.cli.options import COMMANDS, parsed, stage_options
 from jobs import all_stages
-from tests.jobs.conftest import jobs
+from tests.jobs.conftest import REPOSITORY, jobs
 
 
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["run", "--set", "subtitles.langauges=[en]"], "setting subtitles.langauges is not known"),
+        (["run", "--set", "subtitles.langauges=[en]"], "langauges is not known: did you mean subtitles.languages?"),
         (["run", "--set", "subtitles.sample=2"], "setting subtitles.sample: Input should be less than or equal to 1"),
         (["run", "--set", "subtitles.sample"], "--set subtitles.sample: write section.key=value"),
         (["run", "--profile", "moon"], "profile 'moon' is not known"),
@@ -23,7 +28,7 @@ from tests.jobs.conftest import jobs
         (["runn"], "command 'runn' is not known: did you mean run? `python -m jobs --help` lists them"),
         (["clean_dialogue"], "stage 'clean_dialogue' is not known: did you mean clean_dialogues?"),
         (["run", "--to", "sing"], "stage 'sing' is not known"),
-        (["run", "--bot", "esconv"], "unrecognized arguments: --bot esconv (see edos-lakehouse --help)"),
+        (["run", "--bot", "esconv"], "unrecognized arguments: --bot esconv (see edos-lakehouse run --help)"),
         (["sql", "--to", "clean_dialogues"], "unrecognized arguments: --to clean_dialogues"),
         (["clean_dialogues", "--only", "x"], "unrecognized arguments: --only x (see edos-lakehouse clean_dialogues"),
         (["chat", "--bot", "eliza"], "argument --bot: invalid choice: 'eliza'"),
@@ -67,12 +72,52 @@ def test_a_stage_without_its_input_says_what_is_missing(tmp_path: Path) -> None:
     assert "choose_uploads reads subtitles.files, which is not there" in done.stderr
 
 
+def test_a_reader_that_has_enough_is_no_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "jobs", "completion", "bash"]
+    done = subprocess.run(command, cwd=REPOSITORY, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=300)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_help_lists_the_commands_a_line_each() -> None:
     done = jobs("--help")
     assert done.returncode == 0
     for name, text in COMMANDS.items():
         assert f"  {name:14s}{text}\n" in done.stdout
     assert "--bot" not in done.stdout
+
+
+def test_every_command_has_help_that_fits_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for words in ([], *([name] for name in COMMANDS)):
+        with pytest.raises(SystemExit):
+            parsed([*words, "--help"])
+        shown = capsys.readouterr().out.splitlines()
+        assert len(shown) <= 30 and max(map(len, shown)) <= 80, words
+        assert words != ["trace"] or "trace DIALOGUE_ID [options]" in shown[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ("foo.bar=1", "setting foo is not known: docs/settings.md lists all"),
+        ("sample=0.1", "setting sample is not known: did you mean subtitles.sample?"),
+        ("subtitles.min_turns=3", "did you mean subtitles.cleaning.min_turns?"),
+        ("subtitles.cleaning.max_chars=9", "did you mean subtitles.cleaning.max_characters?"),
+        ("training.weak_labeler.lr=2", "docs/settings.md has what training.weak_labeler knows"),
+        ("spark.sql.shuffle.partitions=8", "Spark's own keys go below spark.conf, such as spark.conf.spark.sql."),
+        ("subtitles.sources=en.zip", "setting subtitles.sources is a list, got 'en.zip': write [en.zip]"),
+        ("lakehouse=here", "setting lakehouse is a section, got 'here': name a setting in it, such as lakehouse.root"),
+    ],
+)
+def test_a_setting_that_is_not_known_leads_to_the_one_that_is(given: str, line: str) -> None:
+    with pytest.raises(InputError) as refused:
+        load_settings("local", [], [given])
+    assert line in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_a_command_shows_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,8 +145,11 @@ def test_a_stage_shows_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert "models.weak_labeler" in shown and "training.weak_labeler.*: 24 settings" in shown
 
 
-def test_every_stage_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("columns", [80, 200])
+def test_every_stage_has_help_that_fits_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
     for stage in all_stages():
         shown = stage_options(stage).format_help()
-        assert len(shown.splitlines()) <= 40 and max(map(len, shown.splitlines())) <= 110, stage.name
-        assert stage.title in shown and "writes:" in shown and "--again" in shown and "--bot" not in shown
+        assert len(shown.splitlines()) <= 40 and max(map(len, shown.splitlines())) <= min(columns, 100), stage.name
+        assert stage.title in " ".join(shown.split()) and "writes:" in shown
+        assert "--again" in shown and "--bot" not in shown

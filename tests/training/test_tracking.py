@@ -308,7 +308,7 @@ def test_trials_have_one_parent(mlflow_store):
 
 def test_titles_say_what_differs():
     assert Arm(True, ("crowd", "similar")).title(13) == "crowd+similar, seed 13, weighted"
-    assert title("edos-weak-labeler", "", "seed 13", None) == "edos-weak-labeler, seed 13"
+    assert title("", "seed 13", None, "edos-weak-labeler") == "seed 13, edos-weak-labeler"
 
 
 def test_the_link_leads_to_the_columns(tmp_path, capsys):

@@ -57,6 +57,17 @@ def test_one_server_answers_all_frames_in_order(tmp_path: Path) -> None:
     assert not runs(started)
 
 
+def test_a_proxy_of_the_environment_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    engine = EngineGenerator(str(tmp_path), settings(start_seconds=20))
+    found = engine.answers(requests(2), GREEDY)
+    engine.stop()
+    assert [answer.text for answer in found] == ["PROMPT 0", "PROMPT 1"]
+
+
 def test_a_server_that_dies_is_started_anew_and_asked_for_the_missing_answers_alone(tmp_path: Path) -> None:
     (tmp_path / "dies").write_text("7")
     engine = EngineGenerator(str(tmp_path), settings(concurrency=2))

@@ -91,7 +91,7 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
         **training_tags(run, stage, trial.trial), "kind": MultiLabelClassifier.kind, "trial": trial.trial,
         "mlflow.parentRunId": parent,
     }  # fmt: skip
-    described = title(task.name, arm.model, *(f"{name} {value}" for name, value in _description(arm).items()))
+    described = title(arm.model, *(f"{name} {value}" for name, value in _description(arm).items()), task.name)
     with (
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(store, described, params, tags) as tracked,

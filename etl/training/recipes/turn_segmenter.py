@@ -92,7 +92,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
 
     folder.mkdir(parents=True, exist_ok=True)
     tags = {**training_tags(run, "train_turn_segmenter", options.name), "kind": "turn_segmenter"}
-    name = title(options.name, options.kind, "+".join(sorted(sizes)))
+    name = title(options.kind, "+".join(sorted(sizes)), options.name)
     # A shared folder, because a cluster's workers load the new model to score the held-out pairs.
     with (
         tempfile.TemporaryDirectory(dir=folder) as scratch,
