@@ -221,6 +221,8 @@ def test_arms_are_what_the_paper_compares_as_far_as_models_are_there() -> None:
     ]
     assert [arm.fold for arm in isear_arms([plain, less], transfer)] == [None, 0, 1, 2, 0, 1, 2]
     assert len(isear_arms([plain], TransferSettings(folds=5, folds_run=2))) == 2
+    seeded = isear_arms([plain], TransferSettings(seeds=(7, 8, 9), folds=5, folds_run=1, fold_seeds=2))
+    assert seeded == [Arm(plain, True, seed=7, fold=0), Arm(plain, True, seed=8, fold=0)]
     assert emocontext_arms([plain], transfer) == [Arm(plain, True, "kept", 1)]
     context = ["emo_pillars_contextual", "emo_pillars_contextual_rewritten"]
     variants = [(arm.model, arm.variant) for arm in emocontext_arms(context, transfer) if arm.tuned]
