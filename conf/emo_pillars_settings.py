@@ -118,6 +118,10 @@ class EmoPillarsSettings(Section):
     top_labels: int = Field(5, ge=1, le=28, description="Emo Pillars B: soft labels of an utterance")
     least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
     near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
+    split_by: Literal["plot", "utterance"] = Field(
+        "plot", description="ours: utterance where fewer plots than some fifty leave a split empty; Tables 1 and 5 "
+        "refuse it, since their models would be tested on plots that they have seen"
+    )  # fmt: skip
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
     prompt_order: Literal["plain", "shared"] = Field(
         "plain",

@@ -105,13 +105,13 @@ def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
 @manual_stage(
     reads=(tables.SOFT_LABELS, tables.DISTINCT_UTTERANCES),
     writes=tables.EXAMPLES,
-    settings=under("emo_pillars", "least_level", "context_share"),
+    settings=under("emo_pillars", "least_level", "context_share", "split_by"),
     units=RowAccounting("utterances", "count(DISTINCT utterance_id)"),
 )
 def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, run: StageRun) -> Outcome:
     """Make the context-less data set: labels from level 0.3, split by plot, a third for contexts (Emo Pillars 4)."""
     settings = run.settings.emo_pillars
-    return data_sets.examples(soft_labels, utterances, settings.least_level, settings.context_share)
+    return data_sets.examples(soft_labels, utterances, settings.least_level, settings.context_share, settings.split_by)
 
 
 @prompt_stage((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
