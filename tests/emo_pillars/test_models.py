@@ -38,7 +38,7 @@ from etl.tables.emo_pillars import (
 )
 from etl.training.recipes.sentence_embeddings import read_sentences
 from etl.training.recipes.transfer import planned_transfers, run_transfers
-from etl.training.recipes.transfer_tasks import Arm, TaskRows, drawn, isear_rows, relabelled
+from etl.training.recipes.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
 from etl.training.registry import model_store
 from jobs.emo_pillars.encoders import (
     emo_pillars_answer_tests,
@@ -235,18 +235,6 @@ def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: Pipel
     assert {folds[passage.utterance] for passage, _ in fold["test"]} == {1} and len(fold["test"]) == 18
     assert {folds[passage.utterance] for split in ("train", "validation") for passage, _ in fold[split]} == {0}
     assert len(isear_rows(reports, Arm(LESS, False), transfer).rows["test"]) == 36
-
-
-def test_a_share_of_the_training_rows_is_drawn_by_their_texts(learned: PipelineContext) -> None:
-    reports, transfer = learned.lakehouse.read(ISEAR), learned.settings.emo_pillars.transfer
-    whole = isear_rows(reports, Arm(LESS, True, fold=1), transfer)
-    half = drawn(whole, 0.5)
-    assert drawn(whole, 1.0).rows == whole.rows
-    assert 0 < len(half.rows["train"]) < len(whole.rows["train"]) and set(half.rows["train"]) < set(whole.rows["train"])
-    assert (half.rows["test"], half.rows["validation"]) == (whole.rows["test"], whole.rows["validation"])
-    assert half.rows == drawn(isear_rows(reports, Arm(PLAIN, True, seed=2, fold=1), transfer), 0.5).rows
-    with pytest.raises(InputError, match="training_share"):
-        drawn(whole, 1e-9)
 
 
 def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: PipelineContext) -> None:
