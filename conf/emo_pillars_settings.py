@@ -54,6 +54,10 @@ class TransferSettings(Section):
     seeds: tuple[int, ...] = Field((13, 14, 15), min_length=1, description="5.1.2: three runs on GoEmotions")
     folds: int = Field(5, ge=2, description="5.1.3: of ISEAR's reports, by their text's hash")
     folds_run: int | None = Field(None, ge=1, description="ours: only the first so many folds; null: all")
+    fold_seeds: int = Field(1, ge=1, description="ours: so many of the seeds, the first ones, for each fold of ISEAR")
+    training_share: float = Field(
+        1.0, gt=0, le=1, description="ours: of a task's training rows that are used, by content hash; of all models"
+    )
     validation_share: float = Field(
         0.1, gt=0, lt=0.5, description="ours: of the training rows that choose the threshold, where no part is for it"
     )
@@ -114,7 +118,16 @@ class EmoPillarsSettings(Section):
     top_labels: int = Field(5, ge=1, le=28, description="Emo Pillars B: soft labels of an utterance")
     least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
     near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
+    split_by: Literal["plot", "utterance"] = Field(
+        "plot", description="ours: utterance where fewer plots than some fifty leave a split empty; Tables 1 and 5 "
+        "refuse it, since their models would be tested on plots that they have seen"
+    )  # fmt: skip
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
+    prompt_order: Literal["plain", "shared"] = Field(
+        "plain",
+        description="ours: shared puts what all prompts for utterances or labels have in common before what differs, "
+        "which llama.cpp then computes once",
+    )
     rewrite_prompt: Literal["plain", "example"] = Field(
         "plain", description="ours: example shows two rewritten utterances first, for models of few parameters"
     )

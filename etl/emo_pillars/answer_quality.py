@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.prompts import REWRITE_TEMPLATES, template
+from etl.emo_pillars.prompts import forms_of, template
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
 from etl.llm.requests import whole_answer
 from etl.tables.outcome import Outcome
@@ -35,8 +35,8 @@ def answer_quality(answers: Mapping[str, DataFrame], quality: Any, top: int) -> 
 
 
 def _of_step(step: str, answers: DataFrame, quality: Any, top: int) -> DataFrame:
-    rules = Rules(template(step), known_names(), quality, top)
-    forms = tuple(map(template, REWRITE_TEMPLATES.values())) if step == "rewrites" else ()
+    plain, *others = (template(step, form) for form in forms_of(step))
+    rules, forms = Rules(plain, known_names(), quality, top), tuple(others)
     judge = F.udf(partial(judged_answer, step, rules, forms=forms), f"struct<{_JUDGEMENT}>").asNondeterministic()
     cut = F.coalesce("finish_reason", F.lit("")) == "length"
     read = answers.select("model", "request_id", judge("prompt", whole_answer(), cut).alias("found"))

@@ -39,7 +39,9 @@ def distinct_utterances(utterances: DataFrame, jaccard: float) -> Outcome:
     return Outcome(rows.select("utterance_id", "plot_id", "actor_id", "actor", "utterance", "label"), dropped)
 
 
-def examples(soft_labels: DataFrame, utterances: DataFrame, least: float, context_share: float) -> Outcome:
+def examples(
+    soft_labels: DataFrame, utterances: DataFrame, least: float, context_share: float, split_by: str = "plot"
+) -> Outcome:
     """Return the context-less data set: utterances with at least one label, split by plot (Emo Pillars 4).
 
     If two named emotions are mapped to one label, the higher level is used.
@@ -49,6 +51,7 @@ def examples(soft_labels: DataFrame, utterances: DataFrame, least: float, contex
         utterances: ``emo_pillars.distinct_utterances``.
         least: least level of a label ("at least 0.3" in section 4, "above" in 3.3).
         context_share: share of examples that get a context, by content hash.
+        split_by: plot, or utterance where there are too few plots for three splits.
     """
     levels = soft_labels.groupBy("utterance_id", "label").agg(F.max("level").alias("level"))
     kept = F.when(F.col("level") >= least, F.struct((-F.col("level")).alias("order"), "label", "level"))
@@ -59,7 +62,7 @@ def examples(soft_labels: DataFrame, utterances: DataFrame, least: float, contex
         "utterance_id", "plot_id", "actor_id", "actor", "utterance", F.col("label").alias("primary_label"),
         labels.alias("labels"),
         (content_share(F.col("utterance_id"), salt="context") < context_share).alias("needs_context"),
-        split_of("plot_id").alias("split"),
+        split_of(f"{split_by}_id").alias("split"),
     )  # fmt: skip
     ledger = left_out("utterance", "utterance_id", "no_label_expressed", 1, F.col("utterance"))
     return Outcome(rows, found.where(F.size("kept") == 0).select(*ledger))
@@ -74,9 +77,9 @@ def contextual_examples(rewrites: DataFrame, clean_contexts: DataFrame, chosen: 
     return found.join(chosen.drop("needs_context"), "utterance_id")
 
 
-def split_of(plot_id: str) -> Column:
-    """Return the split of a plot by its id (ours, as the paper does not state the key of its splits)."""
-    share, (validation, test) = content_share(F.col(plot_id), salt="plot"), SHARES
+def split_of(key: str) -> Column:
+    """Return the split of a plot, or of an utterance, by its id (ours: the paper names no key of its splits)."""
+    share, (validation, test) = content_share(F.col(key), salt="plot"), SHARES
     return F.when(share < test, "test").when(share < test + validation, "validation").otherwise("train")
 
 

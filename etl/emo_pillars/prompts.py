@@ -13,8 +13,8 @@ from conf.taxonomy import goemotions_definitions
 
 NEUTRAL = "neutral"
 PLAIN = "plain"
-REWRITE_TEMPLATES = {PLAIN: "rewrites", "example": "rewrites_example"}
-"""Templates of the rewriting prompt, by the setting ``emo_pillars.rewrite_prompt``."""
+FORMS = {"utterances": "shared", "soft_labels": "shared", "rewrites": "example"}
+"""The form of a step's template beside the plain one, for the settings ``prompt_order`` and ``rewrite_prompt``."""
 GRAMMARS = ("actors", "utterances", "soft_labels")
 """Steps whose answers have a form that a grammar can tell; the other steps answer in prose."""
 
@@ -47,10 +47,10 @@ def actors_prompt(plot: Column) -> Column:
     return filled(template("actors"), {"plot": as_data(plot)})
 
 
-def utterances_prompt(plot: Column, actor: Column, emotional: int, neutral: int) -> Column:
+def utterances_prompt(plot: Column, actor: Column, emotional: int, neutral: int, form: str = PLAIN) -> Column:
     """Ask for a character's utterances, given the plot and the definitions without neutral (Emo Pillars 3.2)."""
     slots = {"plot": as_data(plot), "actor": as_data(actor), "definitions": F.lit(definitions(neutral=False))}
-    return filled(template("utterances"), slots | {"emotional": F.lit(emotional), "neutral": F.lit(neutral)})
+    return filled(template("utterances", form), slots | {"emotional": F.lit(emotional), "neutral": F.lit(neutral)})
 
 
 def soft_labels_start(primary: Column) -> Column:
@@ -58,13 +58,13 @@ def soft_labels_start(primary: Column) -> Column:
     return F.concat(F.lit("1. "), primary)
 
 
-def soft_labels_prompt(utterance: Column, primary: Column, top: int) -> Column:
+def soft_labels_prompt(utterance: Column, primary: Column, top: int, form: str = PLAIN) -> Column:
     """Ask for an utterance's emotions and their levels, given the definitions with neutral (Emo Pillars 3.3).
 
     The prompt contains no plot and no actor, so that only the utterance itself is judged.
     """
     slots = {"definitions": F.lit(definitions(neutral=True)), "utterance": as_data(utterance), "top": F.lit(top)}
-    return filled(template("soft_labels"), slots | {"start": soft_labels_start(primary)})
+    return filled(template("soft_labels", form), slots | {"start": soft_labels_start(primary)})
 
 
 def contexts_prompt(plot: Column, actor: Column, utterance: Column, emotions: Column) -> Column:
@@ -82,7 +82,7 @@ def clean_contexts_prompt(context: Column, actor: Column, emotions: Column) -> C
 def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions: Column, form: str = PLAIN) -> Column:
     """Ask for a rewritten utterance, given the cleaned context, actor and emotions (Emo Pillars 3.5)."""
     slots = {"context": as_data(context)} | _spoken(actor, utterance, emotions)
-    return filled(template(REWRITE_TEMPLATES[form]), slots)
+    return filled(template("rewrites", form), slots)
 
 
 def topic_names_prompt(utterances: Column) -> Column:
@@ -97,9 +97,23 @@ def topic_categories_prompt(emotion: Column, names: Column) -> Column:
     return filled(template("topic_categories"), {"emotion": emotion, "topics": F.array_join(numbered, "\n")})
 
 
-def template(step: str) -> str:
-    """Return a step's template."""
-    return prompt(f"emo_pillars/{step}")
+def template(step: str, form: str = PLAIN) -> str:
+    """Return a step's template, plain or in the form of ``FORMS``."""
+    return prompt(_name(step, form))
+
+
+def forms_of(step: str) -> list[str]:
+    """Return a step's forms, the plain one first."""
+    return [PLAIN, FORMS[step]] if step in FORMS else [PLAIN]
+
+
+def template_files(step: str) -> list[str]:
+    """Return the files of a step's templates in all its forms, as resources."""
+    return [f"prompts/{_name(step, form)}.txt" for form in forms_of(step)]
+
+
+def _name(step: str, form: str) -> str:
+    return f"emo_pillars/{step}" if form == PLAIN else f"emo_pillars/{step}_{form}"
 
 
 def step_decoding(step: str, settings: Any) -> DecodingSettings:

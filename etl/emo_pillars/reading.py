@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from etl.common.columns import left_out
 from etl.emo_pillars.answers import Parsed
 from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.prompts import PLAIN, REWRITE_TEMPLATES, template
+from etl.emo_pillars.prompts import PLAIN, template
 from etl.emo_pillars.step_answers import MOST_CHARACTERS, Rules, parse_step
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
 from etl.tables.outcome import Outcome
@@ -40,9 +40,14 @@ def read_actors(answers: DataFrame, quality: Any) -> Outcome:
     return Outcome(rows, dropped)
 
 
-def read_utterances(answers: DataFrame, quality: Any) -> Outcome:
-    """Return ``emo_pillars.utterances``. An actor without utterances is dropped (Emo Pillars 3.2)."""
-    read, dropped = _read(answers, "actor", "actor_id", _UTTERANCE, _parser("utterances", quality))
+def read_utterances(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
+    """Return ``emo_pillars.utterances``. An actor without utterances is dropped (Emo Pillars 3.2).
+
+    Args:
+        answers, quality: as in ``read_actors``.
+        form: of the prompts' template, as in the functions below.
+    """
+    read, dropped = _read(answers, "actor", "actor_id", _UTTERANCE, _parser("utterances", quality, form=form))
     rows = _items(read).select(
         _child("actor_id").alias("utterance_id"), "plot_id", "actor_id", "actor", "place", "item.utterance",
         "item.raw_label", "item.label", "item.was_mapped", "item.reasoning", "item.faults",
@@ -50,9 +55,9 @@ def read_utterances(answers: DataFrame, quality: Any) -> Outcome:
     return Outcome(rows, dropped)
 
 
-def read_soft_labels(answers: DataFrame, top: int, quality: Any) -> Outcome:
+def read_soft_labels(answers: DataFrame, top: int, quality: Any, form: str = PLAIN) -> Outcome:
     """Return ``emo_pillars.soft_labels`` of all levels. The threshold is applied later (Emo Pillars 3.3)."""
-    read, dropped = _read(answers, "utterance", "utterance_id", _LABEL, _parser("soft_labels", quality, top))
+    read, dropped = _read(answers, "utterance", "utterance_id", _LABEL, _parser("soft_labels", quality, top, form))
     item = ("item.raw_label", "item.level", "item.label", "item.was_mapped", "item.reasoning", "item.faults")
     return Outcome(_items(read).select("utterance_id", "place", *item), dropped)
 
@@ -75,7 +80,7 @@ def read_clean_contexts(answers: DataFrame, quality: Any) -> Outcome:
 
 
 def read_rewrites(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
-    """Return ``emo_pillars.rewrites``, from answers to prompts of a form of ``REWRITE_TEMPLATES`` (Emo Pillars 3.5)."""
+    """Return ``emo_pillars.rewrites`` (Emo Pillars 3.5)."""
     given = {"labels": F.col("labels")["label"], "utterance": F.col("utterance"), "actor": F.col("actor")}
     read, dropped = _read(answers, "rewrite", "utterance_id", _PROSE, _parser("rewrites", quality, form=form), given)
     rows = _items(read).select("utterance_id", F.col("item.text").alias("rewritten"), "item.cut", "item.faults")
@@ -115,8 +120,7 @@ def read_topic_categories(answers: DataFrame) -> Outcome:
 
 
 def _parser(step: str, quality: Any, top: int = 5, form: str = PLAIN) -> Parser:
-    words = template(REWRITE_TEMPLATES[form] if step == "rewrites" else step)
-    return partial(parse_step, step, Rules(words, known_names(), quality, top))
+    return partial(parse_step, step, Rules(template(step, form), known_names(), quality, top))
 
 
 def _read(

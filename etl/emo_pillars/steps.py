@@ -23,14 +23,16 @@ def actors_requests(plots: DataFrame, settings: Any) -> DataFrame:
 def utterances_requests(actors: DataFrame, plots: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per actor (Emo Pillars 3.2)."""
     units = actors.select("actor_id", "plot_id", "actor").join(plots.select("plot_id", "plot"), "plot_id")
-    prompt = prompts.utterances_prompt(F.col("plot"), F.col("actor"), settings.emotional, settings.neutral)
+    prompt = prompts.utterances_prompt(
+        F.col("plot"), F.col("actor"), settings.emotional, settings.neutral, settings.prompt_order
+    )
     return with_requests(units, prompt, prompts.step_decoding("utterances", settings))
 
 
 def soft_labels_requests(utterances: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per utterance, whose answer starts with the utterance's emotion (Emo Pillars 3.3)."""
     primary = F.col("label")
-    prompt = prompts.soft_labels_prompt(F.col("utterance"), primary, settings.top_labels)
+    prompt = prompts.soft_labels_prompt(F.col("utterance"), primary, settings.top_labels, settings.prompt_order)
     units = utterances.select("utterance_id", "utterance", "label")
     return with_requests(
         units, prompt, prompts.step_decoding("soft_labels", settings), prompts.soft_labels_start(primary)

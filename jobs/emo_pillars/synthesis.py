@@ -10,7 +10,7 @@ from etl.emo_pillars import reading, steps
 from etl.emo_pillars.answer_quality import answer_quality
 from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import PLOTS, select_plots
-from etl.emo_pillars.prompts import GRAMMARS
+from etl.emo_pillars.prompts import GRAMMARS, template_files
 from etl.emo_pillars.step_answers import STEPS
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import RowAccounting, StageRun, manual_stage, under
@@ -20,16 +20,15 @@ from etl.tables.outcome import Outcome
 
 GENERATOR = "generator"
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
-REWRITES_EXAMPLE = "prompts/emo_pillars/rewrites_example.txt"
 JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality",), "version": 3}
 """Declarations shared by all stages that parse answers."""
 
 
 def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the settings and resources of a step's prompts, with its decoding and template."""
-    declared = under("emo_pillars", f"steps.{step}", *settings)
+    """Return the settings and resources of a step's prompts, with its decoding and templates."""
     grammar = (f"prompts/emo_pillars/{step}.gbnf",) if step in GRAMMARS else ()
-    return {"settings": declared, "resources": (f"prompts/emo_pillars/{step}.txt", *grammar, *resources)}
+    declared = under("emo_pillars", f"steps.{step}", *settings)
+    return {"settings": declared, "resources": (*template_files(step), *grammar, *resources)}
 
 
 @manual_stage(
@@ -63,7 +62,7 @@ def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
     (tables.ACTORS, tables.PLOTS),
     llm.UTTERANCES,
     GENERATOR,
-    **prompt_of("utterances", "emotional", "neutral", resources=(GOEMOTIONS,)),
+    **prompt_of("utterances", "emotional", "neutral", "prompt_order", resources=(GOEMOTIONS,)),
 )
 def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
     """Ask for each character's utterances: eight with emotions and two neutral ones (Emo Pillars 3.2)."""
@@ -74,7 +73,7 @@ def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRu
               RowAccounting("actors", rows_out="count(DISTINCT actor_id)"), **JUDGED)  # fmt: skip
 def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the utterances and their emotions (Emo Pillars 3.2)."""
-    return reading.read_utterances(answers, run.settings.emo_pillars.quality)
+    return reading.read_utterances(answers, run.settings.emo_pillars.quality, run.settings.emo_pillars.prompt_order)
 
 
 @manual_stage(reads=(tables.UTTERANCES,), writes=tables.DISTINCT_UTTERANCES, settings=("emo_pillars.near_duplicate",),
@@ -88,7 +87,7 @@ def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Out
     (tables.DISTINCT_UTTERANCES,),
     llm.SOFT_LABELS,
     GENERATOR,
-    **prompt_of("soft_labels", "top_labels", resources=(GOEMOTIONS,)),
+    **prompt_of("soft_labels", "top_labels", "prompt_order", resources=(GOEMOTIONS,)),
 )
 def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFrame:
     """Ask for the emotions of each utterance and their levels (Emo Pillars 3.3)."""
@@ -100,19 +99,19 @@ def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFra
 def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
     settings = run.settings.emo_pillars
-    return reading.read_soft_labels(answers, settings.top_labels, settings.quality)
+    return reading.read_soft_labels(answers, settings.top_labels, settings.quality, settings.prompt_order)
 
 
 @manual_stage(
     reads=(tables.SOFT_LABELS, tables.DISTINCT_UTTERANCES),
     writes=tables.EXAMPLES,
-    settings=under("emo_pillars", "least_level", "context_share"),
+    settings=under("emo_pillars", "least_level", "context_share", "split_by"),
     units=RowAccounting("utterances", "count(DISTINCT utterance_id)"),
 )
 def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, run: StageRun) -> Outcome:
     """Make the context-less data set: labels from level 0.3, split by plot, a third for contexts (Emo Pillars 4)."""
     settings = run.settings.emo_pillars
-    return data_sets.examples(soft_labels, utterances, settings.least_level, settings.context_share)
+    return data_sets.examples(soft_labels, utterances, settings.least_level, settings.context_share, settings.split_by)
 
 
 @prompt_stage((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
@@ -140,8 +139,9 @@ def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     return reading.read_clean_contexts(answers, run.settings.emo_pillars.quality)
 
 
-@prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR,
-              **prompt_of("rewrites", "rewrite_prompt", resources=(REWRITES_EXAMPLE,)))  # fmt: skip
+@prompt_stage(
+    (tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites", "rewrite_prompt")
+)
 def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Ask for each utterance rewritten so that it depends on its context (Emo Pillars 3.5)."""
     return steps.rewrites_requests(clean_contexts, examples, run.settings.emo_pillars)
@@ -164,7 +164,7 @@ def emo_pillars_contextual_examples(
 
 @manual_stage(reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
               writes=tables.ANSWER_QUALITY, settings=under("emo_pillars", "quality", "top_labels"), units="answers",
-              resources=(*NAMES, *(f"prompts/emo_pillars/{step}.txt" for step in STEPS), REWRITES_EXAMPLE))  # fmt: skip
+              resources=(*NAMES, *(name for step in STEPS for name in template_files(step))))  # fmt: skip
 def emo_pillars_measure_quality(*inputs: Any) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
     settings = inputs[-1].settings.emo_pillars

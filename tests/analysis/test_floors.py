@@ -1,7 +1,10 @@
 """Floors beside the classifiers' figures and the raters' agreement, on worked examples."""
 
+from statistics import mean
+
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
+from scipy import stats
 
 from tests.stand_ins import StandIns
 
@@ -44,3 +47,35 @@ def test_raters_at_random_agree_within_one_step_by_chance(spark: SparkSession, s
     expected = sum(max(one) - min(one) <= 1 for one in outcomes) / 64
     assert found["informativeness"].random_share == pytest.approx(expected, abs=1e-4)
     assert {row.random_mean for row in stand_ins.ask("augesc_table_3")} == {1.5}
+
+
+def gains(spark: SparkSession, stand_ins: StandIns, trials: list[tuple[str, int, float]]) -> list[Row]:
+    """Return the gains on ISEAR of trials of (model, seed, f1)."""
+    rows = [(f"{model}{seed}", model, True, None, seed, 0, "7 emotions, strongest", "macro", f1, 90)
+            for model, seed, f1 in trials]  # fmt: skip
+    schema = (
+        "trial string, model string, tuned boolean, variant string, seed int, fold int, scored string, class string, "
+        "f1 double, train_rows int"
+    )
+    stand_ins.give("emo_pillars.isear_results", spark.createDataFrame(rows, schema))
+    return stand_ins.ask("emo_pillars_transfer_gains")
+
+
+@pytest.mark.parametrize("pairs", [2, 3, 4, 5])
+def test_a_gain_is_tested_pair_by_pair(spark: SparkSession, stand_ins: StandIns, pairs: int) -> None:
+    plain, ours = [0.50, 0.52, 0.47, 0.55, 0.51][:pairs], [0.53, 0.52, 0.51, 0.54, 0.56][:pairs]
+    trials = [("emo_pillars_encoder", seed, f1) for seed, f1 in enumerate(plain)]
+    trials += [("emo_pillars_contextless", seed, f1) for seed, f1 in enumerate(ours)]
+    (row,) = gains(spark, stand_ins, [*trials, ("emo_pillars_contextless", 77, 0.9)])  # has no pair
+    expected = stats.ttest_rel(ours, plain)
+    assert (row.pairs, row.gain) == (pairs, pytest.approx(mean(ours) - mean(plain), abs=1e-4))
+    assert row.t == pytest.approx(expected.statistic, abs=0.01)
+    assert row.p_two_sided == pytest.approx(expected.pvalue, abs=1e-4)
+
+
+def test_one_pair_and_equal_gains_have_no_test(spark: SparkSession, stand_ins: StandIns) -> None:
+    one = [("emo_pillars_encoder", 1, 0.5), ("emo_pillars_contextless", 1, 0.4)]
+    (row,) = gains(spark, stand_ins, one)
+    assert (row.gain, row.gain_sd, row.t, row.p_two_sided) == (-0.1, None, None, None)
+    (row,) = gains(spark, stand_ins, [*one, ("emo_pillars_encoder", 2, 0.5), ("emo_pillars_contextless", 2, 0.4)])
+    assert (row.gain, row.gain_sd, row.t, row.p_two_sided) == (-0.1, 0, None, None)

@@ -65,3 +65,14 @@ def test_labels_from_the_threshold_on_the_strongest_first(spark: SparkSession) -
     assert outcome.dropped is not None
     assert [(row.id, row.reason) for row in outcome.dropped.collect()] == [("b", "no_label_expressed")]
     assert not examples(soft, utterances, 0.3, 0.0).rows.where("needs_context").count()
+
+
+def test_utterances_of_one_plot_can_be_split_by_themselves(spark: SparkSession) -> None:
+    said = spark.createDataFrame([(f"u{n}", "p", "p-1", "x", f"words {n}", "joy") for n in range(200)], DISTINCT)
+    levels = said.selectExpr("utterance_id", "label", "0.9D AS level")
+    by_plot, by_utterance = (
+        Counter(row.split for row in examples(levels, said, 0.3, 1 / 3, key).rows.collect())
+        for key in ("plot", "utterance")
+    )
+    assert len(by_plot) == 1 and set(by_utterance) == {"train", "validation", "test"}
+    assert by_utterance["train"] > 140

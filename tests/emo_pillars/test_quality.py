@@ -6,7 +6,7 @@ from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.prompts import prompt
 from etl.emo_pillars.answer_quality import OTHER, judged_answer
 from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.prompts import REWRITE_TEMPLATES
+from etl.emo_pillars.prompts import FORMS, PLAIN, forms_of, template
 from etl.emo_pillars.quality import is_of_other_person, label_faults, rewrite_faults, text_faults, utterance_faults
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
 
@@ -152,12 +152,32 @@ def test_a_stored_answer_is_judged_with_what_its_prompt_contained() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("step", "answer"), [("utterances", '1. (joy) "I see it now."'), ("soft_labels", "1. joy (0.9)\n2. love (0.8)")]
+)
+def test_a_prompt_of_either_order_is_told_by_its_template(step: str, answer: str) -> None:
+    forms = tuple(template(step, form) for form in forms_of(step))
+    said = {"plot": "It is dark.", "actor": SAID["actor"], "utterance": SAID["utterance"], "start": "1. joy"}
+    said |= {"definitions": "- joy: joy", "emotional": "8", "neutral": "2", "top": "5"}
+    judged = [
+        judged_answer(step, rules(step), filled(name, **said), answer, False, forms[1:])
+        for name in (step, f"{step}_{FORMS[step]}")
+    ]
+    assert len({one[0] for one in judged}) == 2 and OTHER not in {one[0] for one in judged}
+    assert judged[0][1] == judged[1][1] > 0 and judged[0][2:] == judged[1][2:]
+    assert {slot for slot in said if "{" + slot + "}" in forms[0]} == {
+        slot for slot in said if "{" + slot + "}" in forms[1]
+    }
+
+
 def test_a_rewriting_prompt_of_either_form_is_told_by_its_template() -> None:
-    forms = tuple(prompt(f"emo_pillars/{name}") for name in REWRITE_TEMPLATES.values())
+    names = ("rewrites", "rewrites_example")
+    assert forms_of("rewrites") == [PLAIN, "example"]
+    forms = tuple(prompt(f"emo_pillars/{name}") for name in names)
     said = {"context": "It is dark.", "actor": SAID["actor"], "utterance": SAID["utterance"], "emotions": "joy"}
     judged = [
         judged_answer("rewrites", rules("rewrites"), filled(name, **said), '"I see it now."', False, forms)
-        for name in REWRITE_TEMPLATES.values()
+        for name in names
     ]
     assert len({one[0] for one in judged}) == 2 and OTHER not in {one[0] for one in judged}
     assert [one[1:] for one in judged] == [(1, 1, [], [])] * 2

@@ -18,7 +18,16 @@ from etl.emo_pillars.transfer_sets import (
     isear_reports,
     report_text,
 )
-from etl.training.recipes.transfer_tasks import Arm, emocontext_arms, goemotions_arms, isear_arms, synthetic_arms
+from etl.training.recipes.transfer_tasks import (
+    Arm,
+    TaskRows,
+    drawn,
+    emocontext_arms,
+    goemotions_arms,
+    isear_arms,
+    synthetic_arms,
+)
+from udfs.models.classifiers.multi_label_classifier import Passage
 
 NAMES = goemotions_labels()
 HEAD = "ID|Field1|Field3|SIT|STATE|"
@@ -221,7 +230,26 @@ def test_arms_are_what_the_paper_compares_as_far_as_models_are_there() -> None:
     ]
     assert [arm.fold for arm in isear_arms([plain, less], transfer)] == [None, 0, 1, 2, 0, 1, 2]
     assert len(isear_arms([plain], TransferSettings(folds=5, folds_run=2))) == 2
+    seeded = isear_arms([plain], TransferSettings(seeds=(7, 8, 9), folds=5, folds_run=1, fold_seeds=2))
+    assert seeded == [Arm(plain, True, seed=7, fold=0), Arm(plain, True, seed=8, fold=0)]
     assert emocontext_arms([plain], transfer) == [Arm(plain, True, "kept", 1)]
     context = ["emo_pillars_contextual", "emo_pillars_contextual_rewritten"]
     variants = [(arm.model, arm.variant) for arm in emocontext_arms(context, transfer) if arm.tuned]
     assert variants == [(model, variant) for model in context for variant in ("kept", "relabelled", "typed")]
+
+
+def test_a_share_of_the_training_rows_is_drawn_by_their_texts() -> None:
+    rows = {
+        split: [(Passage(f"{split} {n}"), (n % 3,)) for n in range(400)] for split in ("train", "validation", "test")
+    }
+    whole = TaskRows(rows, [])
+    half, less = drawn(whole, 0.5), drawn(whole, 0.1)
+    assert drawn(whole, 1.0).rows == rows
+    assert 150 < len(half.rows["train"]) < 250 and 20 < len(less.rows["train"]) < 60
+    assert set(less.rows["train"]) < set(half.rows["train"]) < set(rows["train"])
+    assert (half.rows["test"], half.rows["validation"]) == (rows["test"], rows["validation"])
+    assert drawn(TaskRows({**rows, "train": rows["train"][::-1]}, []), 0.5).rows["train"] == half.rows["train"][::-1]
+    with pytest.raises(InputError, match="training_share"):
+        drawn(whole, 1e-9)
+    unchanged = TaskRows({**rows, "train": []}, [])  # of a model that is not tuned
+    assert drawn(unchanged, 0.1).rows["train"] == []

@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tests.udfs.test_gguf_header import written
 from udfs.generate import source_of
 from udfs.llm_requests import Request
 from udfs.models.gguf_header import GgufHeader
-from udfs.models.language.llama_cpp import LlamaCppGenerator
+from udfs.models.language.llama_cpp import LlamaCppGenerator, next_place, queues_of
 from udfs.models.loader import resolve
 
 HEADER = GgufHeader("llama", 64, ("<|im_end|>", "<s>"), True)
@@ -88,6 +89,31 @@ def test_what_the_engine_refuses_or_breaks_at_is_that_rows_error() -> None:
     assert [answer.text for answer in found] == [None, None, None, "fine"]
     assert "too long" in (found[0].error or "") and "slot unavailable no more" in (found[1].error or "")
     assert found[2].error and all("\n" not in (answer.error or "") for answer in found)
+
+
+def test_neighbours_are_asked_one_after_the_other_and_every_place_once() -> None:
+    queues = queues_of([5, 3, 1, 0, 2, 4, 6], 3)
+    assert [list(queue) for queue in queues] == [[5, 3], [1, 0], [2, 4, 6]]
+    assert [next_place(queues, 0) for _ in range(3)] == [5, 3, 6]  # then from the end of the longest
+    assert [next_place(queues, 1) for _ in range(5)] == [1, 0, 4, 2, None]
+    assert queues_of([0, 1], 4) and sorted(place for queue in queues_of([0, 1], 4) for place in queue) == [0, 1]
+    assert queues_of([], 2) == []
+
+
+def test_prompts_with_an_equal_beginning_go_to_one_thread() -> None:
+    asked: dict[int, list[str]] = {}
+
+    def reply(body: dict[str, Any]) -> str:
+        asked.setdefault(threading.get_ident(), []).append(body["messages"][0]["content"])
+        both.wait(10)
+        return body["messages"][0]["content"]
+
+    both = threading.Barrier(2)
+    engine = RecordedEngine(reply)
+    prompts = ["b2", "a1", "b1", "a2"]
+    found = LlamaCppGenerator(engine, HEADER, 2).answers([Request(text) for text in prompts], GREEDY)
+    assert [answer.text for answer in found] == prompts
+    assert sorted(asked.values()) == [["a1", "a2"], ["b1", "b2"]]
 
 
 # --- with the engine itself ---

@@ -29,6 +29,7 @@ from etl.training.recipes.transfer_tasks import (
     Arm,
     Task,
     TaskRows,
+    drawn,
     relabelled,
     threshold_on,
 )
@@ -122,7 +123,7 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
 
 
 def _rows(labelled: DataFrame, run: StageRun, task: Task, arm: Arm, transfer: TransferSettings) -> TaskRows:
-    rows = task.rows(labelled, arm, transfer)
+    rows = drawn(task.rows(labelled, arm, transfer), transfer.training_share)
     if arm.variant not in (RELABELLED, TYPED):
         return rows
     judge = load_on_device(MultiLabelClassifier, run.models[CONTEXTUAL].path, options_of(run, task.name).device)
@@ -168,7 +169,8 @@ def _shared(run: StageRun, task: Task, arm: Arm) -> Any:
         return [task.name]
     options = options_of(run, task.name).model_dump(exclude={"seed"})
     relabelling = [transfer.least_probability] if arm.variant in (RELABELLED, TYPED) else []
-    return [task.name, options, transfer.validation_share, *relabelling]
+    share = [] if transfer.training_share == 1 else [f"share {transfer.training_share}"]
+    return [task.name, options, transfer.validation_share, *relabelling, *share]
 
 
 def _content(labelled: DataFrame) -> str:

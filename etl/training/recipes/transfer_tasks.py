@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.emo_pillars_settings import TransferSettings
+from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_scores import Score, emocontext_scores, goemotions_scores, isear_scores
 from etl.emo_pillars.transfer_sets import content_place, emocontext_context, emocontext_truth
@@ -60,8 +61,11 @@ def synthetic_arms(present: Collection[str], transfer: TransferSettings) -> list
 def isear_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
     """Return the unchanged models on all reports, and tuned ones for each fold (Emo Pillars Table 3)."""
     unchanged, starts = _contextless_arms(present)
-    folds = range(min(transfer.folds, transfer.folds_run or transfer.folds))
-    return unchanged + [Arm(model, True, seed=transfer.seeds[0], fold=fold) for model in starts for fold in folds]
+    folds, seeds = range(min(transfer.folds, transfer.folds_run or transfer.folds)), transfer.seeds
+    return unchanged + [
+        Arm(model, True, seed=seed, fold=fold)
+        for model in starts for fold in folds for seed in dict.fromkeys(seeds[: transfer.fold_seeds])
+    ]  # fmt: skip
 
 
 def _contextless_arms(present: Collection[str]) -> tuple[list[Arm], list[str]]:
@@ -131,6 +135,14 @@ def emocontext_rows(dialogues: DataFrame, arm: Arm, transfer: TransferSettings) 
             emotions.append(row.emotion)
     require_rows(rows, "emo_pillars.emocontext", SPLITS if arm.tuned else ("test",))
     return TaskRows(rows, emotions)
+
+
+def drawn(task: TaskRows, share: float) -> TaskRows:
+    """Return the rows with a share of the training rows, by a hash of their texts; all models learn from the same."""
+    train = [row for row in task.rows["train"] if content_place(f"training\n{row[0].utterance}") < share]
+    if task.rows["train"] and not train:
+        raise InputError(f"emo_pillars.transfer.training_share={share:g} leaves no training rows: raise it")
+    return TaskRows({**task.rows, "train": train}, task.truths)
 
 
 def relabelled(task: TaskRows, model: MultiLabelClassifier, least: float, batch_size: int) -> TaskRows:

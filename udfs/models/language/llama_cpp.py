@@ -4,8 +4,10 @@ import json
 import re
 import secrets
 import time
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -71,13 +73,21 @@ class LlamaCppGenerator:
             raise InputError(f"{path}: llama.cpp cannot load it ({error_line(error)})") from None
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
-        """Return one answer a request, in order; those with an equal beginning are asked one after the other."""
-        order = sorted(range(len(requests)), key=lambda place: requests[place].prompt)
+        """Return one answer a request, in order; those with an equal beginning are asked one after the other.
+
+        llama.cpp keeps the computation of the last prompt of each slot. Neighbours in the sorted order are therefore
+        asked by one thread, and not at the same time by several.
+        """
+        found: list[Answer | None] = [None] * len(requests)
+        queues = queues_of(sorted(range(len(requests)), key=lambda place: requests[place].prompt), self._slots)
+
+        def ask(number: int) -> None:
+            while (place := next_place(queues, number)) is not None:
+                found[place] = self._answer(requests[place], decoding)
+
         with ThreadPoolExecutor(self._slots) as pool:
-            found = dict(
-                zip(order, pool.map(lambda place: self._answer(requests[place], decoding), order), strict=True)
-            )
-        return [found[place] for place in range(len(requests))]
+            list(pool.map(ask, range(len(queues))))
+        return [answer or Answer(None, error="no answer") for answer in found]
 
     def _answer(self, request: Request, decoding: DecodingSettings) -> Answer:
         began = time.monotonic()
@@ -98,6 +108,23 @@ class LlamaCppGenerator:
         if "error" in response:
             return Answer(None, error=f"llama.cpp: {response['error'].get('message')}"[:300])
         return read_answer(_with_attributes(response), chat, request.answer_start)
+
+
+def queues_of(order: Sequence[int], number: int) -> list[deque[int]]:
+    """Return the places of an order in at most ``number`` queues of neighbours, of nearly equal lengths."""
+    ends = [len(order) * queue // number for queue in range(number + 1)]
+    return [deque(order[start:end]) for start, end in pairwise(ends) if end > start]
+
+
+def next_place(queues: Sequence[deque[int]], number: int) -> int | None:
+    """Take the first place of a queue, or if it is empty the last one of the longest; None if all are empty."""
+    while True:
+        try:
+            longest = max(queues, key=len)
+            return queues[number].popleft() if queues[number] else longest.pop()
+        except IndexError:  # another thread was faster
+            if not any(queues):
+                return None
 
 
 def _with_attributes(response: Any) -> Any:
