@@ -1,5 +1,6 @@
 """``python -m jobs estimate``: predict time and storage of a larger run from the runs in ``ops.stage_runs``."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,6 +91,32 @@ def fitted(runs: Sequence[Measured]) -> Cost:
     return Cost(idle + fixed, per_unit, sizes) if fixed >= 0 else through_zero
 
 
+def grown(sizes: Sequence[tuple[int, int]], files: int) -> float:
+    """Return a stage's units for a number of files, as a power from 0 to 1 of the files: distinct words grow slower.
+
+    Args:
+        sizes: (files, units) of the pilots, the largest last; with one size, units grow as files do.
+        files: of the larger run.
+    """
+    (first_files, first_units), (last_files, last_units) = sizes[0], sizes[-1]
+    power = 1.0
+    if first_files < last_files and first_units > 0 and last_units > 0:
+        power = min(1.0, max(0.0, math.log(last_units / first_units) / math.log(last_files / first_files)))
+    return float(last_units * (files / last_files) ** power)
+
+
+def sizes_of(events: Sequence[StageEvent], ingested: Sequence[StageEvent]) -> list[tuple[int, int]]:
+    """Return (files, units) of a stage's runs: files as listed, or as read by the last ingestion before each."""
+    found = []
+    for event in events:
+        if event.stage == SOURCE:
+            found.append((event.rows_in or 1, event.rows_in or 0))
+            continue
+        before = [one.rows_in for one in ingested if one.started <= event.started and one.rows_in]
+        found.append((before[-1] if before else ingested[0].rows_in or 1, event.rows_in or 0))
+    return sorted(found)
+
+
 def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
     """Print the time, core-hours or GPU-hours and bytes of each stage for a number of files.
 
@@ -111,14 +138,13 @@ def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
         ingested = context.log.last(FILES, "done")
         if ingested is None or not ingested.rows_in:
             raise InputError("nothing measured yet: run a pilot, e.g. run --set subtitles.sample=0.01")
-        factor = files / ingested.rows_in
         gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
         print(f"measured on {ingested.rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
         growing = _growing_stages()
         found = {
             stage.name: row
             for stage in stages
-            if (row := _stage_row(context, stage, factor if stage.name in growing else None, gpus)) is not None
+            if (row := _stage_row(context, stage, files if stage.name in growing else None, gpus)) is not None
         }
         print("\n".join(table(found, gpus > 0, terminal_width())))
         print(
@@ -131,21 +157,25 @@ def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
 
 
 def _stage_row(
-    context: PipelineContext, stage: Stage, factor: float | None, gpus: int
+    context: PipelineContext, stage: Stage, files: int | None, gpus: int
 ) -> tuple[Cost, float, float, float, float] | None:
-    """Return a stage's cost, seconds, core-hours, GPU-hours and gigabytes; a stage without ``factor`` does not grow."""
+    """Return a stage's cost, seconds, core-hours, GPU-hours and gigabytes; a stage without ``files`` does not grow."""
     events = context.log.done(stage.name)
     runs = measured(events, stage.incremental is not None, context.cores)
     if not runs:
         return None
     cost = fitted(runs)
-    seconds = runs[-1].seconds if factor is None else cost.seconds((events[-1].rows_in or 0) * factor)
+    seconds, factor = runs[-1].seconds, 1.0
+    if files is not None:
+        sizes = sizes_of(events, context.log.done(FILES))
+        units = grown(sizes, files)
+        seconds, factor = cost.seconds(units), units / max(1, sizes[-1][1])
     on_gpu = gpus > 0 and bool(stage.models)
     hours = seconds / 3600
     size = context.lakehouse.size(stage.writes) if isinstance(stage.writes, Table) else 0
     return (
         cost, seconds, 0.0 if on_gpu else hours * context.cores, hours * gpus if on_gpu else 0.0,
-        size * (factor or 1) / 1e9,
+        size * factor / 1e9,
     )  # fmt: skip
 
 

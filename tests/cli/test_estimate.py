@@ -1,10 +1,11 @@
 """The straight line behind ``estimate``."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from etl.cli.estimate import Cost, Measured, fitted, measured, table
+from etl.cli.estimate import FILES, SOURCE, Cost, Measured, fitted, grown, measured, sizes_of, table
 from etl.pipeline.lineage import StageEvent
 
 
@@ -59,6 +60,37 @@ def test_noise_of_the_fixed_time_does_not_grow_with_the_files() -> None:
     runs = [event(66, 12.0, "a", 2.0 + 66 * 0.02), event(265, 19.0, "a", 2.0 + 199 * 0.02)]
     predicted = fitted(measured(runs, grows=True, cores=2)).seconds(8_480)
     assert 8_480 * 0.01 < predicted < 8_480 * 0.01 + 20.0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "units"),
+    [
+        ([(100, 500)], 5_000.0),
+        ([(25, 125), (100, 500)], 5_000.0),
+        ([(25, 250), (100, 500)], 500 * 10**0.5),  # distinct words: a power of one half
+        ([(25, 100), (100, 500)], 5_000.0),  # no faster than the files
+        ([(25, 500), (100, 500)], 500.0),
+        ([(25, 0), (100, 500)], 5_000.0),
+        ([(100, 400), (100, 500)], 5_000.0),
+    ],
+)
+def test_units_grow_as_a_power_of_the_files(sizes: list[tuple[int, int]], units: float) -> None:
+    assert grown(sizes, 1_000) == pytest.approx(units)
+
+
+def test_files_of_a_run_are_those_that_were_read_before_it() -> None:
+    at = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(6)]
+    ingested = [
+        replace(event(25, 1.0), stage=FILES, started=at[1]),
+        replace(event(100, 1.0), stage=FILES, started=at[4]),
+    ]
+    words = [replace(event(250, 1.0), started=at[2]), replace(event(500, 1.0), started=at[5])]
+    listed = [
+        replace(event(25, 1.0), stage=SOURCE, started=at[0]),
+        replace(event(100, 1.0), stage=SOURCE, started=at[3]),
+    ]
+    assert sizes_of(words, ingested) == [(25, 250), (100, 500)]
+    assert sizes_of(listed, ingested) == [(25, 25), (100, 100)]
 
 
 @pytest.mark.parametrize("gpus", [False, True])
