@@ -94,8 +94,7 @@ def generate_answers(requests: DataFrame, source: Source, partitions: int = 0) -
 
     columns = [column.split()[0] for column in SCHEMA.split(",")]
     asked = requests.select(*REQUEST)
-    # A task gets neighbours in the order of the prompts, because engines compute an equal beginning once.
-    spread = asked.repartitionByRange(partitions, "prompt") if partitions > 0 else asked
+    spread = asked.repartition(partitions, "request_id") if partitions > 0 else asked
     return spread.mapInPandas(ask, SCHEMA)
 
 
