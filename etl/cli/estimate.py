@@ -147,10 +147,8 @@ def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
             if (row := _stage_row(context, stage, files if stage.name in growing else None, gpus)) is not None
         }
         print("\n".join(table(found, gpus > 0, terminal_width())))
-        print(
-            "\nIn short runs, tasks take longer for a unit than in long ones, which makes this too much. Take pilots of"
-        )
-        print("some minutes, the second one larger than the first.")
+        print("\nIn short runs, tasks take longer for a unit than in long ones, which makes this too much.")
+        print("Take pilots of some minutes, the second one larger than the first.")
         return 0
     finally:
         close_session(spark, settings)

@@ -81,7 +81,7 @@ def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
 STATUS = ("stage", "state", "finished", "seconds", "unit", "rows_in", "rows_out", "rows_dropped", "rows_quarantined")
 """The fields of a stage in ``status --json``."""
 COLUMNS = ("stage", "finished", "in", "out", "dropped", "quarantined", "s", "unit")
-"""What ``status`` prints, by importance."""
+"""Columns of ``status``, the most important first."""
 LEAST_COLUMNS = 4
 
 
@@ -101,9 +101,10 @@ def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> in
 
 def status_lines(found: Sequence[dict[str, Any]], width: int | None) -> list[str]:
     """Return the table of ``states``; columns are left out, last ones first, until whole names and numbers fit."""
+    cells = [_status_cells(one) for one in found]
     for shown in range(len(COLUMNS), LEAST_COLUMNS - 1, -1):
         heads = COLUMNS[:shown]
-        lines = aligned(heads, [[_status_cells(one)[head] for head in heads] for one in found])
+        lines = aligned(heads, [[one[head] for head in heads] for one in cells])
         if width is None or max(map(len, lines)) <= width:
             break
     left_out = ", ".join(COLUMNS[shown:])

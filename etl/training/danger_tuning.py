@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from etl.augesc.danger_set import DangerLine
 from udfs.models.batches import mean_pooled
-from udfs.models.classifiers.danger_classifier import BIAS, DOWN, HEAD, MAX_TOKENS, UP
+from udfs.models.classifiers.danger_classifier import BIAS, DOWN, HEAD, UP
+from udfs.models.classifiers.danger_examples import MAX_TOKENS
 
 RANK, STRENGTH = 8, 2.0
 FIRST_LAYER = 3

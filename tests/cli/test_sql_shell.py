@@ -1,4 +1,4 @@
-"""What ``sql -e`` says where Spark refuses a statement."""
+"""The message of ``sql -e`` about a statement that Spark refuses."""
 
 import pytest
 from pyspark.errors import AnalysisException

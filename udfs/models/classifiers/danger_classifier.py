@@ -19,13 +19,11 @@ from torch import Tensor, nn
 from conf.errors import InputError
 from udfs.models.batches import mean_pooled
 from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.danger_examples import Examples, FrozenFeatures
+from udfs.models.classifiers.danger_examples import Examples, FrozenFeatures, tokenized
 from udfs.models.classifiers.danger_words import DangerWords
 
 WEIGHTS = "danger_classifier.safetensors"
 CONFIG = "danger_classifier.json"
-MAX_TOKENS = 64
-BATCH_SIZE = 32
 DECIMALS = 4
 DOWN, UP, HEAD, BIAS = ".down", ".up", "head.weight", "head.bias"
 TUNED, VOTES, WORDS = 0.3, 0.75, 0.2
@@ -53,9 +51,7 @@ class TunedEncoder:
     def odds(self, texts: Sequence[str]) -> Odds:
         """Return the log odds of danger of each text, read up to `MAX_TOKENS` tokens."""
         found: list[float] = []
-        for start in range(0, len(texts), BATCH_SIZE):
-            some = list(texts[start : start + BATCH_SIZE])
-            batch = self.tokenizer(some, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
+        for batch in tokenized(self.tokenizer, texts):
             states = mean_pooled(self.encoder(**batch).last_hidden_state, batch["attention_mask"])
             found += (states @ self.weights[HEAD].float() + self.weights[BIAS].float()).tolist()
         return np.array(found, np.float64)

@@ -1,6 +1,6 @@
 """Known lines that vote on whether a text speaks of danger: a kernel classifier on a frozen encoder's states."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,7 +54,7 @@ class Examples(NamedTuple):
         """Return the examples that `save` wrote.
 
         Raises:
-            InputError: there are none.
+            InputError: the folder has no file of examples.
         """
         try:
             stored = load_file(folder / WEIGHTS)
@@ -66,6 +66,13 @@ class Examples(NamedTuple):
         """Write the examples."""
         folder.mkdir(parents=True, exist_ok=True)
         save_file(self._asdict(), folder / WEIGHTS)
+
+
+def tokenized(tokenizer: Any, texts: Sequence[str]) -> Iterator[Any]:
+    """Yield the texts in batches of `BATCH_SIZE`, as tensors of up to `MAX_TOKENS` tokens a text."""
+    for start in range(0, len(texts), BATCH_SIZE):
+        some = list(texts[start : start + BATCH_SIZE])
+        yield tokenizer(some, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
 
 
 class FrozenFeatures:
@@ -83,9 +90,7 @@ class FrozenFeatures:
     def __call__(self, texts: Sequence[str]) -> Matrix:
         """Return one row a text; a text is read up to `MAX_TOKENS` tokens."""
         found: list[Matrix] = []
-        for start in range(0, len(texts), BATCH_SIZE):
-            some = list(texts[start : start + BATCH_SIZE])
-            batch = self.tokenizer(some, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
+        for batch in tokenized(self.tokenizer, texts):
             states = self.encoder(**batch, output_hidden_states=True).hidden_states
             mask = batch["attention_mask"].unsqueeze(-1)
             means = [(states[layer] * mask).sum(1) / mask.sum(1) for layer in self.layers]

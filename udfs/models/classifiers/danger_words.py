@@ -59,7 +59,7 @@ class DangerWords:
         """Return a classifier that `save` wrote.
 
         Raises:
-            InputError: there is none.
+            InputError: the folder has no file of weights or of settings.
         """
         try:
             config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))

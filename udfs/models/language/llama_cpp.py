@@ -78,7 +78,7 @@ class LlamaCppGenerator:
         llama.cpp keeps the computation of the last prompt of each slot. Neighbours in the sorted order are therefore
         asked by one thread, and not at the same time by several.
         """
-        found: list[Answer | None] = [None] * len(requests)
+        found: dict[int, Answer] = {}
         queues = queues_of(sorted(range(len(requests)), key=lambda place: requests[place].prompt), self._slots)
 
         def ask(number: int) -> None:
@@ -87,7 +87,7 @@ class LlamaCppGenerator:
 
         with ThreadPoolExecutor(self._slots) as pool:
             list(pool.map(ask, range(len(queues))))
-        return [answer or Answer(None, error="no answer") for answer in found]
+        return [found[place] for place in range(len(requests))]
 
     def _answer(self, request: Request, decoding: DecodingSettings) -> Answer:
         began = time.monotonic()
