@@ -39,8 +39,8 @@ POSITIONAL = {"trace": " DIALOGUE_ID", "completion": " [bash|zsh]"}
 
 ALL_FILES = 3_700_000
 """Files of OpenSubtitles v2018 in all languages; 446,612 of them are English."""
-SETTING_LINES = 20
-"""Lines of settings in a stage's help, so that it fits a screen; longer sections become one line each."""
+FACT_LINES = 25
+"""Lines of tables, models and settings in a stage's help, so that it fits a screen; sections are shortened for it."""
 LINE_WIDTH = 100
 """Lines of a stage's help are not longer, and no longer than the terminal's."""
 
@@ -248,8 +248,17 @@ def _stage_named(name: str) -> Stage:
     return stage
 
 
-def _facts(stage: Stage) -> Iterator[str]:
-    """Yield lines of a stage's inputs, models, output and settings with their defaults."""
+def _facts(stage: Stage) -> list[str]:
+    """Return lines of a stage's inputs, models, output and settings with their defaults."""
+    facts = list(_tables_and_models(stage))
+    keys = [*stage.settings, *stage.inputs, *([stage.enabled_if] if stage.enabled_if else [])]
+    if keys:
+        facts.append("settings (default):")
+        facts += _listed(_settings(keys, FACT_LINES - len(facts)))
+    return facts
+
+
+def _tables_and_models(stage: Stage) -> Iterator[str]:
     yield "reads:"
     outside = [f"the files of {key}" for key in stage.inputs] or (["the sources"] if stage.fingerprint else [])
     yield from _listed([*(table.name for table in stage.reads), *outside])
@@ -259,20 +268,16 @@ def _facts(stage: Stage) -> Iterator[str]:
     yield "writes:"
     made = f"models.{stage.writes.name}" if isinstance(stage.writes, Model) else getattr(stage.writes, "name", None)
     yield from _listed([made or stage.shows.replace("`", "")])
-    keys = [*stage.settings, *stage.inputs, *([stage.enabled_if] if stage.enabled_if else [])]
-    if keys:
-        yield "settings (default):"
-        yield from _listed(_settings(keys))
 
 
 def _listed(names: Iterable[str]) -> list[str]:
     return [f"  {name}" for name in names] or ["  nothing"]
 
 
-def _settings(keys: Sequence[str]) -> list[str]:
-    """Return a line for each setting; where they are too many, one for each section that is named as a whole."""
+def _settings(keys: Sequence[str], most_lines: int) -> list[str]:
+    """Return a line for each setting; above `most_lines`, one for each section that is named as a whole."""
     found = {key: list(leaves(Settings(), key)) for key in keys}
-    long = sum(map(len, found.values())) > SETTING_LINES
+    long = sum(map(len, found.values())) > most_lines
     lines = []
     for key, own in found.items():
         if long and len(own) > 1:
