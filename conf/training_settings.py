@@ -86,6 +86,13 @@ class SelfLabelerSettings(EmotionClassifierSettings):
     name: str = "edos-self-labeler"
 
 
+class EmotionStudentSettings(EmotionClassifierSettings):
+    """The small classifier that learns from the dialogue classifier; ours."""
+
+    name: str = "edos-emotion-student"
+    unlabelled: int = Field(100_000, ge=0, description="turns with their history that the teacher labels, at most")
+
+
 class ModelSettings(Section):
     weak_encoder: str = Field("hf:bert-base-uncased", description="what the weak labeler starts from")
     encoder: str = Field("hf:roberta-base", description="what the dialogue classifier starts from")
@@ -111,6 +118,10 @@ class ModelSettings(Section):
         "models:/edos-self-labeler@champion", description="null: no model labels dialogues for its successor"
     )
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
+    student_encoder: str = Field("hf:distilroberta-base", description="ours: what the student starts from")
+    emotion_student: str = Field(
+        "models:/edos-emotion-student@champion", description="ours: a small copy of emotion_classifier, its teacher"
+    )
     emo_pillars_encoder: str = Field(
         "hf:FacebookAI/roberta-large", description="Emo Pillars 5.1.1: models start from it"
     )
@@ -245,6 +256,7 @@ class TrainSections(Section):
     weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
     self_labeler: SelfLabelerSettings = SelfLabelerSettings()
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
+    emotion_student: EmotionStudentSettings = EmotionStudentSettings()
     comparison: ComparisonSettings = ComparisonSettings()
     augmenter: AugmenterSettings = AugmenterSettings()
     seeker: SeekerSettings = SeekerSettings()

@@ -21,25 +21,26 @@ def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Tr
     return train_and_register_emotion_classifier(training_dialogues, run)
 
 
+@training_stage("emotion_student", "training.processes", "models.student_encoder", "edos.taxonomy", units="turns",
+                reads=(TRAINING_DIALOGUES, INITIAL), models=(CLASSIFIER, "weak_labeler"))  # fmt: skip
+def distil_emotion_classifier(labelled: DataFrame, initial: DataFrame, run: StageRun) -> Trained:
+    """Train a small classifier on the labels and on the dialogue classifier's answers to unlabelled turns (ours)."""
+    from etl.training.recipes.distillation import train_and_register_emotion_student
+
+    return train_and_register_emotion_student(labelled, distinct_histories(initial), run)
+
+
 def _trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     from etl.training.recipes.trials import planned_trials
 
     return planned_trials(training_dialogues, run)
 
 
-@manual_stage(
-    reads=(TRAINING_DIALOGUES,),
-    writes=CLASSIFIER_TRIALS,
-    models=("weak_labeler",),
-    settings=(
-        *under("training", "emotion_classifier", "processes", "comparison"),
-        *under("models", "encoder", "training_threads"),
-        "edos.taxonomy",
-    ),
-    # The cost makes each training a slice.
-    incremental=Incremental("trial", cost_per_minute=1e-6, prepare=_trials, content_keyed=True),
-    units="trials",
-)
+@manual_stage(reads=(TRAINING_DIALOGUES,), writes=CLASSIFIER_TRIALS, models=("weak_labeler",), units="trials",
+              settings=(*under("training", "emotion_classifier", "processes", "comparison"),
+                        *under("models", "encoder", "training_threads"), "edos.taxonomy"),
+              # The cost makes each training a slice.
+              incremental=Incremental("trial", cost_per_minute=1e-6, prepare=_trials, content_keyed=True))  # fmt: skip
 def compare_classifiers(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     """Compare classifiers by token weights, added origins of rows, and seed; only when named (EDOS C)."""
     from etl.training.recipes.trials import run_trials

@@ -195,10 +195,10 @@ def rows_by_split(
     return rows, left_out
 
 
-def starting_encoder(run: StageRun, options: EmotionClassifierSettings) -> ResolvedModel:
-    """Return the initial encoder: ``models.encoder``, or the weak labeler's encoder."""
+def starting_encoder(run: StageRun, options: EmotionClassifierSettings, plain: str = "encoder") -> ResolvedModel:
+    """Return the initial encoder: ``models.<plain>``, or the weak labeler's encoder."""
     if not options.start_from_weak_labeler:
-        return run.resolved(run.settings.models.encoder)
+        return run.resolved(getattr(run.settings.models, plain))
     labeler = run.models["weak_labeler"]
     return ResolvedModel(labeler.path / ENCODER, labeler.identity)
 

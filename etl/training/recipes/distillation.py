@@ -1,0 +1,92 @@
+"""The training of a small dialogue classifier on the answers of a large one."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+
+from conf.training_options import TrainingOptions
+from etl.pipeline.stage_run import StageRun
+from etl.tables.outcome import Trained
+from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
+from etl.training.recipes.classifiers import CROWD, SPLITS, Rows, origins_of, rows_by_split, starting_encoder
+from etl.training.registration import Recipe, options_of, train_and_register
+from udfs.devices import chosen_precision, training_device
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, DistilledClassifier
+from udfs.models.trainable import TrainingRows
+
+Turns = tuple[str, ...]
+SoftRows = list[tuple[Turns, tuple[float, ...]]]
+PLACES = 4
+"""Decimals of a probability, so that rows are the same on machines whose last bits differ."""
+
+
+def train_and_register_emotion_student(
+    training_dialogues: DataFrame, histories: DataFrame, run: StageRun
+) -> Trained:  # fmt: skip
+    """Train a small dialogue classifier on the labels and on the large one's probabilities of unlabelled turns.
+
+    Champions are chosen on validation rows, and figures are of the test split, as for the large one.
+
+    Args:
+        training_dialogues: ``edos.training_dialogues``.
+        histories: history_hash, turns: of turns without a label. Those whose last turn is held out are not used.
+        run: with the models ``emotion_classifier``, the teacher, and ``weak_labeler``.
+
+    Raises:
+        InputError: a split has no rows.
+    """
+    labels, options = run.settings.edos.taxonomy.names, options_of(run, "emotion_student")
+    rows, left_out = rows_by_split(training_dialogues, labels)
+    unlabelled = _unlabelled(histories, rows, options.unlabelled)
+    run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
+    teacher = load_on_device(DialogueClassifier, run.model("emotion_classifier").path, options.device)
+    soft = soft_rows(unlabelled, teacher_answers(teacher, unlabelled, options))
+    hard = {split: one_hot(rows[split], len(labels)) for split in ("train", "validation", CROWD)}
+    start = starting_encoder(run, options, "student_encoder")
+    return train_and_register(
+        Recipe(
+            name=options.name, stage="distil_emotion_classifier", model=DistilledClassifier, options=options,
+            start=partial(DistilledClassifier.new, start.path, labels, options, weighted=options.weighted),
+            starts_from=start.identity, rows=TrainingRows([*hard["train"], *soft], hard["validation"], hard[CROWD]),
+            test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device),
+            choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", options.device),
+            rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
+            params={
+                "origins": origins_of(training_dialogues), "unlabelled_rows": len(soft),
+                "teacher": run.model("emotion_classifier").identity,
+            },
+            differs=(f"{len(soft):,} unlabelled",),
+        ),
+        run,
+    )  # fmt: skip
+
+
+def teacher_answers(teacher: DialogueClassifier, histories: Sequence[Turns], options: TrainingOptions) -> NDArray[Any]:
+    """Return the teacher's probabilities (histories, labels), in the precision of the training."""
+    device = training_device(options.device)
+    dtype = chosen_precision(options.precision, device).dtype
+    with torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
+        return answers_to(teacher, [(turns, None) for turns in histories])
+
+
+def soft_rows(histories: Sequence[Turns], probabilities: NDArray[Any]) -> SoftRows:
+    """Return each history with its probabilities, rounded."""
+    shares = probabilities.astype(float).round(PLACES).tolist()
+    return [(turns, tuple(row)) for turns, row in zip(histories, shares, strict=True)]
+
+
+def one_hot(rows: Rows, labels: int) -> SoftRows:
+    """Return labelled rows with the probability 1 of their label."""
+    return [(turns, tuple(float(label == place) for place in range(labels))) for turns, label in rows]
+
+
+def _unlabelled(histories: DataFrame, rows: Mapping[str, Rows], most: int) -> list[Turns]:
+    """Return at most `most` histories, the first by hash, without those whose last turn is labelled or held out."""
+    known = {turns[-1] for split in SPLITS for turns, _ in rows[split]}
+    ordered = (tuple(row.turns) for row in histories.orderBy("history_hash").select("turns").toLocalIterator())
+    return list(islice((turns for turns in ordered if turns[-1] not in known), most))
