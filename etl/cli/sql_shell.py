@@ -20,6 +20,8 @@ from etl.pipeline.session import close_session, spark_configuration, spark_sessi
 from etl.publishing.screen_tables import aligned, csv_row, terminal_width
 from etl.tables import TABLES
 
+GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
+Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers ten questions."""
 ROWS = 100
 """Rows of a result that are shown; CSV has all of them."""
 
@@ -47,13 +49,15 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
                     raise InputError(refusal(error, [*TABLES, *views], settings.lakehouse.root)) from None
             return 0
         registered = lakehouse.catalog_statements(all_views(settings.edos.taxonomy))
+        named = sum(not statement.startswith("CREATE SCHEMA") for statement in registered)
+        print(GREETING.format(tables=named, root=settings.lakehouse.catalog or settings.lakehouse.root), flush=True)
     finally:
         close_session(spark, settings)
     from pyspark.find_spark_home import _find_spark_home
 
     with tempfile.TemporaryDirectory(prefix="edos-sql-") as folder:
         script = Path(folder, "tables.sql")
-        script.write_text(";\n".join(registered) + ";\n", encoding="utf-8")
+        script.write_text(";\n".join([*registered, "SET spark.sql.cli.print.header=true"]) + ";\n", encoding="utf-8")
         command = [str(Path(_find_spark_home(), "bin", "spark-sql")), "-S", "-i", str(script)]
         command += ["--master", settings.spark.master] if settings.spark.master else []
         for key, value in spark_configuration(settings).items():
