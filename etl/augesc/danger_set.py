@@ -77,7 +77,7 @@ def overlap(first: str, second: str) -> float:
 def unlike(lines: Iterable[DangerLine], judged: Iterable[DangerLine], most: float = MOST_OVERLAP) -> list[DangerLine]:
     """Return the lines that share less than this part of their words with each line that is judged."""
     known = [_words(line.text) for line in judged]
-    return [line for line in lines if all(_jaccard(_words(line.text), other) < most for other in known)]
+    return [line for line in lines if _nearest(_words(line.text), known) < most]
 
 
 def rates(lines: Iterable[DangerLine], alarm: Callable[[Sequence[str]], bool]) -> tuple[Rate, Rate, dict[str, Rate]]:
@@ -102,8 +102,13 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z]+", text.lower().replace("'", "")))
 
 
+def _nearest(words: frozenset[str], others: Sequence[frozenset[str]]) -> float:
+    return max((_jaccard(words, other) for other in others), default=0.0)
+
+
 def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    return len(first & second) / max(1, len(first | second))
+    shared = len(first & second)
+    return shared / max(1, len(first) + len(second) - shared)
 
 
 def _read(name: str) -> list[DangerLine]:
