@@ -13,6 +13,10 @@ from etl.common.spark_api import running_tasks
 from etl.pipeline.incremental import BatchPlan
 from etl.pipeline.lineage import StageEvent
 
+TERMINAL_SECONDS = 1.0
+FIRST_SECONDS, MOST_SECONDS = 30.0, 300.0
+"""Between two lines about a running stage in a log: at first, and after longer and longer times at most."""
+
 
 class Progress:
     """Writes lines about the running stage: its progress and its result.
@@ -30,6 +34,7 @@ class Progress:
         self._number = 0
         self._lock = threading.Lock()
         self._line = ""
+        self._batch = ""
         self._printed: set[str] = set()
 
     def say(self, text: str) -> None:
@@ -80,20 +85,24 @@ class Progress:
         total = sum(cost for _, cost in plan.work.values())
         started, finished = time.monotonic(), 0.0
         for place, (number, (_, cost)) in enumerate(plan.work.items(), start=1):
+            self._batch = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
             yield number
             finished += cost
             if place < len(plan.work):
                 left = (time.monotonic() - started) * (total - finished) / max(finished, 1e-9)
                 self.say(f"batch {place} of {len(plan.work)} committed, about {_duration(left)} left")
+        self._batch = ""
 
     def _watch(self, stop: threading.Event) -> None:
-        interval = 1.0 if self._out.isatty() else 30.0
+        interval = TERMINAL_SECONDS if self._out.isatty() else FIRST_SECONDS
         started = time.monotonic()
         while not stop.wait(interval):
+            if not self._out.isatty():
+                interval = min(interval * 1.5, MOST_SECONDS)
             done, total = self._tasks()
             if not total:
                 continue
-            text = f"         {done} of {total} tasks, {_duration(time.monotonic() - started)} so far"
+            text = f"         {self._batch}{done} of {total} tasks, {_duration(time.monotonic() - started)} so far"
             with self._lock:
                 if self._out.isatty():
                     self._clear()

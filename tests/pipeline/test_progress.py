@@ -1,0 +1,64 @@
+"""Lines about a running stage."""
+
+import io
+import time
+from typing import cast
+
+import pytest
+from pyspark.sql import SparkSession
+
+from etl.pipeline import progress as module
+from etl.pipeline.incremental import BatchPlan
+from etl.pipeline.progress import Progress
+
+
+class Screen(io.StringIO):
+    """Output that is, or is not, a terminal."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_tasks_are_counted_within_their_batch(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each batch has tasks of its own, so that their count begins anew."""
+    monkeypatch.setattr(module, "running_tasks", lambda spark: (1, 4))
+    monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
+    monkeypatch.setattr(module, "TERMINAL_SECONDS", 0.02)
+    out = Screen(terminal)
+    shown = Progress(cast(SparkSession, None), 3, out)
+    with shown.stage("score_turns", "never ran"):
+        for _ in shown.batches(BatchPlan(9, {0: (5, 10.0), 4: (5, 10.0), 7: (1, 20.0)})):
+            time.sleep(0.2)
+        time.sleep(0.2)
+    lines = [line.strip() for line in out.getvalue().replace("\r", "\n").splitlines() if line.strip()]
+    assert lines[0] == "[ 1/3] score_turns (never ran)"
+    committed = [place for place, line in enumerate(lines) if "committed" in line]
+    assert [lines[place][:23] for place in committed] == ["batch 1 of 3 committed,", "batch 2 of 3 committed,"]
+    assert lines[1].startswith("batch 1 of 3: 1 of 4 tasks, 0 s so far")
+    assert lines[committed[0] + 1].startswith("batch 2 of 3: 1 of 4 tasks")
+    assert lines[committed[1] + 1].startswith("batch 3 of 3: 1 of 4 tasks")
+    assert lines[-1].startswith("1 of 4 tasks")
+
+
+def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "running_tasks", lambda spark: (0, 2))
+    monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
+    monkeypatch.setattr(module, "MOST_SECONDS", 0.1)
+    out = Screen(terminal=False)
+    with Progress(cast(SparkSession, None), 1, out).stage("clean_dialogues", "never ran"):
+        time.sleep(1.0)
+    counted = sum("tasks" in line for line in out.getvalue().splitlines())
+    # At 0.02 s throughout there would be some 50, at 0.1 s from the start 10.
+    assert 5 <= counted <= 15
+
+
+def test_a_stage_without_work_has_one_line() -> None:
+    out = Screen(terminal=False)
+    with Progress(cast(SparkSession, None), 12, out).stage("clean_dialogues", None):
+        pass
+    assert out.getvalue() == "[ 1/12] clean_dialogues: nothing to do\n"
