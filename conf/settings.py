@@ -4,6 +4,7 @@ A profile (``conf/profiles/<name>.yaml``) is laid over the defaults, then each `
 each ``--set section.key=value``. Unknown keys and bad values are refused with the key's name.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib.resources import files
@@ -181,7 +182,7 @@ def load_settings(
     for key, value in _pairs(overrides):
         merged = _laid_over(merged, _nested(key, value))
     try:
-        return _in_unity_catalog(Settings.model_validate(merged))
+        return _in_unity_catalog(Settings.model_validate(_from_home(merged)))
     except ValidationError as error:
         raise InputError(_one_line(error)) from None
 
@@ -198,6 +199,17 @@ def _pairs(overrides: Mapping[str, Any] | Iterable[str]) -> Iterable[tuple[str, 
             yield key.strip(), yaml.safe_load(value)
         except yaml.YAMLError:
             raise InputError(f"--set {key}: {value!r} is not a YAML value; quote it") from None
+
+
+def _from_home(value: Any) -> Any:
+    """Return settings with the user's home folder for the ``~`` of paths and ``file:`` URIs that begin with it."""
+    if isinstance(value, dict):
+        return {key: _from_home(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_from_home(inner) for inner in value]
+    if isinstance(value, str) and (found := re.match(r"(file:(?://)?)?(~/.*)", value)):
+        return f"{found[1] or ''}{Path(found[2]).expanduser()}"
+    return value
 
 
 def _nested(key: str, value: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def paths_of(value: Any) -> list[str]:
 
 def not_there(key: str, path: str) -> str:
     """Return the message about a setting that names nothing."""
-    searched = "" if path.startswith(("/", "~", "file:/")) else " (seen from the folder that you are in)"
+    searched = "" if path.startswith(("/", "file:/")) else " (seen from the folder that you are in)"
     return f"{key} names {path}, which is not there{searched}"
 
 
