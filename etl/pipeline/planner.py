@@ -218,6 +218,8 @@ class PipelineContext:
             then = (unfinished.settings_hash, unfinished.stage_version, unfinished.models)
             rebuild = rebuild or (then != (settings_hash, stage.version, identities) and not planned)
             why = why or "an earlier run was stopped"
+        elif unfinished is not None and why is not None:
+            why = "goes on after the last commit of a run that was stopped"
         recorded = last is not None and unfinished is None and isinstance(stage.writes, Table)
         if recorded and self.counted.get(stage.name, 0) != (last.rows_dropped or 0):  # type: ignore[union-attr]
             why = why or f"its rows in {DROPPED.name} were changed by something else"

@@ -17,6 +17,9 @@ TERMINAL_SECONDS = 1.0
 FIRST_SECONDS, MOST_SECONDS = 30.0, 300.0
 """Between two lines about a running stage in a log: at first, and after longer and longer times at most."""
 
+LEAST_SHARE = 0.1
+"""Of a stage's cost that is done before the time left is estimated."""
+
 
 class Progress:
     """Writes lines about the running stage: its progress and its result.
@@ -83,14 +86,19 @@ class Progress:
     def batches(self, plan: BatchPlan) -> Iterator[int]:
         """Yield the numbers of batches with work; after each, report progress and the time left."""
         total = sum(cost for _, cost in plan.work.values())
-        started, finished = time.monotonic(), 0.0
+        started, finished, shortest = time.monotonic(), 0.0, float("inf")
         for place, (number, (_, cost)) in enumerate(plan.work.items(), start=1):
             self._batch = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
+            began = time.monotonic()
             yield number
-            finished += cost
-            if place < len(plan.work):
-                left = (time.monotonic() - started) * (total - finished) / max(finished, 1e-9)
-                self.say(f"batch {place} of {len(plan.work)} committed, about {_duration(left)} left")
+            finished, shortest = finished + cost, min(shortest, time.monotonic() - began)
+            others = len(plan.work) - place
+            if others:
+                spent, share = time.monotonic() - started, finished / max(total, 1e-9)
+                # A batch takes its time however little it costs; from a tiny first one nothing follows for the others.
+                left = max(spent * (1 - share) / share, others * shortest) if share >= LEAST_SHARE else None
+                told = "" if left is None else f", about {_duration(left)} left"
+                self.say(f"batch {place} of {len(plan.work)} committed{told}")
         self._batch = ""
 
     def _watch(self, stop: threading.Event) -> None:

@@ -117,6 +117,7 @@ def test_a_run_that_dies_goes_on_without_loss_or_double(
     assert 0 < len(column(place, LOUD, "letter")) < 7
     resumed = PipelineContext(spark, settings)
     assert resumed.log.unfinished("shout") is not None
+    assert resumed.plan(SHOUT).why == "goes on after the last commit of a run that was stopped"
     assert run_stages(resumed, (SHOUT,)) == ["shout"]
     assert column(resumed, LOUD, "letter") == list("bcdfghj")
     assert column(resumed, DROPPED, "id") == ["a", "e", "i"]

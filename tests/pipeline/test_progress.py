@@ -45,6 +45,21 @@ def test_tasks_are_counted_within_their_batch(terminal: bool, monkeypatch: pytes
     assert lines[-1].startswith("1 of 4 tasks")
 
 
+def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first batch of a hundredth of the cost took as long as others: 40 minutes would be left by its cost."""
+    now = iter(range(0, 10_000, 30))
+    monkeypatch.setattr(module.time, "monotonic", lambda: float(next(now)))
+    out = Screen(terminal=False)
+    work = {0: (1, 1.0), 1: (9, 60.0), 2: (9, 38.0), 3: (1, 1.0)}
+    for _ in Progress(cast(SparkSession, None), 1, out).batches(BatchPlan(4, work)):
+        pass
+    first, second, third = out.getvalue().split("\n")[:3]
+    assert first.strip() == "batch 1 of 4 committed"
+    assert "about 2 min left" in second, second  # 180 s for 61 of 100: 115 s
+    # 1 of 100 is left, which would be 3 s; no batch took less than 30.
+    assert "about 30 s left" in third, third
+
+
 def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "running_tasks", lambda spark: (0, 2))
     monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
