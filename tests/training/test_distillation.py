@@ -66,10 +66,10 @@ def test_a_student_without_labels_comes_near_its_teacher(small_encoder: Path, tm
     assert distance(DialogueClassifier.load(saved)) < 0.2 * untrained
 
 
-def test_the_answers_are_the_teachers_in_the_order_of_the_histories(small_encoder: Path) -> None:
+def test_the_answers_are_the_teachers_in_the_order_of_the_histories(small_encoder: Path, tmp_path: Path) -> None:
     torch.manual_seed(2)
     teacher = DialogueClassifier(*load_encoder(small_encoder), LABELS).eval()
-    rows = soft_rows(HISTORIES, teacher_answers(teacher, HISTORIES, OPTIONS))
+    rows = soft_rows(HISTORIES, teacher_answers(teacher.save(tmp_path / "teacher"), HISTORIES, OPTIONS))
     assert [turns for turns, _ in rows] == HISTORIES
     for turns, shares in rows:
         assert shares == pytest.approx(teacher.probabilities([turns], 1)[0].tolist(), abs=1e-4)

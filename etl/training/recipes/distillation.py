@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,9 +26,7 @@ PLACES = 4
 """Decimals of a probability, so that rows are the same on machines whose last bits differ."""
 
 
-def train_and_register_emotion_student(
-    training_dialogues: DataFrame, histories: DataFrame, run: StageRun
-) -> Trained:  # fmt: skip
+def train_and_register_emotion_student(training_dialogues: DataFrame, histories: DataFrame, run: StageRun) -> Trained:
     """Train a small dialogue classifier on the labels and on the large one's probabilities of unlabelled turns.
 
     Champions are chosen on validation rows, and figures are of the test split, as for the large one.
@@ -44,8 +43,8 @@ def train_and_register_emotion_student(
     rows, left_out = rows_by_split(training_dialogues, labels)
     unlabelled = _unlabelled(histories, rows, options.unlabelled)
     run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
-    teacher = load_on_device(DialogueClassifier, run.model("emotion_classifier").path, options.device)
-    soft = soft_rows(unlabelled, teacher_answers(teacher, unlabelled, options))
+    teacher = run.model("emotion_classifier")
+    soft = soft_rows(unlabelled, teacher_answers(teacher.path, unlabelled, options))
     hard = {split: one_hot(rows[split], len(labels)) for split in ("train", "validation", CROWD)}
     start = starting_encoder(run, options, "student_encoder")
     return train_and_register(
@@ -58,7 +57,7 @@ def train_and_register_emotion_student(
             rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
             params={
                 "origins": origins_of(training_dialogues), "unlabelled_rows": len(soft),
-                "teacher": run.model("emotion_classifier").identity,
+                "teacher": teacher.identity,
             },
             differs=(f"{len(soft):,} unlabelled",),
         ),
@@ -66,9 +65,9 @@ def train_and_register_emotion_student(
     )  # fmt: skip
 
 
-def teacher_answers(teacher: DialogueClassifier, histories: Sequence[Turns], options: TrainingOptions) -> NDArray[Any]:
-    """Return the teacher's probabilities (histories, labels), in the precision of the training."""
-    device = training_device(options.device)
+def teacher_answers(folder: Path, histories: Sequence[Turns], options: TrainingOptions) -> NDArray[Any]:
+    """Return the probabilities (histories, labels) of the classifier in a folder, in the precision of the training."""
+    teacher, device = load_on_device(DialogueClassifier, folder, options.device), training_device(options.device)
     dtype = chosen_precision(options.precision, device).dtype
     with torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
         return answers_to(teacher, [(turns, None) for turns in histories])
