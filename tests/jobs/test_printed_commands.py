@@ -26,6 +26,7 @@ NOT_RUN = {
     r"python -m jobs run .*(replies_|_response_generator)": "trains for hours: tests/replies has the chain",
     r"python -m jobs compare_classifiers": "trains 24 classifiers for hours: tests/training/test_trials.py",
     r"python -m jobs .*(roberta-large|distil_emo|-student)": "a large encoder: tests/training/test_distillation.py",
+    r"python -m jobs run --config german\.yaml": "needs a German corpus: tests/subtitles/test_german.py reads one",
     r"python -m jobs run .*opensubtitles2018": "reads real data that are not in the repository",
     r"python -m (jobs .*real\.yaml|tests\.benchmarks)": "measure on real data that are not in the repository",
     r"python -m pytest": "a test itself",
