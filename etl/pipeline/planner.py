@@ -179,7 +179,7 @@ class PipelineContext:
         inputs = {}
         for table in stage.reads:
             identity = self.lakehouse.identity(table)
-            if identity is None and self._nothing_writes(table):
+            if identity is None and (table in stage.optional or self._nothing_writes(table)):
                 identity = "off"
             if identity is None:
                 raise InputError(f"{stage.name} reads {table.name}, which is not there: run the stages before it")

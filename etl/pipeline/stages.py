@@ -106,6 +106,7 @@ class Stage:
     about: str = field(default="", compare=False)
     writes: Table | Model | None
     reads: tuple[Table, ...] = ()
+    optional: tuple[Table, ...] = ()
     models: tuple[Model, ...] = ()
     settings: tuple[str, ...] = ()
     by_kind: ByKind | None = None
@@ -178,6 +179,7 @@ class Declaration(TypedDict, total=False):
     Attributes:
         writes: its table, or the model it trains; None for a stage that only prints or exports.
         reads: input tables.
+        optional: those of them that may be missing, and are empty then.
         models: the models it uses, each the key under ``models`` that holds its URI.
         settings: ``section.key`` of every setting that changes what it writes.
         by_kind: settings that count beside ``settings`` while their kind is selected.
@@ -196,6 +198,7 @@ class Declaration(TypedDict, total=False):
 
     writes: Required[Table | Model | None]
     reads: tuple[Table, ...]
+    optional: tuple[Table, ...]
     models: tuple[str, ...]
     settings: tuple[str, ...]
     by_kind: ByKind | None

@@ -38,12 +38,8 @@ def augesc_grow_bigrams(measured: DataFrame, conversations: DataFrame, run: Stag
     return Outcome(statistics.bigram_growth(by_set, points), rows_in=statistics.count_sizes(by_set, points))
 
 
-@manual_stage(
-    reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
-    writes=tables.TYPICAL_WORDS,
-    settings=under("augesc.statistics", "sampled", "prior_words", "typical_words"),
-    units="words",
-)
+@manual_stage(reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS), writes=tables.TYPICAL_WORDS, units="words",
+              settings=under("augesc.statistics", "sampled", "prior_words", "typical_words"))  # fmt: skip
 def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
     """Find the words that are typical of a set, by z-scored log-odds with a prior (AugESC 5.3, Figure 4)."""
     settings = run.settings.augesc.statistics

@@ -163,7 +163,8 @@ def emo_pillars_contextual_examples(
 
 
 @manual_stage(reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
-              writes=tables.ANSWER_QUALITY, settings=under("emo_pillars", "quality", "top_labels"), units="answers",
+              optional=(llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES), writes=tables.ANSWER_QUALITY, units="answers",
+              settings=under("emo_pillars", "quality", "top_labels"),
               resources=(*NAMES, *(name for step in STEPS for name in template_files(step))))  # fmt: skip
 def emo_pillars_measure_quality(*inputs: Any) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""

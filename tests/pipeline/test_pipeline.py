@@ -219,6 +219,22 @@ def test_a_missing_input_is_named(spark: SparkSession, settings: Settings) -> No
         PipelineContext(spark, settings).plan(COUNT)
 
 
+def test_an_optional_input_is_empty_until_it_is_there(spark: SparkSession, settings: Settings) -> None:
+    def sizes(letters: DataFrame, loud: DataFrame, run: StageRun) -> DataFrame:
+        return letters.select("letter").union(loud.select("letter")).agg(F.count("*").alias("n"))
+
+    units = RowAccounting("letters", rows_out="sum(n)")
+    counted = make_stage("sizes", sizes, (LETTERS, LOUD), COUNTED, optional=(LOUD,), units=units)
+    with pytest.raises(InputError, match=r"sizes reads trial.letters, which is not there"):
+        PipelineContext(spark, settings).plan(counted)
+    place = PipelineContext(spark, settings)
+    put(place, "bc")
+    assert run_stages(place, (counted,)) == ["sizes"]
+    assert PipelineContext(spark, settings).plan(counted).why is None
+    run_stages(place, (SHOUT,))
+    assert PipelineContext(spark, settings).plan(counted).why == "trial.loud changed"
+
+
 def test_a_setting_that_is_not_declared_cannot_be_read(settings: Settings) -> None:
     seen = SHOUT.visible(settings)
     assert seen.subtitles.silence_seconds == 5.0
