@@ -106,6 +106,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     Where the recipe has a ``choice``, the champion is the better model on validation rows.
     A killed training resumes after its last complete epoch, and its run is closed.
     """
+    from etl.training.loop.reproducible import reproducible
     from etl.training.loop.train import train_model
 
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
@@ -124,13 +125,16 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         result = train_model(recipe.start, recipe.rows, recipe.options, Path(scratch) / "model", context)
         result = recipe.finish(result)
         tracked.log_history(result)
-        figures = recipe.test.measure(tracked, result)
+        # A local session leaves one thread to this process: the training's number is set for its tests, too.
+        with reproducible(recipe.options):
+            figures = recipe.test.measure(tracked, result)
         card = model_card(recipe.name, recipe.model.kind, recipe.starts_from, figures, len(recipe.rows.train))
         source = tracked.log_model(result.path, recipe.model.kind, card)
         chosen, metric, score = recipe.test, recipe.test.metric, figures[recipe.test.metric]
         if recipe.choice is not None:
             chosen, metric = recipe.choice, f"validation_{recipe.choice.metric}"
-            score = chosen.score(result.path)
+            with reproducible(recipe.options):
+                score = chosen.score(result.path)
             tracked.log_metrics({metric: score}, "champion_")
         tags = {"kind": recipe.model.kind, recipe.test.metric: f"{figures[recipe.test.metric]:.6f}"}
         make_room(run, recipe.name)

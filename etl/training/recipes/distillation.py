@@ -14,6 +14,7 @@ from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Trained
 from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
+from etl.training.loop.reproducible import reproducible
 from etl.training.recipes.classifiers import CROWD, SPLITS, Rows, origins_of, rows_by_split, starting_encoder
 from etl.training.registration import Recipe, options_of, train_and_register
 from udfs.devices import chosen_precision, training_device
@@ -69,7 +70,8 @@ def teacher_answers(folder: Path, histories: Sequence[Turns], options: TrainingO
     """Return the probabilities (histories, labels) of the classifier in a folder, in the precision of the training."""
     teacher, device = load_on_device(DialogueClassifier, folder, options.device), training_device(options.device)
     dtype = chosen_precision(options.precision, device).dtype
-    with torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
+    # A local session leaves one thread to this process: the training's number is set for the answers, too.
+    with reproducible(options), torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
         return answers_to(teacher, [(turns, None) for turns in histories])
 
 
