@@ -128,13 +128,12 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
         # A local session leaves one thread to this process: the training's number is set for its tests, too.
         with reproducible(recipe.options):
             figures = recipe.test.measure(tracked, result)
+            score = figures[recipe.test.metric] if recipe.choice is None else recipe.choice.score(result.path)
         card = model_card(recipe.name, recipe.model.kind, recipe.starts_from, figures, len(recipe.rows.train))
         source = tracked.log_model(result.path, recipe.model.kind, card)
-        chosen, metric, score = recipe.test, recipe.test.metric, figures[recipe.test.metric]
+        chosen, metric = recipe.test, recipe.test.metric
         if recipe.choice is not None:
             chosen, metric = recipe.choice, f"validation_{recipe.choice.metric}"
-            with reproducible(recipe.options):
-                score = chosen.score(result.path)
             tracked.log_metrics({metric: score}, "champion_")
         tags = {"kind": recipe.model.kind, recipe.test.metric: f"{figures[recipe.test.metric]:.6f}"}
         make_room(run, recipe.name)
