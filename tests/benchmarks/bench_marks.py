@@ -12,7 +12,6 @@ Trains the SVM once a fold, so that no film is judged by a model that learned fr
 
 import argparse
 import gzip
-import hashlib
 import sys
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from etl.subtitles.turn_segmenter import SOURCE_WEIGHTS, SvmScorer, TurnSegmente
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import flat_values, turn_starts
 from etl.training.recipes.turn_segmenter import example_frames
+from tests.benchmarks.harness import content_share
 from udfs.lemmas import lemma_dictionary
 from udfs.opus.batches import record_batch
 from udfs.opus.files import UnreadableError
@@ -74,7 +74,7 @@ def read_uploads(folder: Path) -> pa.RecordBatch:
 
 def fold_of(film: str, folds: int) -> int:
     """Return the fold of a film, as ``turn_evaluation.split_held_out``."""
-    return int(int(hashlib.sha256(film.encode()).hexdigest()[:8], 16) / 16**8 * folds)
+    return int(content_share(film) * folds)
 
 
 def marked_pairs(uploads: pa.RecordBatch) -> pd.DataFrame:
@@ -216,22 +216,30 @@ def sentences_a_turn(uploads: pa.RecordBatch, margins: np.ndarray, borders: pd.D
     return pd.DataFrame(columns)
 
 
-def margins_by_fold(uploads: pa.RecordBatch, folders: list[str], folds: int) -> tuple[np.ndarray, pd.DataFrame]:
-    """Return the margin before each sentence, and the held-out pairs of films and of transcripts with theirs."""
+def pairs_by_fold(
+    uploads: pa.RecordBatch, folders: list[str], folds: int
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.Series]:
+    """Return the pairs of transcripts to learn from, their held-out ones, those of films, and the films' folds."""
     training, held_out = transcript_pairs(*example_frames(folders))
     marked = marked_pairs(uploads)
+    fold = marked["split_group"].map(lambda film: fold_of(film, folds))
     training, held_out = (pairs.reindex(columns=PAIRS.names).astype(object) for pairs in (training, held_out))
+    return training, held_out, marked.astype(object), fold
+
+
+def margins_by_fold(uploads: pa.RecordBatch, folders: list[str], folds: int) -> tuple[np.ndarray, pd.DataFrame]:
+    """Return the margin before each sentence, and the held-out pairs of films and of transcripts with theirs."""
+    training, held_out, marked, pair_fold = pairs_by_fold(uploads, folders, folds)
     table = LemmaTable.of(lemma_dictionary("en"))
     sentences = Sentences.of(uploads.column("sentences"))
     film_fold = np.array([fold_of(film, folds) for film in uploads.column("movie_id").to_pylist()])
-    pair_fold = marked["split_group"].map(lambda film: fold_of(film, folds))
     margins, judged_pairs = np.zeros(len(sentences)), []
     none = pa.nulls(uploads.num_rows, _CARRIED)
     with_marks = pa.RecordBatch.from_arrays([*uploads.columns, none], [*uploads.schema.names, "carried"])
     for fold in range(folds):
-        learned = pd.concat([training, marked[pair_fold != fold].astype(object)], ignore_index=True)
+        learned = pd.concat([training, marked[pair_fold != fold]], ignore_index=True)
         scorer = segmenter(learned, table)
-        own = marked[pair_fold == fold].astype(object)
+        own = marked[pair_fold == fold]
         for pairs in (own, *([held_out] if fold == 0 else [])):
             if len(pairs):
                 judged_pairs.append(pairs.assign(margin=scorer(*pairs_of(pair_batch(pairs)))))

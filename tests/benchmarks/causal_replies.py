@@ -4,13 +4,12 @@
     python -m tests.benchmarks.causal_replies judge FILE.csv.gz FOLDER --method top_p
     python -m tests.benchmarks.causal_replies floors FILE.csv.gz
     python -m tests.benchmarks.causal_replies tune FILE.csv.gz STEERED --start FOLDER --steered --minutes 10
-    python -m tests.benchmarks.causal_replies intents FILE.csv.gz STEERED --reader CLASSIFIER --chooser CLASSIFIER
+    python -m tests.benchmarks.causal_replies intents FILE.csv.gz STEERED --reader CLASSIFIER
 
 Conversations are split by the sha256 of their id, a tenth each for tests and validation.
 """
 
 import argparse
-import hashlib
 import json
 import math
 import time
@@ -28,6 +27,7 @@ from conf.training_options import TrainingOptions
 from etl.common.spelling import detokenised_text
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes.replies import encoded_rows, history_gain
+from tests.benchmarks.harness import content_share
 from udfs.labelled_files import rows_of
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_reply_generator import causal_generator, load_generator
@@ -49,10 +49,6 @@ class TimeIsUp(Exception):  # noqa: N818
     """The training has had its minutes."""
 
 
-def share(name: str) -> float:
-    return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) / 16**8
-
-
 def replies(file: Path) -> dict[str, list[Row]]:
     """Return (context, reply, intent) of each split, in the order of a hash."""
     known, talks = set(edos_labels()), dict[str, list[tuple[str, str | None]]]()
@@ -65,13 +61,13 @@ def replies(file: Path) -> dict[str, list[Row]]:
             talks.setdefault(row.value["Dialog_ID"].strip(), []).append(turn)
     found: dict[str, list[tuple[float, Row]]] = {"train": [], "validation": [], "test": []}
     for name, turns in talks.items():
-        place = share(f"split {name}")
+        place = content_share(f"split {name}")
         split = "test" if place < 0.1 else "validation" if place < 0.2 else "train"
         for n in range(1, len(turns)):
             context = [text for text, _ in turns[:n] if text.strip()]
             if context and turns[n][0].strip():
                 reply, intent = turns[n]
-                found[split].append((share(f"{name}/{n}"), Row(context=context, reply=reply, intent=intent)))
+                found[split].append((content_share(f"{name}/{n}"), Row(context=context, reply=reply, intent=intent)))
     ordered = {split: [row for _, row in sorted(rows, key=lambda one: one[0])] for split, rows in found.items()}
     held = {row.reply.lower() for row in ordered["test"] if len(row.reply.split()) >= LEARNT_WORDS}
     ordered["train"] = [row for row in ordered["train"] if row.reply.lower() not in held]
@@ -100,10 +96,11 @@ def tune(arguments: argparse.Namespace) -> None:
     train, validation = plain(rows["train"][: arguments.rows]), plain(rows["validation"][:64])
     if arguments.steered:
         train = [
-            row if share(f"asked {row.reply}") >= 0.1 else Row(context=row.context, reply=row.reply, intent=None)
+            row if content_share(f"asked {row.reply}") >= 0.1 else plain([row])[0]
             for row in rows["train"] if row.intent is not None
         ][: arguments.rows]  # fmt: skip
-        model.begin_intents()
+        if not model.steered:
+            model.begin_intents()
         model.steered = True
     print(f"{len(train)} replies to learn, {model.parameter_count():,} parameters, {begun}", flush=True)
     began, seen = time.monotonic(), [0, 0.0]
@@ -188,8 +185,10 @@ def intents(arguments: argparse.Namespace) -> None:
     test = [row for row in replies(arguments.file)["test"] if row.intent is not None]
     torch.set_num_threads(arguments.threads)
     model, labels = load_generator(arguments.folder), edos_labels()
-    encoder = SentenceEncoder.load(resolve(arguments.encoder, CACHE).path)
-    reranker = Reranker(encoder, DialogueClassifier.load(resolve(arguments.chooser, CACHE).path))
+    reranker = None
+    if arguments.method == "rerank":
+        encoder = SentenceEncoder.load(resolve(arguments.encoder, CACHE).path)
+        reranker = Reranker(encoder, DialogueClassifier.load(resolve(arguments.chooser, CACHE).path))
     reader = DialogueClassifier.load(resolve(arguments.reader, CACHE).path)
     how = ReplyDecoding(
         method=arguments.method, top_p=arguments.top_p, max_new_tokens=30, candidates=arguments.candidates,
@@ -215,17 +214,19 @@ def intents(arguments: argparse.Namespace) -> None:
         found = written(part, wanted)
         asked.update(wish for wish, label in zip(wanted * len(part), found, strict=True) if wish == label)
     people: dict[str, list[Row]] = {label: [row for row in test if row.intent == label][:100] for label in labels}
-    true = {label: read([row.context for row in some], [row.reply for row in some]) for label, some in people.items()}
+    ceilings = {}
+    for label, some in people.items():
+        found = read([row.context for row in some], [row.reply for row in some])
+        ceilings[label] = found.count(label) / max(1, len(found))
     print("intent, asked, unasked, times (unasked at least one reply), ceiling, people's replies")
     reached = 0
     for label in sorted(labels, key=lambda one: -asked[one]):
         rate, floor = asked[label] / len(rows), unasked[label] / arguments.unasked
         times = rate / max(floor, 1 / arguments.unasked)
         reached += times >= 2
-        ceiling = true[label].count(label) / max(1, len(true[label]))
-        print(f"{label}, {rate:.3f}, {floor:.3f}, {times:.1f}, {ceiling:.3f}, {len(true[label])}")
+        print(f"{label}, {rate:.3f}, {floor:.3f}, {times:.1f}, {ceilings[label]:.3f}, {len(people[label])}")
     whole = sum(asked.values()) / (len(rows) * len(labels))
-    ceiling = sum(true[label].count(label) / max(1, len(true[label])) for label in labels) / len(labels)
+    ceiling = sum(ceilings.values()) / len(labels)
     print(f"all: asked {whole:.3f}, floor {1 / len(labels):.3f}, ceiling {ceiling:.3f}; twice: {reached}/{len(labels)}")
 
 

@@ -1,6 +1,7 @@
 """What the benchmarks share: alternating rounds, medians, progress, results, the machine they ran on."""
 
 import argparse
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -21,6 +22,11 @@ INSTRUCTIONS = {
     "avx2": "AVX2", "avx512f": "AVX-512", "avx512_vnni": "AVX512-VNNI", "avx512_bf16": "AVX512-BF16",
     "amx_bf16": "AMX-BF16",
 }  # fmt: skip
+
+
+def content_share(text: str) -> float:
+    """Return a number in [0, 1) from the first 32 bits of the SHA-256 of a text."""
+    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 16**8
 
 
 @dataclass(frozen=True)
