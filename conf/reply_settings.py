@@ -21,6 +21,15 @@ class ReplyRows(Section):
     )
 
 
+class ReplyPretraining(Section):
+    """What the pre-trained generator learns from, without EDOS."""
+
+    dialogues: Literal["clean", "raw"] = Field("clean", description="EDOS 5: clean; ours: those before cleaning")
+    transcripts: tuple[str, ...] = Field(
+        (), description="ours: folders of MELD, EmoryNLP or DailyDialog whose training parts are learnt from, too"
+    )
+
+
 class ReplyTokens(Section):
     tokenizer: str = Field(
         "hf:roberta-base", description="EDOS E: RoBERTa's; a model's URI, or `trained` on the training texts"
@@ -90,6 +99,7 @@ class ReplyEvaluation(Section):
 
 class ReplySettings(Section):
     rows: ReplyRows = ReplyRows()
+    pretraining: ReplyPretraining = ReplyPretraining()
     tokens: ReplyTokens = ReplyTokens()
     network: ReplyNetwork = ReplyNetwork()
     decoding: ReplyDecoding = ReplyDecoding()

@@ -60,8 +60,10 @@ def _split(talks: DataFrame, test_share: float, validation_share: float) -> Data
     share = F.when(film.isNotNull(), content_share(film, salt="film")).otherwise(
         content_share(F.col("whole"), salt="talk")
     )
-    placed = F.when(F.col("share") < test_share, "test").when(
-        F.col("share") < test_share + validation_share, "validation"
+    placed = (
+        F.when(F.col("whole").isNull(), "train")
+        .when(F.col("share") < test_share, "test")
+        .when(F.col("share") < test_share + validation_share, "validation")
     )
     return talks.withColumn("share", share).withColumn("split", placed.otherwise("train")).drop("share")
 

@@ -6,20 +6,21 @@ from pyspark.sql import DataFrame
 
 from etl.common.labelled_files import local_rows, with_dropped
 from etl.pipeline import Declare, Incremental, StageRun, manual_stage
-from etl.replies.conversations import COLUMNS, empathetic_conversations, subtitle_conversations
+from etl.replies.conversations import COLUMNS, all_conversations
 from etl.replies.pairs import reply_examples
 from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED
-from etl.tables import Table
+from etl.subtitles.transcript_files import training_utterances
+from etl.tables import Table, subtitles
 from etl.tables.edos import DIALOGUES
 from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.tables.replies import EXAMPLES, TRAININGS
-from etl.tables.subtitles import CLEAN_DIALOGUES
 from etl.training.stages import trained_generator, training_stage
 
 GENERATORS = tuple(regime.model for regime in COMPARED)
 TUNING = ("training.processes", "replies.network.dropout", "edos.taxonomy")
 UNSTEERED = ("reply_empathetic", "reply_causal")
 TALKS = "edos.empathetic_dialogues"
+TRANSCRIPTS = "replies.pretraining.transcripts"
 
 
 def generator_stage(
@@ -34,16 +35,17 @@ def generator_stage(
 
 
 @manual_stage(
-    reads=(CLEAN_DIALOGUES, DIALOGUES), writes=EXAMPLES,
-    settings=("replies.rows", "replies.network.max_tokens", "edos.taxonomy"), inputs=(TALKS,), units="replies",
-    version=2,
+    reads=(subtitles.CLEAN_DIALOGUES, subtitles.DIALOGUES, DIALOGUES), writes=EXAMPLES,
+    settings=("replies.rows", "replies.pretraining.dialogues", "replies.network.max_tokens", "edos.taxonomy"),
+    inputs=(TALKS, TRANSCRIPTS), units="replies", version=2,
 )  # fmt: skip
-def replies_gather(clean: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
+def replies_gather(clean: DataFrame, raw: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
     path, replies = run.settings.edos.empathetic_dialogues, run.settings.replies
     read = local_rows([path], COLUMNS, TALKS) if path else LocalRows()
-    empathetic = empathetic_conversations(run.spark, read.rows, run.settings.edos.taxonomy.names)
-    talks = subtitle_conversations(clean, edos).unionByName(empathetic)
+    dialogues = raw if replies.pretraining.dialogues == "raw" else clean
+    transcripts = training_utterances(replies.pretraining.transcripts, TRANSCRIPTS)
+    talks = all_conversations(dialogues, edos, transcripts, read.rows, run.settings.edos.taxonomy.names)
     outcome = reply_examples(talks, max_tokens=replies.network.max_tokens, **replies.rows.model_dump())
     return with_dropped(outcome, read.notes(run.spark))
 

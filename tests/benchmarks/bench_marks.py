@@ -20,6 +20,7 @@ import pandas as pd
 import pyarrow as pa
 
 from etl.subtitles.carried_marks import border_keys
+from etl.subtitles.transcript_files import example_frames
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import GAPS_MS
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable, pair_features
@@ -29,7 +30,6 @@ from etl.subtitles.turn_scoring import file_scores, pairs_of
 from etl.subtitles.turn_segmenter import SOURCE_WEIGHTS, SvmScorer, TurnSegmenter, fit_svm
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import flat_values, turn_starts
-from etl.training.recipes.turn_segmenter import example_frames
 from tests.benchmarks.harness import content_share
 from udfs.lemmas import lemma_dictionary
 from udfs.opus.batches import record_batch

@@ -7,6 +7,7 @@ import pytest
 
 from conf.errors import InputError
 from etl.subtitles.dialogue_corpora import dialogue_utterances, mended, turns_of_lines, turns_of_reccon
+from etl.subtitles.transcript_files import example_frames
 from etl.subtitles.transcripts import (
     opus_tokens,
     sentence_pairs,
@@ -15,7 +16,6 @@ from etl.subtitles.transcripts import (
     transcript_utterances,
     without_repeats,
 )
-from etl.training.recipes.turn_segmenter import example_frames
 
 
 def turn_meld(*rows: tuple) -> pd.DataFrame:
@@ -239,7 +239,7 @@ def test_turn_example_dialogues_that_cannot_be_read(tmp_path, content: bytes) ->
 
 
 def test_turn_example_dialogues_of_too_many_bytes(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("etl.training.recipes.turn_segmenter.MOST_BYTES", 20)
+    monkeypatch.setattr("etl.subtitles.transcript_files.MOST_BYTES", 20)
     (tmp_path / "dialogues_valid.txt").write_text("Tea ? __eou__ No . __eou__\n", encoding="utf-8")
     with pytest.raises(InputError, match="more than"):
         example_frames([str(tmp_path)])

@@ -3,17 +3,12 @@
 The setting ``kind`` chooses the paper's linear SVM, an encoder that reads both sentences, or a cascade of the two.
 """
 
-import gzip
-import json
 import tempfile
-import zlib
-from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -21,7 +16,7 @@ from conf.errors import InputError
 from conf.training_settings import TurnSegmenterSettings
 from etl.common.splits import content_share
 from etl.pipeline.stage_run import StageRun
-from etl.subtitles.dialogue_corpora import DAILYDIALOG, dialogue_utterances, turns_of_lines, turns_of_reccon
+from etl.subtitles.transcript_files import example_frames
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import (
     SEGMENTER,
@@ -51,13 +46,6 @@ from udfs.models.loader import ResolvedModel, folder_digest
 if TYPE_CHECKING:
     from udfs.models.trainable import TrainingResult
 
-CORPORA = {
-    "meld": ("train_sent_emo.csv", "dev_sent_emo.csv"),
-    "emorynlp": ("emorynlp_train_final.csv", "emorynlp_dev_final.csv"),
-}
-DIALOGUES = ("dialogues_train.txt", "dialogues_valid.txt", "dialogues_test.txt", "reccon_dailydialog_train.json.gz")
-"""DailyDialog's text and RECCON's copy of its training part; all existing files are used for training."""
-MOST_BYTES = 64 << 20
 HELD_OUT_FILMS = 0.2
 VALIDATION_GROUPS = 0.1
 
@@ -173,52 +161,6 @@ def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: 
     return train_model(
         start, TrainingRows(parts[False], parts[True]), options, out, training_context(run, tracked, "turn_pairs")
     )  # fmt: skip
-
-
-def example_frames(folders: Sequence[str]) -> tuple[dict[str, pd.DataFrame], ...]:
-    """Return the transcripts of several folders.
-
-    Returns:
-        (training, held out, further), the arguments of ``transcripts.transcript_pairs``.
-
-    Raises:
-        InputError: a folder has no known transcripts, or a file cannot be read.
-    """
-    training: dict[str, pd.DataFrame] = {}
-    held_out: dict[str, pd.DataFrame] = {}
-    further: dict[str, pd.DataFrame] = {}
-    for folder in folders:
-        corpus = next((name for name, parts in CORPORA.items() if Path(folder, parts[0]).is_file()), None)
-        dialogues = [path for path in (Path(folder, name) for name in DIALOGUES) if path.is_file()]
-        if corpus is not None:
-            training[corpus], held_out[corpus] = (_read(Path(folder, name)) for name in CORPORA[corpus])
-        elif dialogues:
-            further[DAILYDIALOG] = dialogue_utterances(chain.from_iterable(map(_dialogues, dialogues)))
-        else:
-            known = [parts[0] for parts in CORPORA.values()] + list(DIALOGUES)
-            raise InputError(f"subtitles.turn_examples: {folder} has none of {', '.join(known)}")
-    return training, held_out, further
-
-
-def _dialogues(path: Path) -> Iterator[list[tuple[str, str]]]:
-    packed = path.suffix == ".gz"
-    try:
-        with gzip.open(path) if packed else path.open("rb") as stream:
-            text = stream.read(MOST_BYTES + 1).decode("utf-8")
-        if len(text) > MOST_BYTES:
-            raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
-        dialogues = json.loads(text) if packed else text.split("\n")
-    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(f"{path} cannot be read as dialogues: {reason}") from None
-    return turns_of_reccon(dialogues, path.name) if packed else turns_of_lines(dialogues)
-
-
-def _read(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as CSV: {str(error).splitlines()[0]}") from None
 
 
 def mean_accuracy(evaluation: DataFrame) -> float:
