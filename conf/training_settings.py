@@ -194,6 +194,10 @@ class MultiLabelSettings(ClassifierOptions):
     epsilon: float = Field(1e-8, gt=0, description="AdamW's term against division by 0")
     keep: Literal["best", "last"] = Field("last", description="Emo Pillars 5: the last checkpoint")
     pooling: Literal["cls", "mean"] = Field("cls", description="the first token's state, or the mean of all")
+    thresholds: Literal["shared", "per_label"] = Field(
+        "shared",
+        description="Emo Pillars D: one for all labels, by macro-F1 on validation rows; ours: one of each label",
+    )
     typed: bool = Field(False, description="Emo Pillars 5.2.2: context and utterance told apart by token types")
 
 

@@ -26,7 +26,9 @@ WEAK_SCHEMA = "text_hash string, model string, top3 array<struct<label: string, 
 DIALOGUE_SCHEMA = "history_hash string, model string, label string, confidence float, error string"
 SCORE_SCHEMA = "text_hash string, model string, score float, error string"
 EMBEDDING_SCHEMA = "text_hash string, model string, embedding array<float>, error string"
-PASSAGE_SCHEMA = "model string, probabilities array<float>, threshold double, error string"
+PASSAGE_SCHEMA = (
+    "model string, probabilities array<float>, threshold double, label_thresholds array<double>, error string"
+)
 DECIMALS = 4
 GATHERED_ROWS = 8192
 """Minimum number of rows that are sorted by length together, for any Arrow batch size of the session."""
@@ -163,8 +165,9 @@ def answer_passages(
         identity, batch_size, threads, partitions: see `score_texts`.
 
     Returns:
-        (key, model, probabilities, threshold, error): probabilities in the order of the labels, rounded to 4 decimals;
-        the model's decision threshold; a failed row has an error and no probabilities.
+        (key, model, probabilities, threshold, label_thresholds, error): probabilities in the order of the labels,
+        rounded to 4 decimals; the model's threshold, and each label's if it has them; a failed row has an error and
+        no probabilities.
     """
 
     def answers(model: MultiLabelClassifier, frame: pd.DataFrame) -> dict[str, Any]:
@@ -174,7 +177,8 @@ def answer_passages(
         ]
         scores, errors = scores_or_errors(model, items, batch_size)
         rounded = [None if row is None else np.round(row, DECIMALS) for row in scores]
-        return {"model": identity, "probabilities": rounded, "threshold": model.threshold, "error": errors}
+        thresholds = {"threshold": model.threshold, "label_thresholds": [model.label_thresholds] * len(frame)}
+        return {"model": identity, "probabilities": rounded, **thresholds, "error": errors}
 
     key = passages.columns[0]
     model = partial(worker_model, model_path, MultiLabelClassifier.load, threads)

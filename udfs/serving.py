@@ -79,8 +79,8 @@ class ServedClassifier:
         return pd.DataFrame({"label": labels, "confidence": confidences, "error": errors})
 
     def _given(self, probabilities: Any) -> list[str]:
-        known = zip(self.model.labels, probabilities, strict=True)
-        return [label for label, probability in known if probability >= self.model.threshold]
+        given = probabilities >= np.asarray(self.model.cutoffs)
+        return [label for label, one in zip(self.model.labels, given, strict=True) if one]
 
 
 def _load_pyfunc(path: str) -> ServedClassifier:

@@ -26,12 +26,23 @@ paired_t_test double, wilcoxon double
 """
 
 
-def given_labels(probabilities: str = "probabilities", threshold: str = "threshold") -> Column:
-    """Return the labels whose probability reaches the threshold."""
+def reached() -> Column:
+    """Return (label, probability) of the labels whose probability reaches their threshold, or the one for all labels.
+
+    Reads probabilities, threshold and label_thresholds, the columns of `udfs.predict.answer_passages`.
+    """
     labels = F.array(*[F.lit(label) for label in goemotions_labels()])
-    pairs = F.arrays_zip(labels.alias("label"), F.col(probabilities).alias("probability"))
-    kept = F.filter(pairs, lambda one: one["probability"] >= F.col(threshold).cast("float"))
-    return F.transform(kept, lambda one: one["label"])
+    shared = F.array_repeat("threshold", len(goemotions_labels()))
+    pairs = F.arrays_zip(
+        labels.alias("label"), F.col("probabilities").alias("probability"),
+        F.coalesce("label_thresholds", shared).alias("least"),
+    )  # fmt: skip
+    return F.filter(pairs, lambda one: one["probability"] >= one["least"].cast("float"))
+
+
+def given_labels() -> Column:
+    """Return the labels of `reached`."""
+    return F.transform(reached(), lambda one: one["label"])
 
 
 def with_f1(answers: DataFrame) -> DataFrame:

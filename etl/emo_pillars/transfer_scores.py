@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, ISEAR_LABELS, OTHERS
 from udfs.models.classifiers import multi_label_metrics as metrics
-from udfs.models.classifiers.multi_label_metrics import Probabilities, Truth, counts_of
+from udfs.models.classifiers.multi_label_metrics import Probabilities, Thresholds, Truth, counts_of
 
 MACRO, MICRO = "macro", "micro"
 
@@ -25,7 +25,7 @@ class Score(NamedTuple):
     predicted: int
 
 
-def goemotions_scores(probabilities: Probabilities, truth: Truth, threshold: float) -> list[Score]:
+def goemotions_scores(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> list[Score]:
     """Score all 28 labels at the threshold (Emo Pillars Tables 2 and 10).
 
     Args:
@@ -36,15 +36,16 @@ def goemotions_scores(probabilities: Probabilities, truth: Truth, threshold: flo
     return scores_of("28 labels, threshold", counts, goemotions_labels())
 
 
-def isear_scores(probabilities: Probabilities, truth: Truth, threshold: float) -> list[Score]:
+def isear_scores(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> list[Score]:
     """Score ISEAR's seven labels, ignoring others: the strongest, and those at the threshold (Table 3)."""
     names = goemotions_labels()
     seven = [names.index(label) for label in ISEAR_LABELS.values()]
     given, known = probabilities[:, seven], truth[:, seven]
+    least = np.broadcast_to(threshold, probabilities.shape[1:])[seven]
     strongest = _one_hot(given.argmax(axis=1), len(seven))
     return [
         *scores_of("7 emotions, strongest", counts_of(strongest, known), tuple(ISEAR_LABELS)),
-        *scores_of("7 emotions, threshold", counts_of(given >= threshold, known), tuple(ISEAR_LABELS)),
+        *scores_of("7 emotions, threshold", counts_of(given >= least, known), tuple(ISEAR_LABELS)),
     ]
 
 

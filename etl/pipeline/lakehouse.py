@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
@@ -89,11 +90,13 @@ class Lakehouse:
                 self.spark.sql(f"ALTER TABLE {self.reference(table)} SET TBLPROPERTIES ('{CHANGE_FEED}' = 'true')")
 
     def read(self, table: Table) -> DataFrame:
-        """Return the table's rows; none where the table was never written."""
+        """Return the table's rows; none where the table was never written. Columns that it lacks yet are null."""
         if not self.exists(table):
             # The limit lets Spark leave an empty frame out of the plan.
             return self.spark.createDataFrame([], table.schema).limit(0)
-        return self.spark.table(self.reference(table))
+        rows = self.spark.table(self.reference(table))
+        newer = [field for field in table.schema if field.name not in rows.columns]
+        return rows.select("*", *[F.lit(None).cast(field.dataType).alias(field.name) for field in newer])
 
     def append(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None) -> None:
         """Add rows in one commit.

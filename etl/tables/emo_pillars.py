@@ -197,6 +197,7 @@ TEST_ANSWERS = Table(
     learner string COMMENT 'the key under models', tested_on string, passage_id string, model string,
     labels array<string> COMMENT 'true', given array<string> COMMENT 'from the threshold on',
     probabilities array<float> COMMENT 'in the taxonomy\\'s order', threshold double,
+    label_thresholds array<double> COMMENT 'each label\\'s; null: one for all',
     f1 double COMMENT 'of this passage', error string
     """,
     ("learner", "tested_on", "passage_id"),
@@ -210,6 +211,7 @@ PREDICTIONS = Table(
     text_id string, context string, utterance string, truth string COMMENT 'of EmoContext',
     true_label string COMMENT 'of the 28; null for others', model string, probabilities array<float>
     COMMENT 'in the taxonomy\\'s order', threshold double,
+    label_thresholds array<double> COMMENT 'each label\\'s; null: one for all',
     given array<string> COMMENT 'labels from the threshold on, the strongest first', error string
     """,
     ("learner", "kind", "text_id"),
@@ -235,7 +237,8 @@ TURN_ANSWERS = Table(
     "The context-less model's answer to one distinct turn text of EDOS, once per model.",
     """
     text_hash string, model string, probabilities array<float> COMMENT 'in the taxonomy\\'s order',
-    threshold double, error string
+    threshold double,
+    label_thresholds array<double> COMMENT 'each label\\'s; null: one for all', error string
     """,
     ("text_hash", "model"),
 )

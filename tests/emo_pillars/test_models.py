@@ -298,9 +298,9 @@ def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: 
     dialogues = spark.createDataFrame(said, "dialogue_id string, turns array<string>")
     given = {"so happy !": ("joy",), "a dark ghost .": ("fear", "joy"), "yes": ()}
     answers = [
-        (text, model, [0.9 if label in labels else 0.1 for label in goemotions_labels()], 0.5, None)
+        (text, model, [0.9 if label in labels else 0.1 for label in goemotions_labels()], least, each, None)
         for text, labels in given.items()
-        for model in ("pillars", "another")
+        for model, least, each in (("pillars", 0.95, [0.5] * 28), ("another", 0.5, None))
     ]
     texts = spark.createDataFrame(answers, TURN_ANSWERS.schema)
     texts = texts.withColumn("text_hash", text_hash("text_hash"))

@@ -18,6 +18,7 @@ LARGER = replace(LEMMAS, ddl=LEMMAS.ddl + ", seen bigint COMMENT 'how often'")
 def test_new_columns_enter_an_older_table(spark: SparkSession, tmp_path: Path, write: str) -> None:
     house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path)}).lakehouse)
     house.append(LEMMAS, spark.createDataFrame([("went", "go")], LEMMAS.schema), {})
+    assert [tuple(row) for row in house.read(LARGER).collect()] == [("went", "go", None)]
     rows = spark.createDataFrame([("seen", "see", 3)], LARGER.schema)
     getattr(house, write)(LARGER, rows, {})
     older = [] if write == "replace" else [("went", "go", None)]

@@ -22,6 +22,7 @@ from udfs.models.classifiers.multi_label_classifier import (
 from udfs.models.classifiers.multi_label_metrics import (
     THRESHOLDS,
     best_threshold,
+    best_thresholds,
     class_rows,
     counts_at,
     macro_and_micro,
@@ -154,6 +155,18 @@ def test_the_threshold_is_the_best_of_the_grid_and_the_lowest_of_equals() -> Non
         multi_label_metrics(probabilities, np.zeros_like(truth), 0.5)
 
 
+def test_each_label_has_its_best_threshold_where_its_rows_suffice() -> None:
+    random = np.random.default_rng(7)
+    truth = np.zeros((60, 3), dtype=bool)
+    truth[:20, 0], truth[:8, 1], truth[:4, 2] = True, True, True
+    probabilities = 0.1 * random.random((60, 3)) + np.where(truth, [0.7, 0.3, 0.8], [0.2, 0.1, 0.1])
+    shared = best_threshold(probabilities, truth)
+    each = best_thresholds(probabilities, truth, shared)
+    assert 0.2 < each[0] <= 0.7 and 0.1 < each[1] <= 0.3 and each[2] == shared
+    figures = [multi_label_metrics(probabilities, truth, one)["macro_f1"] for one in (shared, each)]
+    assert figures[1] >= figures[0] and counts_at(probabilities, truth, each)[1].tolist()[:2] == [20, 8]
+
+
 def test_its_loss_is_the_mean_over_labels_summed_over_rows(encoders: dict[str, Path]) -> None:
     model = model_of(encoders["bert"])
     logits, targets = torch.tensor([[2.0, -1.0, 0.0], [0.5, 0.5, -3.0]]), model.targets([(0, 2), ()])
@@ -191,6 +204,17 @@ def test_a_training_keeps_the_last_epoch_with_its_threshold(encoders: dict[str, 
     assert [row["support"] for row in model.class_figures(answers, [labels for _, labels in ROWS])] == [3, 3, 1]
 
 
+def test_a_training_may_choose_each_labels_threshold(encoders: dict[str, Path], tmp_path: Path) -> None:
+    many = [row for row in ROWS for _ in range(5)]
+    result = train(encoders["bert"], tmp_path / "model", OPTIONS.model_copy(update={"thresholds": "per_label"}), many)
+    model = MultiLabelClassifier.load(result.path)
+    assert model.label_thresholds == [result.metrics[f"threshold_{label}"] for label in LABELS] == model.cutoffs
+    answers, truths = model.probabilities([passage for passage, _ in many], 4).numpy(), [labels for _, labels in many]
+    assert model.figures(answers, truths)["macro_f1"] == result.metrics["macro_f1"]
+    again = starting_model(result.path, many, LABELS, OPTIONS)
+    assert again.label_thresholds is None and again.cutoffs == model.threshold
+
+
 def test_the_best_epoch_is_kept_where_that_is_asked(encoders: dict[str, Path], tmp_path: Path) -> None:
     options = OPTIONS.model_copy(update={"keep": "best", "epochs": 4, "learning_rate": 0.2})
     result = train(encoders["bert"], tmp_path / "model", options)
@@ -200,13 +224,13 @@ def test_the_best_epoch_is_kept_where_that_is_asked(encoders: dict[str, Path], t
 def test_a_training_goes_on_from_a_trained_model_with_its_head(encoders: dict[str, Path], tmp_path: Path) -> None:
     first = model_of(encoders["roberta"], pooling="mean")
     folder = first.save(tmp_path / "first")
-    again = starting_model(folder, ROWS, LABELS, OPTIONS, "cls", True)
+    again = starting_model(folder, ROWS, LABELS, OPTIONS, True)
     assert torch.equal(again.output.weight, first.output.weight)
     assert (again.pooling, again.typed, again.max_tokens) == ("mean", True, 16)
-    fresh = starting_model(encoders["roberta"], ROWS, LABELS, OPTIONS, "cls", False)
+    fresh = starting_model(encoders["roberta"], ROWS, LABELS, OPTIONS, False)
     assert fresh.pooling == "cls" and not torch.equal(fresh.output.weight, first.output.weight)
     with pytest.raises(InputError, match="a model of other labels"):
-        starting_model(folder, ROWS, ("a", "b", "c"), OPTIONS, "cls", False)
+        starting_model(folder, ROWS, ("a", "b", "c"), OPTIONS, False)
     assert (folder / HEAD_CONFIG).is_file()
 
 

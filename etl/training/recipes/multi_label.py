@@ -55,7 +55,7 @@ def multi_label_recipe(
         left_out: rows of the ledger.
     """
     begin = partial(
-        starting_model, start.path, rows["train"], goemotions_labels(), options, options.pooling, options.typed
+        starting_model, start.path, rows["train"], goemotions_labels(), options, options.typed
     )  # fmt: skip
     test, choice = (
         ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", options.device)

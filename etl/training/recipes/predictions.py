@@ -5,7 +5,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.taxonomy import goemotions_labels
+from etl.emo_pillars.intra_dataset import reached
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, emocontext_context
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Outcome, Trained
@@ -81,13 +81,13 @@ def _answers(texts: DataFrame, learner: str, run: StageRun) -> DataFrame:
     answers = answer_passages(
         asked.select("place", "utterance", F.col("seen").alias("context")), **run.model_arguments(learner)
     )
-    names = F.array(*[F.lit(label) for label in goemotions_labels()])
-    pairs = F.arrays_zip(names.alias("label"), F.col("probabilities").alias("probability"))
-    kept = F.filter(pairs, lambda one: one["probability"] >= F.col("threshold").cast("float"))
-    ordered = F.sort_array(F.transform(kept, lambda one: F.struct((-one["probability"]).alias("order"), one["label"])))
+    ordered = F.sort_array(
+        F.transform(reached(), lambda one: F.struct((-one["probability"]).alias("order"), one["label"]))
+    )
     known = F.create_map(*[F.lit(text) for pair in EMOCONTEXT_LABELS.items() for text in pair])
     return asked.join(answers, "place").select(
         F.lit(learner).alias("learner"), "kind", "text_id", "context", "utterance", "truth",
         known[F.col("truth")].alias("true_label"), "model", "probabilities", "threshold",
+        "label_thresholds",
         F.transform(ordered, lambda one: one["label"]).alias("given"), "error",
     )  # fmt: skip

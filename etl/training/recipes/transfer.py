@@ -101,7 +101,7 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
         if arm.tuned:
             train, validation = rows.rows["train"], rows.rows["validation"]
             typed = arm.variant == TYPED
-            begin = partial(starting_model, start.path, train, goemotions_labels(), options, options.pooling, typed)
+            begin = partial(starting_model, start.path, train, goemotions_labels(), options, typed)
             result = train_model(
                 begin, TrainingRows(train, validation), options, Path(scratch) / "model",
                 training_context(run, tracked, trial.trial),
@@ -111,6 +111,7 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
         model = load_on_device(MultiLabelClassifier, path, options.device)
         if not arm.tuned and task.validates:
             model.threshold = threshold_on(model, rows.rows["validation"], options.batch_size)
+            model.label_thresholds = None
         scored = _scored(tracked, model, rows, task, options.batch_size)
     line = "; ".join(f"{kind}: macro-F1 {row['f1']:.4f}" for kind, row in scored[MACRO].items())
     run.say(f"{described}: {line}")
@@ -137,7 +138,7 @@ def _scored(
     probabilities = answers_to(model, rows.rows["test"], batch_size)
     log_answers(tracked, model, probabilities, [labels for _, labels in rows.rows["test"]])
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for score in task.scores(probabilities, rows.truths, model.threshold):
+    for score in task.scores(probabilities, rows.truths, model.cutoffs):
         figures = {kind: round(getattr(score, kind), 4) for kind in ("precision", "recall", "f1")}
         found.setdefault(score.name, {})[score.scored] = {
             "scored": score.scored, "class": score.name, **figures, "support": score.support,

@@ -16,7 +16,7 @@ from etl.emo_pillars.transfer_scores import Score, emocontext_scores, goemotions
 from etl.emo_pillars.transfer_sets import content_place, emocontext_context, emocontext_truth
 from etl.training.recipes.multi_label import SPLITS, PassageRows, contextless, passages_by_split, require_rows
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
-from udfs.models.classifiers.multi_label_metrics import best_threshold, multi_hot
+from udfs.models.classifiers.multi_label_metrics import Thresholds, best_threshold, multi_hot
 
 PLAIN = "emo_pillars_encoder"
 CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
@@ -175,18 +175,18 @@ class Task:
     name: str
     arms: Arms
     rows: Callable[[DataFrame, Arm, TransferSettings], TaskRows]
-    scores: Callable[[NDArray[Any], Any, float], list[Score]]
+    scores: Callable[[NDArray[Any], Any, Thresholds], list[Score]]
     validates: bool = False
 
 
-def _of_labels(scores: Callable[..., list[Score]]) -> Callable[[NDArray[Any], Any, float], list[Score]]:
-    def scored(probabilities: NDArray[Any], truths: Sequence[Sequence[int]], threshold: float) -> list[Score]:
+def _of_labels(scores: Callable[..., list[Score]]) -> Callable[[NDArray[Any], Any, Thresholds], list[Score]]:
+    def scored(probabilities: NDArray[Any], truths: Sequence[Sequence[int]], threshold: Thresholds) -> list[Score]:
         return scores(probabilities, multi_hot(truths, probabilities.shape[1]), threshold)
 
     return scored
 
 
-def _of_emotions(probabilities: NDArray[Any], emotions: list[str], threshold: float) -> list[Score]:
+def _of_emotions(probabilities: NDArray[Any], emotions: list[str], threshold: Thresholds) -> list[Score]:
     return emocontext_scores(probabilities, emotions)
 
 

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from conf.errors import InputError
-from conf.training_options import ClassifierOptions
+from conf.training_settings import MultiLabelSettings
 from udfs.models.batches import Batch, Encoded, answers_alike, collate
 from udfs.models.classifiers.classifier import HEAD_CONFIG, SequenceClassifier, row_schema
 from udfs.models.classifiers.multi_label_metrics import (
+    Thresholds,
     best_threshold,
+    best_thresholds,
     class_rows,
     counts_at,
     multi_hot,
@@ -40,27 +42,35 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     """An encoder, a tanh layer as BERT and RoBERTa have it, and a sigmoid for each label; binary cross-entropy.
 
     The input is an utterance, or the pair of a context and an utterance. A label is given when its probability is at
-    least `threshold`. One threshold for all labels is chosen on validation rows (Emo Pillars D).
+    least `threshold`. One threshold for all labels is chosen on validation rows (Emo Pillars D); ours: each label's.
 
     Args:
         pooling: the paper's models have `cls`.
+        thresholds: `shared`, or `per_label`.
     """
 
     kind = "multi_label_classifier"
     schema = row_schema(pa.list_(pa.int32()))
-    settled = ("temperature", "threshold", "typed")
+    settled = ("temperature", "threshold", "label_thresholds", "typed")
 
     def __init__(
         self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
-        max_tokens: int = 128, pooling: str = "cls", dropout: float = 0.1,
+        max_tokens: int = 128, pooling: str = "cls", dropout: float = 0.1, thresholds: str = "shared",
     ) -> None:  # fmt: skip
         super().__init__(encoder, tokenizer, labels, max_tokens, pooling)
         size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
-        self.typed, self.threshold = False, 0.5
+        self.typed, self.thresholds = False, thresholds
+        self.threshold: float = 0.5
+        self.label_thresholds: list[float] | None = None
         self.dropout = nn.Dropout(dropout)
         self.hidden = nn.Linear(size, size)
         self.output = nn.Linear(size, len(self.labels))
         self.frames = special_tokens(tokenizer, False), special_tokens(tokenizer, True)
+
+    @property
+    def cutoffs(self) -> Thresholds:
+        """The threshold for all labels, or each label's."""
+        return self.threshold if self.label_thresholds is None else self.label_thresholds
 
     def use_token_types(self) -> None:
         """Mark context and utterance by token types 0 and 1 from now on (Emo Pillars 5.2.2)."""
@@ -137,17 +147,25 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         return torch.sigmoid(logits.float() / self.temperature)
 
     def figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
-        return multi_label_metrics(probabilities, self._truth(truths), self.threshold)
+        figures = multi_label_metrics(probabilities, self._truth(truths), self.cutoffs)
+        return {**figures, "threshold": self.threshold}
 
     def validation_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> dict[str, float]:
         truth = self._truth(truths)
-        return multi_label_metrics(probabilities, truth, best_threshold(probabilities, truth))
+        shared = best_threshold(probabilities, truth)
+        if self.thresholds == "shared":
+            return {**multi_label_metrics(probabilities, truth, shared), "threshold": shared}
+        each = best_thresholds(probabilities, truth, shared)
+        named = {f"threshold_{label}": threshold for label, threshold in zip(self.labels, each, strict=True)}
+        return {**multi_label_metrics(probabilities, truth, each), "threshold": shared, **named}
 
     def settle(self, metrics: Mapping[str, float]) -> None:
         self.threshold = metrics["threshold"]
+        if self.thresholds == "per_label":
+            self.label_thresholds = [metrics[f"threshold_{label}"] for label in self.labels]
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
-        return class_rows(counts_at(probabilities, self._truth(truths), self.threshold), self.labels)
+        return class_rows(counts_at(probabilities, self._truth(truths), self.cutoffs), self.labels)
 
     def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
         from udfs.models.pictures import threshold_chart
@@ -157,6 +175,7 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     def head_options(self) -> dict[str, Any]:
         return {
             "pooling": self.pooling, "dropout": self.dropout.p, "typed": self.typed, "threshold": self.threshold,
+            "thresholds": self.thresholds, "label_thresholds": self.label_thresholds,
         }  # fmt: skip
 
     def _truth(self, truths: Sequence[Any]) -> NDArray[Any]:
@@ -204,8 +223,7 @@ def starting_model(
     start: str | Path,
     rows: Sequence[tuple[Passage, Sequence[int]]],
     labels: Sequence[str],
-    options: ClassifierOptions,
-    pooling: str = "cls",
+    options: MultiLabelSettings,
     typed: bool = False,
 ) -> MultiLabelClassifier:
     """Return the model to train: a trained model of the same labels, or an encoder with a new head.
@@ -214,16 +232,17 @@ def starting_model(
         start: folder of an encoder, or of a trained model, which keeps its head and pooling.
         rows: (passage, label ids) to learn from.
         labels: the taxonomy in id order.
-        pooling, typed: attributes of `MultiLabelClassifier`.
+        typed: whether token types tell context and utterance apart.
     """
     trained = (Path(start) / HEAD_CONFIG).is_file()
     if trained:
         model = MultiLabelClassifier.load(start)
         if model.labels != tuple(labels):
             raise InputError(f"{start}: a model of other labels: train it on this taxonomy")
-        model.max_tokens = options.max_tokens
+        model.max_tokens, model.thresholds, model.label_thresholds = options.max_tokens, options.thresholds, None
     else:
-        model = MultiLabelClassifier.new(start, labels, options, pooling=pooling)
+        choices = {"pooling": options.pooling, "thresholds": options.thresholds}
+        model = MultiLabelClassifier.new(start, labels, options, **choices)
         truths = [truth for _, truth in rows]
         model.check_truths(truths, "training")
         model.begin_at_shares(truths)

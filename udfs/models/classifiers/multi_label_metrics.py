@@ -1,4 +1,4 @@
-"""Metrics of a multi-label classifier, and the choice of its one threshold for all labels (Emo Pillars D)."""
+"""Metrics of a multi-label classifier, and the choice of its thresholds (Emo Pillars D)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +10,10 @@ THRESHOLDS = tuple(round(0.05 + 0.01 * step, 2) for step in range(91))
 """Emo Pillars D: from 0.05 to 0.95 in steps of 0.01."""
 Probabilities = NDArray[np.floating[Any]]
 Truth = NDArray[np.bool_]
+Thresholds = float | Sequence[float]
+"""One threshold for all labels, or one of each label in order."""
+FEWEST_ROWS = 5
+"""Labels with fewer validation rows keep the threshold for all."""
 
 
 def multi_hot(truths: Sequence[Sequence[int]], classes: int) -> Truth:
@@ -20,9 +24,9 @@ def multi_hot(truths: Sequence[Sequence[int]], classes: int) -> Truth:
     return found
 
 
-def counts_at(probabilities: Probabilities, truth: Truth, threshold: float) -> NDArray[np.int64]:
+def counts_at(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> NDArray[np.int64]:
     """Return `counts_of` the labels whose probability is at least `threshold`."""
-    return counts_of(probabilities >= threshold, truth)
+    return counts_of(probabilities >= np.asarray(threshold), truth)
 
 
 def counts_of(given: Truth, truth: Truth) -> NDArray[np.int64]:
@@ -65,8 +69,20 @@ def best_threshold(probabilities: Probabilities, truth: Truth) -> float:
     return max(threshold_curve(probabilities, truth), key=lambda point: (point[3], -point[0]))[0]
 
 
-def multi_label_metrics(probabilities: Probabilities, truth: Truth, threshold: float) -> dict[str, float]:
-    """Return macro and micro metrics, subset `accuracy`, mean binary `cross_entropy` and the `threshold`.
+def best_thresholds(probabilities: Probabilities, truth: Truth, shared: float) -> list[float]:
+    """Return each label's threshold of the highest F1, the lowest one among equals (ours).
+
+    Args:
+        probabilities, truth: (rows, classes).
+        shared: the threshold of labels with fewer than `FEWEST_ROWS` true rows.
+    """
+    f1 = np.stack([shares_of(counts_at(probabilities, truth, threshold))[2] for threshold in THRESHOLDS])
+    known = truth.sum(axis=0) >= FEWEST_ROWS
+    return [THRESHOLDS[place] if enough else shared for place, enough in zip(f1.argmax(axis=0), known, strict=True)]
+
+
+def multi_label_metrics(probabilities: Probabilities, truth: Truth, threshold: Thresholds) -> dict[str, float]:
+    """Return macro and micro metrics, subset `accuracy` and mean binary `cross_entropy`.
 
     Args:
         probabilities, truth: (rows, classes).
@@ -78,9 +94,8 @@ def multi_label_metrics(probabilities: Probabilities, truth: Truth, threshold: f
     likelihood = np.clip(np.where(truth, probabilities, 1 - probabilities).astype(np.float64), 1e-12, 1.0)
     return {
         **macro_and_micro(counts_at(probabilities, truth, threshold)),
-        "accuracy": float(((probabilities >= threshold) == truth).all(axis=1).mean()),
+        "accuracy": float(((probabilities >= np.asarray(threshold)) == truth).all(axis=1).mean()),
         "cross_entropy": float(-np.log(likelihood).mean()),
-        "threshold": threshold,
     }
 
 
