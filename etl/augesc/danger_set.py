@@ -3,9 +3,12 @@
 import csv
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from conf.resources import text as resource
 
@@ -71,13 +74,30 @@ def evaluation_lines(half: str) -> list[DangerLine]:
 
 def overlap(first: str, second: str) -> float:
     """Return the Jaccard similarity of two texts' words."""
-    return _jaccard(_words(first), _words(second))
+    one, other = _words(first), _words(second)
+    return len(one & other) / max(1, len(one | other))
 
 
 def unlike(lines: Iterable[DangerLine], judged: Iterable[DangerLine], most: float = MOST_OVERLAP) -> list[DangerLine]:
     """Return the lines that share less than this part of their words with each line that is judged."""
-    known = [_words(line.text) for line in judged]
-    return [line for line in lines if _nearest(_words(line.text), known) < most]
+    lines, known = list(lines), [_words(line.text) for line in judged]
+    if not known:
+        return lines
+    places = {word: place for place, word in enumerate(sorted(frozenset().union(*known)))}
+    texts = [_words(line.text) for line in lines]
+    first, second = _incidence(texts, places), _incidence(known, places)
+    shared = (first @ second.T).astype(np.float64)
+    sizes = np.array([len(words) for words in texts])[:, None] + np.array([len(words) for words in known])
+    nearest = (shared / np.maximum(1, sizes - shared)).max(axis=1)
+    return [line for line, near in zip(lines, nearest, strict=True) if near < most]
+
+
+def _incidence(texts: Sequence[frozenset[str]], places: Mapping[str, int]) -> NDArray[np.float32]:
+    """Return 1 where a text (row) has a word (column), else 0."""
+    found = np.zeros((len(texts), len(places)), dtype=np.float32)
+    for row, words in enumerate(texts):
+        found[row, [places[word] for word in words if word in places]] = 1
+    return found
 
 
 def rates(lines: Iterable[DangerLine], alarm: Callable[[Sequence[str]], bool]) -> tuple[Rate, Rate, dict[str, Rate]]:
@@ -100,15 +120,6 @@ def rates(lines: Iterable[DangerLine], alarm: Callable[[Sequence[str]], bool]) -
 @cache
 def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z]+", text.lower().replace("'", "")))
-
-
-def _nearest(words: frozenset[str], others: Sequence[frozenset[str]]) -> float:
-    return max((_jaccard(words, other) for other in others), default=0.0)
-
-
-def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    shared = len(first & second)
-    return shared / max(1, len(first) + len(second) - shared)
 
 
 def _read(name: str) -> list[DangerLine]:
