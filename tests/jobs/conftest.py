@@ -48,6 +48,7 @@ class TinyRun:
             "models.weak_encoder": f"file:{self.encoder}",
             "models.encoder": f"file:{self.encoder}",
             "models.sentence_encoder": f"file:{self.encoder}",
+            "models.training_threads": 1,
             "training.weak_labeler.epochs": 1,
             "training.emotion_classifier.epochs": 1,
             "training.turn_segmenter.max_iterations": 5,

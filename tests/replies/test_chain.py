@@ -56,7 +56,8 @@ def settings(tmp_path: Path) -> Settings:
     encoder = tiny_encoder(tmp_path / "encoder")
     reader = DialogueClassifier(*load_encoder(encoder), edos_labels(), 24).save(tmp_path / "reader")
     values: dict[str, object] = {
-        "lakehouse.root": str(tmp_path / "lakehouse"), "models.sentence_encoder": f"file:{encoder}",
+        "lakehouse.root": str(tmp_path / "lakehouse"), "models.training_threads": 1,
+        "models.sentence_encoder": f"file:{encoder}",
         "models.emotion_classifier": f"file:{reader}",
         "models.reply_base": f"file:{tiny_language_model(tmp_path / 'base')}",
         "models.reply_causal": "models:/edos-reply-causal@champion",
