@@ -218,16 +218,27 @@ def intents(arguments: argparse.Namespace) -> None:
     for label, some in people.items():
         found = read([row.context for row in some], [row.reply for row in some])
         ceilings[label] = found.count(label) / max(1, len(found))
+    by_chance = 0.0
     print("intent, asked, unasked, times (unasked at least one reply), ceiling, people's replies")
     reached = 0
     for label in sorted(labels, key=lambda one: -asked[one]):
         rate, floor = asked[label] / len(rows), unasked[label] / arguments.unasked
         times = rate / max(floor, 1 / arguments.unasked)
         reached += times >= 2
+        by_chance += _twice_by_chance(floor, len(rows), arguments.unasked)
         print(f"{label}, {rate:.3f}, {floor:.3f}, {times:.1f}, {ceilings[label]:.3f}, {len(people[label])}")
     whole = sum(asked.values()) / (len(rows) * len(labels))
     ceiling = sum(ceilings.values()) / len(labels)
-    print(f"all: asked {whole:.3f}, floor {1 / len(labels):.3f}, ceiling {ceiling:.3f}; twice: {reached}/{len(labels)}")
+    print(
+        f"all: asked {whole:.3f}, floor {1 / len(labels):.3f}, ceiling {ceiling:.3f}; twice: {reached}/{len(labels)}, "
+        f"by chance {by_chance:.1f}"
+    )
+
+
+def _twice_by_chance(share: float, asked: int, unasked: int) -> float:
+    """Return the probability that replies of this share, whatever is asked, are read at least twice as often."""
+    least = max(1, math.ceil(2 * asked * max(share, 1 / unasked) - 1e-9))
+    return sum(math.comb(asked, n) * share**n * (1 - share) ** (asked - n) for n in range(least, asked + 1))
 
 
 def main() -> None:
