@@ -81,13 +81,10 @@ def _answers(texts: DataFrame, learner: str, run: StageRun) -> DataFrame:
     answers = answer_passages(
         asked.select("place", "utterance", F.col("seen").alias("context")), **run.model_arguments(learner)
     )
-    ordered = F.sort_array(
-        F.transform(reached(), lambda one: F.struct((-one["probability"]).alias("order"), one["label"]))
-    )
+    strength = F.transform(reached(), lambda one: F.struct((-one["probability"]).alias("order"), one["label"]))
     known = F.create_map(*[F.lit(text) for pair in EMOCONTEXT_LABELS.items() for text in pair])
     return asked.join(answers, "place").select(
         F.lit(learner).alias("learner"), "kind", "text_id", "context", "utterance", "truth",
         known[F.col("truth")].alias("true_label"), "model", "probabilities", "threshold",
-        "label_thresholds",
-        F.transform(ordered, lambda one: one["label"]).alias("given"), "error",
+        "label_thresholds", F.transform(F.sort_array(strength), lambda one: one["label"]).alias("given"), "error",
     )  # fmt: skip

@@ -31,7 +31,7 @@ from etl.training.recipes.transfer_tasks import (
     TaskRows,
     drawn,
     relabelled,
-    threshold_on,
+    settle_on,
 )
 from etl.training.registration import options_of, training_context, training_tags, trial_digest
 from etl.training.registry import model_store
@@ -110,8 +110,7 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
             path, seconds, epochs = result.path, result.seconds, len(result.history)
         model = load_on_device(MultiLabelClassifier, path, options.device)
         if not arm.tuned and task.validates:
-            model.threshold = threshold_on(model, rows.rows["validation"], options.batch_size)
-            model.label_thresholds = None
+            settle_on(model, rows.rows["validation"], options.batch_size)
         scored = _scored(tracked, model, rows, task, options.batch_size)
     line = "; ".join(f"{kind}: macro-F1 {row['f1']:.4f}" for kind, row in scored[MACRO].items())
     run.say(f"{described}: {line}")

@@ -16,7 +16,7 @@ from etl.emo_pillars.transfer_scores import Score, emocontext_scores, goemotions
 from etl.emo_pillars.transfer_sets import content_place, emocontext_context, emocontext_truth
 from etl.training.recipes.multi_label import SPLITS, PassageRows, contextless, passages_by_split, require_rows
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
-from udfs.models.classifiers.multi_label_metrics import Thresholds, best_threshold, multi_hot
+from udfs.models.classifiers.multi_label_metrics import Thresholds, multi_hot
 
 PLAIN = "emo_pillars_encoder"
 CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
@@ -190,10 +190,10 @@ def _of_emotions(probabilities: NDArray[Any], emotions: list[str], threshold: Th
     return emocontext_scores(probabilities, emotions)
 
 
-def threshold_on(model: MultiLabelClassifier, rows: PassageRows, batch_size: int) -> float:
-    """Return the best threshold on labelled rows (Emo Pillars D)."""
+def settle_on(model: MultiLabelClassifier, rows: PassageRows, batch_size: int) -> None:
+    """Set the model's threshold, or its labels', to the best on labelled rows (Emo Pillars D)."""
     answers = model.probabilities([passage for passage, _ in rows], batch_size).numpy()
-    return best_threshold(answers.astype(np.float32), multi_hot([labels for _, labels in rows], answers.shape[1]))
+    model.settle(model.validation_figures(answers.astype(np.float32), [labels for _, labels in rows]))
 
 
 TASKS = {

@@ -161,8 +161,8 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
 
     def settle(self, metrics: Mapping[str, float]) -> None:
         self.threshold = metrics["threshold"]
-        if self.thresholds == "per_label":
-            self.label_thresholds = [metrics[f"threshold_{label}"] for label in self.labels]
+        each = self.thresholds == "per_label"
+        self.label_thresholds = [metrics[f"threshold_{label}"] for label in self.labels] if each else None
 
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
         return class_rows(counts_at(probabilities, self._truth(truths), self.cutoffs), self.labels)
