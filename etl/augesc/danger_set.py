@@ -74,22 +74,22 @@ def evaluation_lines(half: str) -> list[DangerLine]:
 
 def overlap(first: str, second: str) -> float:
     """Return the Jaccard similarity of two texts' words."""
-    one, other = _words(first), _words(second)
-    return len(one & other) / max(1, len(one | other))
+    return float(_nearest([_words(first)], [_words(second)])[0])
 
 
 def unlike(lines: Iterable[DangerLine], judged: Iterable[DangerLine], most: float = MOST_OVERLAP) -> list[DangerLine]:
     """Return the lines that share less than this part of their words with each line that is judged."""
     lines, known = list(lines), [_words(line.text) for line in judged]
-    if not known:
-        return lines
-    places = {word: place for place, word in enumerate(sorted(frozenset().union(*known)))}
-    texts = [_words(line.text) for line in lines]
-    first, second = _incidence(texts, places), _incidence(known, places)
-    shared = (first @ second.T).astype(np.float64)
-    sizes = np.array([len(words) for words in texts])[:, None] + np.array([len(words) for words in known])
-    nearest = (shared / np.maximum(1, sizes - shared)).max(axis=1)
+    nearest = _nearest([_words(line.text) for line in lines], known)
     return [line for line, near in zip(lines, nearest, strict=True) if near < most]
+
+
+def _nearest(texts: Sequence[frozenset[str]], known: Sequence[frozenset[str]]) -> NDArray[np.float64]:
+    """Return each text's greatest Jaccard similarity to a known one; 0 where none is known."""
+    places = {word: place for place, word in enumerate(sorted(frozenset().union(*known)))}
+    shared = (_incidence(texts, places) @ _incidence(known, places).T).astype(np.float64)
+    sizes = np.array([len(words) for words in texts])[:, None] + np.array([len(words) for words in known])
+    return (shared / np.maximum(1, sizes - shared)).max(axis=1, initial=0.0)
 
 
 def _incidence(texts: Sequence[frozenset[str]], places: Mapping[str, int]) -> NDArray[np.float32]:
