@@ -22,7 +22,7 @@ class ReplyRows(Section):
 
 
 class ReplyPretraining(Section):
-    """What the pre-trained generator learns from, without EDOS."""
+    """Dialogues that the pre-trained generator learns from; those of EDOS are left out."""
 
     dialogues: Literal["clean", "raw"] = Field("clean", description="EDOS 5: clean; ours: those before cleaning")
     transcripts: tuple[str, ...] = Field(

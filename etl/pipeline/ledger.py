@@ -71,9 +71,9 @@ class Ledger:
 
     def keys(self, stage: str, *, whole: bool) -> DataFrame:
         """Return key and version of dropped or quarantined units; if not ``whole``, also of partly dropped ones."""
-        dropped = with_version(self._lakehouse.read(DROPPED)).where(F.col("stage") == stage)
+        dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage)
         dropped = dropped.where(F.col("id") == F.col("work_key")) if whole else dropped
-        unread = with_version(self._lakehouse.read(QUARANTINE)).where(F.col("stage") == stage)
+        unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)
         unread = unread.withColumnRenamed("source_path", "work_key")
         return dropped.select("work_key", WORK_VERSION).union(unread.select("work_key", WORK_VERSION)).distinct()
 
@@ -107,5 +107,5 @@ def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:
 
 
 def with_version(rows: DataFrame) -> DataFrame:
-    """Return rows with ``work_version``: null if they have none, as in a table of an earlier version."""
+    """Return rows with ``work_version``: null if they have none."""
     return rows if WORK_VERSION in rows.columns else rows.withColumn(WORK_VERSION, F.lit(None).cast("bigint"))
