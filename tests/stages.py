@@ -7,6 +7,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views, named_in
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
@@ -37,3 +39,9 @@ def stage_run(
     """Return the run that a stage's function gets: with the stage's settings alone, or with all if there is none."""
     seen = settings if stage is None else stage.visible(settings)
     return StageRun(seen, models or {}, spark, str(folder), Compute.of(settings, spark), Tracking.of(settings), say)
+
+
+def register_views(place: PipelineContext, *names: str) -> None:
+    """Register views, of the schema ``analysis`` where none is given, and what they read."""
+    wanted = [name if "." in name else f"analysis.{name}" for name in names]
+    place.lakehouse.register(*named_in(wanted, all_views(load_taxonomy("edos"))))

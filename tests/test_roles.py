@@ -131,7 +131,10 @@ def test_the_roles_name_modules() -> None:
             assert any(module == prefix or module.startswith(f"{prefix}.") for module in modules()), prefix
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@pytest.mark.parametrize(
+    "extra",
+    ["", pytest.param("text", marks=pytest.mark.slow), "cluster", pytest.param("local", marks=pytest.mark.slow)],
+)
 def test_modules_import_with_their_extra(extra: str) -> None:
     if extra:
         assert "torch" in blocked("text") and "torch" not in blocked("cluster")

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from pyspark.sql import DataFrame
 
 from conf.errors import InputError
 from conf.settings import Settings
-from etl.analysis.views import all_views
+from etl.analysis.views import all_views, named_in
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
 from etl.publishing.screen_tables import aligned, csv_row, terminal_width
@@ -22,6 +23,8 @@ from etl.tables import TABLES
 
 GREETING = """{tables} tables and views of {root}, for example: SELECT * FROM edos.turns LIMIT 5;
 Statements end with a semicolon; `quit;` leaves. docs/cookbook.md answers ten questions."""
+QUERY = re.compile(r"(--.*\n|\s|\()*(select|with|from|explain)\b", re.IGNORECASE)
+"""The beginning of a statement that reads only what it names."""
 ROWS = 100
 """Rows of a result that are shown; CSV has all of them."""
 
@@ -41,8 +44,13 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
             import sqlparse
 
             views = all_views(settings.edos.taxonomy)
-            lakehouse.register(views)
-            for statement in sqlparse.split(statements, strip_semicolon=True):
+            split = sqlparse.split(statements, strip_semicolon=True)
+            # To register all takes half a minute; only statements like SHOW TABLES and USE need them.
+            if all(map(QUERY.match, split)):
+                lakehouse.register(*named_in(split, views))
+            else:
+                lakehouse.register(views)
+            for statement in split:
                 try:
                     _show(spark.sql(lakehouse.named(statement)), as_csv)
                 except AnalysisException as error:

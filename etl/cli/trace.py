@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.settings import Settings
-from etl.analysis.views import all_views
+from etl.analysis.views import all_views, named_in
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
 from etl.publishing.screen_tables import aligned, terminal_width
@@ -16,7 +16,7 @@ from etl.tables.ops import STAGE_RUNS
 from etl.tables.subtitles import DIALOGUES
 
 HEADS = ("step", "no.", "decision", "detail", "stage", "run", "model")
-VIEWS = ("analysis.dialogue_steps", "analysis.dialogue_trace")
+VIEW = "analysis.dialogue_trace"
 DEPENDS = 200
 """Rows of this place and later depend on the dialogue."""
 
@@ -32,8 +32,7 @@ def trace(settings: Settings, dialogue_id: str) -> int:
         lakehouse = Lakehouse(spark, settings.lakehouse)
         if not lakehouse.exists(STAGE_RUNS):
             raise InputError(f"no run of a stage is in {settings.lakehouse.root}: name its lakehouse.root or catalog")
-        views = all_views(settings.edos.taxonomy)
-        lakehouse.register({name: views[name] for name in VIEWS})
+        lakehouse.register(*named_in([VIEW], all_views(settings.edos.taxonomy)))
         found = traced(lakehouse, dialogue_id).collect()
     finally:
         close_session(spark, settings)
@@ -45,7 +44,7 @@ def trace(settings: Settings, dialogue_id: str) -> int:
 
 def traced(lakehouse: Lakehouse, dialogue_id: str) -> DataFrame:
     """Return a dialogue's rows of ``analysis.dialogue_trace``, in order."""
-    rows = lakehouse.spark.table(lakehouse.named("analysis.dialogue_trace")).where(F.col("dialogue_id") == dialogue_id)
+    rows = lakehouse.spark.table(lakehouse.named(VIEW)).where(F.col("dialogue_id") == dialogue_id)
     known = lakehouse.read(DIALOGUES).where(F.col("dialogue_id") == dialogue_id).select("source_path").first()
     if known is not None:  # with the path, only the files of its rows are read
         path = F.col("source_path")

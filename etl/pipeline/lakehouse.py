@@ -206,7 +206,7 @@ class Lakehouse:
         return [json.loads(row.userMetadata) for row in found]
 
     def register(self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()) -> None:
-        """Register the tables and views by name in this session, for SQL.
+        """Register tables and views by name in this session, for SQL; the tables include those that the views read.
 
         Views over missing tables are left out.
         """
@@ -214,8 +214,8 @@ class Lakehouse:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
         elif self.spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
             # Definitions of this session alone: another lakehouse's may stand under our names.
-            for name in self._registered() & set(TABLES):
-                self.spark.sql(f"DROP TABLE {name}")
+            for name in self._registered() & {*TABLES, *views}:
+                self.spark.sql(f"DROP {'VIEW' if name in views else 'TABLE'} {name}")
         for statement in self.catalog_statements(views, tables):
             self.spark.sql(statement)
 

@@ -8,11 +8,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf import resources
-from conf.taxonomy import load_taxonomy
 from etl.analysis import croissant
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
-from etl.analysis.views import all_views
 from etl.common.splits import split_by_film
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
@@ -48,7 +46,6 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
         lambda: published_rows(conversations, queries, **shares),
         settings.formats, settings.conversations_per_file, what="conversations",
     )  # fmt: skip
-    lakehouse.register(all_views(load_taxonomy("edos")))
     views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2"))
     folders.write_text(f"{folder}/{CARD}", augesc_card(settings.name, manifest.rows, settings.formats, views))
     folders.write_text(f"{folder}/{CROISSANT}", augesc_croissant(settings.name, manifest.rows, settings.formats))

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from conf.settings import LakehouseSettings
 from conf.taxonomy import Taxonomy, load_taxonomy
 from etl.analysis.findings import Findings, Rows
-from etl.analysis.views import all_views
+from etl.analysis.views import all_views, named_in
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import package_version
 from etl.tables import Table
@@ -31,7 +31,7 @@ def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIE
         settings: with the sections lakehouse, mlflow, subtitles and edos.
         views: names without ``analysis.``; a missing view has no rows.
     """
-    lakehouse = registered(spark, settings.lakehouse, settings.edos.taxonomy)
+    lakehouse = Lakehouse(spark, settings.lakehouse)
     models = [str(row.model) for row in lakehouse.read(DIALOGUES).select("model").distinct().orderBy("model").collect()]
     cleaning, edos = settings.subtitles.cleaning, settings.edos
     rules = cleaning.model_dump(mode="json", exclude={"near_duplicate_jaccard"})
@@ -48,7 +48,7 @@ def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIE
         "chosen": f"top {edos.top_n:,} by {edos.dialogue_confidence} weak confidence",
     }
     return Findings(
-        views=rows_of(lakehouse, views),
+        views=rows_of(lakehouse, views, edos.taxonomy),
         classifier=held_out_figures(settings, models[0]) if len(models) == 1 else {},
         made_with=made_with,
         silence_seconds=settings.subtitles.silence_seconds,
@@ -67,16 +67,9 @@ def findings_of(
         tables: tables whose versions are printed.
         made_with: further facts to print.
     """
-    lakehouse = registered(spark, settings)
+    lakehouse = Lakehouse(spark, settings)
     facts = {"pipeline": f"edos-lakehouse {package_version()}", **versions(lakehouse, tables), **made_with}
     return Findings(views=rows_of(lakehouse, views), made_with=facts)
-
-
-def registered(spark: SparkSession, settings: LakehouseSettings, taxonomy: Taxonomy | None = None) -> Lakehouse:
-    """Return the lakehouse after registering its views; only views of EDOS depend on the taxonomy."""
-    lakehouse = Lakehouse(spark, settings)
-    lakehouse.register(all_views(taxonomy or load_taxonomy("edos")))
-    return lakehouse
 
 
 def versions(lakehouse: Lakehouse, tables: Iterable[Table]) -> dict[str, str]:
@@ -84,11 +77,19 @@ def versions(lakehouse: Lakehouse, tables: Iterable[Table]) -> dict[str, str]:
     return {f"version of {table.name}": lakehouse.identity(table) or "not there" for table in tables}
 
 
-def rows_of(lakehouse: Lakehouse, views: Iterable[str]) -> dict[str, Rows]:
-    """Return the rows of small views by name."""
+def rows_of(lakehouse: Lakehouse, views: Iterable[str], taxonomy: Taxonomy | None = None) -> dict[str, Rows]:
+    """Return the rows of small views by name, and register these views.
+
+    Args:
+        lakehouse: of the tables.
+        views: names without ``analysis.``; a missing view has no rows.
+        taxonomy: of EDOS; only its views depend on it.
+    """
+    names = {view: f"analysis.{view}" for view in views}
+    lakehouse.register(*named_in(names.values(), all_views(taxonomy or load_taxonomy("edos"))))
     found: dict[str, Rows] = {}
-    for view in views:
-        spark, name = lakehouse.spark, lakehouse.named(f"analysis.{view}")
+    for view in names:
+        spark, name = lakehouse.spark, lakehouse.named(names[view])
         found[view] = [row.asDict() for row in spark.table(name).collect()] if spark.catalog.tableExists(name) else []
     return found
 

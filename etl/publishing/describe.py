@@ -6,13 +6,23 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.analysis.views import all_views
+from etl.analysis.views import all_views, named_in
 from etl.common.spelling import detokenised_text
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.screen_tables import aligned
 
+ACCOUNTS = (
+    "SELECT stage, unit, rows_in AS `in`, rows_out AS `out`, rows_dropped AS dropped, rows_quarantined AS quarantined "
+    "FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY started DESC) AS age FROM ops.stage_runs "
+    "WHERE event = 'done' AND rows_in IS NOT NULL) WHERE age = 1 ORDER BY started"
+)
+SHOWN = {
+    "Dropped rows by reason": "analysis.dropped_by_reason",
+    "Table 3 of the EDOS paper": "analysis.edos_table_3",
+    "Table 9 of the EDOS paper": "analysis.edos_table_9",
+}
 EXAMPLES = 5
 INDENT = "  "
 FIGURES = ("accuracy", "macro_f1")
@@ -24,26 +34,13 @@ WIDTH = 80
 def describe(run: StageRun) -> None:
     """Print accounts by stage, Tables 3 and 9, example dialogues, tracked runs and how to query."""
     lakehouse = Lakehouse(run.spark, run.lakehouse)
-    lakehouse.register(all_views(run.settings.edos.taxonomy))
+    lakehouse.register(*named_in([ACCOUNTS, "edos.dialogues", *SHOWN.values()], all_views(run.settings.edos.taxonomy)))
     spark = run.spark
     _title("Rows by stage")
-    _table(
-        spark.sql(
-            lakehouse.named(
-                "SELECT stage, unit, rows_in AS `in`, rows_out AS `out`, rows_dropped AS dropped, rows_quarantined AS "
-                "quarantined FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY started DESC) AS age "
-                "FROM ops.stage_runs WHERE event = 'done' AND rows_in IS NOT NULL) WHERE age = 1 "
-                "ORDER BY started"
-            )
-        )
-    )
-    for title, view in (
-        ("Dropped rows by reason", "dropped_by_reason"),
-        ("Table 3 of the EDOS paper", "edos_table_3"),
-        ("Table 9 of the EDOS paper", "edos_table_9"),
-    ):
+    _table(spark.sql(lakehouse.named(ACCOUNTS)))
+    for title, view in SHOWN.items():
         _title(title)
-        _table(spark.table(lakehouse.named(f"analysis.{view}")))
+        _table(spark.table(lakehouse.named(view)))
     _title("Dialogues from the finished data set")
     for dialogue in _examples(spark.table(lakehouse.named("edos.dialogues"))):
         print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
+from etl.analysis.views import all_views
+from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import spark_session
-from etl.publishing.dataset_findings import registered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ class Tables:
         self._own = spark is None
         self.settings = notebook_settings(on_cluster=not self._own)
         self.spark = spark if spark is not None else spark_session(self.settings, "edos-lakehouse notebook")
-        registered(self.spark, self.settings.lakehouse, self.settings.edos.taxonomy)
+        Lakehouse(self.spark, self.settings.lakehouse).register(all_views(self.settings.edos.taxonomy))
 
     def rows(self, query: str) -> "pd.DataFrame":
         """Return the rows of a SQL query, with whole numbers as such where some are missing."""

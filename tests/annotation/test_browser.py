@@ -290,8 +290,13 @@ def test_every_kind_of_question_and_sending(browser: Any, site: Site) -> None:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (390, "light"), (1280, "dark"),
+        pytest.param(390, "dark", marks=pytest.mark.slow), pytest.param(1280, "light", marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
 def test_screens_are_accessible(browser: Any, site: Site, scheme: str, width: int) -> None:
     site.pages["/look"] = labelling_page()
     site.pages["/pairs"] = page_of(many_kinds())

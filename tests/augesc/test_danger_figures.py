@@ -27,7 +27,10 @@ def scores_of(name: str, folder: Path) -> tuple[Scores, float]:
     return model.scores, model.threshold
 
 
-@pytest.mark.parametrize("name", sorted(REACHED))
+SLOW = {"classifier": pytest.mark.slow}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in sorted(REACHED)])
 def test_the_gate_keeps_the_level_that_it_reached_on_the_held_out_half(name: str, tmp_path: Path) -> None:
     recall, false_alarms, _ = rates(evaluation_lines(HELD_OUT), gate(*scores_of(name, tmp_path)))
     assert (recall.cases, false_alarms.cases) == (91, 96)

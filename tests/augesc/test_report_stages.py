@@ -42,7 +42,7 @@ def test_forms_faults_and_the_report(spark: SparkSession, settings: dict[str, st
     page = tmp_path / "lakehouse" / "reports" / "augesc.html"
     assert "2 conversations between" in page.read_text("utf-8")
     (folder,) = (tmp_path / "lakehouse" / "annotation").iterdir()
-    assert {path.name for path in folder.iterdir()} == {"annotate.html", "key.jsonl"}
+    assert {path.name for path in folder.iterdir()} == {"annotate.html", "key.jsonl", "links.csv"}
 
     key = [json.loads(line) for line in (folder / "key.jsonl").read_text("utf-8").splitlines()]
     hits = {line["hit_id"] for line in key}
@@ -64,4 +64,4 @@ def test_forms_faults_and_the_report(spark: SparkSession, settings: dict[str, st
     scores = place.lakehouse.read(TABLES["augesc.rating_scores"]).collect()
     assert {row["mean"] for row in scores} == {2.0} and {row.ratings for row in scores} == {4, 6}
     text = page.read_text("utf-8")
-    assert "What people say of the quality" in text and "rated by people yet" not in text
+    assert "Quality rated by people" in text and "rated by people yet" not in text

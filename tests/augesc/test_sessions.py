@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -90,6 +91,7 @@ def test_the_draw_is_as_even_as_the_data_allow(spark: SparkSession, tmp_path: Pa
     assert other != {row.session_id for row in drawn}
 
 
+@pytest.mark.slow
 def test_the_real_sessions_are_one_a_talk_and_the_draw_is_even(spark: SparkSession, shared_data: Path) -> None:
     folder = shared_data / "esconv"
     files = files_under([str(folder)], (".jsonl", ".tsv.gz"), "augesc.sessions")

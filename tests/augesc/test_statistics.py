@@ -79,6 +79,7 @@ def z_by_hand(counts: dict[str, Counter[str]], name: str, word: str, prior: floa
     return (odds[0] - odds[1]) / math.sqrt(sum(1 / (side[word] + alpha) for side in (own, other)))
 
 
+@pytest.mark.slow
 def test_log_odds_agree_with_a_computation_of_their_own(said: DataFrame) -> None:
     prior = 20.0
     odds = log_odds(word_counts(said), prior)

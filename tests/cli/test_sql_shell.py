@@ -4,7 +4,9 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from etl.cli.sql_shell import refusal
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views, named_in
+from etl.cli.sql_shell import QUERY, refusal
 
 KNOWN = ["edos.turns", "edos.dialogues", "analysis.edos_table_9"]
 
@@ -24,3 +26,30 @@ def test_a_refused_statement_is_one_line_with_a_cure(spark: SparkSession, statem
         spark.sql(statement)
     said = refusal(refused.value, KNOWN, "mine")
     assert line in said and "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("statement", "views", "tables"),
+    [
+        ("SELECT 1", (), ()),
+        ("select * from `edos`.`Weak_Labels` w", (), ("edos.weak_labels",)),
+        ("FROM spark_catalog.edos.seeds SELECT label", (), ("edos.seeds",)),
+        ("SELECT * FROM edos.turnz", (), ()),
+        (
+            "SELECT * FROM analysis.edos_table_9 JOIN edos.turns USING (label)",
+            ("analysis.edos_paper_table_9", "analysis.edos_taxonomy", "analysis.edos_table_9", "edos.turns"),
+            ("edos.dialogues", "edos.weak_labels", "subtitles.clean_dialogues"),
+        ),
+    ],
+)
+def test_a_query_gets_the_views_and_tables_that_it_names(
+    statement: str, views: tuple[str, ...], tables: tuple[str, ...]
+) -> None:
+    assert QUERY.match(statement)
+    found, read = named_in([statement], all_views(load_taxonomy("edos")))
+    assert (set(found), {table.name for table in read}) == (set(views), set(tables))
+
+
+def test_statements_about_all_tables_get_all() -> None:
+    assert not any(map(QUERY.match, ("SHOW TABLES IN edos", "USE edos", "DESCRIBE edos.turns", "CREATE VIEW a.b AS")))
+    assert all(map(QUERY.match, ("-- all of them\n\n(SELECT 1)", "With a AS (SELECT 1) FROM a", "explain SELECT 1")))

@@ -27,7 +27,13 @@ def lakehouse(spark: SparkSession, folder: Path) -> Lakehouse:
     return Lakehouse(spark, LakehouseSettings(root=str(folder)))
 
 
-@pytest.mark.parametrize("name", ["subtitles.turn_scores", "edos.turn_embeddings", "ops.dropped"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("subtitles.turn_scores", "edos.turn_embeddings")),
+        "ops.dropped",
+    ],
+)
 def test_a_table_is_as_spark_creates_it(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

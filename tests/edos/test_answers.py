@@ -261,6 +261,7 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
     assert view("edos_crowd_cost", assignments=nothing)[0]["value"] == 0
 
 
+@pytest.mark.slow
 def test_the_released_votes_give_the_released_figures(spark: SparkSession, view, shared_data: Path) -> None:
     from etl.common.labelled_files import labelled_rows
     from etl.edos.votes import agree

@@ -48,6 +48,7 @@ def test_shares_and_divergence_of_labels(spark: SparkSession, stand_ins: StandIn
     assert all(value > 0 for value in nats.values())
 
 
+@pytest.mark.slow
 def test_the_papers_table_9_against_the_released_labels(
     spark: SparkSession, stand_ins: StandIns, shared_data: Path
 ) -> None:

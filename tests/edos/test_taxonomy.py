@@ -43,6 +43,7 @@ def test_the_default_has_the_papers_labels(seven: Taxonomy) -> None:
     assert seven.names == SEVEN and seven.in_words() == "7 labels, 6 emotions and neutral"
 
 
+@pytest.mark.slow
 def test_every_view_follows_the_labels(spark: SparkSession, seven: Taxonomy) -> None:
     views = StandIns(spark, all_views(seven))
     views.give("edos.dialogues", spark.sql(f"SELECT 'd' AS dialogue_id, '1' AS movie_id, {FINISHED}"))

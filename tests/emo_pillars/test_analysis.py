@@ -113,6 +113,7 @@ def test_comparisons_of_samples(spark: SparkSession, made: dict[str, DataFrame])
     )
 
 
+@pytest.mark.slow
 def test_what_changed_and_what_is_near(made: dict[str, DataFrame]) -> None:
     rows = {row.utterance_id: row for row in changes(
         made["contextual"], made["contexts"], made["embeddings"], "m", 9).collect()}  # fmt: skip

@@ -10,15 +10,13 @@ import yaml
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import Settings, load_settings
-from conf.taxonomy import load_taxonomy
-from etl.analysis.views import all_views
 from etl.pipeline.planner import PipelineContext, chosen
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.tables import TABLES
 from jobs import all_stages
 from tests.llm_servers import RecordedServer, Reply, prompt_of
-from tests.stages import run_stages
+from tests.stages import register_views, run_stages
 
 pytestmark = pytest.mark.usefixtures("tables")
 
@@ -188,6 +186,7 @@ def test_running_again_asks_nothing(
     assert {body["temperature"] for body in server.asked} == {0.0}
 
 
+@pytest.mark.slow
 def test_another_threshold_needs_no_model(
     place: PipelineContext, server: RecordedServer, spark: SparkSession, settings: Settings
 ) -> None:
@@ -206,7 +205,8 @@ def test_another_threshold_needs_no_model(
 
 
 def test_views_show_answers_cost_and_scale(place: PipelineContext, server: RecordedServer, spark: SparkSession) -> None:
-    place.lakehouse.register(all_views(load_taxonomy("edos")))
+    names = ("scale", "labels", "reading", "yield", "mapped_labels")
+    register_views(place, "llm.generations", "llm_cost", *(f"emo_pillars_{name}" for name in names))
     answers = spark.table("llm.generations")
     assert answers.count() == len(server.asked)
     assert {row.step for row in answers.select("step").distinct().collect()} == {

@@ -13,8 +13,7 @@ from sklearn.metrics import f1_score
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from conf.taxonomy import goemotions_labels, load_taxonomy
-from etl.analysis.views import all_views
+from conf.taxonomy import goemotions_labels
 from etl.common.hashes import history_hash, text_hash
 from etl.emo_pillars.taxonomy_map import taxonomy_map
 from etl.pipeline.planner import PipelineContext
@@ -55,7 +54,7 @@ from jobs.emo_pillars.transfer import (
     emo_pillars_transfer_emocontext,
     emo_pillars_transfer_goemotions,
 )
-from tests.stages import stage_run
+from tests.stages import register_views, stage_run
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 
@@ -208,7 +207,7 @@ def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineC
     untuned = next(row for row in rows if not row.tuned)
     assert (untuned.train_rows, untuned.epochs, untuned.test_rows) == (0, 0, 9)
     assert all(len(row.starts_from) > 10 for row in rows)
-    learned.lakehouse.register(all_views(load_taxonomy("edos")))
+    register_views(learned, "emo_pillars_transfer_classes")
     classes = learned.spark.table("analysis.emo_pillars_transfer_classes").where("class = 'grief'").collect()
     assert {(row.paper_f1, row.goemotions_f1) for row in classes} == {(0.57, 0.0)} and len(classes) == 3
     gains = {row.model: row.gain_over_plain for row in classes if row.tuned}
@@ -222,7 +221,7 @@ def test_encoders_are_compared_on_the_synthetic_data(learned: PipelineContext, t
     rows = place.lakehouse.read(ENCODER_RESULTS).where("class = 'macro'").collect()
     assert {(row.model, row.tuned, row.test_rows) for row in rows} == {(PLAIN, True, 9), (other, True, 9)}
     assert len({row.trial for row in rows}) == 2 and all(0 <= row.f1 <= 1 for row in rows)
-    place.lakehouse.register(all_views(load_taxonomy("edos")))
+    register_views(place, "emo_pillars_transfer")
     shown = place.spark.table("analysis.emo_pillars_transfer").where("average = 'macro'")
     rows = shown.where("task = 'synthetic'").collect()
     assert {(row.model, row.paper_f1) for row in rows} == {(PLAIN, 0.81), (other, None), (None, 0.8), (None, 0.79)}
@@ -251,7 +250,7 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     some = planned.where("variant = 'typed' OR NOT tuned")
     results = run_transfers(some, dialogues, own, "emocontext", EMOCONTEXT_RESULTS)
     learned.lakehouse.replace(EMOCONTEXT_RESULTS, results, {})
-    learned.lakehouse.register(all_views(load_taxonomy("edos")))
+    register_views(learned, "emo_pillars_transfer")
     shown = spark.table("analysis.emo_pillars_transfer").collect()
     ours = [row for row in shown if row.task == "emocontext" and row.model == FULL]
     assert {(row.tuned, row.variant, row.scored, row.paper_f1) for row in ours if row.average == "macro"} == {

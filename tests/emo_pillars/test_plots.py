@@ -137,6 +137,7 @@ def test_files_that_are_no_stories_are_told_in_one_line(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_real_plots_are_read(shared_data: Path) -> None:
     found = select_plots(read_stories(str(shared_data / "plots")), 50, 1500, 0.5)
     assert len(found.rows) == 50

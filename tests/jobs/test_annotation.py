@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.jobs.conftest import TinyRun
 from tests.jobs.tables import table
 from udfs.answer_files import COLUMNS
@@ -75,6 +77,7 @@ def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
     assert {row["batch_id"] for row in files.values()} == {batch_id}
 
 
+@pytest.mark.slow
 def test_answers_become_crowd_labels(tiny: TinyRun, finished: Path, tmp_path: Path) -> None:
     root, given = tmp_path / "lakehouse", tmp_path / "answers"
     shutil.copytree(finished, root)

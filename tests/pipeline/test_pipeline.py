@@ -309,6 +309,7 @@ def test_rows_that_somebody_deleted_are_made_again_with_their_notes(
     assert run_stages(PipelineContext(spark, settings), (ECHO,)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables_of_test")
 def test_a_clock_that_went_back_does_not_run_a_stage_again(
     spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch

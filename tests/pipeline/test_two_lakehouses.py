@@ -19,6 +19,10 @@ def test_the_last_registered_lakehouse_answers(spark: SparkSession, tmp_path: Pa
         house.append(LEMMAS, spark.createDataFrame([row], LEMMAS.schema), {})
         houses.append(house)
     for house, word in zip(houses, ("first", "second"), strict=True):
-        house.register({})
+        house.register({"analysis.words": ("All words.", WORDS)}, [LEMMAS])
         assert [row.word for row in spark.sql(WORDS).collect()] == [word]
+        assert [row.word for row in spark.sql("SELECT word FROM analysis.words").collect()] == [word]
     assert houses[0].read(LEMMAS).count() == 1  # only names were dropped
+    nowhere = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path / "third")}).lakehouse)
+    nowhere.register({"analysis.words": ("All words.", WORDS)}, [LEMMAS])
+    assert not spark.catalog.tableExists("analysis.words")

@@ -30,6 +30,7 @@ def examples(spark: SparkSession, sources: tuple[str, ...] = ("edos",)):
     return spark.createDataFrame(rows, EXAMPLES.schema)
 
 
+@pytest.mark.slow
 def test_each_baseline_replies_to_each_history(spark: SparkSession, encoder: dict[str, object]) -> None:
     rows = baseline_replies(examples(spark), None, 100, encoder).collect()
     assert set(rows[0].asDict()) == set(BASELINES.columns) and len(rows) == 2 * 6

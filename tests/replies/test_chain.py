@@ -8,8 +8,7 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from conf.taxonomy import edos_labels, load_taxonomy
-from etl.analysis.views import all_views
+from conf.taxonomy import edos_labels
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
@@ -34,7 +33,7 @@ from jobs.replies.training import (
     replies_tune_empathetic,
     train_response_generator,
 )
-from tests.stages import stage_run
+from tests.stages import register_views, stage_run
 from tests.udfs.test_reply_generator import LINES
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.classifier import load_encoder
@@ -136,7 +135,7 @@ def test_a_request_is_known_by_all_that_its_answer_depends_on(spark: SparkSessio
 
 
 def _check_views(spark: SparkSession, place: PipelineContext) -> None:
-    place.lakehouse.register(all_views(load_taxonomy("edos")))
+    register_views(place, "edos_table_7", "edos_table_10", "reply_intents")
     table = [row.asDict() for row in spark.table("analysis.edos_table_7").collect()]
     assert [(row["generator"], row["source"]) for row in table[:4]] == [
         ("pretrained", "os"), ("pretrained", "edos"), ("pretrained", "empathetic"), ("edos", "os"),

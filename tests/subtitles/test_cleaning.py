@@ -293,7 +293,7 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
 # the least certainty, and the turns of four dialogues that stay; a sound is no turn, but its place counts
 LEAST = [
     pytest.param(None, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}, marks=pytest.mark.slow),
-    (0.37, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
+    pytest.param(0.37, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}, marks=pytest.mark.slow),
     (0.38, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
     pytest.param(0.75, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}, marks=pytest.mark.slow),
     pytest.param(0.76, {}, marks=pytest.mark.slow),

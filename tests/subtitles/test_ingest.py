@@ -182,16 +182,19 @@ FRENCH = ingest_xml("Entrez", "French")
     ("files", "kept", "again", "refused"),
     [
         ({"a/xml/en/1/1/1.xml": GOOD, "b/xml/en/1/1/1.xml": OTHER}, {"a"}, {"b": "a"}, set()),
-        ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD}, {"b"}, {}, {"a"}),
+        pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD}, {"b"}, {}, {"a"}, marks=pytest.mark.slow),
         ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD, "c/xml/en/1/1/1.xml": OTHER,
           "d/xml/en/1/1/1.xml": BAD},
          {"b"}, {"c": "b"}, {"a", "d"}),
-        ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml.gz": gzip.compress(GOOD)[:-9]}, set(), {}, {"a", "b"}),
+        pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml.gz": gzip.compress(GOOD)[:-9]}, set(), {},
+                     {"a", "b"}, marks=pytest.mark.slow),
         # A copy whose path names no language comes after all that do, and may be French.
         ({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": FRENCH, "c/1.xml": GOOD, "d/xml/en/1/1/1.xml": BAD}, {"c"}, {},
          {"a", "d"}),
-        ({"a/1.xml": FRENCH, "b/1.xml": GOOD, "c/1.xml": GOOD}, {"b"}, {"c": "b"}, set()),
-        ({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": BAD, "c/xml/en/1/2/2.xml": GOOD}, {"c"}, {}, {"a", "b"}),
+        pytest.param({"a/1.xml": FRENCH, "b/1.xml": GOOD, "c/1.xml": GOOD}, {"b"}, {"c": "b"}, set(),
+                     marks=pytest.mark.slow),
+        pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": BAD, "c/xml/en/1/2/2.xml": GOOD}, {"c"}, {}, {"a", "b"},
+                     marks=pytest.mark.slow),
         # Another release is another file.
         ({"v2016/xml/en/1/1/1.xml": BAD, "v2018/xml/en/1/1/1.xml": GOOD}, {"v2018"}, {}, {"v2016"}),
     ],

@@ -27,7 +27,7 @@ def requests(sample: int = 0) -> list[Request]:
     return [Request(prompt, "", f"hash of {prompt}", sample) for prompt in PROMPTS]
 
 
-@pytest.mark.parametrize("decoding", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize("decoding", [pytest.param(GREEDY, marks=pytest.mark.slow), SAMPLED], ids=["greedy", "sampled"])
 def test_an_answer_does_not_depend_on_its_neighbours(model: LocalGenerator, decoding: DecodingSettings) -> None:
     together = model.answers(requests(), decoding)
     backwards = model.answers(requests()[::-1], decoding)[::-1]

@@ -126,6 +126,7 @@ def test_headers_and_evidence() -> None:
     assert next(documents_of("d.json", BytesIO(json.dumps({"a": [1]}).encode()))).value == {"a": [1]}
 
 
+@pytest.mark.slow
 def test_the_real_files_are_read_whole(shared_data: Path) -> None:
     rows = {
         "edos/mturk_groundtruth_labels_9k.csv.gz": 8_187, "edos/similar_dialogs_3k.csv.gz": 2_225,

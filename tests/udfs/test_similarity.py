@@ -54,7 +54,7 @@ def test_nothing_near_is_nothing_found() -> None:
     assert len(found.rows) == len(found.scores) == 0
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("partitions", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_labelled_and_held_out_targets_keep_their_own_best(spark: SparkSession, partitions: int) -> None:
     vectors = {"q": [1.0, 0.0], "l1": [0.96, 0.28], "l2": [0.8, 0.6], "h1": [0.6, 0.8], "h2": [0.0, 1.0]}
     rows = [(name, "m@1", vector, None) for name, vector in vectors.items()]

@@ -180,6 +180,7 @@ def test_a_second_put_writes_nothing(bucket: str, tmp_path: Path) -> None:
     assert "more.json" not in contents(get(place, tmp_path / "read"))
 
 
+@pytest.mark.slow
 def test_processes_of_a_machine_copy_a_model_once(bucket: str, tmp_path: Path) -> None:
     place = put(model(tmp_path / "made"), f"{bucket}/copies/shared")
     with get_context("spawn").Pool(3) as pool:
