@@ -116,8 +116,8 @@ def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
     ) -> None:
         """Write the tables as Parquet, for SQL needs names in the metastore."""
         own, known = store(self), list(tables)
-        for name in self._registered() & set(TABLES):
-            self.spark.sql(f"DROP TABLE {name}")
+        for name in self._registered() & {*TABLES, *views}:
+            self.spark.sql(f"DROP {'VIEW' if name in views else 'TABLE'} {name}")
         for table in known:
             version = own.versions[table.name]
             if table.name in own.rows and own.written.get(table.name, (None, ""))[0] != version:

@@ -239,7 +239,7 @@ class Lakehouse:
             ]
         absent = {table.name for table in TABLES.values()} - {table.name for table in present}
         for name, (comment, sql) in views.items():
-            parts = [part for part in sql.split(AND_ALSO) if not any(missing in part for missing in absent)]
+            parts = [part for part in sql.split(AND_ALSO) if absent.isdisjoint(NAMES.findall(part))]
             if parts:
                 statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {_text(comment)} AS {AND_ALSO.join(parts)}")
             else:

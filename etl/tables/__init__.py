@@ -25,7 +25,9 @@ TABLES: dict[str, Table] = {
     table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)
 }
 
-NAMES = re.compile(rf"(?<![\w.`'])({'|'.join(map(re.escape, TABLES))}|analysis\.[a-z]\w*|llm\.generations)\b(?!\.)")
+VIEWS = ("edos.turns", "llm.generations")
+"""Views in schemas of tables; all others are in the schema ``analysis``."""
+NAMES = re.compile(rf"(?<![\w.`'])({'|'.join(map(re.escape, (*TABLES, *VIEWS)))}|analysis\.[a-z]\w*)\b(?!\.)")
 """Names of tables and views in SQL."""
 
 __all__ = ["NAMES", "TABLES", "Table"]

@@ -76,7 +76,7 @@ def test_the_stages_that_it_names_exist(name: str) -> None:
 def test_it_runs_where_a_session_is_given(
     name: str, spark: SparkSession, stand_ins: StandIns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notebooks, "registered", lambda *_: None)
+    monkeypatch.setattr(notebooks.Lakehouse, "register", lambda *_: None)
     stand_ins.give("ops.dropped", spark.sql("SELECT 'clean_dialogues' AS stage, 'turn' AS unit, 'too_long' AS reason"))
     shown = run(name, spark=Stood(stand_ins))
     frames = [one for one in shown if isinstance(one, pd.DataFrame)]

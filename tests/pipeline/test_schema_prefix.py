@@ -9,8 +9,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.settings import LakehouseSettings
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
 from etl.pipeline.lakehouse import Lakehouse
-from etl.tables import NAMES
+from etl.tables import NAMES, TABLES
+from etl.tables.model import AND_ALSO
 from etl.tables.subtitles import LEMMAS
 
 PREFIX = "prefixed_"
@@ -29,6 +32,7 @@ def prefixed(sql: str) -> str:
         ("edos.dialogue_scores, edos.dialogues d", "prefixed_edos.dialogue_scores, prefixed_edos.dialogues d"),
         ("FROM analysis.edos_table_3", "FROM prefixed_analysis.edos_table_3"),
         ("FROM llm.generations", "FROM prefixed_llm.generations"),
+        ("FROM edos.turns AS t", "FROM prefixed_edos.turns AS t"),
         ("FROM (edos.dialogues)", "FROM (prefixed_edos.dialogues)"),
         ("FROM main.edos.dialogues", "FROM main.edos.dialogues"),
         ("SELECT 'edos.dialogues'", "SELECT 'edos.dialogues'"),
@@ -40,6 +44,11 @@ def prefixed(sql: str) -> str:
 )  # fmt: skip
 def test_names_in_sql(sql: str, expected: str) -> None:
     assert prefixed(sql) == expected
+
+
+def test_every_view_and_table_has_the_prefix() -> None:
+    names = [*TABLES, *all_views(load_taxonomy("edos"))]
+    assert [prefixed(name) for name in names] == [f"{PREFIX}{name}" for name in names]
 
 
 def test_a_prefix_is_part_of_a_name() -> None:
@@ -88,3 +97,11 @@ def test_a_folder_has_no_prefix_and_its_names_may(spark: SparkSession, tmp_path:
     assert spark.table(f"{PREFIX}analysis.words").select(F.sum("words")).first()[0] == 2  # type: ignore[index]
     for name in ("analysis", "subtitles"):
         spark.sql(f"DROP SCHEMA {PREFIX}{name} CASCADE")
+
+
+def test_a_part_of_a_view_is_left_out_where_its_table_is_missing(spark: SparkSession, tmp_path: Path) -> None:
+    house = Lakehouse(spark, LakehouseSettings(root=str(tmp_path)))
+    house.ensure(TABLES["emo_pillars.isear_results"])
+    parts = ("SELECT f1 FROM emo_pillars.isear_results", "SELECT 0 AS f1 FROM emo_pillars.isear")
+    views = {"analysis.both": ("Two.", AND_ALSO.join(parts)), "analysis.more": ("One.", "SELECT * FROM analysis.none")}
+    assert house.catalog_statements(views)[-2].endswith(f"AS {parts[0]}")
