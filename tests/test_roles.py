@@ -133,7 +133,7 @@ def test_the_roles_name_modules() -> None:
 
 @pytest.mark.parametrize(
     "extra",
-    ["", pytest.param("text", marks=pytest.mark.slow), "cluster", pytest.param("local", marks=pytest.mark.slow)],
+    ["", *(pytest.param(extra, marks=pytest.mark.slow) for extra in EXTRAS[1:])],
 )
 def test_modules_import_with_their_extra(extra: str) -> None:
     if extra:
@@ -142,7 +142,7 @@ def test_modules_import_with_their_extra(extra: str) -> None:
     assert failed == {}, f"with the extra {extra or 'none'}: {failed}"
 
 
-@pytest.mark.parametrize(("extra", "without"), [("text", ""), ("cluster", "text")])
+@pytest.mark.parametrize(("extra", "without"), [("text", ""), pytest.param("cluster", "text", marks=pytest.mark.slow)])
 def test_modules_of_a_role_need_it(extra: str, without: str) -> None:
     """No prefix is in the list for nothing: a module below it does not import with less."""
     names = [module for module in modules() if role_of(module) == extra]

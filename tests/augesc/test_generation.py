@@ -31,6 +31,7 @@ def settings_of(**generation: object) -> AugescSettings:
     return AugescSettings.model_validate({"generation": generation})
 
 
+@pytest.mark.slow
 def test_queries_are_asked_several_times_by_source_and_fewer_are_a_part_of_more(spark: SparkSession) -> None:
     rows = [(f"{source}/{n}", source, f"{source} text {n}") for source in ("ed", "reddit") for n in range(9)]
     queries = spark.createDataFrame(rows, QUERIES)
@@ -146,6 +147,7 @@ def test_a_model_is_tuned_and_goes_on_from_queries(spark: SparkSession, given: d
     assert work(place, "augesc_measure_texts") == []
 
 
+@pytest.mark.slow
 def test_more_queries_ask_only_what_is_new(spark: SparkSession, given: dict[str, str]) -> None:
     place = place_of(spark, given)
     work(place, "augesc_ask_augmenter")

@@ -128,6 +128,7 @@ def test_answers_count_by_rule(spark: SparkSession, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_half_done_tasks_count_where_it_is_said(spark: SparkSession, tmp_path: Path) -> None:
     settings = SimpleNamespace(known_raters=(), keep_half_done=True, require_signed=False)
     rows, reasons = counted(spark, tmp_path, settings, answered("bob", "i1", logic="9"))

@@ -68,6 +68,7 @@ def test_greetings_before_the_seeker_go(spark: SparkSession) -> None:
     assert ["".join(row.texts) for row in left] == ["hsh", "hsh", "", ""]
 
 
+@pytest.mark.slow
 def test_the_draw_is_as_even_as_the_data_allow(spark: SparkSession, tmp_path: Path) -> None:
     available = {"job crisis": 30, "sleep": 2, "friends": 9, "parents": 1}
     numbers = iter(range(100))

@@ -2,6 +2,7 @@
 
 import itertools
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -81,6 +82,7 @@ def test_duplicates_and_near_duplicates_and_what_is_neither(spark: SparkSession)
     }
 
 
+@pytest.mark.slow
 def test_each_kind_alone(spark: SparkSession) -> None:
     frame = duplicate_frame(spark, TEXTS)
     exact = {row["dialogue_id"] for row in duplicates(frame, True, None).collect()}

@@ -97,6 +97,7 @@ def test_each_rule_has_its_reason(spark: SparkSession) -> None:
     }
 
 
+@pytest.mark.slow
 def test_links_bind_a_worker_id_to_a_seat(spark: SparkSession) -> None:
     signatures = {"1": "one", "2": "two", "platform": "known"}
     labels = ("sad", "proud", "proud")

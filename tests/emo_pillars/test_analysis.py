@@ -127,6 +127,7 @@ def test_what_changed_and_what_is_near(made: dict[str, DataFrame]) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_markers_are_what_rewriting_takes_out(spark: SparkSession) -> None:
     def row(n: int, utterance: str, rewritten: str, *labels: str) -> tuple[object, ...]:
         return (f"u{n}", "p", "a", "A", "c", utterance, rewritten, labels[0], [(one, 1.0) for one in labels], "train")

@@ -114,6 +114,7 @@ def test_the_page_hides_the_context_and_tells_no_label() -> None:
     }
 
 
+@pytest.mark.slow
 def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_path: Path) -> None:
     tasks = [task._asdict() for task in drawn()[:1]]
     batch_id, files = form_files(LABEL_FORM, tasks, None)

@@ -54,7 +54,7 @@ def test_the_entry_point_ends_with_the_status() -> None:
     [
         pytest.param("[]", "subtitles.sources is empty", marks=pytest.mark.slow),
         pytest.param("[nowhere]", "nowhere is not there", marks=pytest.mark.slow),
-        ("[empty]", "no .xml, .srt or .vtt file"),
+        pytest.param("[empty]", "no .xml, .srt or .vtt file", marks=pytest.mark.slow),
     ],
 )
 def test_bad_sources_are_named(tmp_path: Path, sources: str, line: str) -> None:

@@ -126,6 +126,7 @@ def test_utterances_without_a_topic_score_are_told(place: PipelineContext, monke
         run(place, "augesc_score_topics")
 
 
+@pytest.mark.slow
 def test_every_adverb_is_a_marker_or_told(place: PipelineContext, monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"labels": [("joy", 0.9)], "split": "train", "utterance": "I gladly and rarely sang", "rewritten": "I sang"}
     put(place, "emo_pillars.contextual_examples", [

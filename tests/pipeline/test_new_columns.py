@@ -14,7 +14,7 @@ LEMMAS = TABLES["subtitles.lemmas"]
 LARGER = replace(LEMMAS, ddl=LEMMAS.ddl + ", seen bigint COMMENT 'how often'")
 
 
-@pytest.mark.parametrize("write", ["replace", "append"])
+@pytest.mark.parametrize("write", [pytest.param("replace", marks=pytest.mark.slow), "append"])
 def test_new_columns_enter_an_older_table(spark: SparkSession, tmp_path: Path, write: str) -> None:
     house = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path)}).lakehouse)
     house.append(LEMMAS, spark.createDataFrame([("went", "go")], LEMMAS.schema), {})

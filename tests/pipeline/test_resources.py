@@ -50,8 +50,8 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     ("name", "resource", "line"),
     [
         ("clean_dialogues", "profanity.txt", "fiddlesticks"),
-        ("augesc_collect_queries", "augesc/sensitive_words.txt", "fiddlesticks"),
-        ("emo_pillars_actors", "prompts/emo_pillars/actors.txt", "Be brief."),
+        pytest.param("augesc_collect_queries", "augesc/sensitive_words.txt", "fiddlesticks", marks=pytest.mark.slow),
+        pytest.param("emo_pillars_actors", "prompts/emo_pillars/actors.txt", "Be brief.", marks=pytest.mark.slow),
     ],
 )
 def test_a_changed_file_runs_its_stages_again(

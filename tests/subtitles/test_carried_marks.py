@@ -97,6 +97,7 @@ def test_carried_marks_need_a_known_film(spark: SparkSession) -> None:
     assert carried_to(spark, "b.xml", *uploads) == {}
 
 
+@pytest.mark.slow
 def test_carried_marks_by_most_uploads(spark: SparkSession) -> None:
     new, bare = upload("a.xml", story("- ", "- ")), upload("b.xml", story("", ""))
     rows = [(text, n // 2) for n, (text, _) in enumerate(story("", ""))]

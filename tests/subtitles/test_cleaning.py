@@ -253,6 +253,7 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     assert len(DIALOGUES_IN) == len(rows) + sum(unit == "dialogue" for unit, _ in dropped)
 
 
+@pytest.mark.slow
 def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
     texts = {name: ["Who is there ?", f"It is {name} ."] for name in ("news-0", "reef-0", "play-0")}
     genres = {"news-0": ["Drama", " News "], "reef-0": ["documentary"]}
