@@ -176,6 +176,7 @@ def test_commands_pin_what_they_install() -> None:
         assert named <= pinned, f"{extra}: {named - pinned}"
 
 
+@pytest.mark.slow
 def test_a_segmenter_is_logged_without_networks(tmp_path: Path) -> None:
     """The training of the turn segmenter ends in MLflow, in an environment with the extra ``text`` alone."""
     script = f"""

@@ -1,6 +1,7 @@
 """Read and write Delta tables; no other module does."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -239,7 +240,7 @@ class Lakehouse:
             ]
         absent = {table.name for table in TABLES.values()} - {table.name for table in present}
         for name, (comment, sql) in views.items():
-            parts = [part for part in sql.split(AND_ALSO) if absent.isdisjoint(NAMES.findall(part))]
+            parts = [part for part in sql.split(AND_ALSO) if absent.isdisjoint(re.findall(r"[\w.]+", part))]
             if parts:
                 statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {_text(comment)} AS {AND_ALSO.join(parts)}")
             else:

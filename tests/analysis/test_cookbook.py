@@ -119,6 +119,7 @@ def test_there_are_ten_questions() -> None:
     assert all(re.search(r"^```sql\n", text, re.MULTILINE) for _, text in QUESTIONS)
 
 
+@pytest.mark.slow
 def test_each_question_has_one_answer_in_both_engines(engines: tuple[StandIns, Any]) -> None:
     stand_ins, duck = engines
     for title, text in QUESTIONS:

@@ -14,7 +14,7 @@ from tests.attacks.differential import differences
 from tests.attacks.suite import LARGE_FILES, SHARES, run
 from udfs.opus.parser import parse_subtitles
 
-SECONDS = 20.0
+SECONDS = 8.0
 
 
 @pytest.mark.parametrize("attack", SHARES)

@@ -101,6 +101,7 @@ def test_samples_are_part_of_larger_ones(said: DataFrame) -> None:
     assert len(two) == 6 and len(one) == 3 and one < two
 
 
+@pytest.mark.slow
 def test_views_show_the_papers_figures_beside_ours(stand_ins: StandIns, said: DataFrame) -> None:
     odds = most_typical(log_odds(word_counts(said), 20), 50)
     frames = {

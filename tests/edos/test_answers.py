@@ -228,6 +228,7 @@ def test_the_audit_weighs_strata_by_their_size(spark: SparkSession, view) -> Non
     assert every["low"] < every["precision"] < every["high"]
 
 
+@pytest.mark.slow
 def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
     kept = accepted_answers(
         spark.createDataFrame(ROWS, DDL), key(spark), edos_labels(), AnnotationSettings()

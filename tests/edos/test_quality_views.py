@@ -24,6 +24,7 @@ def finished(spark: SparkSession, *dialogues: tuple[str, list[tuple[str, float]]
     return spark.createDataFrame(rows, LINES)
 
 
+@pytest.mark.slow
 def test_every_view_stands_on_empty_tables(stand_ins: StandIns) -> None:
     query = stand_ins.ask
     counts = {name: len(query(name)) for name in stand_ins.views if name.startswith("analysis.edos_")}

@@ -174,6 +174,7 @@ def test_fleiss_kappa(spark: SparkSession, stand_ins: StandIns) -> None:
     assert agreed["kappa"] is None
 
 
+@pytest.mark.slow
 def test_released_votes_agree_as_released(spark: SparkSession, stand_ins: StandIns, shared_data: Path) -> None:
     path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
     votes = labelled_rows(spark, [str(path)], VOTE_COLUMNS, "edos.crowd_votes", optional=(AGREED,)).rows

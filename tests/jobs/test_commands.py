@@ -66,6 +66,7 @@ def test_bad_sources_are_named(tmp_path: Path, sources: str, line: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_stage_without_its_input_says_what_is_missing(tmp_path: Path) -> None:
     done = jobs("choose_uploads", "--set", f"lakehouse.root={tmp_path}")
     assert done.returncode == 2

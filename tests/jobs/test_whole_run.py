@@ -121,6 +121,7 @@ def test_queries_of_the_readme_and_the_cookbook_run(finished: Path) -> None:
         assert all(lakehouse.execute(query).description for query in both)
 
 
+@pytest.mark.slow
 def test_schedulers_read_status_and_plan(tiny: TinyRun, finished: Path) -> None:
     done = tiny.run(finished, command=("status", "--json"))
     states = {one["stage"]: one for one in json.loads(done.stdout)}

@@ -58,9 +58,15 @@ def measured(text_id: str, said: list[tuple[str, str, int]]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("stage", "rule", "lost", "number"),
     [
-        ("augesc_describe_conversations", "role_statistics", "data_set = 'ed' AND measure = 'sessions'", 4),
+        pytest.param(
+            "augesc_describe_conversations",
+            "role_statistics",
+            "data_set = 'ed' AND measure = 'sessions'",
+            4,
+            marks=pytest.mark.slow,
+        ),
         pytest.param("augesc_grow_bigrams", "bigram_growth", "data_set = 'ed'", 4, marks=pytest.mark.slow),
-        pytest.param("augesc_compare_words", "most_typical", "rank = 2", None, marks=pytest.mark.slow),
+        ("augesc_compare_words", "most_typical", "rank = 2", None),
     ],
 )
 def test_statistics_are_of_all_conversations(

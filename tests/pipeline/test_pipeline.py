@@ -193,6 +193,7 @@ def test_a_check_refuses_bad_rows(spark: SparkSession, settings: Settings) -> No
         place.lakehouse.append(COUNTED, spark.createDataFrame([(-1,)], "n bigint"), {})
 
 
+@pytest.mark.slow
 def test_lineage_stands_in_the_commit(spark: SparkSession, settings: Settings) -> None:
     place = PipelineContext(spark, settings)
     put(place, "bc")
@@ -219,6 +220,7 @@ def test_a_missing_input_is_named(spark: SparkSession, settings: Settings) -> No
         PipelineContext(spark, settings).plan(COUNT)
 
 
+@pytest.mark.slow
 def test_an_optional_input_is_empty_until_it_is_there(spark: SparkSession, settings: Settings) -> None:
     def sizes(letters: DataFrame, loud: DataFrame, run: StageRun) -> DataFrame:
         return letters.select("letter").union(loud.select("letter")).agg(F.count("*").alias("n"))

@@ -137,6 +137,7 @@ def test_declared_files_are_there() -> None:
         digests(("nothing*.txt",))
 
 
+@pytest.mark.slow
 def test_no_file_is_read_at_import() -> None:
     """What a module reads when it is loaded is read outside of any stage."""
     code = (

@@ -189,8 +189,8 @@ FRENCH = ingest_xml("Entrez", "French")
         pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml.gz": gzip.compress(GOOD)[:-9]}, set(), {},
                      {"a", "b"}, marks=pytest.mark.slow),
         # A copy whose path names no language comes after all that do, and may be French.
-        ({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": FRENCH, "c/1.xml": GOOD, "d/xml/en/1/1/1.xml": BAD}, {"c"}, {},
-         {"a", "d"}),
+        pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": FRENCH, "c/1.xml": GOOD, "d/xml/en/1/1/1.xml": BAD}, {"c"},
+                     {}, {"a", "d"}, marks=pytest.mark.slow),
         pytest.param({"a/1.xml": FRENCH, "b/1.xml": GOOD, "c/1.xml": GOOD}, {"b"}, {"c": "b"}, set(),
                      marks=pytest.mark.slow),
         pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": BAD, "c/xml/en/1/2/2.xml": GOOD}, {"c"}, {}, {"a", "b"},

@@ -88,6 +88,7 @@ def released_dialogues(spark: SparkSession, folder: Path) -> list[list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_tenth_of_the_released_rows_passes_the_preset_released(spark: SparkSession, shared_data: Path) -> None:
     dialogues = released_dialogues(spark, shared_data / "edos")[::10]
     turns = [text for turns in dialogues for text in turns]
