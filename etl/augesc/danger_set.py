@@ -72,13 +72,8 @@ def evaluation_lines(half: str) -> list[DangerLine]:
     return [line for line in _read(EVALUATION) if line.half == half]
 
 
-def overlap(first: str, second: str) -> float:
-    """Return the Jaccard similarity of two texts' words."""
-    return float(_nearest([_words(first)], [_words(second)])[0])
-
-
 def unlike(lines: Iterable[DangerLine], judged: Iterable[DangerLine], most: float = MOST_OVERLAP) -> list[DangerLine]:
-    """Return the lines that share less than this part of their words with each line that is judged."""
+    """Return the lines whose words have a Jaccard similarity of less than ``most`` with those of each judged line."""
     lines, known = list(lines), [_words(line.text) for line in judged]
     nearest = _nearest([_words(line.text) for line in lines], known)
     return [line for line, near in zip(lines, nearest, strict=True) if near < most]

@@ -14,7 +14,6 @@ from etl.augesc.danger_set import (
     Rate,
     evaluation_lines,
     half_of,
-    overlap,
     rates,
     training_lines,
     unlike,
@@ -39,10 +38,10 @@ def test_no_line_to_learn_from_is_like_one_that_is_judged() -> None:
     assert unlike([*learnt[:3], EVALUATED[0]], EVALUATED) == learnt[:3]
 
 
-def test_overlap_counts_shared_words() -> None:
-    assert overlap("I'm so sad", "im SO happy, sad") == 0.75 and overlap("one", "two") == 0
-    lines = [DangerLine("x", True, (text,), "") for text in ("a b c d", "a b x y")]
-    assert unlike(lines, lines[1:], 0.5) == lines[:1]
+def test_shared_words_count_once_whatever_their_case() -> None:
+    lines = [DangerLine("x", True, (text,), "") for text in ("I'm so sad", "im SO happy, sad", "two")]
+    assert unlike(lines[:1], lines[1:], 0.75) == [] and unlike(lines[:1], lines[1:], 0.76) == lines[:1]
+    assert unlike(lines[2:], lines[:2], 0.01) == lines[2:] and unlike(lines, []) == lines
 
 
 @pytest.mark.parametrize("kind", [*DANGER, *HARMLESS])
