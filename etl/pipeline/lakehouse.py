@@ -209,13 +209,14 @@ class Lakehouse:
     def register(self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()) -> None:
         """Register tables and views by name in this session, for SQL; the tables include those that the views read.
 
-        Views over missing tables are left out.
+        Views over missing tables are left out. Other names of the session stay as they are.
         """
+        tables = list(tables)
         if self.settings.catalog:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
         elif self.spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
             # Definitions of this session alone: another lakehouse's may stand under our names.
-            for name in self._registered() & {*TABLES, *views}:
+            for name in self._registered() & {*views, *(table.name for table in tables)}:
                 self.spark.sql(f"DROP {'VIEW' if name in views else 'TABLE'} {name}")
         for statement in self.catalog_statements(views, tables):
             self.spark.sql(statement)

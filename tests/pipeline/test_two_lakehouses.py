@@ -26,3 +26,6 @@ def test_the_last_registered_lakehouse_answers(spark: SparkSession, tmp_path: Pa
     nowhere = Lakehouse(spark, load_settings("local", [], {"lakehouse.root": str(tmp_path / "third")}).lakehouse)
     nowhere.register({"analysis.words": ("All words.", WORDS)}, [LEMMAS])
     assert not spark.catalog.tableExists("analysis.words")
+    houses[0].register({}, [LEMMAS])
+    houses[0].register({"analysis.words": ("No words.", "SELECT 1 AS word")}, [])
+    assert [row.word for row in spark.sql(WORDS).collect()] == ["first"], "other names stay"
