@@ -89,7 +89,7 @@ def counts(place: PipelineContext, name: str) -> dict[tuple[str, str], int]:
 
 
 @pytest.fixture(scope="module")
-def worked(spark: SparkSession, settings: Settings) -> tuple[PipelineContext, list[str]]:
+def worked(tables: None, spark: SparkSession, settings: Settings) -> tuple[PipelineContext, list[str]]:
     """The chain's tables, and the stages that made them."""
     place = PipelineContext(spark, settings)
     write_tables(place)

@@ -8,8 +8,8 @@ from deltalake import DeltaTable
 
 from jobs import all_stages
 
-# What a run is called and when it was, and which version its trainings got: not what is in the data.
-UNCOMPARED = {"run_id", "slice", "model", "source"}
+# What a run is called and when it was, and which version its trainings got (part of a `work_version`): not the data.
+UNCOMPARED = {"run_id", "slice", "model", "source", "work_version"}
 TABLES = (
     "subtitles/manifest", "subtitles/files", "subtitles/quarantine", "subtitles/chosen_uploads", "subtitles/lemmas",
     "subtitles/turn_scores", "subtitles/dialogues", "subtitles/clean_dialogues", "ops/dropped", "edos/weak_labels",
