@@ -116,8 +116,7 @@ def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
     ) -> None:
         """Write the tables as Parquet, for SQL needs names in the metastore."""
         own, known = store(self), list(tables)
-        for name in self._registered() & {*views, *(table.name for table in known)}:
-            self.spark.sql(f"DROP {'VIEW' if name in views else 'TABLE'} {name}")
+        self._drop(views, known)
         for table in known:
             version = own.versions[table.name]
             if table.name in own.rows and own.written.get(table.name, (None, ""))[0] != version:

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from conf.papers import paper_table, paper_tables
 from conf.taxonomy import Taxonomy, goemotions_polarities
-from etl.tables import TABLES, Table
+from etl.tables import TABLES, Table, names_in
 
 View = tuple[str, str]
 """Comment and SQL."""
@@ -21,7 +21,7 @@ View = tuple[str, str]
 def all_views(taxonomy: Taxonomy) -> dict[str, View]:
     """Return (comment, SQL) by view name, each view after those that it reads; taxonomy is ``edos.taxonomy``."""
     views = reference_views(taxonomy) | sql_views()
-    reads = {name: _names(sql) & views.keys() for name, (_, sql) in views.items()}
+    reads = {name: names_in(sql) & views.keys() for name, (_, sql) in views.items()}
     return {name: views[name] for name in TopologicalSorter(reads).static_order()}
 
 
@@ -32,15 +32,11 @@ def named_in(texts: Iterable[str], views: Mapping[str, View]) -> tuple[dict[str,
         texts: names or SQL.
         views: by name, each after those that it reads.
     """
-    wanted = _names(" ".join(texts).replace("`", "").lower())
+    wanted = names_in(" ".join(texts).replace("`", "").lower())
     for name in reversed(list(views)):
         if name in wanted:
-            wanted |= _names(views[name][1])
+            wanted |= names_in(views[name][1])
     return {name: views[name] for name in views if name in wanted}, [TABLES[name] for name in TABLES if name in wanted]
-
-
-def _names(sql: str) -> set[str]:
-    return {*re.findall(r"(?=\b([a-z_]+\.\w+)\b)", sql)}
 
 
 def reference_views(taxonomy: Taxonomy) -> dict[str, View]:

@@ -1,7 +1,6 @@
 """Read and write Delta tables; no other module does."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from etl.common.spark_api import is_delta_table, is_local
 from etl.pipeline.delta_log import last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
-from etl.tables import NAMES, TABLES, Table
+from etl.tables import NAMES, TABLES, Table, names_in
 from etl.tables.model import AND_ALSO
 
 # Readable by any Delta reader, and history kept long enough for resume to find the last data change.
@@ -215,17 +214,18 @@ class Lakehouse:
         if self.settings.catalog:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
         elif self.spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
-            # Definitions of this session alone: another lakehouse's may stand under our names.
-            for name in self._registered() & {*views, *(table.name for table in tables)}:
-                self.spark.sql(f"DROP {'VIEW' if name in views else 'TABLE'} {name}")
+            self._drop(views, tables)
         for statement in self.catalog_statements(views, tables):
             self.spark.sql(statement)
 
-    def _registered(self) -> set[str]:
-        """Return the names of the session's tables and views."""
+    def _drop(self, views: Iterable[str], tables: Iterable[Table]) -> None:
+        """Drop these names of the session, where another lakehouse's definitions may stand under them."""
         schemas = [row[0] for row in self.spark.sql("SHOW SCHEMAS").collect()]
         shown = (self.spark.sql(f"SHOW TABLES IN `{schema}`") for schema in schemas)
-        return {f"{row.namespace}.{row.tableName}" for tables in shown for row in tables.collect()}
+        there = {f"{row.namespace}.{row.tableName}" for names in shown for row in names.collect()}
+        for kind, wanted in (("VIEW", set(views)), ("TABLE", {table.name for table in tables})):
+            for name in there & wanted:
+                self.spark.sql(f"DROP {kind} {name}")
 
     def catalog_statements(
         self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
@@ -241,7 +241,7 @@ class Lakehouse:
             ]
         absent = {table.name for table in TABLES.values()} - {table.name for table in present}
         for name, (comment, sql) in views.items():
-            parts = [part for part in sql.split(AND_ALSO) if absent.isdisjoint(re.findall(r"[\w.]+", part))]
+            parts = [part for part in sql.split(AND_ALSO) if absent.isdisjoint(names_in(part))]
             if parts:
                 statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {_text(comment)} AS {AND_ALSO.join(parts)}")
             else:

@@ -88,8 +88,8 @@ def rows_of(lakehouse: Lakehouse, views: Iterable[str], taxonomy: Taxonomy | Non
     names = {view: f"analysis.{view}" for view in views}
     lakehouse.register(*named_in(names.values(), all_views(taxonomy or load_taxonomy("edos"))))
     found: dict[str, Rows] = {}
-    for view in names:
-        spark, name = lakehouse.spark, lakehouse.named(names[view])
+    for view, plain in names.items():
+        spark, name = lakehouse.spark, lakehouse.named(plain)
         found[view] = [row.asDict() for row in spark.table(name).collect()] if spark.catalog.tableExists(name) else []
     return found
 

@@ -30,4 +30,10 @@ VIEWS = ("edos.turns", "llm.generations")
 NAMES = re.compile(rf"(?<![\w.`'])({'|'.join(map(re.escape, (*TABLES, *VIEWS)))}|analysis\.[a-z]\w*)\b(?!\.)")
 """Names of tables and views in SQL."""
 
-__all__ = ["NAMES", "TABLES", "Table"]
+
+def names_in(sql: str) -> set[str]:
+    """Return what may be the name of a table or view in SQL: two words with a dot, in lower case."""
+    return {*re.findall(r"(?=\b([a-z_]+\.\w+)\b)", sql)}
+
+
+__all__ = ["NAMES", "TABLES", "Table", "names_in"]

@@ -42,6 +42,8 @@ def test_shared_words_count_once_whatever_their_case() -> None:
     lines = [DangerLine("x", True, (text,), "") for text in ("I'm so sad", "im SO happy, sad", "two")]
     assert unlike(lines[:1], lines[1:], 0.75) == [] and unlike(lines[:1], lines[1:], 0.76) == lines[:1]
     assert unlike(lines[2:], lines[:2], 0.01) == lines[2:] and unlike(lines, []) == lines
+    lines = [DangerLine("x", True, (text,), "") for text in ("a b c d", "a b x y")]
+    assert unlike(lines, lines[1:], 0.5) == lines[:1]
 
 
 @pytest.mark.parametrize("kind", [*DANGER, *HARMLESS])

@@ -8,8 +8,10 @@ from deltalake import DeltaTable
 
 from jobs import all_stages
 
-# What a run is called and when it was, and which version its trainings got (part of a `work_version`): not the data.
-UNCOMPARED = {"run_id", "slice", "model", "source", "work_version"}
+# What a run is called and when it was, and which version its trainings got: not what is in the data.
+UNCOMPARED = {"run_id", "slice", "model", "source"}
+OF_A_TRAINING = {"subtitles/turn_scores", "subtitles/dialogues"}
+"""Tables whose ``work_version`` holds the identity of a model that the run trained."""
 TABLES = (
     "subtitles/manifest", "subtitles/files", "subtitles/quarantine", "subtitles/chosen_uploads", "subtitles/lemmas",
     "subtitles/turn_scores", "subtitles/dialogues", "subtitles/clean_dialogues", "ops/dropped", "edos/weak_labels",
@@ -27,7 +29,8 @@ def table(root: Path, name: str) -> list[dict[str, Any]]:
 def rows_of(root: Path, table: str) -> list[dict[str, Any]]:
     """The table's rows, floats rounded to 1e-4, in an order of their own."""
     read: pa.Table = pa.table(DeltaTable(str(root / table)).to_pyarrow_table())
-    kept = read.select([name for name in read.column_names if name not in UNCOMPARED])
+    uncompared = UNCOMPARED | {"work_version"} if table in OF_A_TRAINING else UNCOMPARED
+    kept = read.select([name for name in read.column_names if name not in uncompared])
     # What ran on request in one of them stands in its ledger too.
     asked_for = {stage.name for stage in all_stages() if stage.manual}
     rows = (row for row in kept.to_pylist() if row.get("stage") not in asked_for)
