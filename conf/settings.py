@@ -51,8 +51,9 @@ class SparkSettings(Section):
     short_session: bool | None = Field(
         None,
         description="for a local run of minutes on little data: queries are planned once and interpreted, and Java"
-        " code is compiled quickly, because few are run often enough to repay more; null: `run` decides by the size"
-        " of the sources",
+        " code is compiled quickly, because few are run often enough to repay more; tables in local folders are written"
+        " by delta-rs, out of the driver's memory, and read without Spark's reading of their logs; null: `run` decides"
+        " by the size of the sources",
     )
     bundled_jars: bool = Field(False, description="start from the jars that `make install` fetched")
     set_runtime: bool = Field(

@@ -9,12 +9,16 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache, partial, reduce
 from socketserver import BaseServer
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from conf.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 GPUS_OF_TASK = "spark.task.resource.gpu.amount"
 _COUNTED = 4_096
@@ -111,6 +115,19 @@ def cached(frame: DataFrame) -> DataFrame:
         return DataFrame(companion.ofRows(made.sparkSession(), plan), frame.sparkSession)
     except Py4JError:
         return frame
+
+
+def arrow_table(rows: DataFrame, schema: StructType) -> "pa.Table":
+    """Return the rows, which fit into the driver, in Arrow with the types of ``schema``."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    wanted = to_arrow_schema(schema)
+    from_pyspark_4: Any = getattr(type(rows), "toArrow", None)
+    if from_pyspark_4 is not None:
+        return from_pyspark_4(rows).cast(wanted)
+    batches = rows._collect_as_arrow()
+    return pa.Table.from_batches(batches).cast(wanted) if batches else wanted.empty_table()
 
 
 def add_packages(spark: SparkSession, archive: str) -> None:

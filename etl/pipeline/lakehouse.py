@@ -11,12 +11,12 @@ from conf.redaction import redacted
 from conf.settings import LakehouseSettings
 from etl.common import local_delta
 from etl.common.columns import without_secrets
-from etl.common.spark_api import is_delta_table, is_local
+from etl.common.spark_api import arrow_table, is_delta_table, is_local
 from etl.pipeline.delta_log import last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
-from etl.tables import NAMES, TABLES, Table, names_in
-from etl.tables.model import AND_ALSO
+from etl.tables import NAMES, TABLES, Table, view_statements
+from etl.tables.model import sql_text
 
 # Readable by any Delta reader, and history kept long enough for resume to find the last data change.
 PROPERTIES = {
@@ -40,11 +40,13 @@ class Lakehouse:
     Args:
         spark: a session with Delta.
         settings: where the tables are: a catalog, or a folder with ``<root>/<schema>/<table>``.
+        small: whether what is written fits into the driver: tables in local folders are then written by delta-rs.
     """
 
-    def __init__(self, spark: SparkSession, settings: LakehouseSettings) -> None:
+    def __init__(self, spark: SparkSession, settings: LakehouseSettings, *, small: bool = False) -> None:
         self.spark = spark
         self.settings = settings
+        self.small = small
         self.prefix = settings.schema_prefix if settings.catalog else ""
         self._identities: dict[str, str | None] = {}
 
@@ -68,18 +70,12 @@ class Lakehouse:
         if self.exists(table):
             return
         properties = PROPERTIES | ({CHANGE_FEED: "true"} if table.name in self.settings.change_data_feed else {})
-        if not table.checks and (folder := self._local_folder(table)) is not None:
+        if (folder := self._local_folder(table)) is not None:
             local_delta.create(folder, table, properties)
             return
         if self.settings.catalog:
             self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {self.reference(table).rpartition('.')[0]}")
-        properties |= {f"delta.constraints.{name}": check for name, check in table.checks.items()}
-        parts = f"PARTITIONED BY ({', '.join(table.partitioned_by)})" if table.partitioned_by else ""
-        self.spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {self.reference(table)} ({table.commented_ddl}) USING delta {parts} "
-            f"COMMENT {_text(table.comment)} TBLPROPERTIES "
-            f"({', '.join(f'{_text(key)} = {_text(value)}' for key, value in properties.items())})"
-        )
+        self.spark.sql(table.creation(self.reference(table), properties))
         self._identities.pop(table.name, None)
 
     def feed_changes(self, table: Table) -> None:
@@ -91,9 +87,16 @@ class Lakehouse:
 
     def read(self, table: Table) -> DataFrame:
         """Return the table's rows; none where the table was never written. Columns that it lacks yet are null."""
-        if not self.exists(table):
+        there = self.exists(table)
+        folder = self._small_folder(table) if there else None
+        parts = local_delta.files(folder) if folder is not None else None
+        if not there or parts == []:
             # The limit lets Spark leave an empty frame out of the plan.
             return self.spark.createDataFrame([], table.schema).limit(0)
+        if parts is not None:
+            # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
+            by_name = self.spark.read.schema(table.schema).option("basePath", str(folder)).parquet(*parts)
+            return by_name.select(*table.columns)
         rows = self.spark.table(self.reference(table))
         newer = [field for field in table.schema if field.name not in rows.columns]
         return rows.select("*", *[F.lit(None).cast(field.dataType).alias(field.name) for field in newer])
@@ -105,21 +108,19 @@ class Lakehouse:
             table: the table.
             rows: with the table's columns; others are ignored.
             lineage: written to the commit's ``userMetadata``.
-            once: an id of this content; Delta skips a second append with it.
+            once: an id of this content; a second append with it is skipped.
         """
-        self.ensure(table)
-        writer = self._writer(table, rows, lineage).mode("append")
-        if once is not None:
-            writer = writer.option("txnAppId", f"{table.name}/{once}").option("txnVersion", 1)
-        self._save(table, writer)
+        self._write(table, rows, lineage, once=once)
 
     def append_row(self, table: Table, row: Mapping[str, Any], lineage: Mapping[str, Any]) -> None:
         """Add one row in one commit, in a local folder without Spark. The row has no secrets."""
         self.ensure(table)
-        folder, metadata = self._local_folder(table), redacted(json.dumps(dict(lineage)))
-        if folder is None or not local_delta.append_row(folder, table, row, metadata):
+        folder = self._local_folder(table)
+        if folder is None or not local_delta.writable(folder):
             values = tuple(row[name] for name in table.columns)
             self.append(table, self.spark.createDataFrame([values], table.schema).coalesce(1), lineage)
+        else:
+            local_delta.write(folder, local_delta.as_arrow(table, [row]), _metadata(lineage))
         self._identities.pop(table.name, None)
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
@@ -128,26 +129,53 @@ class Lakehouse:
         found = local_delta.rows(folder, table) if folder is not None and self.exists(table) else None
         return [row.asDict(recursive=True) for row in self.read(table).collect()] if found is None else found
 
+    def _small_folder(self, table: Table) -> str | None:
+        """Return the folder of a table that delta-rs reads and writes, in a run on little data."""
+        folder = self._local_folder(table) if self.small and table.name not in self.settings.change_data_feed else None
+        return folder if folder is not None and local_delta.writable(folder) else None
+
     def _local_folder(self, table: Table) -> str | None:
         """Return the folder of a table that delta-rs may write: one of this machine, in a session on it."""
         path = located(self.path(table))
         usable = not self.settings.catalog and path.startswith("/") and is_local(self.spark)
         return path if usable and local_delta.available() else None
 
-    def replace(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None) -> None:
+    def replace(
+        self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str = local_delta.EVERYTHING
+    ) -> None:
         """Replace all rows, or those that ``where`` selects, in one commit."""
+        self._write(table, rows, lineage, where)
+
+    def _write(
+        self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None,
+        once: str | None = None,
+    ) -> None:  # fmt: skip
+        """Append rows, or replace those that ``where`` selects; few rows are collected and written by delta-rs."""
         self.ensure(table)
-        writer = self._writer(table, rows, lineage).mode("overwrite")
-        if where is not None:
-            writer = writer.option("replaceWhere", where)
-        self._save(table, writer)
+        rows = without_secrets(rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema]))
+        once = None if once is None else f"{table.name}/{once}"
+        if (folder := self._small_folder(table)) is not None:
+            local_delta.write(folder, arrow_table(rows, table.schema), _metadata(lineage), where=where, once=once)
+        else:
+            # mergeSchema: new columns enter older tables.
+            options = {"mergeSchema": "true", "userMetadata": _metadata(lineage)}
+            options |= {} if where in (None, local_delta.EVERYTHING) else {"replaceWhere": where}
+            options |= {} if once is None else {"txnAppId": once, "txnVersion": "1"}
+            writer = rows.write.format("delta").mode("append" if where is None else "overwrite").options(**options)
+            writer.saveAsTable(self.reference(table)) if self.settings.catalog else writer.save(
+                located(self.path(table))
+            )
+        self._identities.pop(table.name, None)
 
     def delete(self, table: Table, where: str, lineage: Mapping[str, Any]) -> None:
         """Delete the rows that ``where`` selects; without any, make no commit."""
         if not self.exists(table) or self.read(table).where(where).isEmpty():
             return
-        with configured(self.spark, METADATA, redacted(json.dumps(dict(lineage)))):
-            self.spark.sql(f"DELETE FROM {self.reference(table)} WHERE {where}")
+        if (folder := self._small_folder(table)) is not None:
+            local_delta.delete(folder, where, _metadata(lineage))
+        else:
+            with configured(self.spark, METADATA, _metadata(lineage)):
+                self.spark.sql(f"DELETE FROM {self.reference(table)} WHERE {where}")
         self._identities.pop(table.name, None)
 
     def delete_keys(
@@ -157,7 +185,7 @@ class Lakehouse:
         if not self.exists(table):
             return
         keys.toDF("gone_key").createOrReplaceTempView("edos_gone_keys")
-        with configured(self.spark, METADATA, redacted(json.dumps(dict(lineage)))):
+        with configured(self.spark, METADATA, _metadata(lineage)):
             self.spark.sql(
                 f"MERGE INTO {self.reference(table)} AS kept USING edos_gone_keys AS gone "
                 f"ON kept.{column} = gone.gone_key AND {where} WHEN MATCHED THEN DELETE"
@@ -236,36 +264,18 @@ class Lakehouse:
         statements = [f"CREATE SCHEMA IF NOT EXISTS {self.prefix}{schema}" for schema in schemas]
         if not self.settings.catalog:
             statements += [
-                f"CREATE TABLE IF NOT EXISTS {table.name} USING delta LOCATION {_text(located(self.path(table)))}"
+                f"CREATE TABLE IF NOT EXISTS {table.name} USING delta LOCATION {sql_text(located(self.path(table)))}"
                 for table in present
             ]
-        absent = {table.name for table in TABLES.values()} - {table.name for table in present}
-        for name, (comment, sql) in views.items():
-            parts = [part for part in sql.split(AND_ALSO) if absent.isdisjoint(names_in(part))]
-            if parts:
-                statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {_text(comment)} AS {AND_ALSO.join(parts)}")
-            else:
-                absent.add(name)
+        absent = TABLES.keys() - {table.name for table in present}
+        statements += view_statements(views, absent)
         return list(map(self.named, statements))
 
     def named(self, sql: str) -> str:
         """Return SQL, or one name, with ``lakehouse.schema_prefix`` before the names of tables and views."""
         return NAMES.sub(rf"{self.prefix}\1", sql) if self.prefix else sql
 
-    def _writer(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> Any:
-        selected = without_secrets(rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema]))
-        metadata = redacted(json.dumps(dict(lineage)))
-        # mergeSchema: new columns enter older tables.
-        return selected.write.format("delta").options(mergeSchema=True, userMetadata=metadata)
 
-    def _save(self, table: Table, writer: Any) -> None:
-        if self.settings.catalog:
-            writer.saveAsTable(self.reference(table))
-        else:
-            writer.save(located(self.path(table)))
-        self._identities.pop(table.name, None)
-
-
-def _text(value: str) -> str:
-    """Return a SQL string literal."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+def _metadata(lineage: Mapping[str, Any]) -> str:
+    """Return a commit's ``userMetadata``."""
+    return redacted(json.dumps(dict(lineage)))

@@ -63,11 +63,8 @@ class Ledger:
         """Delete the rows of an abandoned run in batches whose main commit is missing."""
         for table in (DROPPED, QUARANTINE):
             rest = f" AND slice NOT IN ({', '.join(map(str, sorted(counted)))})" if counted else ""
-            self._lakehouse.delete(
-                table,
-                f"stage = '{abandoned.stage}' AND run_id = '{abandoned.run_id}'{rest}",
-                abandoned.lineage(0),
-            )
+            of_run = f"stage = '{abandoned.stage}' AND run_id = '{abandoned.run_id}'"
+            self._lakehouse.delete(table, of_run + rest, abandoned.lineage(0))
 
     def keys(self, stage: str, *, whole: bool) -> DataFrame:
         """Return key and version of dropped or quarantined units; if not ``whole``, also of partly dropped ones."""

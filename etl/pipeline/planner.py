@@ -129,7 +129,7 @@ class PipelineContext:
     def __init__(self, spark: SparkSession, settings: Settings) -> None:
         self.spark = spark
         self.settings = settings
-        self.lakehouse = Lakehouse(spark, settings.lakehouse)
+        self.lakehouse = Lakehouse(spark, settings.lakehouse, small=bool(settings.spark.short_session))
         self.ledger = Ledger(self.lakehouse)
         self.log = StageLog(self.lakehouse)
 

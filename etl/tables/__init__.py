@@ -1,6 +1,7 @@
 """The table registry: every Delta table of the lakehouse, its columns, its key and its last-net CHECKs."""
 
 import re
+from collections.abc import Iterable, Mapping
 
 from etl.tables import (
     augesc,
@@ -15,7 +16,7 @@ from etl.tables import (
     replies,
     subtitles,
 )
-from etl.tables.model import Table
+from etl.tables.model import AND_ALSO, Table, sql_text
 
 GROUPS = (
     subtitles, edos, edos_annotation, replies, emo_pillars, emo_pillars_analysis, llm, augesc, augesc_evaluation,
@@ -36,4 +37,15 @@ def names_in(sql: str) -> set[str]:
     return {*re.findall(r"(?=\b([a-z_]+\.\w+)\b)", sql)}
 
 
-__all__ = ["NAMES", "TABLES", "Table", "names_in"]
+def view_statements(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> list[str]:
+    """Return the SQL that creates views, by name a comment and a query, without the parts that read absent names."""
+    gone, statements = set(absent), []
+    for name, (comment, sql) in views.items():
+        if parts := [part for part in sql.split(AND_ALSO) if gone.isdisjoint(names_in(part))]:
+            statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {sql_text(comment)} AS {AND_ALSO.join(parts)}")
+        else:
+            gone.add(name)
+    return statements
+
+
+__all__ = ["NAMES", "TABLES", "Table", "names_in", "view_statements"]

@@ -65,6 +65,21 @@ class Table:
     def columns(self) -> list[str]:
         return self.schema.names
 
+    def creation(self, reference: str, properties: Mapping[str, str]) -> str:
+        """Return the SQL that creates the table under a name, with comments, CHECKs and properties."""
+        properties = {**properties, **{f"delta.constraints.{name}": check for name, check in self.checks.items()}}
+        parts = f"PARTITIONED BY ({', '.join(self.partitioned_by)})" if self.partitioned_by else ""
+        return (
+            f"CREATE TABLE IF NOT EXISTS {reference} ({self.commented_ddl}) USING delta {parts} "
+            f"COMMENT {sql_text(self.comment)} TBLPROPERTIES "
+            f"({', '.join(f'{sql_text(key)} = {sql_text(value)}' for key, value in properties.items())})"
+        )
+
+
+def sql_text(value: str) -> str:
+    """Return a SQL string literal."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
 
 @cache
 def _parsed(ddl: str) -> StructType:

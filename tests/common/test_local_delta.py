@@ -2,18 +2,21 @@
 
 import dataclasses
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from conf.settings import LakehouseSettings
 from etl.common import local_delta
 from etl.pipeline.lakehouse import PROPERTIES, Lakehouse
 from etl.tables import TABLES
 from etl.tables.ops import DROPPED, STAGE_RUNS
+from etl.tables.subtitles import GAPS
 
 EVENT: dict[str, Any] = {
     "stage": "s", "run_id": "r", "event": "started", "started": datetime(2020, 2, 29, 23, 59, 59, 123456, UTC),
@@ -81,7 +84,7 @@ def test_a_table_that_needs_a_newer_writer_is_left_to_spark(spark: SparkSession,
     here.ensure(STAGE_RUNS)
     feature = "'delta.feature.domainMetadata' = 'supported'"
     spark.sql(f"ALTER TABLE {here.reference(STAGE_RUNS)} SET TBLPROPERTIES ({feature})")
-    assert not local_delta.append_row(here.path(STAGE_RUNS), STAGE_RUNS, EVENT, "{}")
+    assert not local_delta.writable(here.path(STAGE_RUNS))
     here.append_row(STAGE_RUNS, EVENT, {"run_id": "r"})
     assert [row["stage"] for row in here.rows(STAGE_RUNS)] == ["s"]
 
@@ -107,3 +110,66 @@ def test_a_table_of_an_earlier_version_gets_the_new_column(spark: SparkSession, 
     here.append_row(STAGE_RUNS, EVENT, {})
     assert [row["task_seconds"] for row in here.rows(STAGE_RUNS)] in ([None, 0.25], [0.25, None])
     assert here.read(STAGE_RUNS).where("task_seconds IS NULL").count() == 1
+
+
+def dropped(spark: SparkSession, stage: str, count: int) -> DataFrame:
+    return spark.range(count).selectExpr(
+        f"'{stage}' AS stage", "'turn' AS unit", "string(id) AS id", "'too long' AS reason", "'x' AS detail",
+        "1L AS units", "'k' AS work_key", "bigint(NULL) AS work_version", "'r' AS run_id", "0 AS slice",
+    )  # fmt: skip
+
+
+def by_stage(here: Lakehouse) -> dict[str, int]:
+    return {row["stage"]: row["count"] for row in here.read(DROPPED).groupBy("stage").count().collect()}
+
+
+def test_a_run_on_little_data_writes_and_reads_what_spark_would(spark: SparkSession, tmp_path: Path) -> None:
+    """Each change is made by delta-rs and by Spark; both lakehouses are the same after it, whoever reads."""
+    settings = {name: LakehouseSettings(root=str(tmp_path / name)) for name in ("small", "spark")}
+    small, other = Lakehouse(spark, settings["small"], small=True), Lakehouse(spark, settings["spark"])
+    by_spark = Lakehouse(spark, settings["small"])
+    changes: list[tuple[Callable[[Lakehouse], None], dict[str, int]]] = [
+        (lambda here: here.append(DROPPED, dropped(spark, "a", 3), {"run_id": "r"}, "first"), {"a": 3}),
+        (lambda here: here.append(DROPPED, dropped(spark, "a", 3), {"run_id": "r"}, "first"), {"a": 3}),
+        (lambda here: here.append(DROPPED, dropped(spark, "b c", 4), {"run_id": "r"}, "second"), {"a": 3, "b c": 4}),
+        (lambda here: here.replace(DROPPED, dropped(spark, "a", 2), {}, "stage = 'a'"), {"a": 2, "b c": 4}),
+        (lambda here: here.replace(DROPPED, dropped(spark, "a", 0), {}, "stage = 'a'"), {"b c": 4}),
+        (lambda here: here.delete(DROPPED, "stage = 'b c' AND id = '0'", {}), {"b c": 3}),
+        (lambda here: here.delete(DROPPED, "stage = 'nowhere'", {}), {"b c": 3}),
+        (lambda here: here.delete(DROPPED, "true", {}), {}),
+        (
+            lambda here: here.replace(DROPPED, dropped(spark, "d", 1), {"token": "hf_0123456789abcdefghijklmnop"}),
+            {"d": 1},
+        ),
+    ]
+    for change, expected in changes:
+        for here in (small, other):
+            change(here)
+        assert by_stage(small) == by_stage(by_spark) == by_stage(other) == expected
+        versions = [str(here.identity(DROPPED)).rpartition(":")[2] for here in (small, other)]
+        assert versions[0] == versions[1]
+    assert small.read(DROPPED).dtypes == other.read(DROPPED).dtypes
+    assert [commit["run_id"] for commit in by_spark.commits(DROPPED, "r")] == ["r", "r"]
+    logs = "".join(path.read_text("utf-8") for path in Path(small.path(DROPPED), "_delta_log").glob("*.json"))
+    assert "delta-rs" in logs
+    assert "hf_0123456789" not in logs
+
+
+def test_a_check_holds_for_rows_of_a_small_run(spark: SparkSession, tmp_path: Path) -> None:
+    here = Lakehouse(spark, LakehouseSettings(root=str(tmp_path)), small=True)
+    good = spark.range(1).select(*(F.lit(1).cast(f.dataType).alias(f.name) for f in GAPS.schema))
+    here.replace(GAPS, good, {})
+    detail = spark.sql(f"DESCRIBE DETAIL {here.reference(GAPS)}").first()
+    assert detail is not None
+    assert detail.properties["delta.constraints.pairs_not_negative"] == GAPS.checks["pairs_not_negative"]
+    with pytest.raises(Exception, match="pairs"):
+        here.append(GAPS, good.withColumn("pairs", -F.col("pairs")), {})
+    assert here.read(GAPS).count() == 1
+
+
+def test_many_commits_become_one_file(spark: SparkSession, tmp_path: Path) -> None:
+    here = lakehouse(spark, tmp_path)
+    for number in range(105):
+        here.append_row(STAGE_RUNS, EVENT | {"run_id": str(number)}, {})
+    assert here.read(STAGE_RUNS).count() == 105
+    assert len(local_delta.files(here.path(STAGE_RUNS)) or []) < 20
