@@ -4,8 +4,7 @@ A commit takes 10 to 30 ms here, where Spark takes half a second. Both follow th
 other wrote.
 """
 
-import os
-import shutil
+import tempfile
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +14,7 @@ from etl.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from deltalake import DeltaTable
 
 _COMPACTED_EVERY = 100
 """Versions of a table after which its many small files become one."""
@@ -22,8 +22,8 @@ _COMPACTED_EVERY = 100
 EVERYTHING = "true"
 """The condition that selects all rows."""
 
-_NEWEST_READER, _NEWEST_WRITER = 1, 4
-"""Tables of newer versions have features that only Spark can read or may write."""
+_NEWEST_WRITER = 4
+"""Tables of a newer writer version have features that Spark alone may write; up to it the reader version is 1."""
 
 
 def available() -> bool:
@@ -35,29 +35,24 @@ def create(folder: str, table: Table, properties: Mapping[str, str]) -> None:
     """Create a table with comments, properties and CHECKs, unless it exists."""
     from deltalake import DeltaTable, Schema
 
-    fresh = Path(f"{folder}.{os.getpid()}")
-    fresh.mkdir(parents=True, exist_ok=True)
-    made = DeltaTable.create(
-        fresh, Schema.from_json(table.schema.json()), mode="ignore", partition_by=list(table.partitioned_by) or None,
-        description=table.comment, configuration=dict(properties),
-    )  # fmt: skip
-    if table.checks:
-        made.alter.add_constraint(dict(table.checks))
-    try:
-        fresh.rename(folder)
-    except OSError:  # another process was faster
-        shutil.rmtree(fresh)
+    log = Path(folder, "_delta_log")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as fresh:
+        made = DeltaTable.create(
+            fresh, Schema.from_json(table.schema.json()), partition_by=list(table.partitioned_by) or None,
+            description=table.comment, configuration=dict(properties),
+        )  # fmt: skip
+        if table.checks:  # a second commit, which nobody may miss
+            made.alter.add_constraint(dict(table.checks))
+        try:
+            Path(fresh, log.name).rename(log)
+        except OSError:
+            if not log.is_dir():
+                raise  # not because another process was faster
 
 
-def writable(folder: str) -> bool:
-    """Return whether delta-rs may write a table."""
-    from deltalake import DeltaTable
-
-    return bool(DeltaTable(folder).protocol().min_writer_version <= _NEWEST_WRITER)
-
-
-def files(folder: str) -> list[str] | None:
-    """Return the Parquet files of a table's newest version; None where they are not all of it, or cannot be told."""
+def opened(folder: str) -> "DeltaTable | None":
+    """Return a table's newest version; None where delta-rs cannot read or may not write the table."""
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
@@ -65,7 +60,7 @@ def files(folder: str) -> list[str] | None:
         found = DeltaTable(folder)
     except (DeltaError, OSError):
         return None
-    return found.file_uris() if found.protocol().min_reader_version <= _NEWEST_READER else None
+    return found if found.protocol().min_writer_version <= _NEWEST_WRITER else None
 
 
 def as_arrow(table: Table, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":
@@ -77,42 +72,43 @@ def as_arrow(table: Table, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":
     return pa.Table.from_pylist(values, to_arrow_schema(table.schema))
 
 
-def write(folder: str, rows: "pa.Table", metadata: str, *, where: str | None = None, once: str | None = None) -> None:
+def write(
+    target: "DeltaTable", rows: "pa.Table", metadata: str, *, where: str | None = None, once: str | None = None
+) -> None:
     """Append rows, or replace rows by them, in one commit.
 
     Args:
-        folder: a table that is `writable`.
+        target: the `opened` table.
         rows: with the table's columns; new ones enter older tables.
         metadata: the commit's ``userMetadata``.
         where: the rows that are replaced, as an SQL condition; None appends.
         once: the ``txnAppId`` of this content, which is not appended a second time.
     """
-    from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+    from deltalake import CommitProperties, Transaction, write_deltalake
 
-    found = DeltaTable(folder)
-    if once is not None and found.transaction_version(once) is not None:
+    if once is not None and target.transaction_version(once) is not None:
         return
     commit = CommitProperties(
         custom_metadata={"userMetadata": metadata},
         app_transactions=None if once is None else [Transaction(once, 1)],
     )
     if where is None:
-        write_deltalake(found, rows, mode="append", schema_mode="merge", commit_properties=commit)
+        write_deltalake(target, rows, mode="append", schema_mode="merge", commit_properties=commit)
     else:
         write_deltalake(
-            found, rows, mode="overwrite", schema_mode="merge", commit_properties=commit,
+            target, rows, mode="overwrite", schema_mode="merge", commit_properties=commit,
             predicate=None if where == EVERYTHING else where,
         )  # fmt: skip
-    if (found.version() + 1) % _COMPACTED_EVERY == 0:
-        found.optimize.compact()
+    if (target.version() + 1) % _COMPACTED_EVERY == 0:
+        target.optimize.compact()
 
 
-def delete(folder: str, where: str, metadata: str) -> None:
-    """Delete the rows that an SQL condition selects from a table that is `writable`."""
-    from deltalake import CommitProperties, DeltaTable
+def delete(target: "DeltaTable", where: str, metadata: str) -> None:
+    """Delete the rows that an SQL condition selects from an `opened` table."""
+    from deltalake import CommitProperties
 
     properties = CommitProperties(custom_metadata={"userMetadata": metadata})
-    DeltaTable(folder).delete(None if where == EVERYTHING else where, commit_properties=properties)
+    target.delete(None if where == EVERYTHING else where, commit_properties=properties)
 
 
 def rows(folder: str, table: Table) -> list[dict[str, Any]] | None:

@@ -72,10 +72,10 @@ class Lakehouse:
         properties = PROPERTIES | ({CHANGE_FEED: "true"} if table.name in self.settings.change_data_feed else {})
         if (folder := self._local_folder(table)) is not None:
             local_delta.create(folder, table, properties)
-            return
-        if self.settings.catalog:
-            self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {self.reference(table).rpartition('.')[0]}")
-        self.spark.sql(table.creation(self.reference(table), properties))
+        else:
+            if self.settings.catalog:
+                self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {self.reference(table).rpartition('.')[0]}")
+            self.spark.sql(table.creation(self.reference(table), properties))
         self._identities.pop(table.name, None)
 
     def feed_changes(self, table: Table) -> None:
@@ -87,16 +87,14 @@ class Lakehouse:
 
     def read(self, table: Table) -> DataFrame:
         """Return the table's rows; none where the table was never written. Columns that it lacks yet are null."""
-        there = self.exists(table)
-        folder = self._small_folder(table) if there else None
-        parts = local_delta.files(folder) if folder is not None else None
-        if not there or parts == []:
+        small = self._small(table)
+        if small is not None and (parts := small.file_uris()):
+            # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
+            found = self.spark.read.schema(table.schema).option("basePath", self._local_folder(table)).parquet(*parts)
+            return found.select(*table.columns)
+        if small is not None or not self.exists(table):
             # The limit lets Spark leave an empty frame out of the plan.
             return self.spark.createDataFrame([], table.schema).limit(0)
-        if parts is not None:
-            # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
-            by_name = self.spark.read.schema(table.schema).option("basePath", str(folder)).parquet(*parts)
-            return by_name.select(*table.columns)
         rows = self.spark.table(self.reference(table))
         newer = [field for field in table.schema if field.name not in rows.columns]
         return rows.select("*", *[F.lit(None).cast(field.dataType).alias(field.name) for field in newer])
@@ -110,17 +108,16 @@ class Lakehouse:
             lineage: written to the commit's ``userMetadata``.
             once: an id of this content; a second append with it is skipped.
         """
-        self._write(table, rows, lineage, once=once)
+        self._write(table, rows, lineage, once=f"{table.name}/{once}" if once is not None else None)
 
     def append_row(self, table: Table, row: Mapping[str, Any], lineage: Mapping[str, Any]) -> None:
         """Add one row in one commit, in a local folder without Spark. The row has no secrets."""
         self.ensure(table)
-        folder = self._local_folder(table)
-        if folder is None or not local_delta.writable(folder):
+        if (opened := self._opened(table)) is not None:
+            local_delta.write(opened, local_delta.as_arrow(table, [row]), _metadata(lineage))
+        else:
             values = tuple(row[name] for name in table.columns)
             self.append(table, self.spark.createDataFrame([values], table.schema).coalesce(1), lineage)
-        else:
-            local_delta.write(folder, local_delta.as_arrow(table, [row]), _metadata(lineage))
         self._identities.pop(table.name, None)
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
@@ -129,10 +126,14 @@ class Lakehouse:
         found = local_delta.rows(folder, table) if folder is not None and self.exists(table) else None
         return [row.asDict(recursive=True) for row in self.read(table).collect()] if found is None else found
 
-    def _small_folder(self, table: Table) -> str | None:
-        """Return the folder of a table that delta-rs reads and writes, in a run on little data."""
-        folder = self._local_folder(table) if self.small and table.name not in self.settings.change_data_feed else None
-        return folder if folder is not None and local_delta.writable(folder) else None
+    def _small(self, table: Table) -> Any:
+        """Return the table as `_opened` does, in a run on little data and if its changes are not followed."""
+        return self._opened(table) if self.small and table.name not in self.settings.change_data_feed else None
+
+    def _opened(self, table: Table) -> Any:
+        """Return the table as `local_delta.opened` does; None where it is in no local folder."""
+        folder = self._local_folder(table)
+        return None if folder is None else local_delta.opened(folder)
 
     def _local_folder(self, table: Table) -> str | None:
         """Return the folder of a table that delta-rs may write: one of this machine, in a session on it."""
@@ -153,26 +154,26 @@ class Lakehouse:
         """Append rows, or replace those that ``where`` selects; few rows are collected and written by delta-rs."""
         self.ensure(table)
         rows = without_secrets(rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema]))
-        once = None if once is None else f"{table.name}/{once}"
-        if (folder := self._small_folder(table)) is not None:
-            local_delta.write(folder, arrow_table(rows, table.schema), _metadata(lineage), where=where, once=once)
+        if (small := self._small(table)) is not None:
+            local_delta.write(small, arrow_table(rows, table.schema), _metadata(lineage), where=where, once=once)
         else:
             # mergeSchema: new columns enter older tables.
             options = {"mergeSchema": "true", "userMetadata": _metadata(lineage)}
             options |= {} if where in (None, local_delta.EVERYTHING) else {"replaceWhere": where}
             options |= {} if once is None else {"txnAppId": once, "txnVersion": "1"}
             writer = rows.write.format("delta").mode("append" if where is None else "overwrite").options(**options)
-            writer.saveAsTable(self.reference(table)) if self.settings.catalog else writer.save(
-                located(self.path(table))
-            )
+            if self.settings.catalog:
+                writer.saveAsTable(self.reference(table))
+            else:
+                writer.save(located(self.path(table)))
         self._identities.pop(table.name, None)
 
     def delete(self, table: Table, where: str, lineage: Mapping[str, Any]) -> None:
         """Delete the rows that ``where`` selects; without any, make no commit."""
         if not self.exists(table) or self.read(table).where(where).isEmpty():
             return
-        if (folder := self._small_folder(table)) is not None:
-            local_delta.delete(folder, where, _metadata(lineage))
+        if (small := self._small(table)) is not None:
+            local_delta.delete(small, where, _metadata(lineage))
         else:
             with configured(self.spark, METADATA, _metadata(lineage)):
                 self.spark.sql(f"DELETE FROM {self.reference(table)} WHERE {where}")
@@ -267,8 +268,7 @@ class Lakehouse:
                 f"CREATE TABLE IF NOT EXISTS {table.name} USING delta LOCATION {sql_text(located(self.path(table)))}"
                 for table in present
             ]
-        absent = TABLES.keys() - {table.name for table in present}
-        statements += view_statements(views, absent)
+        statements += view_statements(views, TABLES.keys() - {table.name for table in present})
         return list(map(self.named, statements))
 
     def named(self, sql: str) -> str:

@@ -84,7 +84,7 @@ def test_a_table_that_needs_a_newer_writer_is_left_to_spark(spark: SparkSession,
     here.ensure(STAGE_RUNS)
     feature = "'delta.feature.domainMetadata' = 'supported'"
     spark.sql(f"ALTER TABLE {here.reference(STAGE_RUNS)} SET TBLPROPERTIES ({feature})")
-    assert not local_delta.writable(here.path(STAGE_RUNS))
+    assert local_delta.opened(here.path(STAGE_RUNS)) is None
     here.append_row(STAGE_RUNS, EVENT, {"run_id": "r"})
     assert [row["stage"] for row in here.rows(STAGE_RUNS)] == ["s"]
 
@@ -95,6 +95,21 @@ def test_a_damaged_log_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> 
     newest = max(Path(here.path(STAGE_RUNS), "_delta_log").glob("*.json"))
     newest.write_text(json.dumps({"add": 1})[:-3], "utf-8")
     assert local_delta.rows(here.path(STAGE_RUNS), STAGE_RUNS) is None
+    assert local_delta.opened(here.path(STAGE_RUNS)) is None
+    with pytest.raises(Exception, match="_delta_log"):
+        Lakehouse(spark, LakehouseSettings(root=str(tmp_path)), small=True).read(STAGE_RUNS).collect()
+
+
+def test_a_table_is_made_where_a_killed_run_left_files_without_a_log(spark: SparkSession, tmp_path: Path) -> None:
+    here = lakehouse(spark, tmp_path)
+    folder = Path(here.path(GAPS))
+    folder.mkdir(parents=True)
+    (folder / "part-0.parquet").write_bytes(b"left over")
+    here.ensure(GAPS)
+    here.ensure(GAPS)
+    local_delta.create(str(folder), GAPS, {})  # as by a slower process
+    assert here.read(GAPS).count() == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["_delta_log", "part-0.parquet"]
 
 
 def test_tables_of_a_catalog_or_a_store_are_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
@@ -172,4 +187,6 @@ def test_many_commits_become_one_file(spark: SparkSession, tmp_path: Path) -> No
     for number in range(105):
         here.append_row(STAGE_RUNS, EVENT | {"run_id": str(number)}, {})
     assert here.read(STAGE_RUNS).count() == 105
-    assert len(local_delta.files(here.path(STAGE_RUNS)) or []) < 20
+    opened = local_delta.opened(here.path(STAGE_RUNS))
+    assert opened is not None
+    assert 0 < len(opened.file_uris()) < 20
