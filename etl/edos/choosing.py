@@ -21,8 +21,9 @@ def dialogue_confidence(weak_labels: DataFrame, how: str) -> DataFrame:
 
     Args:
         weak_labels: dialogue_id, turn, confidence. Null confidences are ignored.
-        how: ``max``, the most confident turn; ``mean`` of all turns; ``first``, the opening turn, by which Table 9
-            counts a dialogue; ``last``, the turn that the crowd would label.
+        how: ``max``, the most confident turn; ``mean`` of all turns; ``min``, the least confident turn, so that all
+            turns are; ``first``, the opening turn, by which Table 9 counts a dialogue; ``last``, the turn that the
+            crowd would label.
 
     Returns:
         dialogue_id, confidence (double, 4 decimals), one row for each dialogue with a confidence.
@@ -34,6 +35,7 @@ def dialogue_confidence(weak_labels: DataFrame, how: str) -> DataFrame:
     ways = {
         "max": F.max(step),
         "mean": F.round(F.sum(step) / F.count(step)).cast("bigint"),
+        "min": F.min(step),
         "first": F.min_by(step, F.col("turn")),
         "last": F.max_by(step, F.col("turn")),
     }

@@ -35,6 +35,7 @@ def choosing_frames(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
     [
         ("max", {"a-0": 0.9, "b-0": 0.7, "c-0": 0.9, "d-0": 0.3}),
         ("mean", {"a-0": 0.5, "b-0": 0.7, "c-0": 0.5, "d-0": 0.3}),
+        ("min", {"a-0": 0.2, "b-0": 0.7, "c-0": 0.1, "d-0": 0.3}),
         ("first", {"a-0": 0.2, "b-0": 0.7, "c-0": 0.9, "d-0": 0.3}),
         ("last", {"a-0": 0.4, "b-0": 0.7, "c-0": 0.1, "d-0": 0.3}),
     ],
@@ -67,5 +68,5 @@ def test_the_top_n_by_confidence_ties_by_id_and_the_rest_in_the_ledger(spark: Sp
 
 
 def test_an_unknown_way_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(InputError, match="'median': choose one of max, mean, first, last"):
+    with pytest.raises(InputError, match="'median': choose one of max, mean, min, first, last"):
         dialogue_confidence(choosing_frames(spark)[1], "median")
