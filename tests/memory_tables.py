@@ -64,10 +64,11 @@ def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
         return self.spark.createDataFrame([], table.schema).limit(0) if found is None else found.select("*")
 
     def append(
-        self: Lakehouse, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None
-    ) -> None:
+        self: Lakehouse, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None, *,
+        skip_empty: bool = False,
+    ) -> None:  # fmt: skip
         key = f"{table.name}/{once}"
-        if key in store(self).once:
+        if key in store(self).once or (skip_empty and rows.isEmpty()):
             return
         before = store(self).rows.get(table.name)
         selected = rows.select(*table.columns)

@@ -51,16 +51,32 @@ def create(folder: str, table: Table, properties: Mapping[str, str]) -> None:
                 raise  # not because another process was faster
 
 
-def opened(folder: str) -> "DeltaTable | None":
-    """Return a table's newest version; None where delta-rs cannot read or may not write the table."""
+def opened(folder: str, before: "DeltaTable | None" = None) -> "DeltaTable | None":
+    """Return a table's newest version; None where delta-rs cannot read or may not write the table.
+
+    Args:
+        folder: of the table.
+        before: the table as it was opened before. Only commits since then are read, if its last one is still there.
+    """
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
     try:
-        found = DeltaTable(folder)
+        if before is not None and Path(folder, "_delta_log", f"{before.version():020}.json").is_file():
+            before.update_incremental()
+            found = before
+        else:
+            found = DeltaTable(folder)
     except (DeltaError, OSError):
         return None
     return found if found.protocol().min_writer_version <= _NEWEST_WRITER else None
+
+
+def stored_bytes(target: "DeltaTable") -> int:
+    """Return the size of an `opened` table's files."""
+    import pyarrow as pa
+
+    return sum(pa.table(target.get_add_actions(flatten=True))["size_bytes"].to_pylist())
 
 
 def as_arrow(table: Table, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":

@@ -12,6 +12,7 @@ from socketserver import BaseServer
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -94,14 +95,14 @@ def _not_of_a_lost_connection(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], Py4JNetworkError))
 
 
-def cached(frame: DataFrame) -> DataFrame:
+def cached(frame: DataFrame, level: StorageLevel = StorageLevel.MEMORY_AND_DISK_DESER) -> DataFrame:
     """Persist a frame and return it as a leaf of later plans.
 
     What is built on the frame is then analysed without the plan that made it: joins of a persisted frame with itself
     took two thirds of the time to plan the cleaning of dialogues. Over Connect, where Java's names are closed (shared
     clusters), and for sorted frames it is the persisted frame itself. ``clearCache`` frees it, ``unpersist`` does not.
     """
-    frame = frame.persist()
+    frame = frame.persist(level)
     if is_connect(frame.sparkSession):
         return frame
     try:

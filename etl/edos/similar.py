@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from etl.common.columns import fault, left_out
 from etl.common.hashes import history_hash
+from etl.common.spark_api import cached
 from etl.edos.held_out import HELD_OUT, near_held_out
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, split_kept_dropped, unit_id, without_known_texts
 from etl.edos.training_rows import crowd_rows
@@ -134,7 +135,7 @@ def expanded(
         Outcome of ``edos.similar_dialogues``. The input is the dialogues with a stored match and the released rows.
     """
     ours = labelled_by_similarity(matches, pool, threshold, "similar")
-    candidates = _with_released(ours, released, "similar").persist()
+    candidates = cached(_with_released(ours, released, "similar"))
     open_rows = candidates.where(F.col(FAULT).isNull())
     near = near_held_out(open_rows, seeds, matches, clean_dialogues, held_out_threshold)
     flagged = candidates.join(near, ["dialogue_id", "turn"], "left").withColumn(FAULT, F.coalesce(FAULT, "near"))
@@ -157,7 +158,7 @@ def expanded_again(
         Outcome of ``edos.similar_self_dialogues``.
     """
     ours = labelled_by_similarity(matches, pool, threshold, "similar_self")
-    candidates = _with_released(ours, released, "similar_self").persist()
+    candidates = _with_released(ours, released, "similar_self")
     return _without_known(candidates, reduce(DataFrame.unionByName, (rows.select(*COLUMNS) for rows in before)))
 
 
@@ -169,7 +170,7 @@ def _with_released(ours: DataFrame, released: DataFrame, origin: str) -> DataFra
 def _without_known(candidates: DataFrame, known: DataFrame) -> Outcome:
     """Return the candidates that are not labelled yet. Resolved conflicts are recorded with 0 units."""
     known = known.withColumn(FAULT, F.expr(NO_FAULT)).withColumn("conflict", F.lit(None).cast("string"))
-    rows = without_known_texts(candidates, known).persist()
+    rows = cached(without_known_texts(candidates, known))
     outcome = split_kept_dropped(rows, "dialogue")
     resolved = rows.where(F.col(FAULT).isNull() & F.col("conflict").isNotNull())
     ledger = left_out("dialogue", unit_id(), "label_conflict", 0, F.col("conflict"))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,20 @@ from pyspark.sql import SparkSession
 
 from etl.pipeline.folders import Folders
 
+DATA_CHANGES = (
+    "WRITE", "DELETE", "UPDATE", "MERGE", "TRUNCATE", "RESTORE", "COPY INTO", "CLONE", "STREAMING UPDATE",
+    "CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE", "CREATE TABLE AS SELECT",
+    "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE AS SELECT",
+)  # fmt: skip
+"""Operations that change data, as ``DESCRIBE HISTORY`` names them."""
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 
 
-def last_data_change(spark: SparkSession, path: str, operations: Collection[str]) -> tuple[str, int] | None:
-    """Return a table's id and the version of its newest commit by one of `operations`.
+def last_data_change(spark: SparkSession, path: str) -> tuple[str, int] | None:
+    """Return a table's id and the version of its newest commit by one of ``DATA_CHANGES``.
 
     Args:
         path: the table's URI or absolute local path.
-        operations: as ``DESCRIBE HISTORY`` names them.
 
     Returns:
         None where the log is not enough: its first commits were cleaned up, or a commit names no operation.
@@ -33,7 +38,7 @@ def last_data_change(spark: SparkSession, path: str, operations: Collection[str]
         about: dict[str, Any] | None = next(infos, None)
         if about is None or "operation" not in about:
             return None
-        if about["operation"] in operations:
+        if about["operation"] in DATA_CHANGES:
             return table_id, version
     return None
 

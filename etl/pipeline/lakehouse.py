@@ -12,7 +12,7 @@ from conf.settings import LakehouseSettings
 from etl.common import local_delta
 from etl.common.columns import without_secrets
 from etl.common.spark_api import arrow_table, is_delta_table, is_local
-from etl.pipeline.delta_log import last_data_change
+from etl.pipeline.delta_log import DATA_CHANGES, last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
 from etl.tables import NAMES, TABLES, Table, view_statements
@@ -27,11 +27,7 @@ PROPERTIES = {
 }
 CHANGE_FEED = "delta.enableChangeDataFeed"
 METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-DATA_CHANGES = (
-    "WRITE", "DELETE", "UPDATE", "MERGE", "TRUNCATE", "RESTORE", "COPY INTO", "CLONE", "STREAMING UPDATE",
-    "CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE", "CREATE TABLE AS SELECT",
-    "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE AS SELECT",
-)  # fmt: skip
+_ONE_TASK = 256 << 10  # bytes of a table that one task reads
 
 
 class Lakehouse:
@@ -49,6 +45,7 @@ class Lakehouse:
         self.small = small
         self.prefix = settings.schema_prefix if settings.catalog else ""
         self._identities: dict[str, str | None] = {}
+        self._tables: dict[str, Any] = {}
 
     def path(self, table: Table) -> str:
         """Return the table's path when no catalog holds it."""
@@ -91,7 +88,9 @@ class Lakehouse:
         if small is not None and (parts := small.file_uris()):
             # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
             found = self.spark.read.schema(table.schema).option("basePath", self._local_folder(table)).parquet(*parts)
-            return found.select(*table.columns)
+            rows = found.select(*table.columns) if table.partitioned_by else found
+            # Frames built on one partition need no exchange, which takes Spark longer than so few rows.
+            return rows.coalesce(1) if local_delta.stored_bytes(small) <= _ONE_TASK else rows
         if small is not None or not self.exists(table):
             # The limit lets Spark leave an empty frame out of the plan.
             return self.spark.createDataFrame([], table.schema).limit(0)
@@ -99,7 +98,10 @@ class Lakehouse:
         newer = [field for field in table.schema if field.name not in rows.columns]
         return rows.select("*", *[F.lit(None).cast(field.dataType).alias(field.name) for field in newer])
 
-    def append(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None) -> None:
+    def append(
+        self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None, *,
+        skip_empty: bool = False,
+    ) -> None:  # fmt: skip
         """Add rows in one commit.
 
         Args:
@@ -107,8 +109,9 @@ class Lakehouse:
             rows: with the table's columns; others are ignored.
             lineage: written to the commit's ``userMetadata``.
             once: an id of this content; a second append with it is skipped.
+            skip_empty: whether no rows make no commit, and no table.
         """
-        self._write(table, rows, lineage, once=f"{table.name}/{once}" if once is not None else None)
+        self._write(table, rows, lineage, None, f"{table.name}/{once}" if once is not None else None, skip_empty)
 
     def append_row(self, table: Table, row: Mapping[str, Any], lineage: Mapping[str, Any]) -> None:
         """Add one row in one commit, in a local folder without Spark. The row has no secrets."""
@@ -128,12 +131,18 @@ class Lakehouse:
 
     def _small(self, table: Table) -> Any:
         """Return the table as `_opened` does, in a run on little data and if its changes are not followed."""
-        return self._opened(table) if self.small and table.name not in self.settings.change_data_feed else None
+        return self._opened(table) if self._by_delta_rs(table) else None
+
+    def _by_delta_rs(self, table: Table) -> bool:
+        followed = table.name in self.settings.change_data_feed
+        return self.small and not followed and self._local_folder(table) is not None
 
     def _opened(self, table: Table) -> Any:
         """Return the table as `local_delta.opened` does; None where it is in no local folder."""
-        folder = self._local_folder(table)
-        return None if folder is None else local_delta.opened(folder)
+        if (folder := self._local_folder(table)) is None:
+            return None
+        self._tables[folder] = local_delta.opened(folder, self._tables.get(folder))
+        return self._tables[folder]
 
     def _local_folder(self, table: Table) -> str | None:
         """Return the folder of a table that delta-rs may write: one of this machine, in a session on it."""
@@ -149,13 +158,20 @@ class Lakehouse:
 
     def _write(
         self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None,
-        once: str | None = None,
+        once: str | None = None, skip_empty: bool = False,
     ) -> None:  # fmt: skip
         """Append rows, or replace those that ``where`` selects; few rows are collected and written by delta-rs."""
+        types = {field.name: field.dataType for field in rows.schema}
+        rows = without_secrets(rows.select(*[
+            rows[field.name] if types.get(field.name) == field.dataType else rows[field.name].cast(field.dataType)
+            for field in table.schema
+        ]))  # fmt: skip
+        few = arrow_table(rows, table.schema) if self._by_delta_rs(table) else None
+        if skip_empty and (rows.isEmpty() if few is None else few.num_rows == 0):
+            return
         self.ensure(table)
-        rows = without_secrets(rows.select(*[rows[field.name].cast(field.dataType) for field in table.schema]))
-        if (small := self._small(table)) is not None:
-            local_delta.write(small, arrow_table(rows, table.schema), _metadata(lineage), where=where, once=once)
+        if few is not None and (small := self._small(table)) is not None:
+            local_delta.write(small, few, _metadata(lineage), where=where, once=once)
         else:
             # mergeSchema: new columns enter older tables.
             options = {"mergeSchema": "true", "userMetadata": _metadata(lineage)}
@@ -208,7 +224,7 @@ class Lakehouse:
             return None
         located_at = None if self.settings.catalog else located(self.path(table))
         try:
-            found = last_data_change(self.spark, located_at, DATA_CHANGES) if located_at else None
+            found = last_data_change(self.spark, located_at) if located_at else None
         except ValueError as error:
             raise ValueError(f"error while reading file {located_at}/_delta_log/: {error}") from error
         if found is not None:

@@ -9,6 +9,7 @@ from etl.pipeline.aggregates import Aggregates
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent
 from etl.tables.ops import DROPPED, QUARANTINE, WORK_VERSION
+from etl.tables.outcome import with_version, with_work_key
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,15 @@ class Ledger:
         self, run: StageEvent, number: int, once: str, dropped: DataFrame | None, quarantined: DataFrame | None
     ) -> None:
         """Append one batch's rows, before the commit of the main table makes them valid."""
-        if dropped is not None and not dropped.isEmpty():
-            self._lakehouse.append(DROPPED, _ledger_rows(dropped, run, number), run.lineage(number), once)
-        if quarantined is not None and not quarantined.isEmpty():
-            self._lakehouse.append(QUARANTINE, _stamped(quarantined, run, number), run.lineage(number), once)
+        keyed = None if dropped is None else with_work_key(dropped)
+        for table, rows in ((DROPPED, keyed), (QUARANTINE, quarantined)):
+            if rows is not None:
+                stamped = _stamped(rows, run, number)
+                self._lakehouse.append(table, stamped, run.lineage(number), once, skip_empty=True)
 
     def replace(self, run: StageEvent, dropped: DataFrame) -> None:
         """Replace the stage's rows by this run's."""
-        rows = _ledger_rows(dropped, run, 0)
+        rows = _stamped(with_work_key(dropped), run, 0)
         self._lakehouse.replace(DROPPED, rows, run.lineage(0), f"stage = '{run.stage}'")
 
     def clear(self, run: StageEvent) -> None:
@@ -89,20 +91,6 @@ class Ledger:
         }
 
 
-def _ledger_rows(dropped: DataFrame, run: StageEvent, number: int) -> DataFrame:
-    return _stamped(with_work_key(dropped), run, number)
-
-
-def with_work_key(dropped: DataFrame) -> DataFrame:
-    """Return ledger rows with ``work_key``, which is the id where a stage gives no other."""
-    return dropped if "work_key" in dropped.columns else dropped.withColumn("work_key", F.col("id"))
-
-
 def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:
     own = {"stage": F.lit(run.stage), "run_id": F.lit(run.run_id), "slice": F.lit(number)}
     return with_version(rows).withColumns(own)
-
-
-def with_version(rows: DataFrame) -> DataFrame:
-    """Return rows with ``work_version``: null if they have none."""
-    return rows if WORK_VERSION in rows.columns else rows.withColumn(WORK_VERSION, F.lit(None).cast("bigint"))

@@ -8,10 +8,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.spark_api import is_frame, task_seconds
+from etl.common.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
-from etl.pipeline.ledger import Balance, with_version, with_work_key
+from etl.pipeline.ledger import Balance
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.locations import model_places
 from etl.pipeline.planner import PipelineContext, StagePlan
@@ -20,7 +20,7 @@ from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Incremental, Model, Stage
 from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
-from etl.tables.outcome import Outcome, Trained
+from etl.tables.outcome import Outcome, Trained, with_version
 
 
 class StageError(RuntimeError):
@@ -131,7 +131,7 @@ class _Runner:
         if incremental.unanswered is not None:
             self.lakehouse.delete(table, incremental.unanswered, self.event.lineage(0))
         prepared = incremental.prepare(*self.frames, self.stage_run) if incremental.prepare else self.frames[0]
-        pending = prepared
+        pending = prepared = cached(prepared) if self.lakehouse.small else prepared  # it is read several times
         if resuming or not (self.plan.rebuild or new):
             pending = self._pending(table, incremental, prepared, resuming)
         minutes, cores = self.context.settings.pipeline.slice_minutes, self.context.cores
@@ -145,7 +145,6 @@ class _Runner:
         rows = self._done_rows(table)
         if "model" in table.key and incremental.cache:
             rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
-            self._check_errors(rows)
         return self._done(table, self._balance(table, prepared, rows, whole="model" not in table.key))
 
     def _pending(self, table: Table, incremental: Incremental, prepared: DataFrame, resuming: bool) -> DataFrame:
@@ -184,10 +183,11 @@ class _Runner:
         self, table: Table, incremental: Incremental, pending: DataFrame, batches: BatchPlan, number: int
     ) -> None:
         units = pending.where(batches.number_of(incremental) == number) if batches.count > 1 else pending
+        units = cached(units) if incremental.versioned and not self.lakehouse.small else units  # joined to all results
         others = self.frames if incremental.content_keyed else self.frames[1:]
         outcome = _outcome(self.stage.function(units, *others, self.stage_run))
         if incremental.versioned:
-            outcome = _with_versions(outcome, units.select(incremental.unit), incremental.key)
+            outcome = outcome.versioned(units.select(incremental.unit), incremental.key)
         once = f"{self.stage.name}/{self.event.run_id}/{number}of{batches.count}"
         if incremental.unanswered is not None:  # a batch without all its answers is appended to again
             once = f"{once}/{len(self.lakehouse.commits(table, self.event.run_id))}"
@@ -210,12 +210,12 @@ class _Runner:
         return rows.where(F.col("model") == model.identity)
 
     def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame, whole: bool = True) -> Balance:
-        """Count input, output and ledgers, and check the table's key, in one query.
+        """Count input, output and ledgers, and check the table's key and a model's errors, in one query.
 
         ``rows_in`` is a number or a frame to count in; ``rows_out`` are rows of the table, all of them if ``whole``.
 
         Raises:
-            StageError: two rows have one key.
+            StageError: two rows have one key, or a model failed on too many.
         """
         units, everything = self.stage.units, rows_out if whole else self.lakehouse.read(table)
         key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
@@ -226,7 +226,10 @@ class _Runner:
         }
         if is_frame(rows_in):
             aggregates["in"] = (rows_in, [F.expr(units.rows_in)])
+        if not whole and "error" in rows_out.columns:
+            aggregates["errors"] = (rows_out, [F.count("*"), F.count("error")])
         found = collected(aggregates)
+        self._check_errors(rows_out, *found.get("errors", (0, 0)))
         rows, keys = found["key"]
         if rows != keys:
             raise StageError(f"{table.name} has {rows - keys:,} rows too many for its key {', '.join(table.key)}")
@@ -245,15 +248,13 @@ class _Runner:
                 f"{balance.rows_out:,} out, {balance.dropped:,} dropped, {balance.quarantined:,} quarantined"
             )
 
-    def _check_errors(self, answered: DataFrame) -> None:
-        if "error" not in answered.columns:
-            return
-        row = answered.agg(F.count("*"), F.count("error"), F.min("error")).first()
+    def _check_errors(self, answered: DataFrame, count: int, errors: int) -> None:
         allowed = self.context.settings.pipeline.max_error_share
-        if row is not None and row[1] > allowed * row[0]:
+        if errors > allowed * count:
+            (row,) = answered.agg(F.min("error")).collect()
             raise StageError(
-                f"{self.stage.name}: the model failed on {row[1]:,} of {row[0]:,} rows, more than "
-                f"pipeline.max_error_share={allowed} allows; the first error: {row[2]}"
+                f"{self.stage.name}: the model failed on {errors:,} of {count:,} rows, more than "
+                f"pipeline.max_error_share={allowed} allows; the first error: {row[0]}"
             )
 
 
@@ -263,15 +264,3 @@ def _outcome(result: object) -> Outcome:
     if is_frame(result):
         return Outcome(result)
     raise InputError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")
-
-
-def _with_versions(outcome: Outcome, units: DataFrame, key: str) -> Outcome:
-    """Add to rows and ledger rows the version of the unit that they were made from."""
-
-    def versioned(rows: DataFrame, name: str) -> DataFrame:
-        return rows.join(F.broadcast(units.withColumnRenamed(key, name)), name, "left")
-
-    dropped, quarantined = outcome.dropped, outcome.quarantined
-    dropped = None if dropped is None else versioned(with_work_key(dropped), "work_key")
-    quarantined = None if quarantined is None else versioned(quarantined, "source_path")
-    return replace(outcome, rows=versioned(outcome.rows, key), dropped=dropped, quarantined=quarantined)

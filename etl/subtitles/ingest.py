@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from etl.common.columns import left_out
-from etl.common.spark_api import cores
+from etl.common.spark_api import cached, cores
 from etl.subtitles.copies import copies_of, kept_copies, mark_copies
 from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Outcome
@@ -64,7 +64,7 @@ def ingest_subtitles(
     def read(files: DataFrame) -> DataFrame:
         files = files.select(*MANIFEST.columns)
         parsed = parse_files(files, task_bytes=task_mb << 20, caps=caps, truecase=truecase)
-        parsed = parsed.persist(StorageLevel.DISK_ONLY)
+        parsed = cached(parsed, StorageLevel.DISK_ONLY)
         parsed.count()
         return parsed
 
@@ -96,7 +96,7 @@ def _each_once(
     rows, again = parsed.where(usable), copies.select("source_path", F.col("copy_of").alias("kept"))
     if (spare := copies_of(copies, parsed.where(~usable))) is not None:
         parsed = parsed.unionByName(read(spare))
-        kept = kept_copies(parsed.where(usable), marked).persist()
+        kept = cached(kept_copies(parsed.where(usable), marked))
         rows = parsed.where(usable).join(F.broadcast(kept.where("source_path = kept")), "source_path", "left_semi")
         again = again.join(spare.select("source_path"), "source_path", "left_anti")
         again = again.unionByName(kept.where("source_path != kept"))
@@ -131,9 +131,11 @@ def balanced_by_bytes(files: DataFrame, task_bytes: int) -> DataFrame:
     row = files.agg(F.sum(cost)).first()
     total = int(row[0] or 0) if row is not None else 0
     share = max(1 << 20, min(task_bytes, math.ceil(total / (2 * cores(files.sparkSession)))))
+    if total <= share:
+        return files.coalesce(1).sortWithinPartitions("container", "offset", "source_path")
     bundle = F.when(F.col("method").isNull(), F.col("source")).otherwise(F.col("container"))
     along = Window.partitionBy("_bundle").orderBy("container", "offset", "source_path")
     chunked = files.withColumn("_bundle", bundle).withColumn(
         "_chunk", F.floor((F.sum(cost).over(along) - cost) / F.lit(share))
     )
-    return chunked.repartitionByRange(max(1, math.ceil(total / share)), "_bundle", "_chunk").select(*files.columns)
+    return chunked.repartitionByRange(math.ceil(total / share), "_bundle", "_chunk").select(*files.columns)

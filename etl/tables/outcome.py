@@ -1,9 +1,12 @@
 """Return types of stage functions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from etl.tables.ops import WORK_VERSION
 
 DROPPED_DDL = "unit string, id string, reason string, detail string, units bigint"
 
@@ -24,6 +27,32 @@ class Outcome:
     dropped: DataFrame | None = None
     quarantined: DataFrame | None = None
     rows_in: int | None = None
+
+    def versioned(self, units: DataFrame, key: str) -> "Outcome":
+        """Add to rows and ledger rows the ``work_version`` of the unit that they were made from.
+
+        Args:
+            units: its key and ``work_version``.
+            key: the key's column in units and rows; ledgers have it as ``work_key`` and ``source_path``.
+        """
+
+        def joined(rows: DataFrame, name: str) -> DataFrame:
+            return rows.join(F.broadcast(units.withColumnRenamed(key, name)), name, "left")
+
+        dropped, quarantined = self.dropped, self.quarantined
+        dropped = None if dropped is None else joined(with_work_key(dropped), "work_key")
+        quarantined = None if quarantined is None else joined(quarantined, "source_path")
+        return replace(self, rows=joined(self.rows, key), dropped=dropped, quarantined=quarantined)
+
+
+def with_work_key(dropped: DataFrame) -> DataFrame:
+    """Return ledger rows with ``work_key``, which is the id where a stage gives no other."""
+    return dropped if "work_key" in dropped.columns else dropped.withColumn("work_key", F.col("id"))
+
+
+def with_version(rows: DataFrame) -> DataFrame:
+    """Return rows with ``work_version``: null if they have none."""
+    return rows if WORK_VERSION in rows.columns else rows.withColumn(WORK_VERSION, F.lit(None).cast("bigint"))
 
 
 @dataclass(frozen=True)

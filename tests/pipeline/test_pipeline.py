@@ -103,11 +103,11 @@ def test_a_run_that_dies_goes_on_without_loss_or_double(
     put(place, "abcdefghij")
     real, slices = place.lakehouse.append, []
 
-    def dying(table: Table, *arguments: object) -> None:
+    def dying(table: Table, *arguments: object, **options: bool) -> None:
         slices.extend([table] if table is LOUD else [])
         if len(slices) == 2 and table is LOUD and dies_at == "before main":
             raise KeyboardInterrupt  # the ledger has the slice's rows, the table has not
-        real(table, *arguments)
+        real(table, *arguments, **options)
         if len(slices) == 1 and table is LOUD and dies_at == "after main":
             raise KeyboardInterrupt  # the slice counts, though nobody was told
 
@@ -131,10 +131,10 @@ def test_a_run_given_up_under_other_settings_leaves_nothing(
     put(place, "abcdefghij")
     real = place.lakehouse.append
 
-    def dying(table: Table, rows: DataFrame, *more: object) -> None:
+    def dying(table: Table, rows: DataFrame, *more: object, **options: bool) -> None:
         if table is LOUD and place.lakehouse.read(LOUD).count() > 0:
             raise KeyboardInterrupt
-        real(table, rows, *more)
+        real(table, rows, *more, **options)
 
     monkeypatch.setattr(place.lakehouse, "append", dying)
     with pytest.raises(KeyboardInterrupt):
@@ -157,8 +157,8 @@ def test_a_run_of_one_slice_given_up_after_its_commit_is_not_mixed_with_others(
     put(place, "bcd")
     real = place.lakehouse.append
 
-    def dying(table: Table, rows: DataFrame, *more: object) -> None:
-        real(table, rows, *more)
+    def dying(table: Table, rows: DataFrame, *more: object, **options: bool) -> None:
+        real(table, rows, *more, **options)
         if table is LOUD:
             raise KeyboardInterrupt
 
