@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,6 +88,48 @@ def test_a_table_that_needs_a_newer_writer_is_left_to_spark(spark: SparkSession,
     assert local_delta.opened(here.path(STAGE_RUNS)) is None
     here.append_row(STAGE_RUNS, EVENT, {"run_id": "r"})
     assert [row["stage"] for row in here.rows(STAGE_RUNS)] == ["s"]
+
+
+def test_a_table_kept_open_follows_the_commits_of_others(spark: SparkSession, tmp_path: Path) -> None:
+    here, other = (Lakehouse(spark, LakehouseSettings(root=str(tmp_path)), small=True) for _ in range(2))
+    here.append_row(STAGE_RUNS, EVENT, {})
+    assert here.read(STAGE_RUNS).count() == 1
+    other.append_row(STAGE_RUNS, EVENT | {"event": "done"}, {})
+    assert here.read(STAGE_RUNS).count() == 2
+    spark.sql(f"DELETE FROM {here.reference(STAGE_RUNS)} WHERE event = 'started'")
+    assert [row.event for row in here.read(STAGE_RUNS).collect()] == ["done"]
+    shutil.rmtree(here.path(STAGE_RUNS))
+    assert here.read(STAGE_RUNS).count() == 0
+    other.append_row(STAGE_RUNS, EVENT | {"stage": "anew"}, {})
+    assert [row.stage for row in here.read(STAGE_RUNS).collect()] == ["anew"]
+    feature = "'delta.feature.domainMetadata' = 'supported'"
+    spark.sql(f"ALTER TABLE {here.reference(STAGE_RUNS)} SET TBLPROPERTIES ({feature})")
+    assert here._opened(STAGE_RUNS) is None
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_no_rows_make_no_commit_where_asked(spark: SparkSession, tmp_path: Path, small: bool) -> None:
+    here = Lakehouse(spark, LakehouseSettings(root=str(tmp_path)), small=small)
+    one = spark.range(1).select(*(F.lit(1).cast(field.dataType).alias(field.name) for field in GAPS.schema))
+    here.append(GAPS, one.limit(0), {}, skip_empty=True)
+    assert not here.exists(GAPS)
+    here.append(GAPS, one, {}, skip_empty=True)
+    before = here.identity(GAPS)
+    here.append(GAPS, one.limit(0), {}, skip_empty=True)
+    assert (here.identity(GAPS), here.read(GAPS).count()) == (before, 1)
+
+
+def test_a_tiny_table_is_read_as_one_partition(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Lakehouse(spark, LakehouseSettings(root=str(tmp_path)), small=True)
+    for event in ("started", "done"):
+        here.append_row(STAGE_RUNS, EVENT | {"event": event}, {})
+    for most, exchanges in ((256 << 10, False), (0, True)):
+        monkeypatch.setattr("etl.pipeline.lakehouse._ONE_TASK", most)
+        totals = here.read(STAGE_RUNS).groupBy("stage").count()
+        assert ("Exchange" in str(totals._jdf.queryExecution().executedPlan())) == exchanges
+        assert [row["count"] for row in totals.collect()] == [2]
 
 
 def test_a_damaged_log_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
