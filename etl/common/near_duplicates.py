@@ -163,7 +163,7 @@ def duplicates(
     )
     if near is not None:
         firsts = copies.filter(F.col("first_copy_in_film") == F.col("dialogue_id")).select("dialogue_id")
-        shingled = hashed.join(firsts, "dialogue_id").select(
+        shingled = hashed.join(firsts, "dialogue_id", "left_semi").select(
             F.col("movie_id").alias("block"), F.col("dialogue_id").alias("id"), "shingles"
         )
         near_copies = (

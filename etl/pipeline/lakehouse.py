@@ -134,8 +134,7 @@ class Lakehouse:
         return self._opened(table) if self._by_delta_rs(table) else None
 
     def _by_delta_rs(self, table: Table) -> bool:
-        followed = table.name in self.settings.change_data_feed
-        return self.small and not followed and self._local_folder(table) is not None
+        return self.small and table.name not in self.settings.change_data_feed and self._local_folder(table) is not None
 
     def _opened(self, table: Table) -> Any:
         """Return the table as `local_delta.opened` does; None where it is in no local folder."""

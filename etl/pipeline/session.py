@@ -43,6 +43,7 @@ LOCAL = {
     # Descriptions of plans for a UI that is off.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "2000",
+    "spark.sql.debug.maxToStringFields": "1",
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
     JAVA_OPTIONS: "-Ddelta.log.cacheSize=20 -XX:+UseParallelGC",
@@ -53,6 +54,8 @@ SHORT = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+    # A broadcast is a job of its own; tables of one partition are joined without an exchange.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
     JAVA_OPTIONS: f"{LOCAL[JAVA_OPTIONS]} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m",
 }
 

@@ -20,31 +20,33 @@ def no_genre(genres: Column) -> Column:
 
 
 def film_facts(dialogues: DataFrame, address_words: Sequence[str]) -> DataFrame:
-    """Count each film's dialogues, turns, tokens, words of address and questions.
+    """Return each film's genres, year and language, and count its dialogues, turns, tokens, addresses and questions.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
         address_words: lower-case words such as I and you.
 
     Returns:
-        source_path, dialogues, turns, tokens, addresses, questions.
+        source_path, genres, year, language, dialogues, turns, tokens, addresses, questions.
     """
+    about = ("genres", "year", "language")
     texts = F.col("turns")["text"]
     tokens = F.split(F.lower(F.array_join(texts, " ")), " ")
     asks = F.filter(texts, lambda text: text.contains("?"))
     counted = dialogues.select(
-        "source_path", F.size("turns").alias("turns"), F.size(tokens).alias("tokens"),
+        "source_path", *about, F.size("turns").alias("turns"), F.size(tokens).alias("tokens"),
         F.size(F.filter(tokens, lambda token: token.isin(*address_words))).alias("addresses"),
         F.size(asks).alias("questions"),
     )  # fmt: skip
     sums = (F.sum(name).alias(name) for name in ("turns", "tokens", "addresses", "questions"))
-    return counted.groupBy("source_path").agg(F.count("*").alias("dialogues"), *sums)
+    firsts = (F.first(name, ignorenulls=True).alias(name) for name in about)
+    return counted.groupBy("source_path").agg(*firsts, F.count("*").alias("dialogues"), *sums)
 
 
 def film_fault(rules: CleaningRules) -> Column:
     """Return struct(reason, detail) of the first rule that excludes a film, or null.
 
-    Reads the columns of ``film_facts``, and genres, year and language.
+    Reads the columns of ``film_facts``.
 
     ``silent_film``: until 1929, less than two turns a dialogue: intertitles, each alone between silences.
     ``narration``: no genre, and hardly a word of address (documentaries of a sample have up to 3 % of tokens, fiction
@@ -76,10 +78,7 @@ def judge_films(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
     if not rules.drop_silent_films and rules.min_address_share is None:
         return dialogues.withColumns({"film_reason": genre, "film_detail": detail})
     doubtful = dialogues.filter(no_genre(F.col("genres")) | (F.col("year") <= LAST_SILENT_YEAR))
-    about = doubtful.groupBy("source_path").agg(
-        *(F.first(name, ignorenulls=True).alias(name) for name in ("genres", "year", "language"))
-    )
-    facts = film_facts(doubtful, rules.address_words).join(about, "source_path")
+    facts = film_facts(doubtful, rules.address_words)
     faults = facts.select("source_path", film_fault(rules).alias("fault")).filter(F.col("fault").isNotNull())
     step = dialogues.join(F.broadcast(faults), "source_path", "left")
     return step.select(

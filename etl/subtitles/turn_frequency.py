@@ -27,7 +27,7 @@ def surplus_turns(dialogues: DataFrame, most: int) -> DataFrame:
     placed = dialogues.select("dialogue_id", F.posexplode(F.col("turns")["text"]).alias("place", "text"))
     counts = placed.groupBy("text").agg(F.count("*").alias("copies")).filter(F.col("copies") > most)
     order = Window.partitionBy("text").orderBy(F.xxhash64("dialogue_id"), "dialogue_id", "place")
-    ranked = placed.join(counts, "text").withColumn("rank", F.row_number().over(order))
+    ranked = placed.join(F.broadcast(counts), "text").withColumn("rank", F.row_number().over(order))
     surplus = ranked.filter(F.col("rank") > most)
     return surplus.groupBy("dialogue_id").agg(F.min("place").alias("kept"), F.min_by("copies", "place").alias("copies"))
 
