@@ -188,8 +188,10 @@ def measured(
 def predicted(root: Path, source: Path, model: str, files: int) -> float:
     """Run two pilots, a part of the smallest size and all of it; return the seconds that ``estimate`` predicts."""
     for share in (PILOT, 1.0):
-        run_jobs(root, source, "clean_dialogues", f"models.turn_segmenter={model}", f"subtitles.sample={share}")
-    options = [*settings_of(root, source), f"models.turn_segmenter={model}"]
+        # In a session as the larger run will have.
+        options = (f"models.turn_segmenter={model}", f"subtitles.sample={share}", "spark.short_session=false")
+        run_jobs(root, source, "clean_dialogues", *options)
+    options = (*settings_of(root, source), f"models.turn_segmenter={model}")
     arguments = [sys.executable, "-m", "jobs", "estimate", "--to", "clean_dialogues", "--files", str(files), "--set"]
     said = subprocess.run([*arguments, *options], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     print(said, file=sys.stderr)
