@@ -6,6 +6,7 @@ other wrote.
 
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
 
-_COMPACTED_EVERY = 100
+_COMPACTED_EVERY = 20
 """Versions of a table after which its many small files become one."""
 
 EVERYTHING = "true"
@@ -101,6 +102,7 @@ def write(
         once: the ``txnAppId`` of this content, which is not appended a second time.
     """
     from deltalake import CommitProperties, Transaction, write_deltalake
+    from deltalake.exceptions import DeltaError
 
     if once is not None and target.transaction_version(once) is not None:
         return
@@ -116,7 +118,8 @@ def write(
             predicate=None if where == EVERYTHING else where,
         )  # fmt: skip
     if (target.version() + 1) % _COMPACTED_EVERY == 0:
-        target.optimize.compact()
+        with suppress(DeltaError):  # another process changed the table; the next compaction will do
+            target.optimize.compact()
 
 
 def delete(target: "DeltaTable", where: str, metadata: str) -> None:
