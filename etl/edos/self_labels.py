@@ -4,6 +4,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import fault
+from etl.common.spark_api import cached
 from etl.edos.choosing import PLACES, rounded_confidence
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, split_kept_dropped, without_known_texts
 from etl.edos.similar import released_as
@@ -64,6 +65,6 @@ def self_labels(
     candidates = ours.unionByName(released_as(released, "self").withColumn(FAULT, F.expr(NO_FAULT)))
     fresh = without_known_texts(candidates, known.withColumn(FAULT, F.expr(NO_FAULT)))
     chosen = confident(fresh.where("source = 'pool'"), least, per_class)
-    rows = chosen.unionByName(fresh.where("source = 'released'")).persist()
+    rows = cached(chosen.unionByName(fresh.where("source = 'released'")))
     outcome = split_kept_dropped(rows, "dialogue")
     return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import left_out
+from etl.common.spark_api import cached
 from etl.edos.held_out import near_held_out
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, split_kept_dropped, unit_id
 from etl.edos.splits import split_released
@@ -53,12 +54,12 @@ def gathered(
     Returns:
         Outcome of ``edos.training_dialogues``. The input is the rows of ``seeds`` and ``found``.
     """
-    others = reduce(DataFrame.unionByName, (rows.select(*COLUMNS) for rows in found)).persist()
+    others = cached(reduce(DataFrame.unionByName, (rows.select(*COLUMNS) for rows in found)))
     near = near_held_out(others, seeds, matches, clean_dialogues, held_out_threshold)
     flagged = others.join(near, ["dialogue_id", "turn"], "left").withColumnRenamed("near", FAULT)
     both = crowd_rows(seeds).withColumn(FAULT, F.expr(NO_FAULT)).unionByName(flagged)
     splits = seeds.select("dialogue_id", "turn", F.lit("crowd").alias("origin"), "split")
     rows = first_of_same_text(both).join(splits, ["dialogue_id", "turn", "origin"], "left")
-    rows = rows.withColumn("split", F.coalesce("split", F.lit("train"))).persist()
+    rows = cached(rows.withColumn("split", F.coalesce("split", F.lit("train"))))
     outcome = split_kept_dropped(rows)
     return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())
