@@ -169,7 +169,7 @@ class Lakehouse:
         if skip_empty and (rows.isEmpty() if few is None else few.num_rows == 0):
             return
         self.ensure(table)
-        if few is not None and (small := self._small(table)) is not None:
+        if few is not None and (small := self._opened(table)) is not None:
             local_delta.write(small, few, _metadata(lineage), where=where, once=once)
         else:
             # mergeSchema: new columns enter older tables.

@@ -1,4 +1,4 @@
-"""What a stage takes on a tiny table: the stages of the demo that train nothing, again and again in one warm session.
+"""Time each stage of the demo on tiny tables, in one warm session. Stages that train a model are left out.
 
 python -m tests.benchmarks.stages [--rounds N] [--small]
 """
