@@ -81,7 +81,7 @@ def _main(arguments: list[str]) -> int:
     if options.command == "estimate":
         from etl.cli.estimate import estimate
 
-        return estimate(settings, stages, options.files)
+        return estimate(settings, stages, options.files, options.pilot)
     from etl.cli import overviews
 
     show = {"plan": overviews.plan, "status": overviews.status}[options.command]

@@ -5,17 +5,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import SparkSession
+
 from conf.errors import InputError
 from conf.settings import Settings
+from etl.cli.running import in_session, run_stages
 from etl.pipeline.lineage import StageEvent
+from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext, chosen
-from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stages import Model, Stage
 from etl.publishing.screen_tables import aligned, terminal_width
 from etl.tables import Table
 from jobs import all_stages
 
 SOURCE, FILES = "find_subtitles", "ingest_subtitles"
+PILOT_SHARES = (0.25, 1.0, 0.25, 1.0)
+"""Shares of the sample's films that the pilots of a session process, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +81,19 @@ def _same_rules(first: StageEvent, second: StageEvent) -> bool:
 
 
 def fitted(runs: Sequence[Measured]) -> Cost:
-    """Fit a straight line with no negative part to the busy time of a stage's runs; the rest of their time is fixed."""
-    sizes = len({run.units for run in runs})
-    mean_units, mean_busy = (sum(values) / len(runs) for values in zip(*((r.units, r.busy) for r in runs), strict=True))
-    idle = sum(run.seconds - run.busy for run in runs) / len(runs)
-    through_zero = Cost(idle, sum(r.units * r.busy for r in runs) / sum(r.units**2 for r in runs), sizes)
-    if sizes < 2:
-        return through_zero
-    spread = sum((run.units - mean_units) ** 2 for run in runs)
-    per_unit = sum((run.units - mean_units) * (run.busy - mean_busy) for run in runs) / spread
-    if per_unit <= 0:
-        return Cost(idle + mean_busy, 0.0, sizes)
-    fixed = mean_busy - per_unit * mean_units
-    return Cost(idle + fixed, per_unit, sizes) if fixed >= 0 else through_zero
+    """Fit a straight line with no negative part to the busy time of a stage's runs, the fastest one of each size.
+
+    The rest of the first run's time is fixed: it has what only the first run in a session takes.
+    """
+    fastest = {run.units: run.busy for run in sorted(runs, key=lambda run: run.busy, reverse=True)}
+    sizes = len(fastest)
+    mean_units, mean_busy = sum(fastest) / sizes, sum(fastest.values()) / sizes
+    per_unit = sum(units * busy for units, busy in fastest.items()) / sum(units**2 for units in fastest)
+    if sizes > 1:
+        spread = sum((units - mean_units) ** 2 for units in fastest)
+        slope = sum((units - mean_units) * (busy - mean_busy) for units, busy in fastest.items()) / spread
+        per_unit = min(per_unit, max(0.0, slope))
+    return Cost(max(0.0, runs[0].seconds - per_unit * runs[0].units), per_unit, sizes)
 
 
 def grown(sizes: Sequence[tuple[int, int]], files: int) -> float:
@@ -117,55 +122,84 @@ def sizes_of(events: Sequence[StageEvent], ingested: Sequence[StageEvent]) -> li
     return sorted(found)
 
 
-def estimate(settings: Settings, stages: list[Stage], files: int) -> int:
+def estimate(settings: Settings, stages: list[Stage], files: int, pilot: bool) -> int:
     """Print the time, core-hours or GPU-hours and bytes of each stage for a number of files.
 
-    The time of a stage's tasks grows with its units, the rest of its time does not. Pilots of two sizes
+    The time of a stage's tasks grows with its units, the rest of its time does not. Runs of two sizes
     (``subtitles.sample``) also tell the fixed part of its tasks' time. Trainings do not grow with the files.
     Stages that call models count in GPU-hours where the session has GPUs.
 
     Args:
-        settings: of the lakehouse in which the pilot ran.
+        settings: of the lakehouse.
         stages: those to add up.
         files: size of the larger run.
+        pilot: measure first: run the stages, trainings aside, on the sample and on a quarter of it, in tables under
+            ``_pilot``. Each size runs twice in one session, since Java's first runs of anything are slow.
 
     Raises:
         InputError: no finished run to estimate from.
+        RunError: a pilot failed.
     """
-    spark = spark_session(settings)
-    try:
-        context = PipelineContext(spark, settings)
-        ingested = context.log.last(FILES, "done")
-        if ingested is None or not ingested.rows_in:
-            raise InputError("nothing measured yet: run a pilot, e.g. run --set subtitles.sample=0.01")
-        gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
-        print(f"measured on {ingested.rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
-        growing = _growing_stages()
-        found = {
-            stage.name: row
-            for stage in stages
-            if (row := _stage_row(context, stage, files if stage.name in growing else None, gpus)) is not None
-        }
-        print("\n".join(table(found, gpus > 0, terminal_width())))
+    measured_in = pilot_settings(settings) if pilot else settings
+
+    def work(spark: SparkSession, running: list[str]) -> None:
+        log = PipelineContext(spark, measured_in).log
+        before = {stage.name: len(log.done(stage.name)) for stage in all_stages()}
+        for share in PILOT_SHARES if pilot else ():
+            sample = measured_in.subtitles.sample * share
+            subtitles = measured_in.subtitles.model_copy(update={"sample": sample})
+            tables = [stage for stage in stages if isinstance(stage.writes, Table)]
+            run_stages(spark, measured_in.model_copy(update={"subtitles": subtitles}), tables, running, again=True)
+        _print_estimate(PipelineContext(spark, measured_in), stages, files, before if pilot else None)
+
+    return in_session(measured_in, work)
+
+
+def pilot_settings(settings: Settings) -> Settings:
+    """Return the settings of pilots: tables of their own, the same models, and a session as a large run has."""
+    lakehouse = settings.lakehouse
+    own = {"root": f"{lakehouse.root.rstrip('/')}/_pilot", "schema_prefix": f"pilot_{lakehouse.schema_prefix}"}
+    changed = {
+        "lakehouse": lakehouse.model_copy(update=own),
+        "mlflow": settings.mlflow.model_copy(update={"tracking_uri": tracking_uri(settings)}),
+        "spark": settings.spark.model_copy(update={"short_session": False}),
+    }
+    return settings.model_copy(update=changed)
+
+
+def _print_estimate(
+    context: PipelineContext, stages: list[Stage], files: int, before: Mapping[str, int] | None
+) -> None:
+    """Print the estimate from a lakehouse's finished runs, or from those of pilots: all but the first ``before``."""
+    names = {stage.name for stage in (*stages, *all_stages())}
+    events = {name: context.log.done(name)[(before or {}).get(name, 0) :] for name in names}
+    ingested = events[FILES]
+    if not ingested or not ingested[-1].rows_in:
+        raise InputError("nothing measured yet: add --pilot --set subtitles.sample=0.01, or run the stages on a sample")
+    gpus = int(context.spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
+    print(f"measured on {ingested[-1].rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
+    growing, found = _growing_stages(), {}
+    for stage in stages:
+        # A pilot rebuilds what it measures; another run of an incremental stage processes what is new.
+        grows = stage.incremental is not None and before is None
+        runs = measured(events[stage.name], grows, context.cores)
+        if runs:
+            sizes = sizes_of(events[stage.name], ingested) if stage.name in growing else None
+            found[stage.name] = _stage_row(context, stage, runs, sizes, files, gpus)
+    print("\n".join(table(found, gpus > 0, terminal_width())))
+    if before is None:
         print("\nIn short runs, tasks take longer for a unit than in long ones, which makes this too much.")
-        print("Take pilots of some minutes, the second one larger than the first.")
-        return 0
-    finally:
-        close_session(spark, settings)
+        print("--pilot runs a sample several times in one session, and measures the last runs.")
 
 
 def _stage_row(
-    context: PipelineContext, stage: Stage, files: int | None, gpus: int
-) -> tuple[Cost, float, float, float, float] | None:
-    """Return a stage's cost, seconds, core-hours, GPU-hours and gigabytes; a stage without ``files`` does not grow."""
-    events = context.log.done(stage.name)
-    runs = measured(events, stage.incremental is not None, context.cores)
-    if not runs:
-        return None
+    context: PipelineContext, stage: Stage, runs: list[Measured], sizes: list[tuple[int, int]] | None, files: int,
+    gpus: int,
+) -> tuple[Cost, float, float, float, float]:  # fmt: skip
+    """Return a stage's cost, seconds, core-hours, GPU-hours and gigabytes; a stage without ``sizes`` does not grow."""
     cost = fitted(runs)
     seconds, factor = runs[-1].seconds, 1.0
-    if files is not None:
-        sizes = sizes_of(events, context.log.done(FILES))
+    if sizes is not None:
         units = grown(sizes, files)
         seconds, factor = cost.seconds(units), units / max(1, sizes[-1][1])
     on_gpu = gpus > 0 and bool(stage.models)

@@ -123,7 +123,7 @@ def write(
 
 
 def delete(target: "DeltaTable", where: str, metadata: str) -> None:
-    """Delete the rows that an SQL condition selects from an `opened` table."""
+    """Delete the rows that an SQL condition selects from an `opened` table; without any, make no commit."""
     from deltalake import CommitProperties
 
     properties = CommitProperties(custom_metadata={"userMetadata": metadata})

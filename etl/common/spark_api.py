@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import Callable
 from functools import lru_cache, partial, reduce
+from pathlib import Path
 from socketserver import BaseServer
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -59,6 +60,8 @@ def _partitions_of_a_range(spark: SparkSession) -> int:
 
 def is_delta_table(spark: SparkSession, path: str) -> bool:
     """Return whether a folder is a Delta table; over Connect, whether Delta can describe it."""
+    if is_local(spark) and path.startswith("/"):
+        return any(Path(path, "_delta_log").glob("[0-9]*.*"))
     if not is_connect(spark):
         from delta.tables import DeltaTable
 
@@ -150,11 +153,23 @@ def running_tasks(spark: SparkSession) -> tuple[int, int]:
 
 
 def task_seconds(spark: SparkSession) -> float | None:
-    """Return the seconds that the session's tasks have taken so far, all executors together; None over Connect."""
+    """Return the seconds that the session's tasks have taken so far, all executors together.
+
+    None over Connect, and where Java's names are closed. ``executorList`` would not do: in a local session it gives the
+    session's age.
+    """
     if is_connect(spark):
         return None
-    executors = spark.sparkContext._jsc.sc().statusStore().executorList(False)
-    return sum(executors.apply(place).totalDuration() for place in range(executors.size())) / 1000
+    try:
+        kind = java(spark, "tasks").java.lang.Class.forName("org.apache.spark.status.ExecutorSummaryWrapper")
+        found = spark.sparkContext._jsc.sc().statusStore().store().view(kind).closeableIterator()
+        milliseconds = 0
+        while found.hasNext():
+            milliseconds += found.next().info().totalDuration()
+        found.close()
+    except Py4JError:
+        return None
+    return milliseconds / 1000
 
 
 def java(spark: SparkSession, purpose: str) -> Any:

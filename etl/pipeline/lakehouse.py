@@ -87,7 +87,7 @@ class Lakehouse:
         small = self._small(table)
         if small is not None and (parts := small.file_uris()):
             # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
-            found = self.spark.read.schema(table.schema).option("basePath", self._local_folder(table)).parquet(*parts)
+            found = self.spark.read.schema(table.ddl).option("basePath", self._local_folder(table)).parquet(*parts)
             rows = found.select(*table.columns) if table.partitioned_by else found
             # Frames built on one partition need no exchange, which takes Spark longer than so few rows.
             return rows.coalesce(1) if local_delta.stored_bytes(small) <= _ONE_TASK else rows
@@ -185,11 +185,9 @@ class Lakehouse:
 
     def delete(self, table: Table, where: str, lineage: Mapping[str, Any]) -> None:
         """Delete the rows that ``where`` selects; without any, make no commit."""
-        if not self.exists(table) or self.read(table).where(where).isEmpty():
-            return
         if (small := self._small(table)) is not None:
             local_delta.delete(small, where, _metadata(lineage))
-        else:
+        elif self.exists(table) and not self.read(table).where(where).isEmpty():
             with configured(self.spark, METADATA, _metadata(lineage)):
                 self.spark.sql(f"DELETE FROM {self.reference(table)} WHERE {where}")
         self._identities.pop(table.name, None)

@@ -194,7 +194,7 @@ class PipelineContext:
         why, rebuild = None, False
         if stage.writes is None:
             why = "shows what is there"
-        elif again:
+        elif again and not self.is_off(stage):
             why, rebuild = "asked for again", True
         elif last is None:
             why = None if self.is_off(stage) else "never ran"

@@ -34,7 +34,6 @@ from tests.benchmarks.harness import (
 BEFORE = {1: (265, 145), 8: (2_120, 255), 32: (8_480, 580)}
 """Files and seconds before this round, by size."""
 FIXED_AIM, GROWTH_AIM, MEMORY_AIM, ESTIMATE_AIM = 40.0, 1.1, 1.1, 1.2
-PILOT = 0.25  # share of the films of the first of two pilots that ``estimate`` needs
 ID_STEP = 100_000_000
 EXCHANGED = 0.3
 FREQUENT = 20_000
@@ -185,14 +184,11 @@ def measured(
 
 
 def predicted(root: Path, source: Path, model: str, files: int) -> float:
-    """Run two pilots, a part of the smallest size and all of it; return the seconds that ``estimate`` predicts."""
-    for share in (PILOT, 1.0):
-        # In a session as the larger run will have.
-        options = (f"models.turn_segmenter={model}", f"subtitles.sample={share}", "spark.short_session=false")
-        run_jobs(root, source, "clean_dialogues", *options)
+    """Return the seconds that ``estimate --pilot`` predicts from the smallest size."""
     options = (*settings_of(root, source), f"models.turn_segmenter={model}")
-    arguments = [sys.executable, "-m", "jobs", "estimate", "--to", "clean_dialogues", "--files", str(files), "--set"]
-    said = subprocess.run([*arguments, *options], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    chosen = ["--pilot", "--to", "clean_dialogues", "--files", str(files)]
+    arguments = [sys.executable, "-m", "jobs", "estimate", *chosen, "--set", *options]
+    said = subprocess.run(arguments, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     print(said, file=sys.stderr)
     (line,) = re.findall(r"^all\s+([\d,]+)", said, re.MULTILINE)
     return float(line.replace(",", ""))
@@ -227,7 +223,7 @@ def rows_of(found: dict[int, tuple[float, float]], files: int, estimate: float) 
                     f"{found[middle][1]:.2f} GiB at {middle}x", found[last][1] / found[middle][1],
                     most=MEMORY_AIM, before="1.25 GB"))  # fmt: skip
     took = found[last][0]
-    rows.append(Row(f"{last}x by `jobs estimate` after pilots of {PILOT:g}x and 1x", f"{estimate:.0f} s", "the run",
+    rows.append(Row(f"{last}x by `jobs estimate --pilot` on 1x", f"{estimate:.0f} s", "the run",
                     f"{took:.0f} s", max(estimate / took, took / estimate), most=ESTIMATE_AIM))  # fmt: skip
     return rows
 

@@ -1,9 +1,12 @@
 """One module touches what Spark Connect does not have, and says by name what cannot work there."""
 
 import ast
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -83,3 +86,19 @@ def test_a_frame_without_java_is_persisted(spark: SparkSession, monkeypatch: pyt
     found = spark_api.cached(frame)
     assert found is frame and found.is_cached and found.count() == 3
     spark.catalog.clearCache()
+
+
+def test_only_the_time_of_tasks_is_counted(spark: SparkSession) -> None:
+    def slow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        time.sleep(0.4)
+        yield from batches
+
+    spark.range(2).count()  # a worker is there
+    time.sleep(0.3)  # Spark publishes its figures ten times a second
+    before = spark_api.task_seconds(spark)
+    time.sleep(0.5)
+    assert spark_api.task_seconds(spark) == before
+    spark.range(1, numPartitions=1).mapInArrow(slow, "id long").collect()
+    time.sleep(0.3)
+    after = spark_api.task_seconds(spark)
+    assert before is not None and after is not None and 0.4 <= after - before < 5.0

@@ -273,6 +273,7 @@ def test_a_stage_that_is_off_is_passed_over(spark: SparkSession, settings: Setti
     quiet = PipelineContext(spark, settings.model_copy(update={"edos": edos}))
     put(quiet, "abc")
     assert run_stages(quiet, (off, COUNT)) == ["count"]
+    assert quiet.plan(off, again=True).why is None
     assert column(quiet, COUNTED, "n") == [0]
     loud = PipelineContext(spark, settings)
     assert run_stages(loud, (off, COUNT)) == ["shout", "count"]
