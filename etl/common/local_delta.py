@@ -62,9 +62,11 @@ def opened(folder: str, before: "DeltaTable | None" = None) -> "DeltaTable | Non
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
+    log = Path(folder, "_delta_log")
     try:
-        if before is not None and Path(folder, "_delta_log", f"{before.version():020}.json").is_file():
-            before.update_incremental()
+        if before is not None and (log / f"{before.version():020}.json").is_file():
+            if (log / f"{before.version() + 1:020}.json").is_file():
+                before.update_incremental()
             found = before
         else:
             found = DeltaTable(folder)
@@ -78,6 +80,21 @@ def stored_bytes(target: "DeltaTable") -> int:
     import pyarrow as pa
 
     return sum(pa.table(target.get_add_actions(flatten=True))["size_bytes"].to_pylist())
+
+
+def total(target: "DeltaTable", where: tuple[str, str], units: str | None) -> int:
+    """Return the sum of a column over the rows of an `opened` table whose column has a value, or count the rows.
+
+    Args:
+        target: the table.
+        where: column and value.
+        units: the column that is summed; None counts.
+    """
+    import pyarrow.compute as pc
+
+    column, value = where
+    rows = target.to_pyarrow_table(filters=[(column, "=", value)], columns=[units or column])
+    return rows.num_rows if units is None else pc.sum(rows[units]).as_py() or 0
 
 
 def as_arrow(table: Table, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":
@@ -130,13 +147,12 @@ def delete(target: "DeltaTable", where: str, metadata: str) -> None:
     target.delete(None if where == EVERYTHING else where, commit_properties=properties)
 
 
-def rows(folder: str, table: Table) -> list[dict[str, Any]] | None:
-    """Return a small table's rows; None where delta-rs cannot read it."""
-    from deltalake import DeltaTable
+def rows(target: "DeltaTable", table: Table) -> list[dict[str, Any]] | None:
+    """Return the rows of an `opened` small table; None where delta-rs cannot read them."""
     from deltalake.exceptions import DeltaError
 
     try:
-        found = DeltaTable(folder).to_pyarrow_table()
+        found = target.to_pyarrow_table()
     except (DeltaError, OSError):
         return None
     return [{name: row.get(name) for name in table.columns} for row in found.to_pylist(maps_as_pydicts="strict")]

@@ -39,15 +39,8 @@ class Folders:
         system, place = self._at(path)
         if not system.exists(place):
             return []
-        found = [
-            Entry(
-                one.getPath().getName(),
-                f"{path.rstrip('/')}/{one.getPath().getName()}",
-                one.getLen(),
-                one.isDirectory(),
-            )
-            for one in system.listStatus(place)
-        ]
+        listed = ((one.getPath().getName(), one) for one in system.listStatus(place))
+        found = [Entry(name, f"{path.rstrip('/')}/{name}", one.getLen(), one.isDirectory()) for name, one in listed]
         return sorted(found, key=lambda one: one.name)
 
     def read_text(self, path: str) -> str | None:

@@ -125,9 +125,12 @@ class Lakehouse:
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
         """Return the rows of a small table."""
-        folder = self._local_folder(table)
-        found = local_delta.rows(folder, table) if folder is not None and self.exists(table) else None
+        found = None if (opened := self._opened(table)) is None else local_delta.rows(opened, table)
         return [row.asDict(recursive=True) for row in self.read(table).collect()] if found is None else found
+
+    def small_total(self, table: Table, where: tuple[str, str], units: str | None) -> int | None:
+        """Return `local_delta.total` of a table in a run on little data; None where Spark must count."""
+        return None if (small := self._small(table)) is None else local_delta.total(small, where, units)
 
     def _small(self, table: Table) -> Any:
         """Return the table as `_opened` does, in a run on little data and if its changes are not followed."""

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from etl.pipeline.aggregates import Aggregates
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent
+from etl.tables import Table
 from etl.tables.ops import DROPPED, QUARANTINE, WORK_VERSION
 from etl.tables.outcome import with_version, with_work_key
 
@@ -83,12 +84,13 @@ class Ledger:
         self._lakehouse.delete_keys(QUARANTINE, units, "source_path", run.lineage(0), of_stage)
 
     def aggregates(self, stage: str) -> Aggregates:
-        """Return the aggregates of the units that a stage dropped and the files that it quarantined."""
-        of_stage = F.col("stage") == stage
-        return {
-            "dropped": (self._lakehouse.read(DROPPED).where(of_stage), [F.sum("units")]),
-            "quarantined": (self._lakehouse.read(QUARANTINE).where(of_stage), [F.count("*")]),
-        }
+        """Return the units that a stage dropped and the files that it quarantined: numbers in a small run."""
+        return {"dropped": self._total(DROPPED, stage, "units"), "quarantined": self._total(QUARANTINE, stage, None)}
+
+    def _total(self, table: Table, stage: str, units: str | None) -> tuple[DataFrame, list[Column]] | int:
+        known = self._lakehouse.small_total(table, ("stage", stage), units)
+        counted = F.count("*") if units is None else F.sum(units)
+        return (self._lakehouse.read(table).where(F.col("stage") == stage), [counted]) if known is None else known
 
 
 def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:

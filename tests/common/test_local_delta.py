@@ -137,8 +137,9 @@ def test_a_damaged_log_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> 
     here.append_row(STAGE_RUNS, EVENT, {})
     newest = max(Path(here.path(STAGE_RUNS), "_delta_log").glob("*.json"))
     newest.write_text(json.dumps({"add": 1})[:-3], "utf-8")
-    assert local_delta.rows(here.path(STAGE_RUNS), STAGE_RUNS) is None
     assert local_delta.opened(here.path(STAGE_RUNS)) is None
+    with pytest.raises(Exception, match="_delta_log"):
+        lakehouse(spark, tmp_path).rows(STAGE_RUNS)
     with pytest.raises(Exception, match="_delta_log"):
         Lakehouse(spark, LakehouseSettings(root=str(tmp_path)), small=True).read(STAGE_RUNS).collect()
 
@@ -204,6 +205,10 @@ def test_a_run_on_little_data_writes_and_reads_what_spark_would(spark: SparkSess
         for here in (small, other):
             change(here)
         assert by_stage(small) == by_stage(by_spark) == by_stage(other) == expected
+        counted = {stage: small.small_total(DROPPED, ("stage", stage), None) for stage in ("a", "b c", "d")}
+        assert {stage: count for stage, count in counted.items() if count} == expected
+        assert small.small_total(DROPPED, ("stage", "a"), "units") == expected.get("a", 0)
+        assert other.small_total(DROPPED, ("stage", "a"), "units") is None
         versions = [str(here.identity(DROPPED)).rpartition(":")[2] for here in (small, other)]
         assert versions[0] == versions[1]
     assert small.read(DROPPED).dtypes == other.read(DROPPED).dtypes
