@@ -30,11 +30,7 @@ BEFORE = {
     "gather_training_dialogues": "2.2 s",
 }  # fmt: skip
 """Seconds before tiny tables were read as one partition, each stage in a run of its own."""
-CAUSE = (
-    "half of `score_weakly` is the model, which scores 420 turns; the others plan and run some ten queries. In "
-    "`clean_dialogues` Spark takes 0.9 s to analyse its plans and 0.7 s to run them. The times of one machine vary by "
-    "a fifth from hour to hour."
-)
+CAUSE = "the times of one machine vary by a fifth from hour to hour."
 
 
 def tiny_settings(folder: Path, films: int) -> Settings:
