@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
@@ -133,9 +133,20 @@ def balanced_by_bytes(files: DataFrame, task_bytes: int) -> DataFrame:
     share = max(1 << 20, min(task_bytes, math.ceil(total / (2 * cores(files.sparkSession)))))
     if total <= share:
         return files.coalesce(1).sortWithinPartitions("container", "offset", "source_path")
+    tasks = math.ceil(total / share)
     bundle = F.when(F.col("method").isNull(), F.col("source")).otherwise(F.col("container"))
-    along = Window.partitionBy("_bundle").orderBy("container", "offset", "source_path")
-    chunked = files.withColumn("_bundle", bundle).withColumn(
-        "_chunk", F.floor((F.sum(cost).over(along) - cost) / F.lit(share))
-    )
-    return chunked.repartitionByRange(math.ceil(total / share), "_bundle", "_chunk").select(*files.columns)
+    along = Window.orderBy(bundle, "container", "offset", "source_path")
+    chunk = F.floor((F.sum(cost).over(along) - cost) / F.lit(share))
+    keys = F.broadcast(_partition_keys(files.sparkSession, tasks))
+    keyed = files.withColumn("_chunk", chunk).join(keys, "_chunk", "left")
+    return keyed.repartition(tasks, "_key").select(*files.columns)
+
+
+def _partition_keys(spark: SparkSession, count: int) -> DataFrame:
+    """Return (_chunk, _key): for each of ``count`` chunks a number whose hash leads to a partition of its own.
+
+    Ranges would not do: Spark cuts them by rows, and puts a chunk of few rows into its neighbour's.
+    """
+    numbers = spark.range(32 * count, numPartitions=1)  # a partition that no number leads to is as likely as 1e-14
+    chunk = F.pmod(F.hash("id"), F.lit(count)).alias("_chunk")
+    return numbers.groupBy(chunk).agg(F.min("id").alias("_key"))

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from etl.subtitles.copies import mark_copies
-from etl.subtitles.ingest import ingest_subtitles
+from etl.subtitles.ingest import balanced_by_bytes, ingest_subtitles
 from etl.subtitles.manifest import find_subtitles
 from etl.tables.subtitles import FILES
 from tests.attacks.zips import UTF8, Entry, zip_of
@@ -153,6 +153,32 @@ def test_a_zip_gives_the_same_rows_as_its_folder_whatever_the_tasks(spark: Spark
     assert from_tree.rows.count() == 150
     assert from_tree.rows.dtypes == [(one.name, one.dataType.simpleString()) for one in FILES.schema][:-1]
     spark.catalog.clearCache()
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        [1 << 20] * 16,
+        [4 << 20] * 3 + [4 << 10] * 500 + [4 << 20] * 3,  # a task of few rows beside one of many
+        [9 << 20, 1 << 10, 1 << 20],
+        [1 << 10] * 3,
+    ],
+)
+def test_tasks_have_neighbours_and_even_bytes(spark: SparkSession, sizes: list[int]) -> None:
+    rows = [("s", f"{number:04}", size) for number, size in enumerate(sizes)]
+    found = spark.createDataFrame(rows, "source string, source_path string, stored_bytes bigint").withColumns(
+        {"container": F.lit("en.zip"), "offset": F.col("source_path").cast("bigint"), "method": F.lit(8)}
+    )
+    most = 3 << 20
+    tasks: dict[int, list[str]] = {}
+    for row in balanced_by_bytes(found, most).withColumn("task", F.spark_partition_id()).collect():
+        tasks.setdefault(row.task, []).append(row.source_path)
+    paths = sorted(path for task in tasks.values() for path in task)
+    assert paths == [path for _, path, _ in rows]
+    for task in tasks.values():
+        assert paths.index(max(task)) - paths.index(min(task)) == len(task) - 1
+        assert sum(sizes[int(path)] for path in task) < most + max(sizes)
+    assert len(tasks) <= sum(sizes) // (1 << 20) + 1
 
 
 def test_the_real_sample_is_read_whole(spark: SparkSession, shared_data: Path) -> None:
