@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import linear_regression, mean
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -19,7 +20,9 @@ from etl.tables import Table
 from jobs import all_stages
 
 SOURCE, FILES = "find_subtitles", "ingest_subtitles"
-PILOT_SHARES = (0.25, 1.0, 0.25, 1.0)
+FILE = "source_path"
+"""The key of stages that process file by file."""
+PILOT_SHARES = (0.25, 1.0) * 3
 """Shares of the sample's films that the pilots of a session process, one after the other."""
 
 
@@ -81,19 +84,19 @@ def _same_rules(first: StageEvent, second: StageEvent) -> bool:
 
 
 def fitted(runs: Sequence[Measured]) -> Cost:
-    """Fit a straight line with no negative part to the busy time of a stage's runs, the fastest one of each size.
+    """Fit a straight line with no negative part to the busy time of a stage's runs.
 
-    The rest of the first run's time is fixed: it has what only the first run in a session takes.
+    Where a size was run again, its first run is left out of the line: Java had not compiled everything. The rest of
+    the very first run's time is fixed: it has what only the first run in a session takes.
     """
-    fastest = {run.units: run.busy for run in sorted(runs, key=lambda run: run.busy, reverse=True)}
-    sizes = len(fastest)
-    mean_units, mean_busy = sum(fastest) / sizes, sum(fastest.values()) / sizes
-    per_unit = sum(units * busy for units, busy in fastest.items()) / sum(units**2 for units in fastest)
-    if sizes > 1:
-        spread = sum((units - mean_units) ** 2 for units in fastest)
-        slope = sum((units - mean_units) * (busy - mean_busy) for units, busy in fastest.items()) / spread
-        per_unit = min(per_unit, max(0.0, slope))
-    return Cost(max(0.0, runs[0].seconds - per_unit * runs[0].units), per_unit, sizes)
+    by_size: dict[int, list[float]] = {}
+    for run in runs:
+        by_size.setdefault(run.units, []).append(run.busy)
+    busy = {units: mean(times[1:] or times) for units, times in by_size.items()}
+    per_unit = sum(units * taken for units, taken in busy.items()) / sum(units**2 for units in busy)
+    if len(busy) > 1:
+        per_unit = min(per_unit, max(0.0, linear_regression(list(busy), list(busy.values())).slope))
+    return Cost(max(0.0, runs[0].seconds - per_unit * runs[0].units), per_unit, len(busy))
 
 
 def grown(sizes: Sequence[tuple[int, int]], files: int) -> float:
@@ -112,14 +115,19 @@ def grown(sizes: Sequence[tuple[int, int]], files: int) -> float:
 
 def sizes_of(events: Sequence[StageEvent], ingested: Sequence[StageEvent]) -> list[tuple[int, int]]:
     """Return (files, units) of a stage's runs: files as listed, or as read by the last ingestion before each."""
-    found = []
-    for event in events:
-        if event.stage == SOURCE:
-            found.append((event.rows_in or 1, event.rows_in or 0))
-            continue
-        before = [one.rows_in for one in ingested if one.started <= event.started and one.rows_in]
-        found.append((before[-1] if before else ingested[0].rows_in or 1, event.rows_in or 0))
-    return sorted(found)
+    return sorted((_files_of(event, ingested), event.rows_in or 0) for event in events)
+
+
+def by_files(events: Sequence[StageEvent], ingested: Sequence[StageEvent]) -> list[StageEvent]:
+    """Return a stage's events with files as units, for a stage that looks for new units in all rows of its input."""
+    return [replace(event, rows_in=_files_of(event, ingested)) for event in events]
+
+
+def _files_of(event: StageEvent, ingested: Sequence[StageEvent]) -> int:
+    if event.stage == SOURCE:
+        return event.rows_in or 1
+    before = [one.rows_in for one in ingested if one.started <= event.started and one.rows_in]
+    return before[-1] if before else ingested[0].rows_in or 1
 
 
 def estimate(settings: Settings, stages: list[Stage], files: int, pilot: bool) -> int:
@@ -134,7 +142,7 @@ def estimate(settings: Settings, stages: list[Stage], files: int, pilot: bool) -
         stages: those to add up.
         files: size of the larger run.
         pilot: measure first: run the stages, trainings aside, on the sample and on a quarter of it, in tables under
-            ``_pilot``. Each size runs twice in one session, since Java's first runs of anything are slow.
+            ``_pilot``. Each size runs three times in one session, since Java's first runs of anything are slow.
 
     Raises:
         InputError: no finished run to estimate from.
@@ -180,11 +188,14 @@ def _print_estimate(
     print(f"measured on {ingested[-1].rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
     growing, found = _growing_stages(), {}
     for stage in stages:
+        incremental, ran = stage.incremental, events[stage.name]
         # A pilot rebuilds what it measures; another run of an incremental stage processes what is new.
-        grows = stage.incremental is not None and before is None
-        runs = measured(events[stage.name], grows, context.cores)
+        grows = incremental is not None and before is None
+        if incremental is not None and incremental.prepare and incremental.key != FILE and not stage.models:
+            ran, grows = by_files(ran, ingested), False
+        runs = measured(ran, grows, context.cores)
         if runs:
-            sizes = sizes_of(events[stage.name], ingested) if stage.name in growing else None
+            sizes = sizes_of(ran, ingested) if stage.name in growing else None
             found[stage.name] = _stage_row(context, stage, runs, sizes, files, gpus)
     print("\n".join(table(found, gpus > 0, terminal_width())))
     if before is None:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.cli.estimate import FILES, SOURCE, Cost, Measured, estimate, fitted, grown, measured, sizes_of, table
+from etl.cli.estimate import FILES, SOURCE, Cost, Measured, by_files, estimate, fitted, grown, measured, sizes_of, table
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.planner import PipelineContext, chosen
 from etl.pipeline.stages import Stage
@@ -45,7 +45,7 @@ def test_tasks_keep_all_cores_busy_at_most_all_the_time() -> None:
         ([(100, 20.0, 5.0)], Cost(15.0, 0.05, 1)),
         ([(100, 20.0, 20.0), (300, 40.0, 40.0)], Cost(10.0, 0.1, 2)),
         ([(100, 20.0, 5.0), (300, 25.0, 11.0)], Cost(17.0, 0.03, 2)),
-        ([(100, 22.0, 22.0), (100, 20.0, 20.0), (300, 40.0, 40.0)], Cost(12.0, 0.1, 2)),
+        ([(100, 32.0, 32.0), (100, 19.0, 19.0), (100, 21.0, 21.0), (300, 40.0, 40.0)], Cost(22.0, 0.1, 2)),
         ([(100, 20.0, 20.0), (300, 19.0, 19.0)], Cost(20.0, 0.0, 2)),  # no growth seen
         ([(100, 5.0, 5.0), (300, 30.0, 30.0)], Cost(0.0, 0.095, 2)),  # a negative fixed cost is not believed
     ],
@@ -105,6 +105,7 @@ def test_files_of_a_run_are_those_that_were_read_before_it() -> None:
     ]
     assert sizes_of(words, ingested) == [(25, 250), (100, 500)]
     assert sizes_of(listed, ingested) == [(25, 25), (100, 100)]
+    assert [one.rows_in for one in by_files(words, ingested)] == [25, 100]
 
 
 @pytest.mark.parametrize("gpus", [False, True])
@@ -141,7 +142,7 @@ def test_a_pilot_measures_in_tables_of_its_own(
     for _ in range(2):  # pilots of an earlier call do not count
         asked.clear()
         assert estimate(settings, stages, 1_000, pilot=True) == 0
-        assert asked == [(f"{tmp_path}/_pilot", share) for share in (0.01, 0.04, 0.01, 0.04)]
+        assert asked == [(f"{tmp_path}/_pilot", share) for share in (0.01, 0.04) * 3]
         shown = capsys.readouterr().out
         assert re.search(r"^ingest_subtitles +2 +29 +129 ", shown, re.MULTILINE), shown  # sizes, fixed, all
     with pytest.raises(InputError, match="nothing measured yet: add --pilot"):
