@@ -70,7 +70,7 @@ _AFTER_I = (
     r"|want|know|think|saw|see|heard|ever|never|came|need|just|said)(?!\p{L})"
 )
 _SUSPECT = (
-    r"(?<!\p{L})l(?![aeiouyhl]\p{L})|(?<!\p{L})Lt\s?['’]|\p{Lu}l\p{Lu}|\p{Ll}I|['’]I[lI]|(?<!\p{L})I(?:[eiu]\p{Ll}|[ao])"
+    r"(?<!\p{L})l(?![aeiouyhl]\p{L})|(?<!\p{L})L(?:t\s?['’]|f(?!\p{L}))|\p{Lu}l\p{Lu}|\p{Ll}I|['’]I[lI]|(?<!\p{L})I(?:[eiu]\p{Ll}|[ao])"
     rf"|(?<!\p{{L}})I{_AFTER_I}"
 )
 _REPAIRS = (
@@ -82,7 +82,7 @@ _REPAIRS = (
     (r"(?<![\p{L}\p{Nd}'’.-])l(?=['’](?:m|ll|ve|d)\b)", "I"),
     # before consonants that follow no l at the start of an English word
     (r"(?<![\p{L}\p{Nd}'’])l(?=(?:[cdfgjkmnpqrstvwxz]\p{L}|[fnst](?![\p{L}\p{Nd}])))", "I"),
-    (r"(?<![\p{L}\p{Nd}'’])L(?=t\s?['’](?:s|ll|d)(?!\p{L}))", "I"),
+    (r"(?<![\p{L}\p{Nd}'’])L(?=t\s?['’](?:s|ll|d)(?!\p{L})|f(?![\p{L}\p{Nd}.]))", "I"),
     # within words in capitals
     (r"(?<=\p{Lu})l(?=\p{Lu})", "I"),
     # blanks that were lost around I
@@ -92,7 +92,7 @@ _REPAIRS = (
     (r"(?<=\s['’])I(?=[lI](?!\p{L}))", "l"),
     (r"(?<=\p{Ll})(?<!\b(?:[Mm]c|[Mm]ac|De|La|Di|Fitz))I(?=\p{Ll}|I?(?![\p{L}\p{Nd}])|I\p{Ll})", "l"),
     (r"(?<=[\p{Ll}'’]l)I(?![\p{Lu}\p{Nd}])", "l"),
-    (r"(?<![\p{L}\p{Nd}])(?!Ieyasu|Iago|Iain|Ioannis|Iosif|Iou|Iola)I(?=(?:[eiu]|o[aosuv]|a[suy])\p{Ll})", "l"),
+    (r"(?<![\p{L}\p{Nd}])(?!Ieyasu|Iago|Iain|Ioannis|Iosif|Iou|Iola)I(?=(?:[eiu]|o[aosuv]|a[suy])\p{Ll}|ot\b)", "l"),
 )  # fmt: skip
 
 

@@ -108,6 +108,8 @@ SCANS = {
     "I Iike it , we aII wiII": "I like it , we all will",
     "we 'II go , I 'Il go , she 'lI go": "we 'll go , I 'll go , she 'll go",
     "Iook at Ieast": "look at least",
+    "a Iot of it": "a lot of it",
+    "Lf we do . Lf.": "If we do . Lf.",
     "l-l-I think": "I-I-I think",
     "L-l was": "L-I was",
     "I am , l- -": "I am , I- -",
@@ -124,6 +126,7 @@ SCANS = {
     "lying lads and lovely Lloyd": "lying lads and lovely Lloyd",
     "Level I . III": "Level I . III",
     "Lt. Ames , Lt Ames": "Lt. Ames , Lt Ames",
+    "Iota , an IOT , IoT": "Iota , an IOT , IoT",
     "It is . In it . If . Is . Ill": "It is . In it . If . Is . Ill",
 }
 
