@@ -151,16 +151,21 @@ def estimate(settings: Settings, stages: list[Stage], files: int, pilot: bool) -
     measured_in = pilot_settings(settings) if pilot else settings
 
     def work(spark: SparkSession, running: list[str]) -> None:
-        log = PipelineContext(spark, measured_in).log
-        before = {stage.name: len(log.done(stage.name)) for stage in all_stages()}
-        for share in PILOT_SHARES if pilot else ():
-            sample = measured_in.subtitles.sample * share
-            subtitles = measured_in.subtitles.model_copy(update={"sample": sample})
-            tables = [stage for stage in stages if isinstance(stage.writes, Table)]
-            run_stages(spark, measured_in.model_copy(update={"subtitles": subtitles}), tables, running, again=True)
-        _print_estimate(PipelineContext(spark, measured_in), stages, files, before if pilot else None)
+        before = _run_pilots(spark, measured_in, stages, running) if pilot else None
+        _print_estimate(PipelineContext(spark, measured_in), stages, files, before)
 
     return in_session(measured_in, work)
+
+
+def _run_pilots(spark: SparkSession, settings: Settings, stages: list[Stage], running: list[str]) -> dict[str, int]:
+    """Run the stages that write tables on ``PILOT_SHARES``; returns how many runs of each stage the log had before."""
+    log = PipelineContext(spark, settings).log
+    before = {stage.name: len(log.done(stage.name)) for stage in all_stages()}
+    tables = [stage for stage in stages if isinstance(stage.writes, Table)]
+    for share in PILOT_SHARES:
+        subtitles = settings.subtitles.model_copy(update={"sample": settings.subtitles.sample * share})
+        run_stages(spark, settings.model_copy(update={"subtitles": subtitles}), tables, running, again=True)
+    return before
 
 
 def pilot_settings(settings: Settings) -> Settings:
@@ -179,7 +184,7 @@ def _print_estimate(
     context: PipelineContext, stages: list[Stage], files: int, before: Mapping[str, int] | None
 ) -> None:
     """Print the estimate from a lakehouse's finished runs, or from those of pilots: all but the first ``before``."""
-    names = {stage.name for stage in (*stages, *all_stages())}
+    names = {FILES, *(stage.name for stage in stages)}
     events = {name: context.log.done(name)[(before or {}).get(name, 0) :] for name in names}
     ingested = events[FILES]
     if not ingested or not ingested[-1].rows_in:

@@ -190,10 +190,11 @@ class Lakehouse:
         """Delete the rows that ``where`` selects; without any, make no commit."""
         if (small := self._small(table)) is not None:
             local_delta.delete(small, where, _metadata(lineage))
+            self._identities.pop(table.name, None)
         elif self.exists(table) and not self.read(table).where(where).isEmpty():
             with configured(self.spark, METADATA, _metadata(lineage)):
                 self.spark.sql(f"DELETE FROM {self.reference(table)} WHERE {where}")
-        self._identities.pop(table.name, None)
+            self._identities.pop(table.name, None)
 
     def delete_keys(
         self, table: Table, keys: DataFrame, column: str, lineage: Mapping[str, Any], where: str = "true"

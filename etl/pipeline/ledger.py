@@ -49,8 +49,7 @@ class Ledger:
         keyed = None if dropped is None else with_work_key(dropped)
         for table, rows in ((DROPPED, keyed), (QUARANTINE, quarantined)):
             if rows is not None:
-                stamped = _stamped(rows, run, number)
-                self._lakehouse.append(table, stamped, run.lineage(number), once, skip_empty=True)
+                self._lakehouse.append(table, _stamped(rows, run, number), run.lineage(number), once, skip_empty=True)
 
     def replace(self, run: StageEvent, dropped: DataFrame) -> None:
         """Replace the stage's rows by this run's."""
@@ -88,9 +87,9 @@ class Ledger:
         return {"dropped": self._total(DROPPED, stage, "units"), "quarantined": self._total(QUARANTINE, stage, None)}
 
     def _total(self, table: Table, stage: str, units: str | None) -> tuple[DataFrame, list[Column]] | int:
-        known = self._lakehouse.small_total(table, ("stage", stage), units)
-        counted = F.count("*") if units is None else F.sum(units)
-        return (self._lakehouse.read(table).where(F.col("stage") == stage), [counted]) if known is None else known
+        if (known := self._lakehouse.small_total(table, ("stage", stage), units)) is not None:
+            return known
+        return self._lakehouse.read(table).where(F.col("stage") == stage), [F.sum(units) if units else F.count("*")]
 
 
 def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:

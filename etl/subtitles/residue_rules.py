@@ -70,7 +70,8 @@ _AFTER_I = (
     r"|want|know|think|saw|see|heard|ever|never|came|need|just|said)(?!\p{L})"
 )
 _SUSPECT = (
-    r"(?<!\p{L})l(?![aeiouyhl]\p{L})|(?<!\p{L})L(?:t\s?['’]|f(?!\p{L}))|\p{Lu}l\p{Lu}|\p{Ll}I|['’]I[lI]|(?<!\p{L})I(?:[eiu]\p{Ll}|[ao])"
+    r"(?<!\p{L})l(?![aeiouyhl]\p{L})|(?<!\p{L})L(?:t\s?['’]|f(?!\p{L}))|\p{Lu}l\p{Lu}|\p{Ll}I|['’]I[lI]"
+    r"|(?<!\p{L})I(?:[eiu]\p{Ll}|[ao])"
     rf"|(?<!\p{{L}})I{_AFTER_I}"
 )
 _REPAIRS = (
