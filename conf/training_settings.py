@@ -26,10 +26,14 @@ class TurnSegmenterSettings(Section):
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
     kind: Literal["svm", "encoder", "cascade"] = Field(
         "svm",
-        description="EDOS 3.1: svm. Ours: an encoder that reads both; cascade: the encoder where the SVM is unsure",
+        description="EDOS 3.1: svm. Ours: an encoder that reads both sentences; cascade: the SVM, and where it is"
+        " unsure the mean of both",
     )
     sure_margin: float = Field(
-        0.5, gt=0, description="of a cascade: the SVM decides where its margin is at least so far from 0"
+        0.5,
+        gt=0,
+        description="of a cascade: the SVM alone decides where its margin is at least so far from 0;"
+        " 3 asks the encoder about nearly all pairs",
     )
     regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
     features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")

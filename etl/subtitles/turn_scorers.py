@@ -38,11 +38,11 @@ class EncoderScorer:
 
 @dataclass(frozen=True)
 class CascadeScorer:
-    """The SVM where it is sure, the encoder elsewhere (ours).
+    """The SVM where it is sure, both elsewhere (ours).
 
     Attributes:
-        sure_margin: the SVM decides where its margin is at least so far from 0. Elsewhere the margin is this number
-            times 2 p - 1, where p is the encoder's probability of a new turn.
+        sure_margin: the SVM alone decides where its margin is at least so far from 0. Elsewhere the margin is the
+            mean of the SVM's margin and the encoder's log-odds of a new turn, which err on different pairs.
     """
 
     svm: SvmScorer
@@ -55,25 +55,30 @@ class CascadeScorer:
         if len(unsure):
             asked = PairContext(context.same_block[unsure], context.genres.rows(unsure), context.density[unsure])
             odds = self.encoder(texts, left[unsure], right[unsure], asked)
-            margins[unsure] = self.sure_margin * np.tanh(odds / 2)
+            margins[unsure] = (margins[unsure] + odds) / 2
         return margins
 
 
 CASCADE = "cascade.json"
+_CASCADE_FORMAT = 2
 
 
 def save_cascade(folder: Path, svm: TurnSegmenter, sure_margin: float) -> Path:
     """Write the SVM and the margin of a cascade, and return the folder for its encoder."""
     svm.save(folder / "svm")
-    (folder / CASCADE).write_text(json.dumps({"sure_margin": sure_margin}) + "\n", encoding="utf-8")
+    about = {"sure_margin": sure_margin, "format": _CASCADE_FORMAT}
+    (folder / CASCADE).write_text(json.dumps(about) + "\n", encoding="utf-8")
     return folder / "encoder"
 
 
 def _cascade(folder: Path, table: LemmaTable, encoder: EncoderScorer) -> CascadeScorer:
     try:
-        sure = float(json.loads((folder / CASCADE).read_bytes())["sure_margin"])
+        about = json.loads((folder / CASCADE).read_bytes())
+        sure, known = float(about["sure_margin"]), about["format"] == _CASCADE_FORMAT
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"turn segmenter {folder}: cannot be read ({error}); train it again") from error
+    if not known:
+        raise InputError(f"turn segmenter {folder}: not of this version's format; train it again")
     return CascadeScorer(SvmScorer(TurnSegmenter.load(folder / "svm"), table), encoder, sure)
 
 

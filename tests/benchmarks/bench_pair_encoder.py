@@ -3,14 +3,17 @@
     python -m tests.benchmarks.bench_pair_encoder FOLDER --transcripts FOLDER ... [--folds N] [--set KEY=VALUE...]
 
 One fold of the films, and the dev scenes of the transcripts, are held out. Trains once, with the options of the local
-profile. Prints the accuracy by source beside the majority's, and a and b of ``subtitles.certainty.model`` for the
-encoder's margins.
+profile. Prints the accuracy by source beside the majority's; ``everywhere`` is the cascade that asks the encoder about
+all pairs. Then prints for each kind a and b of ``subtitles.certainty.model``, the share of pairs that these say are
+right with a probability of 0.9 or more, and the share of these pairs that are right.
 """
 
 import argparse
+import math
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +24,7 @@ from etl.subtitles.turn_scorers import CascadeScorer, EncoderScorer
 from etl.subtitles.turn_scoring import pairs_of
 from etl.subtitles.turn_segmenter import SOURCE_WEIGHTS
 from etl.training.loop.train import train_model
-from tests.benchmarks.bench_certainty import fitted
+from tests.benchmarks.bench_certainty import fitted, told
 from tests.benchmarks.bench_marks import pair_batch, pairs_by_fold, read_uploads, segmenter
 from tests.benchmarks.harness import content_share
 from udfs.lemmas import lemma_dictionary
@@ -30,6 +33,7 @@ from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingRows
 
 VALIDATION = 0.1
+SURE = 0.9
 
 
 def encoder_rows(pairs: pd.DataFrame) -> list[tuple[SentencePair, int]]:
@@ -82,13 +86,17 @@ def main() -> int:
         encoder = trained(learned, settings, Path(scratch))
         print(f"{time.monotonic() - began:.0f} s of training", flush=True)
         cascade = CascadeScorer(svm, encoder, settings.training.turn_segmenter.sure_margin)
-        scorers = {"SVM": svm, "encoder": encoder, "cascade": cascade}
+        everywhere = replace(cascade, sure_margin=math.inf)
+        scorers = {"SVM": svm, "encoder": encoder, "cascade": cascade, "everywhere": everywhere}
         for kind, scorer in scorers.items():
             judged[kind] = scorer(*asked)
     print(table(judged, list(scorers)).round(4).to_string())
-    right = (judged["encoder"] > 0) == (judged["label"] == 1)
-    a, b = fitted(judged.assign(margin=judged["encoder"], right=right))
-    print(f"the encoder is right with probability 1 / (1 + exp(-({a:.2f} + {b:.2f} d)))")
+    for kind in scorers:
+        found = judged.assign(margin=judged[kind], right=(judged[kind] > 0) == (judged["label"] == 1))
+        a, b = fitted(found)
+        sure = found["right"][told(found, (a, b)) >= SURE]
+        share = len(sure) / len(found)
+        print(f"{kind}: a {a:.2f}, b {b:.2f}; {share:.3f} of the pairs at {SURE} or more, {sure.mean():.3f} right")
     return 0
 
 

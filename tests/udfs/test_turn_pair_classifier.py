@@ -92,9 +92,10 @@ def test_a_cascade_asks_the_encoder_where_the_svm_is_unsure(pair_model: Path, tm
     genres = Ragged(np.zeros(3, np.int64), np.zeros(0, np.uint64))
     pairs = PairContext(np.full(3, -1, np.int8), genres, np.ones(3))
     odds, unsure = scorer.encoder(texts, left, right, pairs), scorer(texts, left, right, pairs)
-    assert unsure == pytest.approx(0.5 * np.tanh(odds / 2)) and unsure[0] > 0 > unsure[1] and unsure[0] == unsure[2]
+    assert unsure == pytest.approx((0.3 + odds) / 2) and unsure[0] > 0 > unsure[1] and unsure[0] == unsure[2]
     sure = CascadeScorer(scorer.svm, scorer.encoder, 0.3)
     assert sure(texts, left, right, pairs).tolist() == [0.3, 0.3, 0.3]
-    (folder / CASCADE).write_text("{}")
-    with pytest.raises(InputError, match="train it again"):
-        turn_scorer(folder, lemmas, 8, 1)
+    for damaged in ("{}", "[]", '{"sure_margin": 0.5}', '{"sure_margin": 0.5, "format": 1}'):
+        (folder / CASCADE).write_text(damaged)
+        with pytest.raises(InputError, match="train it again"):
+            turn_scorer(folder, lemmas, 8, 1)
