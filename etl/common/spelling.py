@@ -20,6 +20,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     (r"(?i)(?<=\bma) (?=['’]am\b)|(?<=\bc) (?=['’]mon\b)|(?<=\bo) (?=['’]clock\b)|(?<=\by) (?=['’]all\b)", ""),
     (r"(?<=\b[OD]) (?=['’][^\W\d_])|(?<=\b[dl]) (?=['’][^\W\d_]{2})", ""),
     (r"(?i)(?<=\bgon) (?=na\b)|(?<=\bwan) (?=na\b)|(?<=\bgot) (?=ta\b)|(?<=\bgim) (?=me\b)|(?<=\blem) (?=me\b)", ""),
+    # get ' em, ' tis
+    (r"(?:^|(?<= ))(['’]) (?=(?:em|til|[Tt]is|[Tt]was)(?: |$))", r"\1"),
     # quotation marks: pairs, then those without a partner at either end; the apostrophe of goin ' and boys '
     (r"\" ?([^\"]*?) ?\"(?=\W|$)", r'"\1"'),
     (r"^\" (?=\w)", '"'),

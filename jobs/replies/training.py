@@ -37,7 +37,7 @@ def generator_stage(
 @manual_stage(
     reads=(subtitles.CLEAN_DIALOGUES, subtitles.DIALOGUES, DIALOGUES), writes=EXAMPLES,
     settings=("replies.rows", "replies.pretraining.dialogues", "replies.network.max_tokens", "edos.taxonomy"),
-    inputs=(TALKS, TRANSCRIPTS), units="replies", version=2,
+    inputs=(TALKS, TRANSCRIPTS), units="replies", version=3,
 )  # fmt: skip
 def replies_gather(clean: DataFrame, raw: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""

@@ -26,6 +26,8 @@ CASES = {
     "' Come here , ' she said": "'Come here,' she said",
     "Goin ' home to the boys ' room": "Goin' home to the boys' room",
     "Get 'em , 'cause I said so": "Get 'em, 'cause I said so",
+    "Let 's get ' em . ' Tis late": "Let's get 'em. 'Tis late",
+    "I met ' Em ' , wait ' til noon": "I met 'Em', wait 'til noon",
     "Give \u2019em 5 , 30 !": "Give \u2019em 5, 30!",
     "Mr. O 'Hara , it 's 10 : 30 .": "Mr. O'Hara, it's 10:30.",
     "Yes , ma 'am , c 'mon , y 'all , five o 'clock": "Yes, ma'am, c'mon, y'all, five o'clock",
