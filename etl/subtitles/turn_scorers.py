@@ -74,8 +74,8 @@ def save_cascade(folder: Path, svm: TurnSegmenter, sure_margin: float) -> Path:
 def _cascade(folder: Path, table: LemmaTable, encoder: EncoderScorer) -> CascadeScorer:
     try:
         about = json.loads((folder / CASCADE).read_bytes())
-        sure, known = float(about["sure_margin"]), about["format"] == _CASCADE_FORMAT
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        known, sure = about.get("format") == _CASCADE_FORMAT, float(about["sure_margin"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"turn segmenter {folder}: cannot be read ({error}); train it again") from error
     if not known:
         raise InputError(f"turn segmenter {folder}: not of this version's format; train it again")
