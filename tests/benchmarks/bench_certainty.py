@@ -1,15 +1,14 @@
 """How often the segmenter is right, by the distance of its score from 0; no Spark, no lakehouse.
 
     python -m tests.benchmarks.bench_certainty FOLDER [--transcripts FOLDER ...] [--folds N]
+                                            [--kind cascade] [--set KEY=VALUE...] [--margins FOLDER]
 
 Fits a and b of ``subtitles.certainty.model``: right with probability 1 / (1 + exp(-(a + b * distance))), once on all
 held-out pairs of each source and once a fold on the films of the other folds. Prints the numbers by source, and for
 the folds what was told beside what was right. No film is judged by an SVM or by an a and b that learned from it.
 """
 
-import argparse
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,8 @@ from scipy.optimize import minimize
 
 from etl.subtitles.turn_marks import UNMARKED
 from etl.subtitles.turn_pairs import CARRIED, DASHES, LABELS
-from tests.benchmarks.bench_marks import borders_of, families, fold_of, judged, margins_by_fold, read_uploads
+from tests.benchmarks.bench_marks import borders_of, families, judged
+from tests.benchmarks.turn_folds import arguments, fold_of, margins_of, read_uploads
 
 BINS = np.arange(0.5, 1.01, 0.05)
 
@@ -71,13 +71,9 @@ def marks_agree(borders: pd.DataFrame, family: np.ndarray) -> tuple[int, float]:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--transcripts", nargs="*", default=[])
-    arguments.add_argument("--folds", type=int, default=5)
-    given = arguments.parse_args()
+    given = arguments(__doc__, kinds=True).parse_args()
     uploads = read_uploads(given.folder)
-    margins, pairs = margins_by_fold(uploads, given.transcripts, given.folds)
+    margins, pairs = margins_of(given, uploads)
     report(pairs, given.folds)
     borders = borders_of(uploads, margins)
     family = families(borders, uploads.num_rows)

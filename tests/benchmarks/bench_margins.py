@@ -1,15 +1,14 @@
 """Whether a margin by kind of film decides better than 0: thresholds fitted on some films, judged on others.
 
     python -m tests.benchmarks.bench_margins FOLDER [--transcripts FOLDER ...] [--folds N]
+                                          [--kind cascade] [--set KEY=VALUE...] [--margins FOLDER]
 
 An upload's kind is its share of marked sentences and its sentences a block, each in thirds. A kind's threshold is the
 one with the best accuracy on the other folds' films, or the one at which as many changes are predicted as are true.
 The first table has limits for a dash that opens a block of several: on the film with the most of them, and on others.
 """
 
-import argparse
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,8 @@ import pyarrow as pa
 
 from etl.subtitles.turn_marks import NEW_TURN, UNMARKED, spoken
 from etl.subtitles.turn_sentences import Sentences
-from tests.benchmarks.bench_marks import borders_of, fold_of, margins_by_fold, read_uploads
+from tests.benchmarks.bench_marks import borders_of
+from tests.benchmarks.turn_folds import arguments, fold_of, margins_of, read_uploads
 
 LIMITS = (-0.5, -0.4, -0.3, -0.2, -0.1, 0)
 FEWEST_PAIRS = 100
@@ -68,13 +68,9 @@ def opening_dashes(borders: pd.DataFrame) -> pd.DataFrame:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--transcripts", nargs="*", default=[])
-    arguments.add_argument("--folds", type=int, default=5)
-    given = arguments.parse_args()
+    given = arguments(__doc__, kinds=True).parse_args()
     uploads = read_uploads(given.folder)
-    margins, pairs = margins_by_fold(uploads, given.transcripts, given.folds)
+    margins, pairs = margins_of(given, uploads)
     print(opening_dashes(borders_of(uploads, margins)).round(3).to_string(), "\n")
     pairs = pairs[pairs["source"].isin(["dashes", "carried"])].join(kinds(uploads), on="source_path")
     pairs["truth"] = pairs["label"].astype(int) == 1

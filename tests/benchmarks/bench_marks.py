@@ -1,120 +1,33 @@
 """Turns with the marks of other uploads, on a folder of OPUS XML files; no Spark, no lakehouse.
 
     python -m tests.benchmarks.bench_marks FOLDER [--transcripts FOLDER ...] [--folds N] [--by-film]
+                                        [--kind cascade] [--set KEY=VALUE...] [--margins FOLDER]
 
-Trains the SVM once a fold, so that no film is judged by a model that learned from it, and prints three tables:
+Trains the SVM or the cascade once a fold, so that no film is judged by a model that learned from it, and prints three
+tables:
 
-1. the accuracy of the SVM and of simpler rules by source of pairs;
+1. the accuracy of the segmenter and of simpler rules by source of pairs;
 2. recall and precision of changes of speaker on one upload without its own marks, where another upload's dashes are
    the truth. The truth's upload is held out with all its near-copies; ``copies`` lets those vote;
 3. sentences a turn of uploads with and without marks.
 """
 
-import argparse
-import gzip
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from etl.subtitles.carried_marks import border_keys
-from etl.subtitles.transcript_files import example_frames
-from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_evaluation import GAPS_MS
-from etl.subtitles.turn_features import FeatureSpace, LemmaTable, pair_features
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
-from etl.subtitles.turn_pairs import CARRIED, LABELS, MIN_CARRIED, PAIRS, pair_candidates
-from etl.subtitles.turn_scoring import file_scores, pairs_of
-from etl.subtitles.turn_segmenter import SOURCE_WEIGHTS, SvmScorer, TurnSegmenter, fit_svm
 from etl.subtitles.turn_sentences import Sentences
-from etl.subtitles.turns import flat_values, turn_starts
-from tests.benchmarks.harness import content_share
-from udfs.lemmas import lemma_dictionary
-from udfs.opus.batches import record_batch
-from udfs.opus.files import UnreadableError
-from udfs.opus.parser import parse_subtitles
-from udfs.opus.paths import is_subtitle_name
+from etl.subtitles.turns import turn_starts
+from tests.benchmarks.turn_folds import arguments, margins_of, read_uploads
 
-REGULARIZATION, ITERATIONS = 0.007, 60
 NEAR_COPY = 0.5
 """Jaccard similarity of decisions from which on two uploads are near-copies; 98% are below 0.4 or above 0.7."""
 MIN_SENTENCES = 300
-_PAIR_TYPES = {
-    "same_block": pa.bool_(), "genres": pa.list_(pa.string()), "density": pa.float64(), "silence_ms": pa.int64(),
-    "mark": pa.bool_(), "label": pa.int32(),
-}  # fmt: skip
-
-
-_CARRIED = pa.list_(pa.struct([("sentence", pa.int32()), ("new_turn", pa.bool_())]))
-_SENTENCE = pa.struct([(name, pa.int32()) for name in ("index", "block_first", "block_last", "start_ms", "end_ms")]
-                      + [("text", pa.string())])  # fmt: skip
-_UPLOAD = pa.schema([
-    ("source_path", pa.string()), ("movie_id", pa.string()), ("genres", pa.list_(pa.string())),
-    ("subtitle_duration_ms", pa.int32()), ("subtitle_id", pa.string()), ("sentences", pa.list_(_SENTENCE)),
-])  # fmt: skip
-
-
-def read_uploads(folder: Path) -> pa.RecordBatch:
-    """Return the readable files of a tree ``.../<film>/<upload>.xml[.gz]``, in the order of their paths."""
-    rows = []
-    for path in sorted(path for path in folder.rglob("*.xml*") if is_subtitle_name(path.name)):
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        try:
-            parsed = parse_subtitles(data)
-        except UnreadableError as error:
-            print(f"{path.name} left out: {error.reason}")
-            continue
-        film = path.parent.name if path.parent.name.isdigit() else f"file:{path.name}"
-        row = {"source_path": str(path.relative_to(folder)), "movie_id": film, "subtitle_id": path.name.split(".")[0]}
-        rows.append(({**parsed.meta, **row}, parsed.sentences))
-    return record_batch(rows, _UPLOAD)
-
-
-def fold_of(film: str, folds: int) -> int:
-    """Return the fold of a film, as ``turn_evaluation.split_held_out``."""
-    return int(content_share(film) * folds)
-
-
-def marked_pairs(uploads: pa.RecordBatch) -> pd.DataFrame:
-    """Return the rows of ``turn_pairs.marked_pairs``, with the upload that shows the pair."""
-    rows = pa.Table.from_batches(list(pair_candidates([uploads]))).to_pandas()
-    rows["key"] = rows["left_text"].str.lower() + "\n" + rows["right_text"].str.lower()
-    dashes = rows[rows["is_dash"]].groupby(["split_group", "key"])["label"].agg(["min", "max"]).reset_index()
-    rows = rows.merge(dashes, on=["split_group", "key"], how="left")
-    to_carry = rows["source"] == CARRIED
-    long = rows["left_text"].str.len() + rows["right_text"].str.len() > MIN_CARRIED
-    rows = rows[~to_carry | ((rows["min"] == rows["max"]) & long)].copy()
-    carried = rows["source"] == CARRIED
-    rows.loc[carried, "label"] = rows.loc[carried, "min"].astype("int32")
-    key = ["source", "split_group", "left_text", "right_text"]
-    labels = rows.groupby(key)["label"]
-    agreed = rows[labels.transform("min") == labels.transform("max")]
-    return agreed.sort_values("source_path").drop_duplicates(key)[[*PAIRS.names, "source_path"]]
-
-
-def pair_batch(pairs: pd.DataFrame) -> pa.RecordBatch:
-    """Return pairs as a batch; labels between blocks hide whether the block is shared."""
-    columns = {name: pairs[name].tolist() for name in PAIRS.names}
-    hidden = (pairs["source"] == LABELS) & (pairs["same_block"] == False)  # noqa: E712
-    columns["same_block"] = [None if no or value is None else value
-                             for no, value in zip(hidden, columns["same_block"], strict=True)]  # fmt: skip
-    arrays = [pa.array(columns[name], _PAIR_TYPES.get(name, pa.string()), from_pandas=True) for name in PAIRS.names]
-    return pa.RecordBatch.from_arrays(arrays, names=PAIRS.names)
-
-
-def segmenter(pairs: pd.DataFrame, table: LemmaTable) -> SvmScorer:
-    """Return the SVM trained on these pairs."""
-    space = FeatureSpace()
-    features = pair_features(*pairs_of(pair_batch(pairs)), table, space)
-    buckets = pa.ListArray.from_arrays(
-        pa.array(features.offsets, pa.int32()), pa.array(space.bucket(features), pa.int32())
-    )
-    weight = pairs["source"].map(SOURCE_WEIGHTS).fillna(1.0).to_numpy()
-    rows = pa.table({"label": pairs["label"].to_numpy(float), "weight": weight, "buckets": buckets})
-    weights, intercept = fit_svm(rows, space.buckets, REGULARIZATION, ITERATIONS)
-    return SvmScorer(TurnSegmenter(weights, intercept, space), table)
 
 
 def accuracies(held_out: pd.DataFrame) -> pd.DataFrame:
@@ -123,7 +36,7 @@ def accuracies(held_out: pd.DataFrame) -> pd.DataFrame:
     for source, found in held_out.groupby("source"):
         truth = found["label"] == 1
         silence = found["silence_ms"].astype(float)
-        rules = {"pairs": len(found), "SVM": ((found["margin"] > 0) == truth).mean(),
+        rules = {"pairs": len(found), "segmenter": ((found["margin"] > 0) == truth).mean(),
                  "majority": max(truth.mean(), 1 - truth.mean())}  # fmt: skip
         if silence.notna().any():
             rules["gap"] = max(((silence > gap) == truth).mean() for gap in GAPS_MS)
@@ -182,14 +95,14 @@ def judged(borders: pd.DataFrame, family: np.ndarray, *, copies: bool) -> pd.Dat
 
 
 def changes(rows: pd.DataFrame) -> dict[str, float]:
-    """Return recall and precision of changes: by carried marks alone, by the SVM alone, by both, by the gap rule."""
+    """Return recall and precision of changes: by carried marks, by the segmenter, by both, by the gap rule."""
     truth = rows["truth"] == NEW_TURN
-    svm = rows["margin"] > 0
+    model = rows["margin"] > 0
     silence = rows["silence_ms"].where(rows["silence_ms"] > np.iinfo(np.int64).min, 0)
     gap = max((silence > limit for limit in GAPS_MS), key=lambda found: (found == truth).mean())
-    both = (rows["vote"] > 0) | ((rows["vote"] == 0) & svm)
+    both = (rows["vote"] > 0) | ((rows["vote"] == 0) & model)
     found: dict[str, float] = {"pairs": len(rows), "changes": int(truth.sum()), "covered": (rows["vote"] != 0).mean()}
-    for name, predicted in (("carried", rows["vote"] > 0), ("SVM", svm), ("both", both), ("gap", gap)):
+    for name, predicted in (("carried", rows["vote"] > 0), ("segmenter", model), ("both", both), ("gap", gap)):
         found |= {f"{name} R": (predicted & truth).sum() / max(truth.sum(), 1),
                   f"{name} P": (predicted & truth).sum() / max(predicted.sum(), 1)}  # fmt: skip
     found["both accuracy"], found["majority"] = (both == truth).mean(), max(truth.mean(), 1 - truth.mean())
@@ -197,7 +110,7 @@ def changes(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def sentences_a_turn(uploads: pa.RecordBatch, margins: np.ndarray, borders: pd.DataFrame) -> pd.DataFrame:
-    """Return each upload's sentences a turn: by all rules, without carried marks, and by the SVM alone."""
+    """Return each upload's sentences a turn: by all rules, without carried marks, and by the segmenter alone."""
     sentences = Sentences.of(uploads.column("sentences"))
     lines = spoken(sentences)
     vote = borders.assign(vote=np.select([borders["certain"] == NEW_TURN, borders["certain"] == SAME_TURN], [1, -1], 0))
@@ -210,58 +123,24 @@ def sentences_a_turn(uploads: pa.RecordBatch, margins: np.ndarray, borders: pd.D
     columns["labels"] = np.bincount(lines.file[lines.label >= 0], minlength=len(size))
     columns["carried"] = np.bincount(sentences.file[carried != UNMARKED], minlength=len(size))
     columns["genres"] = [",".join(genres or ()) for genres in uploads.column("genres").to_pylist()]
-    for name, marks, others in (("all rules", True, carried), ("own marks", True, None), ("SVM alone", False, None)):
+    for name, marks, others in (
+        ("all rules", True, carried),
+        ("own marks", True, None),
+        ("segmenter alone", False, None),
+    ):
         starts = turn_starts(sentences, margins, others, explicit_marks=marks, silence_ends_turn_ms=5_000)
         columns[name] = size / np.maximum(np.bincount(sentences.file[starts], minlength=len(size)), 1)
     return pd.DataFrame(columns)
 
 
-def pairs_by_fold(
-    uploads: pa.RecordBatch, folders: list[str], folds: int
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.Series]:
-    """Return the pairs of transcripts to learn from, their held-out ones, those of films, and the films' folds."""
-    training, held_out = transcript_pairs(*example_frames(folders))
-    marked = marked_pairs(uploads)
-    fold = marked["split_group"].map(lambda film: fold_of(film, folds))
-    training, held_out = (pairs.reindex(columns=PAIRS.names).astype(object) for pairs in (training, held_out))
-    return training, held_out, marked.astype(object), fold
-
-
-def margins_by_fold(uploads: pa.RecordBatch, folders: list[str], folds: int) -> tuple[np.ndarray, pd.DataFrame]:
-    """Return the margin before each sentence, and the held-out pairs of films and of transcripts with theirs."""
-    training, held_out, marked, pair_fold = pairs_by_fold(uploads, folders, folds)
-    table = LemmaTable.of(lemma_dictionary("en"))
-    sentences = Sentences.of(uploads.column("sentences"))
-    film_fold = np.array([fold_of(film, folds) for film in uploads.column("movie_id").to_pylist()])
-    margins, judged_pairs = np.zeros(len(sentences)), []
-    none = pa.nulls(uploads.num_rows, _CARRIED)
-    with_marks = pa.RecordBatch.from_arrays([*uploads.columns, none], [*uploads.schema.names, "carried"])
-    for fold in range(folds):
-        learned = pd.concat([training, marked[pair_fold != fold]], ignore_index=True)
-        scorer = segmenter(learned, table)
-        own = marked[pair_fold == fold]
-        for pairs in (own, *([held_out] if fold == 0 else [])):
-            if len(pairs):
-                judged_pairs.append(pairs.assign(margin=scorer(*pairs_of(pair_batch(pairs)))))
-        for file in np.flatnonzero(film_fold == fold):
-            scores, _, _ = file_scores(with_marks.slice(file, 1), scorer)
-            one = Sentences.of(uploads.column("sentences").slice(file, 1))
-            margins[sentences.offsets[file] : sentences.offsets[file + 1]] = flat_values(scores, one, 0.0)
-        print(f"fold {fold + 1} of {folds} judged", file=sys.stderr, flush=True)
-    return margins, pd.concat(judged_pairs)
-
-
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--transcripts", nargs="*", default=[])
-    arguments.add_argument("--folds", type=int, default=5)
-    arguments.add_argument("--by-film", action="store_true")
-    given = arguments.parse_args()
+    parser = arguments(__doc__, kinds=True)
+    parser.add_argument("--by-film", action="store_true")
+    given = parser.parse_args()
     uploads = read_uploads(given.folder)
     films = len(set(uploads.column("movie_id").to_pylist()))
     print(f"{uploads.num_rows} uploads of {films} films")
-    margins, pairs = margins_by_fold(uploads, given.transcripts, given.folds)
+    margins, pairs = margins_of(given, uploads)
     with pd.option_context("display.width", 200, "display.max_columns", 40, "display.max_rows", 400):
         print("\naccuracy by source\n", accuracies(pairs).round(4).to_string())
         borders = borders_of(uploads, margins)
@@ -283,7 +162,7 @@ def print_turns(found: pd.DataFrame) -> None:
     found = found[found["sentences"] >= MIN_SENTENCES]
     kind = np.select([found["marks all"], found["labels"] >= 10, found["carried"] > 0],
                      ["dashes", "labels", "none, some carried"], "none")  # fmt: skip
-    rules = ["all rules", "own marks", "SVM alone"]
+    rules = ["all rules", "own marks", "segmenter alone"]
     print("\nsentences a turn, by the marks of the upload (mean of the films' means)")
     means = found.assign(kind=kind).groupby(["kind", "film"])[rules].mean()
     counts = means.groupby("kind").size().rename("films")

@@ -8,7 +8,6 @@ all pairs. Then prints for each kind a and b of ``subtitles.certainty.model``, t
 right with a probability of 0.9 or more, and the share of these pairs that are right.
 """
 
-import argparse
 import math
 import sys
 import tempfile
@@ -18,44 +17,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from conf.settings import Settings, load_settings
+from conf.settings import load_settings
 from etl.subtitles.turn_features import LemmaTable
-from etl.subtitles.turn_scorers import CascadeScorer, EncoderScorer
+from etl.subtitles.turn_scorers import CascadeScorer
 from etl.subtitles.turn_scoring import pairs_of
-from etl.subtitles.turn_segmenter import SOURCE_WEIGHTS
-from etl.training.loop.train import train_model
 from tests.benchmarks.bench_certainty import fitted, told
-from tests.benchmarks.bench_marks import pair_batch, pairs_by_fold, read_uploads, segmenter
-from tests.benchmarks.harness import content_share
+from tests.benchmarks.turn_folds import arguments, pair_batch, pairs_by_fold, read_uploads, segmenter, trained
 from udfs.lemmas import lemma_dictionary
-from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
-from udfs.models.loader import resolve
-from udfs.models.trainable import TrainingRows
 
-VALIDATION = 0.1
 SURE = 0.9
-
-
-def encoder_rows(pairs: pd.DataFrame) -> list[tuple[SentencePair, int]]:
-    """Return pairs as the encoder's rows, sources at their weights' shares."""
-    return [
-        (SentencePair(row["left_text"], row["right_text"], row["same_block"]), int(row["label"]))
-        for row in pair_batch(pairs).to_pylist()
-        if content_share("\n".join((row["source"], row["left_text"], row["right_text"])))
-        < SOURCE_WEIGHTS.get(row["source"], 1.0)
-    ]
-
-
-def trained(pairs: pd.DataFrame, settings: Settings, folder: Path) -> EncoderScorer:
-    """Train the encoder on pairs; a tenth of the films and scenes is for validation."""
-    held = pairs["split_group"].map(lambda group: content_share(f"validation\n{group}") < VALIDATION)
-    rows = TrainingRows(encoder_rows(pairs[~held]), encoder_rows(pairs[held]))
-    print(f"{len(rows.train):,} pairs to learn from, {len(rows.validation):,} for validation", flush=True)
-    threads = settings.models.training_threads
-    options = settings.training.turn_pairs.model_copy(update={"threads": threads})
-    base = resolve(settings.models.turn_encoder, folder)
-    result = train_model(lambda: TurnPairClassifier.new(base.path, LABELS, options), rows, options, folder / "model")
-    return EncoderScorer(str(result.path), 64, threads)
 
 
 def table(judged: pd.DataFrame, kinds: list[str]) -> pd.DataFrame:
@@ -69,10 +39,7 @@ def table(judged: pd.DataFrame, kinds: list[str]) -> pd.DataFrame:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--transcripts", nargs="*", default=[])
-    parser.add_argument("--folds", type=int, default=5)
+    parser = arguments(__doc__)
     parser.add_argument("--set", nargs="+", action="extend", default=[], dest="overrides", metavar="KEY=VALUE")
     given = parser.parse_args()
     settings = load_settings("local", [], given.overrides)
