@@ -1,0 +1,126 @@
+"""Visible faults of dialogues beside those of EDOS's released ones, judged by readers who do not see which is which.
+
+    python -m tests.benchmarks.blind_reading draw FOLDER --released FILE... --chosen TABLE [--strict TABLE]
+    python -m tests.benchmarks.blind_reading score FOLDER READER.csv READER.csv...
+
+``draw`` takes released dialogues by a hash of their ids, for each a dialogue with as many turns from a Delta table
+such as ``edos/initial``, and some of a second table. It writes them mixed to ``dialogues.txt`` and which is which to
+``key.csv``. A reader's file has the columns n, A (two speakers in one turn), B (one speaker's words in two turns)
+and C (damaged text), each 0 or 1. ``score`` prints what more than half of the readers found, and their agreement.
+"""
+
+import argparse
+import re
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import deltalake
+import pandas as pd
+from scipy.stats import binomtest
+
+from etl.annotation.statistics import kappa
+from etl.common.spelling import detokenised_text
+from tests.benchmarks.harness import content_share
+
+FAULTS = ["A", "B", "C"]
+TURNS = range(2, 13)
+KEY, TEXTS = "key.csv", "dialogues.txt"
+Dialogues = dict[str, list[str]]
+
+
+def drawn(identifier: str) -> float:
+    """Return the place of a dialogue in the order in which they are drawn."""
+    return content_share(f"blind\n{identifier}")
+
+
+def released_dialogues(paths: list[Path]) -> Dialogues:
+    """Return the released dialogues of subtitles by their ids, those with a number of turns in ``TURNS``."""
+    found: Dialogues = {}
+    for path in paths:
+        rows = pd.read_csv(path, dtype=str)
+        for identifier, text in zip(rows["os_dialog_id"], rows["os_dialog"], strict=True):
+            lines = [re.sub(r"^(- )+", "", line).strip() for line in text.split("\n") if line.strip()]
+            found.setdefault(identifier, lines)
+    return {identifier: turns for identifier, turns in found.items() if len(turns) in TURNS}
+
+
+def table_dialogues(path: Path) -> Dialogues:
+    """Return the dialogues of a Delta table; its turns are texts, or have a text each."""
+    rows = deltalake.DeltaTable(path).to_pandas(columns=["dialogue_id", "turns"])
+    return {identifier: [turn if isinstance(turn, str) else turn["text"] for turn in turns]
+            for identifier, turns in zip(rows["dialogue_id"], rows["turns"], strict=True)}  # fmt: skip
+
+
+def partners(turns: list[int], dialogues: Dialogues) -> list[str]:
+    """Return for each number of turns the first dialogue that has it, or is nearest to it, each once."""
+    left, found = sorted(dialogues, key=drawn), []
+    for number in turns:
+        nearest = min(left, key=lambda one: (abs(len(dialogues[one]) - number), drawn(one)))
+        left.remove(nearest)
+        found.append(nearest)
+    return found
+
+
+def draw(given: argparse.Namespace) -> None:
+    """Write the mixed dialogues and the key."""
+    released, chosen = released_dialogues(given.released), table_dialogues(given.chosen)
+    first = sorted(released, key=drawn)[: given.n]
+    rows = [("released", one, released[one]) for one in first]
+    rows += [("chosen", one, chosen[one]) for one in partners([len(released[one]) for one in first], chosen)]
+    if given.strict:
+        strict = table_dialogues(given.strict)
+        rows += [("strict", one, strict[one]) for one in sorted(strict, key=drawn)[: given.n // 2]]
+    rows.sort(key=lambda row: content_share(f"order\n{row[1]}"))
+    given.folder.mkdir(parents=True, exist_ok=True)
+    with (given.folder / TEXTS).open("w", encoding="utf-8") as file:
+        for place, (_, _, turns) in enumerate(rows, start=1):
+            lines = [f"  {number}. {detokenised_text(turn)}" for number, turn in enumerate(turns, start=1)]
+            file.write("\n".join([f"## {place}", *lines, ""]))
+    key = [(place, group, one, len(turns)) for place, (group, one, turns) in enumerate(rows, start=1)]
+    pd.DataFrame(key, columns=["n", "group", "dialogue_id", "turns"]).to_csv(given.folder / KEY, index=False)
+
+
+def score(given: argparse.Namespace) -> None:
+    """Print the faults by group, with Wilson's interval, and Cohen's kappa of each two readers."""
+    key = pd.read_csv(given.folder / KEY).set_index("n")
+    readers = {path.stem: pd.read_csv(path, usecols=["n", *FAULTS]).set_index("n") for path in given.readers}
+    for judged in readers.values():
+        judged["any"] = judged[FAULTS].max(axis=1)
+    columns = [*FAULTS, "any"]
+    majority = sum(readers.values()) > len(readers) / 2  # type: ignore[operator]
+    table = majority.groupby(key["group"]).sum().join(key.groupby("group")["turns"].agg(["size", "mean"]))
+    for name, judged in readers.items():
+        table[name] = judged["any"].groupby(key["group"]).sum()
+    for group, row in table.iterrows():
+        interval = binomtest(int(row["any"]), int(row["size"])).proportion_ci(method="wilson")
+        table.loc[group, ["low", "high"]] = [interval.low, interval.high]
+    print(table.round(3).to_string(), "\n")
+    for one, other in combinations(readers, 2):
+        agreed = {name: kappa(list(readers[one][name]), list(readers[other][name])) for name in columns}
+        print(f"kappa of {one} and {other}:", {name: value and round(value, 2) for name, value in agreed.items()})
+    few = majority["any"].groupby([key["group"], key["turns"].clip(upper=5)]).agg(["sum", "size"])
+    print("\nany fault, by turns (5: and more)\n", few.to_string())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    drawing = commands.add_parser("draw")
+    drawing.add_argument("folder", type=Path)
+    drawing.add_argument("--released", type=Path, nargs="+", required=True)
+    drawing.add_argument("--chosen", type=Path, required=True)
+    drawing.add_argument("--strict", type=Path)
+    drawing.add_argument("--n", type=int, default=80)
+    drawing.set_defaults(run=draw)
+    scoring = commands.add_parser("score")
+    scoring.add_argument("folder", type=Path)
+    scoring.add_argument("readers", type=Path, nargs="+")
+    scoring.set_defaults(run=score)
+    given = parser.parse_args()
+    given.run(given)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
