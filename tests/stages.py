@@ -18,7 +18,7 @@ from etl.pipeline.stages import Stage
 
 def run_stages(context: PipelineContext, stages: Iterable[Stage]) -> list[str]:
     """Run those that are switched on and have work, in the order given; the names of those that ran."""
-    given = [stage for stage in stages if context.is_given(stage) is None]
+    given = [stage for stage in stages if context.given_model(stage) is None]
     ran = []
     for stage in given:
         plan = context.plan(stage)
@@ -38,7 +38,9 @@ def stage_run(
 ) -> StageRun:
     """Return the run that a stage's function gets: with the stage's settings alone, or with all if there is none."""
     seen = settings if stage is None else stage.visible(settings)
-    return StageRun(seen, models or {}, spark, str(folder), Compute.of(settings, spark), Tracking.of(settings), say)
+    compute, tracking = Compute.of(settings, spark), Tracking(settings.lakehouse, settings.mlflow)
+    name = "" if stage is None else stage.name
+    return StageRun(seen, models or {}, spark, str(folder), compute, tracking, name, say)
 
 
 def register_views(place: PipelineContext, *names: str) -> None:

@@ -74,6 +74,8 @@ def nearest_by_embedding(
     numbered = [(str(place), text) for place, text in enumerate(texts)]
     given = spark.createDataFrame(numbered, "text_hash string, text string")
     known = {int(row.text_hash): row.embedding for row in embed_texts(given, **encoder).collect() if row.embedding}
+    if not known:
+        return queries.withColumn("reply", F.lit(None).cast("string"))
     places = sorted(known)
     matrix = _unit(np.array([known[place] for place in places], dtype=np.float32))
     chosen = [answers[place] for place in places]

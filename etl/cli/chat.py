@@ -6,7 +6,6 @@ the model says is screened as well.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import IO, Any
 
 from conf.errors import InputError
@@ -16,10 +15,9 @@ from etl.augesc.safety import chat_notice
 from etl.augesc.texts import next_prompt
 from etl.cli.safety import safe_conversation
 from etl.cli.saved_talk import SavedTalk
-from etl.pipeline.locations import model_folder, tracking_uri
+from etl.pipeline.locations import model_at
 from udfs.generate import Source, source_of
 from udfs.llm_requests import Request
-from udfs.models.loader import resolve
 from udfs.session_files import one_line
 
 BOTS = {"esconv": "chatbot", "augesc": "augmented_chatbot"}
@@ -57,9 +55,7 @@ def open_chat(
     if save is not None and not pair:
         raise InputError("chat --save needs --pair: the name under which both bots' talks are compared")
     uri = model or getattr(settings.models, BOTS[bot])
-    found = resolve(
-        uri, Path(model_folder(settings)), tracking_uri(settings), registry_uri=settings.mlflow.registry_uri
-    )
+    found = model_at(uri, settings)
     source = source_of(str(found.path), found.identity, settings.llm, settings.models.training_threads)
     gate = safe_conversation(settings)
     saved = None

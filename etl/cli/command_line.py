@@ -143,7 +143,7 @@ def _talk(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _one_distribution() -> None:
-    """The four packages have common names: refuse to start on a mix of ours and somebody else's."""
+    """Raise an InputError where the four packages, which have common names, come from different places."""
     import conf
     import etl
     import jobs

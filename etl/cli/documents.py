@@ -35,21 +35,23 @@ def generated() -> dict[str, str]:
 
 def outdated(root: Path = ROOT) -> list[str]:
     """Return the paths of the files that differ from the declarations."""
-    return [
-        path
-        for path, text in generated().items()
-        if not (root / path).is_file() or (root / path).read_text("utf-8") != text
-    ]
+    return list(_stale(root))
+
+
+def _stale(root: Path) -> dict[str, str]:
+    def is_written(path: str, text: str) -> bool:
+        return (root / path).is_file() and (root / path).read_text("utf-8") == text
+
+    return {path: text for path, text in generated().items() if not is_written(path, text)}
 
 
 def write(root: Path = ROOT) -> list[str]:
     """Write the files that are out of date; return their paths."""
-    stale = outdated(root)
-    texts = generated()
-    for path in stale:
+    stale = _stale(root)
+    for path, text in stale.items():
         (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_text(texts[path], "utf-8")
-    return stale
+        (root / path).write_text(text, "utf-8")
+    return list(stale)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

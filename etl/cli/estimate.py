@@ -145,9 +145,11 @@ def estimate(settings: Settings, stages: list[Stage], files: int, pilot: bool) -
             ``_pilot``. Each size runs three times in one session, since Java's first runs of anything are slow.
 
     Raises:
-        InputError: no finished run to estimate from.
+        InputError: no finished run to estimate from, or no files.
         RunError: a pilot failed.
     """
+    if files < 1:
+        raise InputError(f"--files={files}: must be at least 1")
     measured_in = pilot_settings(settings) if pilot else settings
 
     def work(spark: SparkSession, running: list[str]) -> None:

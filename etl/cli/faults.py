@@ -71,7 +71,7 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
         return _own_words(error, text)
     during = f" in stage {stage}" if stage else ""
     places = _places(settings)
-    for told in (_disk, _writing, _file, _log, _version, _store):
+    for told in (_disk, _denied, _writing, _file, _log, _version, _store):
         if line := told(error, text, places):
             return f"{line}{during}: {_cure(told, text, places)}"
     if _java_gone(error, text):
@@ -131,6 +131,15 @@ def _free(path: str) -> float:
     return float("inf") if "://" in path or existing is None else shutil.disk_usage(existing).free
 
 
+def _denied(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
+    """Name a file or folder outside the run's places, of which it is not known whether it was read or written."""
+    denied = any(isinstance(one, PermissionError) and one.errno == errno.EACCES for one in _causes(error))
+    path = _named(error) if denied else None
+    if path is None or any(Path(path).absolute().is_relative_to(Path(place).absolute()) for place in places.values()):
+        return None
+    return f"no permission for {path}"
+
+
 def _writing(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
     refused = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
     own = any(isinstance(one, OSError) and one.errno in refused for one in _causes(error))
@@ -179,6 +188,7 @@ def _cure(told: Callable[..., str | None], text: str, places: Mapping[str, str])
     folder = f"{places['lakehouse.root']}/{table.replace('.', '/')}" if table else places["lakehouse.root"]
     return {
         _disk: f"free some, and {AGAIN}",
+        _denied: f"make it readable, or writable where it is an output, and {AGAIN}",
         _writing: f"make it writable or set lakehouse.root to another folder, and {AGAIN}",
         _file: f"restore the file, or delete {folder}, and {AGAIN}: its stage makes the table anew",
         _log: f"restore {folder}/_delta_log, or delete {folder}, and {AGAIN}: its stage makes the table anew",

@@ -61,7 +61,7 @@ def planned(context: Any, stages: Sequence[Stage]) -> list[Planned]:
 
 
 def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
-    given = context.is_given(stage)
+    given = context.given_model(stage)
     if given is not None:
         return Planned(stage.name, "skip", f"model given: {given}")
     if context.is_off(stage) and context.log.last(stage.name, "done") is None:

@@ -14,13 +14,12 @@ from conf.reply_settings import ReplyDecoding
 from conf.settings import Settings
 from etl.augesc.safe_conversation import SafeConversation
 from etl.cli.safety import safe_conversation
-from etl.pipeline.locations import model_folder, tracking_uri
+from etl.pipeline.locations import model_at
 from udfs.devices import set_threads
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_reply_generator import load_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
-from udfs.models.loader import resolve
 from udfs.models.reranking import Reranker
 from udfs.models.sentence_encoder import SentenceEncoder
 
@@ -118,8 +117,7 @@ def open_replies(settings: Settings, uri: str, intent: str | None, lines: TextIO
 
 def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
     def path(uri: str) -> Path:
-        folder = Path(model_folder(settings))
-        return resolve(uri, folder, tracking_uri(settings), registry_uri=settings.mlflow.registry_uri).path
+        return model_at(uri, settings).path
 
     model, decoding, models = load_generator(path(uri)), settings.replies.decoding, settings.models
     gate, reranker = safe_conversation(settings), None
@@ -130,7 +128,7 @@ def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
 
 
 def _typed() -> TextIO:
-    """Yield typed lines; bytes that are not UTF-8 are replaced."""
+    """Return standard input; bytes that are not UTF-8 are replaced."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     return sys.stdin

@@ -128,7 +128,7 @@ def run_stages(
     """
     stages = list(stages)
     known, context = events(spark, settings), PipelineContext(spark, settings)
-    missing = [stage.missing(settings) for stage in stages if context.is_given(stage) is None]
+    missing = [stage.missing(settings) for stage in stages if context.given_model(stage) is None]
     if any(missing):
         raise InputError("; ".join(dict.fromkeys(filter(None, missing))))
     for table in followed(settings):
@@ -137,7 +137,7 @@ def run_stages(
     ran = recorder(settings, context, progress.say)
     for stage in stages:
         running.append(stage.name)
-        given = context.is_given(stage)
+        given = context.given_model(stage)
         if given is not None and len(stages) > 1:
             with progress.stage(f"{stage.name} (model given: {given})", None):
                 continue

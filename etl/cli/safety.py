@@ -1,14 +1,12 @@
 """The safety gate of the shells, from the settings."""
 
 from importlib.util import find_spec
-from pathlib import Path
 
 from conf.safety_settings import SafetySettings
 from conf.settings import Settings
 from etl.augesc.safe_conversation import SafeConversation
-from etl.pipeline.locations import model_folder, tracking_uri
+from etl.pipeline.locations import model_at
 from udfs.models.classifiers.danger_words import DangerWords
-from udfs.models.loader import resolve
 
 WORDS_ALONE = (
     "Danger is looked for by phrases and words, without the sentence encoder: more of it is missed (docs/safety.md)."
@@ -29,9 +27,7 @@ def safe_conversation(settings: Settings) -> SafeConversation:
         return SafeConversation(words.scores, safety.threshold or words.threshold, safety.country, WORDS_ALONE)
     from udfs.models.classifiers.danger_classifier import DangerClassifier
 
-    found = resolve(
-        safety.encoder, Path(model_folder(settings)), tracking_uri(settings), registry_uri=settings.mlflow.registry_uri
-    )
+    found = model_at(safety.encoder, settings)
     model = DangerClassifier.packaged(found.path, found.identity)
     return SafeConversation(model.scores, safety.threshold or model.threshold, safety.country)
 

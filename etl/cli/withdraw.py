@@ -10,6 +10,7 @@ from conf.settings import Settings
 from etl.cli.lease import leased
 from etl.cli.running import in_session, run_stages
 from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.locations import model_places
 from etl.pipeline.planner import PipelineContext, feeds
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Stage
@@ -129,8 +130,9 @@ def _units(context: PipelineContext, stage: Stage) -> DataFrame:
     if stage.incremental is None or stage.incremental.prepare is None:
         return frames[0]
     plan, settings, spark = context.plan(stage), context.settings, context.spark
+    folder, store = model_places(settings)
     run = StageRun(
-        stage.visible(settings), plan.models, spark, context.model_folder, Compute.of(settings, spark),
-        Tracking.of(settings), inputs=plan.inputs,
+        stage.visible(settings), plan.models, spark, folder, Compute.of(settings, spark),
+        Tracking(settings.lakehouse, settings.mlflow), stage.name, inputs=plan.inputs, store=store,
     )  # fmt: skip
     return stage.incremental.prepare(*frames, run)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 _COMPACTED_EVERY = 20
-"""Versions of a table after which its many small files become one."""
+"""A table is compacted every so many versions."""
 
 EVERYTHING = "true"
 """The condition that selects all rows."""

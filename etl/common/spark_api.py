@@ -42,7 +42,7 @@ def is_local(spark: SparkSession) -> bool:
 
 
 def cores(spark: SparkSession) -> int:
-    """Return how many tasks run at once; over Connect, the partitions of a range, of which Spark makes as many."""
+    """Return how many tasks run at once; over Connect, the number of partitions that Spark gives a range."""
     if not is_connect(spark):
         return int(spark.sparkContext.defaultParallelism)
     return _partitions_of_a_range(spark)

@@ -67,4 +67,5 @@ def self_labels(
     chosen = confident(fresh.where("source = 'pool'"), least, per_class)
     rows = cached(chosen.unionByName(fresh.where("source = 'released'")))
     outcome = split_kept_dropped(rows, "dialogue")
-    return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())
+    given = pool.count() + released.where("origin = 'self'").count()
+    return Outcome(outcome.rows, outcome.dropped, rows_in=given)

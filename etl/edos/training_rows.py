@@ -62,4 +62,4 @@ def gathered(
     rows = first_of_same_text(both).join(splits, ["dialogue_id", "turn", "origin"], "left")
     rows = cached(rows.withColumn("split", F.coalesce("split", F.lit("train"))))
     outcome = split_kept_dropped(rows)
-    return Outcome(outcome.rows, outcome.dropped, rows_in=rows.count())
+    return Outcome(outcome.rows, outcome.dropped, rows_in=seeds.count() + others.count())

@@ -38,14 +38,14 @@ def parse_example(line: str, classes: int) -> tuple[str, int] | str:
     """Return (text, label id) of a `<id> <SEP> text` line, or the reason why the line is invalid."""
     head, separator, text = line.partition(SEPARATOR)
     if not separator:
-        return "no separator"
+        return "no_separator"
     digits = head.strip()
     if not (digits.isascii() and digits.isdigit()):
-        return "label id is not a number"
+        return "bad_label_id"
     if len(digits) > 9 or int(digits) >= classes:
-        return "label id outside the taxonomy"
+        return "label_id_outside_taxonomy"
     text = text.strip()
-    return (text, int(digits)) if text else "no text"
+    return (text, int(digits)) if text else "no_text"
 
 
 def read_weak_examples(path: Path, labels: Sequence[str]) -> WeakExamples:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from etl.common.spark_api import is_connect
 from etl.pipeline.folders import Folders
 
 DATA_CHANGES = (
@@ -26,8 +27,10 @@ def last_data_change(spark: SparkSession, path: str) -> tuple[str, int] | None:
         path: the table's URI or absolute local path.
 
     Returns:
-        None where the log is not enough: its first commits were cleaned up, or a commit names no operation.
+        None where the log is not enough: its first commits are gone, one names no operation, or a store and Connect.
     """
+    if ":" in path and is_connect(spark):
+        return None
     log = f"{path.rstrip('/')}/_delta_log"
     commits = {int(found[1]): name for name in _names(spark, log) if (found := _COMMIT.match(name))}
     if 0 not in commits:

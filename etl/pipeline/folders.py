@@ -1,4 +1,4 @@
-"""Read and write files beside the tables on any file system that Spark knows, each atomically."""
+"""Read and write files beside the tables on any file system that Spark knows."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +56,7 @@ class Folders:
         return bytes(content).decode("utf-8")
 
     def write_text(self, path: str, text: str) -> bool:
-        """Write a text atomically unless the file has it already; return whether it was written."""
+        """Write a text beside the file and move it there, unless the file has it; return whether it was written."""
         if self.read_text(path) == text:
             return False
         system, place = self._at(f"{path}.new")
@@ -69,7 +69,7 @@ class Folders:
         return True
 
     def move(self, source: str, target: str) -> None:
-        """Rename a file or folder; an existing target is deleted first.
+        """Rename a file or folder; an existing target is deleted first, so for an instant there is none.
 
         Raises:
             OSError: the file system refuses.

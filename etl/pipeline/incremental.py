@@ -33,7 +33,7 @@ def plan_batches(
         pending: one row for each unit of work.
         incremental: names key and cost.
         core_minutes: ``pipeline.slice_minutes`` times the cores that work at once.
-        count: of batches in a run that is resumed, which must not change.
+        count: the batches of the run that is resumed; None: computed from the cost.
     """
     buckets = pending.groupBy(_bucket(incremental).alias("bucket")).agg(
         F.count("*").alias("units"), F.expr(incremental.cost).cast("double").alias("cost")
@@ -51,5 +51,5 @@ def plan_batches(
 
 
 def _bucket(incremental: Incremental) -> Column:
-    """Return a unit's bucket, from a hash of what it is told by; a batch is a range of neighbouring buckets."""
+    """Return a unit's bucket, from a hash of its key or its version; a batch is a range of neighbouring buckets."""
     return F.pmod(F.xxhash64(incremental.unit[-1]), F.lit(_BUCKETS))

@@ -56,7 +56,7 @@ class StageEvent:
 
 
 class StageLog:
-    """The events of ``ops.stage_runs``, newest last: timed in the order of commits even where the clock went back."""
+    """The events of ``ops.stage_runs``, newest last; a new one is timed after them, even if the clock went back."""
 
     def __init__(self, lakehouse: Lakehouse) -> None:
         self._lakehouse = lakehouse

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
+from udfs.models.loader import ResolvedModel, resolve
 from udfs.models.stores import is_store, local_cache
 
 
@@ -23,6 +24,11 @@ def tracking_uri(settings: Stored) -> str | None:
         return settings.mlflow.tracking_uri
     root = _local_root(settings)
     return None if root is None else f"sqlite:///{root}/mlflow.db"
+
+
+def model_at(uri: str | None, settings: Settings, share: bool = False) -> ResolvedModel:
+    """Return the model at a URI, see :func:`udfs.models.loader.resolve`; ``models:`` is for the settings' MLflow."""
+    return resolve(uri, Path(model_folder(settings)), tracking_uri(settings), share, settings.mlflow.registry_uri)
 
 
 def model_folder(settings: Settings) -> str:

@@ -16,11 +16,11 @@ from etl.common.spark_api import cores
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.ledger import Ledger
 from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
-from etl.pipeline.locations import model_folder, tracking_uri
+from etl.pipeline.locations import model_at
 from etl.pipeline.stages import REGISTRY, Model, Stage, setting
 from etl.tables import Table
 from etl.tables.ops import DROPPED, QUARANTINE
-from udfs.models.loader import NO_MODEL, ResolvedModel, resolve
+from udfs.models.loader import NO_MODEL, ResolvedModel
 
 
 def in_order(stages: Iterable[Stage], groups: Sequence[str] = ()) -> list[Stage]:
@@ -140,14 +140,9 @@ class PipelineContext:
 
     @cached_property
     def counted(self) -> dict[str, int]:
-        """The units that each stage has in ``ops.dropped``; a stage that runs in this context writes its number."""
+        """The units in ``ops.dropped`` by stage; the runner updates a stage's number after its run."""
         rows = self.lakehouse.read(DROPPED).groupBy("stage").agg(F.sum("units")).collect()
         return {row[0]: row[1] for row in rows}
-
-    @property
-    def model_folder(self) -> str:
-        """The folder of resolved models; see :func:`etl.pipeline.locations.model_folder`."""
-        return model_folder(self.settings)
 
     def resolve(self, model: Model) -> ResolvedModel:
         """Return the model that ``models.<name>`` names; ``NO_MODEL`` if it is null.
@@ -155,14 +150,12 @@ class PipelineContext:
         Raises:
             InputError: it is not there.
         """
-        settings = self.settings
-        uri = setting(settings, f"models.{model.name}")
+        uri = setting(self.settings, f"models.{model.name}")
         if uri is None:
             return ResolvedModel(Path(), NO_MODEL)
-        share, registry = settings.models.share, settings.mlflow.registry_uri
-        return resolve(uri, Path(self.model_folder), tracking_uri(settings), share, registry)
+        return model_at(uri, self.settings, self.settings.models.share)
 
-    def is_given(self, stage: Stage) -> str | None:
+    def given_model(self, stage: Stage) -> str | None:
         """Return the URI that replaces a stage's training (``none`` for null); None if it trains."""
         if not isinstance(stage.writes, Model):
             return None

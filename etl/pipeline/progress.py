@@ -15,10 +15,10 @@ from etl.pipeline.lineage import StageEvent
 
 TERMINAL_SECONDS = 1.0
 FIRST_SECONDS, MOST_SECONDS = 30.0, 300.0
-"""Between two lines about a running stage in a log: at first, and after longer and longer times at most."""
+"""Seconds between two lines of a running stage in a log: at first, and at most."""
 
 LEAST_SHARE = 0.1
-"""Of a stage's cost that is done before the time left is estimated."""
+"""Share of a stage's cost that is done before the time left is estimated."""
 
 
 class Progress:

@@ -7,7 +7,6 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conf.errors import InputError
 from etl.common.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
@@ -61,10 +60,10 @@ class _Runner:
             stage_version=stage.version, models={name: model.identity for name, model in plan.models.items()},
             output_version=None, package_version=package_version(),
         )  # fmt: skip
+        settings, (folder, store) = context.settings, model_places(context.settings)
         self.stage_run = StageRun(
-            stage.visible(context.settings), plan.models, context.spark, context.model_folder,
-            Compute.of(context.settings, context.spark), Tracking.of(context.settings), progress.say, plan.inputs,
-            model_places(context.settings)[1],
+            stage.visible(settings), plan.models, context.spark, folder, Compute.of(settings, context.spark),
+            Tracking(settings.lakehouse, settings.mlflow), stage.name, progress.say, plan.inputs, store,
         )  # fmt: skip
         self.frames = [context.lakehouse.read(table) for table in stage.reads]
 
@@ -263,4 +262,4 @@ def _outcome(result: object) -> Outcome:
         return result
     if is_frame(result):
         return Outcome(result)
-    raise InputError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")
+    raise TypeError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")

@@ -1,5 +1,6 @@
 """Create the Spark session of a run from its settings."""
 
+import atexit
 import os
 import shutil
 import sys
@@ -138,6 +139,7 @@ def _ship_packages(session: SparkSession) -> None:
     if is_local(session) or not (root / "pyproject.toml").is_file():
         return
     folder = Path(tempfile.mkdtemp(prefix="edos-lakehouse-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for package in ("conf", "etl", "jobs", "udfs"):
         shutil.copytree(root / package, folder / "tree" / package, ignore=shutil.ignore_patterns("__pycache__"))
     add_packages(session, shutil.make_archive(str(folder / "packages"), "zip", folder / "tree"))

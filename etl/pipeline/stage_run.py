@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
 from etl.common.spark_api import cores, is_local
-from udfs.models.loader import NO_MODEL, SERVED
+from etl.pipeline.locations import tracking_uri
+from udfs.models.loader import NO_MODEL, SERVED, resolve
 from udfs.models.stores import folder_name, put
 
 
@@ -46,11 +47,6 @@ class Tracking:
     lakehouse: LakehouseSettings
     mlflow: MlflowSettings
 
-    @classmethod
-    def of(cls, settings: Settings) -> "Tracking":
-        """Return the sections ``lakehouse`` and ``mlflow``."""
-        return cls(settings.lakehouse, settings.mlflow)
-
 
 @dataclass(frozen=True)
 class StageRun:
@@ -63,9 +59,10 @@ class StageRun:
         folder: the folder of models, local or shared by driver and executors.
         compute: how models are called and trained.
         tracking: where the tables are, where runs are tracked and models registered.
+        stage: the stage's name.
         say: prints a line of progress.
-        store: the place in an object store where executors find them, and trainings their checkpoints, or None.
         inputs: the versions of the tables it reads, by name.
+        store: the place of models and checkpoints in an object store, or None.
     """
 
     settings: Any
@@ -74,6 +71,7 @@ class StageRun:
     folder: str
     compute: Compute
     tracking: Tracking
+    stage: str
     say: Callable[[str], None] = print
     inputs: Mapping[str, str] = field(default_factory=dict)
     store: str | None = None
@@ -113,9 +111,8 @@ class StageRun:
         Raises:
             InputError: it is not there.
         """
-        from udfs.models.loader import resolve
-
-        return resolve(uri, Path(self.folder), share=self.compute.share)
+        registry = self.tracking.mlflow.registry_uri
+        return resolve(uri, Path(self.folder), tracking_uri(self.tracking), self.compute.share, registry)
 
     def worker_path(self, model: Any) -> str:
         """Return where executors find a resolved model, for `udfs.models.stores.fetched`; it is put there first."""

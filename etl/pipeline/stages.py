@@ -142,7 +142,7 @@ class Stage:
         uris = [(f"models.{model.name}", setting(settings, f"models.{model.name}") or "") for model in self.models]
         named += [(key, uri) for key, uri in uris if uri.startswith("file:")]
         places = ((key, name, name.removeprefix("file:").removeprefix("//")) for key, name in named)
-        return next((not_there(key, name) for key, name, path in places if not Path(path).exists()), None)
+        return next((not_there(key, name) for key, name, path in places if not Path(path).expanduser().exists()), None)
 
     def visible(self, settings: Settings) -> SimpleNamespace:
         """Return the declared settings alone; the hash covers no others."""

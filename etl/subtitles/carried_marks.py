@@ -73,7 +73,7 @@ def _borders(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def carried_marks(chosen: DataFrame, files: DataFrame) -> DataFrame:
     """Return the marks that other uploads of each film have for the unmarked borders of the chosen uploads.
 
-    Most uploads that mark a border decide; none does where as many say otherwise. Dashes that open a block are not
+    The majority of the uploads that mark a border decides; a tie decides nothing. Dashes that open a block are not
     carried. Files of unknown film have no other uploads.
 
     Args:

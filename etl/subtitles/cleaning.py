@@ -174,8 +174,3 @@ def _without_duplicates(
 
 def _dropped_dialogues(rows: DataFrame) -> DataFrame:
     return rows.select(*left_out("dialogue", "dialogue_id", F.col("reason"), F.col("size"), F.col("detail")))
-
-
-def count_turns(dialogues: DataFrame) -> int:
-    """Return the number of turns in all dialogues, the stage's units."""
-    return dialogues.agg(F.coalesce(F.sum(F.size("turns").cast("bigint")), F.lit(0))).head()[0]  # type: ignore[index]

@@ -22,12 +22,15 @@ _SMALL = (
 _TIME_OR_RATIO = r"(?!(?<=\d\s?:)\s?\d)"
 
 
-def _name_pattern(word: str, not_names: Sequence[str]) -> str:
+def _without_words(not_names: Sequence[str]) -> str:
     words = "|".join(f"\\Q{entry}\\E" for entry in not_names)
-    refuse = rf"(?!(?i:(?:[^\s:]+\s+){{0,5}}(?:{words})[\s:,]))" if words else ""
+    return rf"(?!(?i:(?:[^\s:]+\s+){{0,5}}(?:{words})[\s:,]))" if words else ""
+
+
+def _name_pattern(word: str, not_names: Sequence[str]) -> str:
     # Most turns have no colon, and the word list is slow: check for the colon first.
     further = rf"(?:\s?(?:{_SMALL}|#)(?=[\s:])|\s{word}){{0,4}}"
-    return rf"(?=[^:]{{1,80}}:){refuse}{_FIRST}{word}{further}\s?:{_TIME_OR_RATIO}(?:\s+|$)"
+    return rf"(?=[^:]{{1,80}}:){_without_words(not_names)}{_FIRST}{word}{further}\s?:{_TIME_OR_RATIO}(?:\s+|$)"
 
 
 def without_bracketed_text(text: Column) -> Column:
@@ -45,7 +48,8 @@ def without_character_names(text: Column, not_names: Sequence[str] = ()) -> Colu
     """Return a turn's text without the names of its speakers (EDOS 3.1).
 
     A name is up to five capitalised words before a colon, with a rank or number (`DR. SMITH :`, `MAN # 2 :`,
-    `1ST OFFICER :`, `Man on TV :`), at the start of the turn. After the end of a sentence within the turn, a name must
+    `1ST OFFICER :`, `Man on TV :`), or one word in small letters before a capital (`woman : How`), at the start of the
+    turn. After the end of a sentence within the turn, a name must
     be all in capitals. Leading dashes and `>>` are removed too, because they mark a change of speaker. Clock times are
     kept.
 
@@ -55,6 +59,8 @@ def without_character_names(text: Column, not_names: Sequence[str] = ()) -> Colu
     """
     start = F.regexp_replace(text, rf"^\s*{_OPENING}", "")
     named = F.regexp_replace(start, rf"^{_name_pattern(_CAPITALISED, not_names)}{_OPENING}", "")
+    small = rf"^(?=\p{{Ll}}{{2,}}\s?:){_without_words(not_names)}\p{{Ll}}+\s?:\s+(?=[\"'\p{{Lu}}])"
+    named = F.regexp_replace(named, small, "")
     shouted = _name_pattern(rf"(?=[^\s:]*\p{{Lu}}[^\s:]*\p{{Lu}}){_SHOUTED}", not_names)
     inside = F.regexp_replace(named, rf"(?<=[.!?…]\s){shouted}", "")
     return F.trim(F.regexp_replace(inside, r"\s+", " "))

@@ -11,7 +11,7 @@ from etl.tables.ops import WORK_VERSION
 _CONTENT = ("source_path", "tag", "offset", "stored_bytes", "bytes", "method", "crc", "fault", "language", "copy_rank")
 
 
-def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame | None = None) -> DataFrame:
+def mark_copies(manifest: DataFrame, sources: Sequence[str]) -> DataFrame:
     """Add ``copy_of``: the source_path of the copy that is read first, or null for a file to read.
 
     (release, language, subtitle_id) is unique. The first copy is read, by source in the order of the settings, then
@@ -22,35 +22,20 @@ def mark_copies(manifest: DataFrame, sources: Sequence[str], already: DataFrame 
     Args:
         manifest: the whole manifest, because a copy may be in any source.
         sources: the sources in the order of the settings.
-        already: (release, language, subtitle_id[, source_path]) of files read before, which the manifest may lack.
-            A row with the same source_path as a file is not a copy of it.
     """
-    rows = manifest.withColumns({"_order": source_order(F.col("source"), sources), "_read": F.lit(False)})
-    if already is not None:
-        rows = rows.unionByName(_known(already, manifest))
     faulty = F.col("fault").isNotNull()
-    best_first = [faulty, F.col("language").isNull(), F.col("_read").desc(), F.col("_order"), F.col("source_path")]
+    best_first = [faulty, F.col("language").isNull(), F.col("_order"), F.col("source_path")]
     same_upload = Window.partitionBy("release", "subtitle_id").orderBy(*best_first)
     same_language = Window.partitionBy("release", "subtitle_id", "language").orderBy(*best_first)
     winner = F.when(F.col("language").isNull(), F.first("source_path").over(same_upload)).otherwise(
         F.first("source_path").over(same_language)
     )
     return (
-        rows.withColumns({"copy_of": winner, "copy_rank": F.row_number().over(same_upload)})
-        .where(~F.col("_read"))
+        manifest.withColumn("_order", source_order(F.col("source"), sources))
+        .withColumns({"copy_of": winner, "copy_rank": F.row_number().over(same_upload)})
         .withColumn("copy_of", F.when((F.col("copy_of") != F.col("source_path")) & ~faulty, F.col("copy_of")))
         .select(*manifest.columns, "copy_of", "copy_rank")
     )
-
-
-def _known(already: DataFrame, manifest: DataFrame) -> DataFrame:
-    """Return the files read before with the manifest's columns."""
-    columns = {name: F.lit(None).cast(manifest.schema[name].dataType) for name in manifest.columns}
-    columns |= {name: F.col(name) for name in ("release", "language", "subtitle_id")}
-    named = "source_path" in already.columns
-    columns["source_path"] = F.col("source_path") if named else F.concat(F.lit("read before: "), "subtitle_id")
-    columns |= {"_order": F.lit(0), "_read": F.lit(True)}
-    return already.select(*(column.alias(name) for name, column in columns.items()))
 
 
 def with_upload_version(marked: DataFrame) -> DataFrame:

@@ -15,16 +15,6 @@ def opens_dialogue(turn: Column, previous: Column, silence_seconds: float) -> Co
     return F.coalesce(silence_ms > F.lit(round(silence_seconds * 1000)), F.lit(False))
 
 
-def count_sentences(dialogues: DataFrame) -> int:
-    """Return the number of sentences in the turns of all dialogues, the stage's units."""
-    sentences = F.aggregate(
-        "turns",
-        F.lit(0).cast("bigint"),
-        lambda total, turn: total + turn["sentence_last"] - turn["sentence_first"] + F.lit(1).cast("bigint"),
-    )
-    return dialogues.agg(F.coalesce(F.sum(sentences), F.lit(0))).head()[0]  # type: ignore[index]
-
-
 def _cut(files: DataFrame, silence_seconds: float) -> DataFrame:
     # `turns` and `opens` are columns of their frame, so that Spark evaluates them once and not per element.
     turns = F.col("turns")
@@ -92,7 +82,7 @@ def dialogues_between_silences(files: DataFrame, silence_seconds: float) -> Outc
 
     Returns:
         Outcome of ``subtitles.dialogues``, in units of sentences: the files' sentence_count =
-        ``count_sentences`` of the rows + units of the dropped.
+        sentences in the rows' turns + units of the dropped.
     """
     dialogues = _cut(files, silence_seconds)
     dialogue_id = F.concat_ws("-", "subtitle_id", F.get("turns", F.lit(0))["sentence_first"].cast("string"))

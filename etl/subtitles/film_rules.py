@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from etl.common.columns import fault
 from etl.subtitles.cleaning_rules import CleaningRules, excluded_genre
 
 LAST_SILENT_YEAR = 1929
@@ -62,12 +63,12 @@ def film_fault(rules: CleaningRules) -> Column:
             F.format_number(share, 4), F.lit(" words of address, "), F.col("questions"), F.lit(" questions")
         )
         narrated = unknown & ((share < rules.min_address_share) | (F.col("questions") == 0))
-        found = F.when(narrated, _fault("narration", said))
+        found = F.when(narrated, fault("narration", said))
     if rules.drop_silent_films:
         alone = F.concat(
             F.col("year").cast("string"), F.lit(": "), F.format_number(mean_turns, 2), F.lit(" turns a dialogue")
         )
-        return F.when(F.coalesce(silent, F.lit(False)), _fault("silent_film", alone)).otherwise(found)
+        return F.when(F.coalesce(silent, F.lit(False)), fault("silent_film", alone)).otherwise(found)
     return found
 
 
@@ -76,7 +77,7 @@ def judge_films(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
     genre = excluded_genre(F.col("genres"), rules.excluded_genres)
     detail = F.array_join("genres", ", ")
     if not rules.drop_silent_films and rules.min_address_share is None:
-        return dialogues.withColumns({"film_reason": genre, "film_detail": detail})
+        return dialogues.withColumns({"film_reason": genre, "film_detail": F.when(genre.isNotNull(), detail)})
     doubtful = dialogues.filter(no_genre(F.col("genres")) | (F.col("year") <= LAST_SILENT_YEAR))
     facts = film_facts(doubtful, rules.address_words)
     faults = facts.select("source_path", film_fault(rules).alias("fault")).filter(F.col("fault").isNotNull())
@@ -86,7 +87,3 @@ def judge_films(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
         F.coalesce(genre, F.col("fault")["reason"]).alias("film_reason"),
         F.when(genre.isNotNull(), detail).otherwise(F.col("fault")["detail"]).alias("film_detail"),
     )
-
-
-def _fault(reason: str, detail: Column) -> Column:
-    return F.struct(F.lit(reason).alias("reason"), detail.alias("detail"))

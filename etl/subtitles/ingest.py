@@ -29,7 +29,6 @@ def ingest_subtitles(
     *,
     languages: Sequence[str] = (),
     sources: Sequence[str] = (),
-    already: DataFrame | None = None,
     task_mb: int = 64,
     max_bytes: int = 64 << 20,
     max_ratio: float = 200.0,
@@ -47,7 +46,7 @@ def ingest_subtitles(
     Args:
         manifest: rows of ``subtitles.manifest``, or of ``mark_copies`` with all copies of each upload.
         languages: codes to keep among files whose path names no language; all if empty.
-        sources, already: see ``mark_copies``; for a manifest without ``copy_of``.
+        sources: see ``mark_copies``; for a manifest without ``copy_of``.
         task_mb: maximum stored MiB (2**20 bytes) per task and per range of a zip.
         max_bytes: maximum unpacked bytes per file.
         max_ratio: maximum ratio of unpacked to stored bytes.
@@ -58,7 +57,7 @@ def ingest_subtitles(
         rows of ``subtitles.files`` without ``work_version``; dropped files (same_upload_again, language_not_chosen);
         quarantined files (source, source_path, reason, detail).
     """
-    marked = manifest if "copy_of" in manifest.columns else mark_copies(manifest, sources, already)
+    marked = manifest if "copy_of" in manifest.columns else mark_copies(manifest, sources)
     caps = Caps(max_bytes, max_ratio, max_seconds)
 
     def read(files: DataFrame) -> DataFrame:

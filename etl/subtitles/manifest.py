@@ -75,7 +75,7 @@ def without_withdrawn(listed: DataFrame, withdrawn: DataFrame) -> Outcome:
 def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str:
     """Return a hash of the paths, sizes and modification times of the sources' files.
 
-    It runs on the driver in bounded memory and opens no file.
+    It runs on the driver, lists one folder at a time, and opens no file.
     """
     unique = dict.fromkeys(map(valid, sources))
     text = "\n".join(f"{source}\t{fingerprint(source, languages)}" for source in unique)

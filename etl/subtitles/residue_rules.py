@@ -30,7 +30,8 @@ _CREDITS = (
     r"(?i)\bcopyright\s*(?:\(\s*c\s*\)|©|\p{Nd}{4})|©\s*\p{Nd}{4}|\ball rights reserved\b|\bbrought to you by\b.*\bsub",
     # makers of the film, its parts and its end
     rf"^\W*{_MAKER}\s*(?:[Bb]y\b|:)\s*(?:$|[\p{{Lu}}\p{{Nd}}:]|camera)",
-    r"(?i)^\W*(?:the end|fin|to be continued|end of (?:part|episode)\s+\w+|presents|starring|original title)\W*$",
+    r"(?i)^\W*(?:the end|fin|to be continued|end of (?:part|episode)\s+\w+|presents|starring|original title"
+    r"|sponsored by|special thanks(?: to)?)\W*$",
     rf"^\W*(?:[Ss]eason|SEASON|[Ss]eries)\s+{_NUMBER}\W+(?:[Ee]pisode|EPISODE|[Ee]p)\b",
     rf"^\W*(?:Episode|EPISODE|Ep|EP)\s*[.#]?\s*{_NUMBER}\b\W*(?:$|[\"\p{{Lu}}:])|^\W*[Ss]\p{{Nd}}{{1,2}}\s?[Ee]\p{{Nd}}{{1,2}}\b",
 )

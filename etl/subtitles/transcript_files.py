@@ -63,9 +63,10 @@ def _dialogues(path: Path) -> Iterator[list[tuple[str, str]]]:
     packed = path.suffix == ".gz"
     try:
         with gzip.open(path) if packed else path.open("rb") as stream:
-            text = stream.read(MOST_BYTES + 1).decode("utf-8")
-        if len(text) > MOST_BYTES:
+            content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
+        text = content.decode("utf-8")
         dialogues = json.loads(text) if packed else text.split("\n")
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         reason = str(error).partition("\n")[0]

@@ -7,6 +7,7 @@ speaker. Pairs never cross a dialogue or scene.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from conf.errors import InputError
@@ -48,9 +49,10 @@ def transcript_utterances(frame: pd.DataFrame, corpus: str, name: str) -> pd.Dat
     if missing:
         raise InputError(f"transcript {name}: no column {', '.join(missing)}; {corpus} has {', '.join(columns)}")
     position = pd.to_numeric(frame["Utterance_ID"], errors="coerce")
-    if position.isna().any():
-        line = int(position.isna().to_numpy().argmax()) + 2
-        raise InputError(f"transcript {name}: Utterance_ID in row {line} is not a number")
+    bad = ~np.isfinite(position) | (position % 1 != 0)
+    if bad.any():
+        line = int(bad.to_numpy().argmax()) + 2
+        raise InputError(f"transcript {name}: Utterance_ID in row {line} is not a whole number")
     scenes = zip(*(frame[column].astype(str) for column in _SCENE[corpus]), strict=True)
     table = pd.DataFrame(
         {

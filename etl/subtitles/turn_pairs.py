@@ -145,7 +145,7 @@ def without_leaks(pairs: DataFrame, held_out: DataFrame) -> DataFrame:
 def _distinct_pairs(pairs: DataFrame) -> DataFrame:
     """Return one row per pair of a film and source; pairs with contradicting labels are dropped."""
     rest = [name for name in PAIRS.names if name not in _KEY]
-    first = F.min_by(F.struct(*rest), F.col("source_path")).alias("row")
+    first = F.min(F.struct("source_path", *rest)).alias("row")
     return (
         pairs.groupBy(*_KEY)
         .agg(first, F.min("label").alias("low"), F.max("label").alias("high"))

@@ -11,7 +11,7 @@ SCHEMA = "llm"
 
 
 def generations(step: str, asked: str) -> Table:
-    """The table of a step's raw answers.
+    """Return the table of a step's raw answers.
 
     Args:
         step: the table's name, and the step's in the view.

@@ -17,10 +17,10 @@ class Outcome:
 
     Attributes:
         rows: the rows of the stage's table.
-        dropped: left-out units as (unit, id, reason, detail, units), with (work_key) in sliced stages
-            where it is not the id; None when the rule drops nothing.
+        dropped: left-out units as (unit, id, reason, detail, units), with (work_key) in incremental
+            stages where it is not the id; None when the rule drops nothing.
         quarantined: unreadable files as (source, source_path, reason, detail).
-        rows_in: units that came in, for a stage that reads no table.
+        rows_in: units that came in; None: the stage's first input is counted.
     """
 
     rows: DataFrame

@@ -36,14 +36,14 @@ Alarm = Callable[[Sequence[str]], bool]
 
 
 def learnt_lines() -> list[DangerLine]:
-    """Return the lines to learn from: none is like a line that is judged, of either half, in its words."""
+    """Return the training lines without those that share their words with an evaluation line of either half."""
     return unlike([*training_lines(), *grammar_lines()], [*evaluation_lines(TUNE), *evaluation_lines(HELD_OUT)])
 
 
 def train(folder: Path) -> DangerClassifier:
     """Train the classifier, choose its threshold on the tuned half, and write both to a folder.
 
-    The changes of the encoder are not learnt from lines that the encoder finds like a line that is judged.
+    The encoder's changes are not trained on lines that the encoder finds similar to an evaluation line.
     """
     encoder = encoder_model()
     judged = [line.text for half in (TUNE, HELD_OUT) for line in evaluation_lines(half)]

@@ -20,7 +20,7 @@ from udfs.models.classifiers.danger_examples import MAX_TOKENS
 
 RANK, STRENGTH = 8, 2.0
 FIRST_LAYER = 3
-"""Of the blocks that are changed: those below it are as they come, which halves the time."""
+"""The first block of the encoder that is changed; lower ones stay frozen, which halves the time."""
 DROPOUT = 0.1
 EPOCHS = 4.0
 BATCH_SIZE = 48

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from conf.errors import InputError
 from etl.training.data_inputs import rows_digest
 from etl.training.registration import HeldOutTest
 from etl.training.tracking import TrackedRun
@@ -22,10 +23,13 @@ class ClassifierTest(HeldOutTest):
     Args:
         model: the class of the classifiers.
         metric: key of the model's ``figures``; higher is better.
+        labels: to which the truths belong, by their places.
     """
 
-    def __init__(self, model: type[SequenceClassifier[Any]], rows: Sequence[Any], metric: str, device: str) -> None:
-        self.model, self.rows, self.metric, self.device = model, rows, metric, device
+    def __init__(
+        self, model: type[SequenceClassifier[Any]], rows: Sequence[Any], metric: str, labels: Sequence[str], device: str
+    ) -> None:  # fmt: skip
+        self.model, self.rows, self.metric, self.labels, self.device = model, rows, metric, list(labels), device
 
     def digest(self) -> str:
         return rows_digest(self.rows)
@@ -42,6 +46,8 @@ class ClassifierTest(HeldOutTest):
 
     def score(self, path: Path) -> float:
         model = load_on_device(self.model, path, self.device)
+        if list(model.labels) != self.labels:
+            raise InputError("it has other labels")
         return model.figures(answers_to(model, self.rows), [truth for _, truth in self.rows])[self.metric]
 
     def summary(self, figures: Mapping[str, float]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import setting
-from etl.tables.outcome import Trained
+from etl.tables.outcome import DROPPED_DDL, Trained
 from etl.training.data_inputs import file_input, rows_digest
 from etl.training.experiment import title
 from etl.training.model_card import model_card
@@ -68,7 +68,6 @@ class Recipe:
 
     Attributes:
         name: of the registered model and of its run.
-        stage: for the run's tags.
         start: returns the model to train, for `etl.training.loop.train.train_model`.
         starts_from: that model's identity.
         test: the evaluation on rows that are not trained on.
@@ -83,7 +82,6 @@ class Recipe:
     """
 
     name: str
-    stage: str
     model: "type[TrainableModel]"
     options: TrainingOptions
     start: "Callable[[], TrainableModel]"
@@ -110,7 +108,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     from etl.training.loop.train import train_model
 
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
-    tags = {**training_tags(run, recipe.stage, recipe.name), "kind": recipe.model.kind, **recipe.tags}
+    tags = {**training_tags(run, recipe.name), "kind": recipe.model.kind, **recipe.tags}
     first, *others = recipe.differs or ("",)
     name = title(first, f"seed {recipe.options.seed}", *others, recipe.name)
     with (
@@ -119,7 +117,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     ):
         if not run.inputs:
             rows = recipe.rows.train
-            tracked.log_inputs([file_input(f"files of {recipe.stage}", rows_digest(rows), len(rows))])
+            tracked.log_inputs([file_input(f"files of {run.stage}", rows_digest(rows), len(rows))])
         tracked.derive = recipe.derive
         context = training_context(run, tracked, recipe.name)
         result = train_model(recipe.start, recipe.rows, recipe.options, Path(scratch) / "model", context)
@@ -136,19 +134,18 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
             chosen, metric = recipe.choice, f"validation_{recipe.choice.metric}"
             tracked.log_metrics({metric: score}, "champion_")
         tags = {"kind": recipe.model.kind, recipe.test.metric: f"{figures[recipe.test.metric]:.6f}"}
-        make_room(run, recipe.name)
+        create_registry_schema(run, recipe.name)
         version = tracked.register(recipe.name, source, tags)
     candidate = Candidate(recipe.name, version, metric, score, chosen.digest(), chosen.lower)
-    champion, promotion = promoted(run, candidate, chosen.score)
+    champion, promotion = promote(run, candidate, chosen.score)
     run.say(f"held out: {recipe.test.summary(figures)}; champion: {promotion.reason}")
-    schema = "unit string, id string, reason string, detail string, units bigint"
-    dropped = run.spark.createDataFrame(list(recipe.left_out), schema) if recipe.left_out else None
+    dropped = run.spark.createDataFrame(list(recipe.left_out), DROPPED_DDL) if recipe.left_out else None
     rows_in = recipe.rows_out + sum(row[-1] for row in recipe.left_out)
     rounded = {name: round(value, 4) for name, value in figures.items()}
     return Trained(champion.identity, rows_in, recipe.rows_out, dropped, rounded)
 
 
-def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:
+def promote(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:
     """Move the champion's alias to the candidate if it is better; return the champion and the `Promotion`."""
     store, folder = model_store(run.tracking), Path(run.folder)
     promotion = promote_if_better(store, candidate, score, folder)
@@ -156,7 +153,7 @@ def promoted(run: StageRun, candidate: Candidate, score: Callable[[Path], float]
     return resolve(uri, folder, store.tracking_uri, registry_uri=store.registry_uri), promotion
 
 
-def make_room(run: StageRun, name: str) -> None:
+def create_registry_schema(run: StageRun, name: str) -> None:
     """Create the schema of a registered model with a three-part name (Unity Catalog)."""
     if name.count(".") == 2:
         catalog, schema, _ = name.split(".")
@@ -190,10 +187,10 @@ def shared_place(run: StageRun) -> str:
     return run.store or str(Path(run.folder).resolve())
 
 
-def training_tags(run: StageRun, stage: str, name: str) -> dict[str, str]:
+def training_tags(run: StageRun, name: str) -> dict[str, str]:
     """Return a training's tags; the tag ``training`` is the same when it is restarted after a kill."""
-    training = hashlib.sha256(f"{shared_place(run)}\n{stage}\n{name}".encode()).hexdigest()[:16]
-    return {"stage": stage, "training": training, **data_tags(run)}
+    training = hashlib.sha256(f"{shared_place(run)}\n{run.stage}\n{name}".encode()).hexdigest()[:16]
+    return {"stage": run.stage, "training": training, **data_tags(run)}
 
 
 def data_tags(run: StageRun) -> dict[str, str]:

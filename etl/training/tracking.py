@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
-from mlflow.exceptions import MlflowException, RestException
+from mlflow.exceptions import MlflowException
 from mlflow.models import Model
 
 from conf.errors import InputError
@@ -178,7 +178,7 @@ class TrackedRun:
         """Register the logged model at `source` as the next version of `name`, and return the version number."""
         try:
             self.client.create_registered_model(name)
-        except (MlflowException, RestException) as error:
+        except MlflowException as error:
             if error.error_code not in ("RESOURCE_ALREADY_EXISTS", "ALREADY_EXISTS"):  # the latter: Unity Catalog
                 raise
         version = self.client.create_model_version(name, source, run_id=self.run_id, tags=_tags(tags or {}))
@@ -202,10 +202,10 @@ def tracked_run(
     close_dead_runs(client, experiment)
     run = client.create_run(experiment, run_name=name, tags=tags)
     tracked = TrackedRun(client, run.info.run_id, run.info.artifact_uri)
-    client.log_batch(run.info.run_id, params=_params(params))
-    if read := delta_inputs(tags, store.lakehouse):
-        client.log_inputs(run.info.run_id, read)
     try:
+        client.log_batch(run.info.run_id, params=_params(params))
+        if read := delta_inputs(tags, store.lakehouse):
+            client.log_inputs(run.info.run_id, read)
         yield tracked
     except BaseException:
         client.set_terminated(run.info.run_id, status="FAILED")
@@ -255,7 +255,8 @@ def promote_if_better(
     """Move the alias `champion` to the candidate if it beats the current champion on the same held-out rows.
 
     The champion is scored again, because its logged metrics may come from other rows. Equal scores do not move the
-    alias. A champion that cannot be read is replaced.
+    alias. A champion that cannot be read, or has other labels, is
+    replaced.
 
     Args:
         score: from a model's folder to its metric on the held-out rows.
@@ -278,7 +279,7 @@ def promote_if_better(
             verb = "beats" if promoted else "does not beat"
             reason = f"{candidate.metric} {mine:.4f} {verb} version {before}'s {theirs:.4f}"
         except InputError as error:
-            promoted, reason = True, f"version {before} cannot be read: {error}"
+            promoted, reason = True, f"version {before} cannot be compared: {error}"
     if promoted:
         client.set_registered_model_alias(name, CHAMPION, version)
     tags = {candidate.metric: f"{mine:.6f}", "held_out": candidate.held_out, "promotion": reason[:500]}
@@ -291,5 +292,7 @@ def champion_version(store: Store, name: str) -> str | None:
     """Return the champion's version number; None if there is no champion."""
     try:
         return str(store.client().get_model_version_by_alias(name, CHAMPION).version)
-    except (MlflowException, RestException):
-        return None
+    except MlflowException as error:
+        if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE", "NOT_FOUND"):
+            return None
+        raise

@@ -50,7 +50,7 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
 
 @stage(
     reads=(DIALOGUES,), writes=CLEAN_DIALOGUES, settings=under("subtitles", "cleaning", "languages"),
-    units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"), version=5,
+    units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"), version=6,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*"),
 )  # fmt: skip
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:

@@ -18,7 +18,7 @@ KINDS = ByKind("training.turn_segmenter.kind", {
 @stage(
     reads=(FILES,), writes=Model("turn_segmenter"),
     settings=(*under("training.turn_segmenter", "name", "kind", "subtitle_pairs", "films"), "subtitles.lemma_language"),
-    by_kind=KINDS, inputs=("subtitles.turn_examples",), units="pairs", version=4,
+    by_kind=KINDS, inputs=("subtitles.turn_examples",), units="pairs", version=5,
 )  # fmt: skip
 def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     """Train the model that decides whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""

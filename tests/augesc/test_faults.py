@@ -148,6 +148,11 @@ def test_a_classifier_from_elsewhere(spark: SparkSession, classifier: Path, tmp_
     texts, others = ["i was sad", "the dog", "what a day it was"], ["i am glad", "the cat", "no"]
     every = np.hstack([model.scores(texts, others, place, 2) for place in range(3)])
     assert every.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    for size in (1, 5):  # a text's score does not depend on the texts beside it
+        for n in range(3):
+            assert model.scores([texts[n]], [others[n]], 1, size)[0, 0] == every[n, 1]
+    assert model.scores([], [], 1, 2).shape == (0, 1)
+    assert model.scores(texts, None, 1, 2).shape == (3, 1)
     assert model.place_of(("no such", "entailment")) == 0
     with pytest.raises(InputError, match="none of toxic"):
         model.place_of(("toxic",))

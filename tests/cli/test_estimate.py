@@ -145,5 +145,7 @@ def test_a_pilot_measures_in_tables_of_its_own(
         assert asked == [(f"{tmp_path}/_pilot", share) for share in (0.01, 0.04) * 3]
         shown = capsys.readouterr().out
         assert re.search(r"^ingest_subtitles +2 +29 +129 ", shown, re.MULTILINE), shown  # sizes, fixed, all
+    with pytest.raises(InputError, match="--files=-5: must be at least 1"):
+        estimate(settings, stages, -5, pilot=False)
     with pytest.raises(InputError, match="nothing measured yet: add --pilot"):
         estimate(settings, stages, 1_000, pilot=False)

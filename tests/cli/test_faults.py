@@ -54,6 +54,8 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
         (OSError(errno.ENOSPC, "No space left on device", "/tmp/x/part-1"), ("no space is left", "/tmp/x/part-1")),
         (Py4JJavaError("calling o1.save.\n: java.io.IOException: No space left on device"), ("no space", "free some")),
         (OSError(errno.EROFS, "Read-only file system", "/lake/edos"), ("cannot write to /lake/edos", "read-only")),
+        (PermissionError(errno.EACCES, "Permission denied", "/lake/edos"), ("cannot write to /lake/edos",)),
+        (PermissionError(errno.EACCES, "Permission denied", "/data/x"), ("no permission for /data/x", "readable")),
         (NotADirectoryError(errno.ENOTDIR, "Not a directory", "/a/file/lake"), ("to /a/file/lake (below a file)",)),
         (Py4JJavaError("o2\n: io.delta.DeltaIOException: [DELTA_CANNOT_CREATE_LOG_PATH] "
                        "Cannot create file:/sys/l/_delta_log"),

@@ -41,7 +41,7 @@ class Context:
         self._why, self._given, self._off, self.log = why, given, off, log
         self.settings = Settings()
 
-    def is_given(self, stage: Stage) -> str | None:
+    def given_model(self, stage: Stage) -> str | None:
         return self._given.get(stage.name)
 
     def is_off(self, stage: Stage) -> bool:

@@ -79,7 +79,7 @@ def test_what_settings_name_is_looked_for_before_the_first_stage_runs(
 ) -> None:
     ran: list[str] = []
     given = {"train_weak_labeler": "file:mine"}
-    context = SimpleNamespace(is_given=lambda stage: given.get(stage.name))
+    context = SimpleNamespace(given_model=lambda stage: given.get(stage.name))
     monkeypatch.setattr(running, "events", lambda *_: [])
     monkeypatch.setattr(running, "PipelineContext", lambda *_: context)
     values = {

@@ -1,10 +1,11 @@
 """The crowd's labels by doubt: a wrong one comes first, in the same order whatever the partitions."""
 
+import numpy as np
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
-from etl.edos.label_doubts import document, label_doubts
+from etl.edos.label_doubts import document, label_doubts, out_of_fold
 from etl.tables.edos import LABEL_DOUBTS
 
 pytest.importorskip("cleanlab", reason="cleanlab is not installed (pip install '.[cluster]')")
@@ -39,3 +40,11 @@ def test_too_few_labels_are_refused(spark: SparkSession) -> None:
 
 def test_words_of_the_history_are_told_from_the_last_turns() -> None:
     assert document(["Is it over ?", "It is ."]) == "it is . <is <it <over <?"
+
+
+def test_a_label_that_a_fold_does_not_learn_stops_nothing() -> None:
+    given = np.array([0] * 9 + [1])
+    found = out_of_fold([f"word {n}" for n in range(10)], given)
+    assert found.shape == (10, 2)
+    assert found[9].tolist() == [1.0, 0.0]
+    assert found[:9].sum(axis=1) == pytest.approx(1)

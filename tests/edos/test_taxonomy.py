@@ -82,7 +82,7 @@ def test_crowd_votes_agree_in_the_taxonomy(spark: SparkSession, seven: Taxonomy)
 
 def test_weak_examples_are_read_by_the_labels_ids(seven: Taxonomy) -> None:
     found = examples_of([Row(number, line) for number, line in enumerate(LINES, 1)], seven.names, "mine.txt")
-    assert found.rows == (("boo !", 2), ("it is noon .", 6)) and found.reasons() == {"label id outside the taxonomy": 1}
+    assert found.rows == (("boo !", 2), ("it is noon .", 6)) and found.reasons() == {"label_id_outside_taxonomy": 1}
 
 
 def test_the_annotation_page_offers_the_seven(seven: Taxonomy) -> None:

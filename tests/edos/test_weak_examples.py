@@ -18,16 +18,16 @@ LABELS = edos_labels()
         (" 40 <SEP>  it is Tuesday \r", ("it is Tuesday", 40)),
         ("007 <SEP> odd but whole", ("odd but whole", 7)),
         ("3 <SEP> he said <SEP> twice", ("he said <SEP> twice", 3)),
-        ("41 <SEP> one too many", "label id outside the taxonomy"),
-        ("99999999999999 <SEP> far too many", "label id outside the taxonomy"),
-        ("-1 <SEP> below", "label id is not a number"),
-        ("two <SEP> words", "label id is not a number"),
-        ("² <SEP> a digit, but no number", "label id is not a number"),
-        ("٣ <SEP> digits of another script", "label id is not a number"),
-        (" <SEP> nothing before", "label id is not a number"),
-        ("5 <SEP>   ", "no text"),
-        ("5 the separator is missing", "no separator"),
-        ("5 <sep> lower case", "no separator"),
+        ("41 <SEP> one too many", "label_id_outside_taxonomy"),
+        ("99999999999999 <SEP> far too many", "label_id_outside_taxonomy"),
+        ("-1 <SEP> below", "bad_label_id"),
+        ("two <SEP> words", "bad_label_id"),
+        ("² <SEP> a digit, but no number", "bad_label_id"),
+        ("٣ <SEP> digits of another script", "bad_label_id"),
+        (" <SEP> nothing before", "bad_label_id"),
+        ("5 <SEP>   ", "no_text"),
+        ("5 the separator is missing", "no_separator"),
+        ("5 <sep> lower case", "no_separator"),
     ],
 )
 def test_each_kind_of_line(line, expected):
@@ -39,10 +39,10 @@ def test_lines_left_out_come_back_with_place_and_reason():
     examples = examples_of([Row(number, line) for number, line in enumerate(lines, 1)], LABELS, "votes.txt")
     assert examples.rows == (("fine", 1), ("fine", 1))
     assert [(line.place, line.reason) for line in examples.left_out] == [
-        ("votes.txt:3", "label id outside the taxonomy"),
-        ("votes.txt:4", "no separator"),
+        ("votes.txt:3", "label_id_outside_taxonomy"),
+        ("votes.txt:4", "no_separator"),
     ]
-    assert examples.reasons() == {"label id outside the taxonomy": 1, "no separator": 1}
+    assert examples.reasons() == {"label_id_outside_taxonomy": 1, "no_separator": 1}
 
 
 def test_a_plain_and_a_packed_file_read_the_same(tmp_path):

@@ -358,3 +358,10 @@ def test_sentences_from_outside_are_checked(tmp_path: Path, content: str, reason
     (tmp_path / "said.json").write_text(content, "utf-8")
     with pytest.raises(InputError, match=reason):
         read_sentences(tmp_path / "said.json")
+
+
+def test_a_large_file_of_sentences_is_refused_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("etl.training.recipes.sentence_embeddings.MOST_BYTES", 1 << 20)
+    (tmp_path / "said.json").write_text(" " * (1 << 20) + "{}", "utf-8")
+    with pytest.raises(InputError, match=r"^emo_pillars\.sentences: [^:]* is larger than 1 MiB$"):
+        read_sentences(tmp_path / "said.json")

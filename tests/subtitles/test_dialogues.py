@@ -4,8 +4,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from etl.subtitles.dialogues import count_sentences, dialogues_between_silences
+from etl.subtitles.dialogues import dialogues_between_silences
 from etl.tables.subtitles import DIALOGUES, TURN
+from tests.subtitles.counts import count_sentences
 
 FILE = (
     "source_path string, subtitle_id string, movie_id string, release string, language string, year int,"

@@ -5,10 +5,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from conf.wordlists import words
-from etl.subtitles.cleaning import clean_dialogues, count_turns
+from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_rules import CleaningRules
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import DIALOGUES
+from tests.subtitles.counts import count_turns
 
 RULES = CleaningRules(address_words=words("address_words"), near_duplicates=False)
 

@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from pyspark.sql import Row
+from pyspark.sql import functions as F
 from safetensors.numpy import save
 
 from conf.errors import InputError
 from etl.subtitles.turn_evaluation import accuracy_metrics, at_most, rule_accuracies, split_held_out
 from etl.subtitles.turn_features import FeatureSpace
-from etl.subtitles.turn_pairs import PAIRS, films_by_hash, marked_pairs, transcript_rows, without_leaks
+from etl.subtitles.turn_pairs import PAIRS, _distinct_pairs, films_by_hash, marked_pairs, transcript_rows, without_leaks
 from etl.subtitles.turn_scoring import score_turns, with_margins
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter, lemma_table, train_turn_segmenter, with_buckets
 from etl.subtitles.turns import turns_of
@@ -79,6 +80,16 @@ def test_turn_pairs_from_dashes(turn_films) -> None:
     assert not pairs["left_text"].str.startswith("-").any() and not pairs["right_text"].str.startswith("-").any()
     assert (pairs["density"] == 8.0).all() and pairs["genres"].map(list).map(lambda g: g == ["Drama"]).all()
     assert (pairs["mark"] == asked).all()
+
+
+def test_of_equal_pairs_of_an_upload_the_same_one_stays_in_any_order(turn_films) -> None:
+    pairs = marked_pairs(turn_films.where("movie_id = 'm0'")).withColumn("source_path", F.lit("a.xml"))
+    later = pairs.withColumn("silence_ms", F.lit(9_000).cast("bigint"))
+    found = [
+        _distinct_pairs(one.unionByName(other).repartition(parts)).orderBy("left_text", "right_text").collect()
+        for one, other, parts in ((pairs, later, 1), (later, pairs, 1), (later, pairs, 3))
+    ]
+    assert found[0] == found[1] == found[2] and len(found[0]) == pairs.count()
 
 
 def test_turn_pairs_without_dashes_say_nothing(spark) -> None:

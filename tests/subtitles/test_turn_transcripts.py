@@ -95,9 +95,13 @@ def test_turn_transcript_missing_column(missing: str) -> None:
         transcript_utterances(turn_meld((1, 0, "Anna", "Hi.")).drop(columns=missing), "meld", "x.csv")
 
 
-def test_turn_transcript_bad_number_and_corpus() -> None:
+@pytest.mark.parametrize("number", ["one", "inf", "1e400", "1.5", ""])
+def test_turn_transcript_bad_number(number: str) -> None:
     with pytest.raises(InputError, match=r"x\.csv: Utterance_ID in row 3"):
-        transcript_utterances(turn_meld((1, 0, "Anna", "Hi."), (1, "one", "Bo", "Hi.")), "meld", "x.csv")
+        transcript_utterances(turn_meld((1, 0, "Anna", "Hi."), (1, number, "Bo", "Hi.")), "meld", "x.csv")
+
+
+def test_turn_transcript_bad_corpus() -> None:
     with pytest.raises(InputError, match="unknown corpus"):
         transcript_utterances(turn_meld(), "friends", "x.csv")
 

@@ -16,6 +16,8 @@ import torch
 from mlflow import MlflowClient
 from mlflow.data import get_source
 from mlflow.data.delta_dataset_source import DeltaDatasetSource
+from mlflow.exceptions import MlflowException
+from mlflow.protos.databricks_pb2 import TEMPORARILY_UNAVAILABLE
 
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, load_settings
@@ -23,6 +25,7 @@ from conf.training_options import ClassifierOptions
 from etl.cli.mlflow_pages import open_mlflow
 from etl.training.data_inputs import delta_inputs, file_input, rows_digest
 from etl.training.experiment import SHARED_VIEW, close_dead_runs, describe_experiment, parent_run, title
+from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes.trials import Arm
 from etl.training.registry import model_store
@@ -225,6 +228,40 @@ def test_a_champion_that_cannot_be_read_gives_way(mlflow_store, tmp_path):
     promotion = promote_if_better(mlflow_store, candidate, score, tmp_path / "cache")
     assert promotion.promoted
     assert "other labels" in promotion.reason
+
+
+def test_a_registry_that_fails_is_no_registry_without_a_champion(mlflow_store, monkeypatch):
+    def failing(self, name, alias):
+        raise MlflowException("timed out", error_code=TEMPORARILY_UNAVAILABLE)
+
+    monkeypatch.setattr(MlflowClient, "get_model_version_by_alias", failing)
+    with pytest.raises(MlflowException, match="timed out"):
+        champion_version(mlflow_store, "edos-any")
+
+
+def test_a_champion_of_other_labels_is_not_compared(tmp_path):
+    class Other:
+        labels = ("sad", "glad")
+
+        @classmethod
+        def load(cls, folder):
+            return cls()
+
+        def to(self, device):
+            return self
+
+    with pytest.raises(InputError, match="it has other labels"):
+        ClassifierTest(Other, [(("hi",), 1)], "macro_f1", ["glad", "sad"], "cpu").score(tmp_path)
+
+
+def test_a_run_whose_parameters_are_refused_is_closed(mlflow_store):
+    with (
+        pytest.raises(MlflowException),
+        tracked_run(mlflow_store, "refused", {"no/such//key\x00": "1"}, {"probe": "refused"}),
+    ):
+        pass
+    (run,) = mlflow_store.client().search_runs([mlflow_store.experiment_id()], "tags.probe = 'refused'")
+    assert run.info.status == "FAILED"
 
 
 def test_another_store_with_the_same_name_and_version_is_another_folder(mlflow_store, tracked_model, tmp_path):

@@ -226,7 +226,8 @@ def manifest_batches(
 def fingerprint(source: str, languages: Sequence[str]) -> str:
     """Return a hash of the path, size and modification time of every file under a source; zips are not opened.
 
-    It sums the files' hashes, so that it needs neither an order nor memory. A missing source gives "missing".
+    It sums the files' hashes, so that their order does not matter; the files of one folder are listed at a time. A
+    missing source gives "missing".
     """
     total = 0
     try:

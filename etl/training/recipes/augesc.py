@@ -94,10 +94,10 @@ def tuning_recipe(
         sessions, held_out: session_id, turns.
         pieces: from a session's turns to its pieces of text.
     """
-    options, stage = options_of(run, model), f"augesc_train_{model}"
+    options = options_of(run, model)
     given, kept_back = (pieces_of(frame, pieces) for frame in (sessions, held_out))
     if not given or not kept_back:
-        raise InputError(f"{stage}: {len(given)} sessions to tune on, {len(kept_back)} held out: it needs both")
+        raise InputError(f"{run.stage}: {len(given)} sessions to tune on, {len(kept_back)} held out: it needs both")
     run.say(f"{len(given):,} sessions to tune on, {len(kept_back):,} held out; starts from {start.identity}")
     network = CausalLanguageModel.load(start.path, options.max_tokens, options.gradient_checkpointing)
     rows = network.encode(list(given.values()))
@@ -105,7 +105,7 @@ def tuning_recipe(
     tokens, cut = test.learned["tokens"], test.learned["cut_texts"]
     run.say(f"{tokens:,} tokens to learn; {cut} texts are truncated to {network.max_tokens} tokens")
     return Recipe(
-        name=options.name, stage=stage, model=CausalLanguageModel, options=options, start=lambda: network,
+        name=options.name, model=CausalLanguageModel, options=options, start=lambda: network,
         starts_from=start.identity, rows=TrainingRows(rows, test.rows), test=test,
         rows_out=len(given) + len(kept_back), params={"sessions": len(given)},
     )  # fmt: skip

@@ -58,12 +58,13 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     left_out += [("file", name, "unknown_file", "read are classifier_train, classifier_valid", 0) for name in others]
     seen = len(given["train"].rows) - len(usable)
     if seen:
-        left_out.append(("sentence", "classifier_train", "also in the validation file", f"{seen} sentences", seen))
+        left_out.append(("sentence", "classifier_train", "in_validation_file", f"{seen} sentences", seen))
     recipe = Recipe(
-        name=options.name, stage="train_weak_labeler", model=WeakLabeler, options=options,
+        name=options.name, model=WeakLabeler, options=options,
         start=partial(WeakLabeler.new, encoder.path, labels, options), starts_from=encoder.identity,
-        rows=TrainingRows(train, validation), test=ClassifierTest(WeakLabeler, held_out, "accuracy", options.device),
-        choice=ClassifierTest(WeakLabeler, validation, "accuracy", options.device),
+        rows=TrainingRows(train, validation),
+        test=ClassifierTest(WeakLabeler, held_out, "accuracy", labels, options.device),
+        choice=ClassifierTest(WeakLabeler, validation, "accuracy", labels, options.device),
         rows_out=len(usable) + len(held_out), left_out=left_out,
         tags={"examples": str(settings.edos.weak_label_examples)},
     )  # fmt: skip
@@ -124,14 +125,14 @@ def dialogue_recipe(
         rows, left_out: results of `rows_by_split`.
         origins: of the training rows, as ``crowd+similar``.
     """
-    options = options_of(run, model)
+    options, labels = options_of(run, model), run.settings.edos.taxonomy.names
     start = starting_encoder(run, options)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
     return Recipe(
-        name=options.name, stage=f"train_{model}", model=DialogueClassifier, options=options,
+        name=options.name, model=DialogueClassifier, options=options,
         start=new_dialogue_classifier(run, start, options), starts_from=start.identity, rows=training_rows(rows),
-        test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device),
-        choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", options.device),
+        test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
+        choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", labels, options.device),
         rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out, params={"origins": origins},
         differs=(origins, "weighted" if options.weighted else "unweighted"),
     )  # fmt: skip

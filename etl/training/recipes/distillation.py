@@ -34,7 +34,8 @@ def train_and_register_emotion_student(training_dialogues: DataFrame, histories:
 
     Args:
         training_dialogues: ``edos.training_dialogues``.
-        histories: history_hash, turns: of turns without a label. Those whose last turn is held out are not used.
+        histories: history_hash, turns: of turns without a label. Those whose last turn is labelled, in any split, are
+            not used.
         run: with the models ``emotion_classifier``, the teacher, and ``weak_labeler``.
 
     Raises:
@@ -50,11 +51,11 @@ def train_and_register_emotion_student(training_dialogues: DataFrame, histories:
     start = starting_encoder(run, options, "student_encoder")
     return train_and_register(
         Recipe(
-            name=options.name, stage="distil_emotion_classifier", model=DistilledClassifier, options=options,
+            name=options.name, model=DistilledClassifier, options=options,
             start=partial(DistilledClassifier.new, start.path, labels, options, weighted=options.weighted),
             starts_from=start.identity, rows=TrainingRows([*hard["train"], *soft], hard["validation"], hard[CROWD]),
-            test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device),
-            choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", options.device),
+            test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
+            choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", labels, options.device),
             rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
             params={
                 "origins": origins_of(training_dialogues), "unlabelled_rows": len(soft),
@@ -87,7 +88,7 @@ def one_hot(rows: Rows, labels: int) -> SoftRows:
 
 
 def _unlabelled(histories: DataFrame, rows: Mapping[str, Rows], most: int) -> list[Turns]:
-    """Return at most `most` histories, the first by hash, without those whose last turn is labelled or held out."""
+    """Return at most `most` histories, the first by hash, without those whose last turn is labelled."""
     known = {turns[-1] for split in SPLITS for turns, _ in rows[split]}
     ordered = (tuple(row.turns) for row in histories.orderBy("history_hash").select("turns").toLocalIterator())
     return list(islice((turns for turns in ordered if turns[-1] not in known), most))

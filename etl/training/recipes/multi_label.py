@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
+from etl.common.columns import left_out
 from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
 from etl.pipeline.stage_run import StageRun
@@ -58,11 +59,11 @@ def multi_label_recipe(
         starting_model, start.path, rows["train"], goemotions_labels(), options, options.typed
     )  # fmt: skip
     test, choice = (
-        ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", options.device)
+        ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", goemotions_labels(), options.device)
         for split in ("test", "validation")
     )
     return Recipe(
-        name=options.name, stage=f"train_{model}", model=MultiLabelClassifier, options=options, start=begin,
+        name=options.name, model=MultiLabelClassifier, options=options, start=begin,
         starts_from=start.identity, rows=TrainingRows(rows["train"], rows["validation"]), test=test, choice=choice,
         rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
     )  # fmt: skip
@@ -153,10 +154,10 @@ def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: S
         raise InputError("no model to test: set models.emo_pillars_contextless or another of its kind")
     found = reduce(lambda one, other: one.unionByName(other), parts).persist()
     rows = found.where(F.col("error").isNull())
+    named = F.concat_ws("/", "learner", "tested_on", "passage_id")
     dropped = found.where(F.col("error").isNotNull()).select(
-        F.lit("answer").alias("unit"), F.concat_ws("/", "learner", "tested_on", "passage_id").alias("id"),
-        F.lit("model_failed").alias("reason"), F.col("error").alias("detail"), F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
+        *left_out("answer", named, "model_failed", 1, F.col("error"))
+    )
     return Outcome(rows, dropped, rows_in=found.count())
 
 

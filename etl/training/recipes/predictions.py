@@ -5,6 +5,8 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.errors import InputError
+from etl.common.columns import left_out
 from etl.emo_pillars.intra_dataset import reached
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, emocontext_context
 from etl.pipeline.stage_run import StageRun
@@ -53,11 +55,11 @@ def predictions(dialogues: DataFrame, run: StageRun, comment: str, context: str)
         run.spark.createDataFrame([(COMMENT, COMMENT, context, comment, None)], TEXTS)
     )
     parts = [_answers(texts, learner, run) for learner in run.models if run.has_model(learner)]
+    if not parts:
+        raise InputError("no model to compare: set models.emo_pillars_contextless or another of its kind")
     found = reduce(lambda one, other: one.unionByName(other), parts).persist()
-    dropped = found.where(F.col("error").isNotNull()).select(
-        F.lit("answer").alias("unit"), F.concat_ws("/", "learner", "kind", "text_id").alias("id"),
-        F.lit("model_failed").alias("reason"), F.col("error").alias("detail"), F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
+    ledger = left_out("answer", F.concat_ws("/", "learner", "kind", "text_id"), "model_failed", 1, F.col("error"))
+    dropped = found.where(F.col("error").isNotNull()).select(*ledger)
     return Outcome(found.where(F.col("error").isNull()), dropped, rows_in=texts.count() * len(parts))
 
 

@@ -58,7 +58,7 @@ def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Reg
     by_word = word_ratio(model, validation, rows["validation"])
     network = vars(run.settings.replies.network)
     recipe = Recipe(
-        name=options.name, stage=regime.model, model=type(model), options=options, start=lambda: model,
+        name=options.name, model=type(model), options=options, start=lambda: model,
         starts_from=started_from, rows=TrainingRows(train, validation),
         test=ReplyTest(rows["test"], options.batch_size, by_word),
         choice=ReplyTest(rows["validation"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
@@ -215,7 +215,7 @@ def compared_generators(
             f"{row.generator} on {row.source}: perplexity {row.perplexity}, by the word {row.word_perplexity}, "
             f"distinct {row.distinct_1} and {row.distinct_2}, similarity {row.similarity}"
         )
-    store, tags = model_store(run.tracking), {"stage": "evaluate_response_generator", **data_tags(run)}
+    store, tags = model_store(run.tracking), {"stage": run.stage, **data_tags(run)}
     with tracked_run(
         store, "comparison of response generators", {"examples": max(row.examples for row in rows)}, tags
     ) as whole:

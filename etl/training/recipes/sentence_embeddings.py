@@ -59,6 +59,8 @@ def read_sentences(file: Path) -> Mapping[str, list[str]]:
         if file.stat().st_size > MOST_BYTES:
             raise InputError(f"{_SETTING}: {file} is larger than {MOST_BYTES >> 20} MiB")
         found = json.loads(file.read_text("utf-8"))
+    except InputError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{_SETTING}: {file} is no JSON file: {str(error).splitlines()[0][:200]}") from None
     if not isinstance(found, dict) or not found:

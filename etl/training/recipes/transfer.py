@@ -85,11 +85,11 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
     transfer, start = run.settings.emo_pillars.transfer, _start(run, arm.model)
     rows = _rows(labelled, run, task, arm, transfer)
     params = {**options.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
-    stage, store = f"emo_pillars_transfer_{task.name}", model_store(run.tracking)
-    belongs = {"comparison": stage, "stage": stage}
+    store = model_store(run.tracking)
+    belongs = {"comparison": f"emo_pillars_transfer_{task.name}", "stage": run.stage}
     parent = parent_run(store.client(), store.experiment_id(), f"transfer to {task.name}", belongs, "comparison")
     tags = {
-        **training_tags(run, stage, trial.trial), "kind": MultiLabelClassifier.kind, "trial": trial.trial,
+        **training_tags(run, trial.trial), "kind": MultiLabelClassifier.kind, "trial": trial.trial,
         "mlflow.parentRunId": parent,
     }  # fmt: skip
     described = title(arm.model, *(f"{name} {value}" for name, value in _description(arm).items()), task.name)

@@ -106,18 +106,18 @@ def run_trials(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) 
 
 def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str, Any]:
     arm = Arm(trial.weighted, tuple(trial.origins))
-    store, stage = model_store(run.tracking), "compare_classifiers"
+    store = model_store(run.tracking)
     chosen = training_dialogues.where(F.col("origin").isin(*arm.origins) | (F.col("split") == "test"))
     rows, _ = rows_by_split(chosen, run.settings.edos.taxonomy.names)
     options = options_of(run, "emotion_classifier").model_copy(update={"seed": trial.seed, "weighted": arm.weighted})
     start = starting_encoder(run, options)
-    belongs = {"comparison": _common_digest(run), "stage": stage}
+    belongs = {"comparison": _common_digest(run), "stage": run.stage}
     parent = parent_run(store.client(), store.experiment_id(), "comparison of classifiers", belongs, "comparison")
     params = {
         **options.model_dump(exclude={"name"}), "origins": "+".join(arm.origins), "starts_from": start.identity,
     }  # fmt: skip
     tags = {
-        **training_tags(run, stage, trial.trial),
+        **training_tags(run, trial.trial),
         "kind": DialogueClassifier.kind,
         "trial": trial.trial,
         "mlflow.parentRunId": parent,
@@ -131,7 +131,9 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
             training_context(run, tracked, trial.trial),
         )  # fmt: skip
         tracked.log_history(result)
-        test = ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", options.device)
+        test = ClassifierTest(
+            DialogueClassifier, rows["test"], "macro_f1", run.settings.edos.taxonomy.names, options.device
+        )
         figures, classes = test.figures_and_classes(tracked, result)
     for name in ("macro_f1", "accuracy"):
         store.client().log_metric(parent, f"{name}/{arm.name}", figures[name], step=trial.seed)

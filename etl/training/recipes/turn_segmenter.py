@@ -37,7 +37,7 @@ from etl.subtitles.turn_segmenter import (
 )
 from etl.tables.outcome import Trained
 from etl.training.experiment import title
-from etl.training.registration import make_room, options_of, promoted, training_context, training_tags
+from etl.training.registration import create_registry_schema, options_of, promote, training_context, training_tags
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
@@ -79,7 +79,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         return rule_accuracies(with_margins(held_out, scorer))
 
     folder.mkdir(parents=True, exist_ok=True)
-    tags = {**training_tags(run, "train_turn_segmenter", options.name), "kind": "turn_segmenter"}
+    tags = {**training_tags(run, options.name), "kind": "turn_segmenter"}
     name = title(options.kind, "+".join(sorted(sizes)), options.name)
     # A shared folder, because a cluster's workers load the new model to score the held-out pairs.
     with (
@@ -96,12 +96,12 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
         evaluation = evaluated(model).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
-        make_room(run, options.name)
+        create_registry_schema(run, options.name)
         version = tracked.register(options.name, tracked.log_model(model, "turn_segmenter"))
     for line in accuracy_table(evaluation).splitlines():
         run.say(line)
     candidate = Candidate(options.name, version, "accuracy", mean_accuracy(evaluation), _digest(held_out))
-    champion, promotion = promoted(run, candidate, lambda path: mean_accuracy(evaluated(path)))
+    champion, promotion = promote(run, candidate, lambda path: mean_accuracy(evaluated(path)))
     run.say(f"champion: {promotion.reason}")
     rows = sum(sizes.values()) + held
     return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score})

@@ -224,6 +224,8 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             model = cls(encoder, tokenizer, **config)
             vars(model).update(settled)
             model.load_state_dict({**model.state_dict(), **load_file(folder / HEAD_WEIGHTS)})
+        except InputError:
+            raise
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({one_line(error)})") from None
         return model.eval()

@@ -27,11 +27,11 @@ CONFIG = "danger_classifier.json"
 DECIMALS = 4
 DOWN, UP, HEAD, BIAS = ".down", ".up", "head.weight", "head.bias"
 TUNED, VOTES, WORDS = 0.3, 0.75, 0.2
-"""Of the three judges' log odds in the sum, chosen on the tuned half of the danger set."""
+"""Weights of the three judges' log odds, chosen on the tuned half of the danger set."""
 SMALLEST = 1e-4
 
 Weights = Mapping[str, Tensor]
-"""Of the head, and for each changed layer two matrices whose product is added to its own."""
+"""Weights of the head, and for each changed layer two matrices whose product is added to its own."""
 Odds = NDArray[np.float64]
 
 

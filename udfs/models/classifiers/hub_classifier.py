@@ -1,15 +1,18 @@
 """Sequence classifiers trained by others, such as classifiers of toxicity or of entailment."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from conf.errors import InputError
+from udfs.models.batches import answers_alike
 from udfs.models.pretrained import LOCAL, reading, require_safetensors
 
 MAX_TOKENS = 512
@@ -63,19 +66,34 @@ class HubClassifier(nn.Module):
             texts: single texts, or the first texts of pairs.
             others: the second texts of pairs; None for single texts.
             label: index of the label.
-            batch_size: texts in one batch, sorted by length.
+            batch_size: texts in one batch, all padded to one width.
         """
-        found = np.empty((len(texts), 1), dtype=np.float32)
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        if not texts:
+            return np.empty((0, 1), dtype=np.float32)
+        second = None if others is None else list(others)
+        encoded = self.tokenizer(list(texts), second, truncation=True, max_length=MAX_TOKENS)
+        rows = [_Row(dict(zip(encoded, values, strict=True))) for values in zip(*encoded.values(), strict=True)]
+        found = answers_alike(rows, batch_size, MAX_TOKENS, partial(self._answered, label=label))
+        return torch.stack(found).numpy()
+
+    def _answered(self, rows: Sequence["_Row"], width: int, label: int) -> list[Tensor]:
+        pads = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
         device = next(self.parameters()).device
-        for start in range(0, len(order), batch_size):
-            places = order[start : start + batch_size]
-            second = None if others is None else [others[place] for place in places]
-            batch = self.tokenizer(
-                [texts[place] for place in places], second, truncation=True, max_length=MAX_TOKENS, padding=True,
-                return_tensors="pt",
-            ).to(device)  # fmt: skip
-            logits = self.network(**batch).logits.float()
-            probabilities = torch.sigmoid(logits) if self.several else torch.softmax(logits, dim=-1)
-            found[places, 0] = probabilities[:, label].cpu().numpy()
-        return found
+        batch = {
+            name: torch.tensor([[*row.fields[name], *[pads.get(name, 0)] * (width - len(row.ids))] for row in rows])
+            for name in rows[0].fields
+        }
+        logits = self.network(**{name: values.to(device) for name, values in batch.items()}).logits.float()
+        probabilities = torch.sigmoid(logits) if self.several else torch.softmax(logits, dim=-1)
+        return list(probabilities[:, [label]].cpu())
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A text's tokens as the tokenizer returns them: ``input_ids``, ``attention_mask`` and the like."""
+
+    fields: dict[str, list[int]]
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(self.fields["input_ids"])
