@@ -1,12 +1,13 @@
 """Visible faults of dialogues beside those of EDOS's released ones, judged by readers who do not see which is which.
 
-    python -m tests.benchmarks.blind_reading draw FOLDER --released FILE... --chosen TABLE [--strict TABLE]
+    python -m tests.benchmarks.blind_reading draw FOLDER [--released FILE... --chosen TABLE] [--table GROUP=NUMBER=PATH]
     python -m tests.benchmarks.blind_reading score FOLDER READER.csv READER.csv...
 
 ``draw`` takes released dialogues by a hash of their ids, for each a dialogue with as many turns from a Delta table
-such as ``edos/initial``, and some of a second table. It writes them mixed to ``dialogues.txt`` and which is which to
-``key.csv``. A reader's file has the columns n, A (two speakers in one turn), B (one speaker's words in two turns)
-and C (damaged text), each 0 or 1. ``score`` prints what more than half of the readers found, and their agreement.
+such as ``edos/initial``, and a number of dialogues of other tables. It writes them mixed to ``dialogues.txt`` and
+which is which to ``key.csv``. A reader's file has the columns n, A (two speakers in one turn), B (one speaker's words
+in two turns) and C (damaged text), each 0 or 1. ``score`` prints what more than half of the readers found, and their
+agreement.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from tests.benchmarks.harness import content_share
 
 FAULTS = ["A", "B", "C"]
 TURNS = range(2, 13)
+RELEASED = 80
 KEY, TEXTS = "key.csv", "dialogues.txt"
 Dialogues = dict[str, list[str]]
 
@@ -63,35 +65,42 @@ def partners(turns: list[int], dialogues: Dialogues) -> list[str]:
 
 
 def draw(given: argparse.Namespace) -> None:
-    """Write the mixed dialogues and the key."""
-    released, chosen = released_dialogues(given.released), table_dialogues(given.chosen)
-    first = sorted(released, key=drawn)[: given.n]
-    rows = [("released", one, released[one]) for one in first]
-    rows += [("chosen", one, chosen[one]) for one in partners([len(released[one]) for one in first], chosen)]
-    if given.strict:
-        strict = table_dialogues(given.strict)
-        rows += [("strict", one, strict[one]) for one in sorted(strict, key=drawn)[: given.n // 2]]
-    rows.sort(key=lambda row: content_share(f"order\n{row[1]}"))
+    """Write the mixed dialogues and the key; a dialogue of several groups is written once."""
+    rows: list[tuple[str, str, list[str]]] = []
+    if given.released:
+        released, chosen = released_dialogues(given.released), table_dialogues(given.chosen)
+        first = sorted(released, key=drawn)[:RELEASED]
+        rows += [("released", one, released[one]) for one in first]
+        rows += [("chosen", one, chosen[one]) for one in partners([len(released[one]) for one in first], chosen)]
+    for table in given.tables:
+        group, number, path = table.split("=", 2)
+        dialogues = table_dialogues(Path(path))
+        rows += [(group, one, dialogues[one]) for one in sorted(dialogues, key=drawn)[: int(number)]]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for group, one, turns in rows:
+        groups.setdefault((one, *turns), []).append(group)
+    mixed = sorted(groups, key=lambda row: content_share("order\n" + "\n".join(row)))
     given.folder.mkdir(parents=True, exist_ok=True)
     with (given.folder / TEXTS).open("w", encoding="utf-8") as file:
-        for place, (_, _, turns) in enumerate(rows, start=1):
+        for place, (_, *turns) in enumerate(mixed, start=1):
             lines = [f"  {number}. {detokenised_text(turn)}" for number, turn in enumerate(turns, start=1)]
             file.write("\n".join([f"## {place}", *lines, ""]))
-    key = [(place, group, one, len(turns)) for place, (group, one, turns) in enumerate(rows, start=1)]
+    key = [(place, group, row[0], len(row) - 1) for place, row in enumerate(mixed, start=1) for group in groups[row]]
     pd.DataFrame(key, columns=["n", "group", "dialogue_id", "turns"]).to_csv(given.folder / KEY, index=False)
 
 
 def score(given: argparse.Namespace) -> None:
     """Print the faults by group, with Wilson's interval, and Cohen's kappa of each two readers."""
-    key = pd.read_csv(given.folder / KEY).set_index("n")
+    key = pd.read_csv(given.folder / KEY)
     readers = {path.stem: pd.read_csv(path, usecols=["n", *FAULTS]).set_index("n") for path in given.readers}
     for judged in readers.values():
         judged["any"] = judged[FAULTS].max(axis=1)
     columns = [*FAULTS, "any"]
     majority = sum(readers.values()) > len(readers) / 2  # type: ignore[operator]
-    table = majority.groupby(key["group"]).sum().join(key.groupby("group")["turns"].agg(["size", "mean"]))
+    found = key.join(majority, on="n")
+    table = found.groupby("group")[columns].sum().join(found.groupby("group")["turns"].agg(["size", "mean"]))
     for name, judged in readers.items():
-        table[name] = judged["any"].groupby(key["group"]).sum()
+        table[name] = key.join(judged["any"], on="n").groupby("group")["any"].sum()
     for group, row in table.iterrows():
         interval = binomtest(int(row["any"]), int(row["size"])).proportion_ci(method="wilson")
         table.loc[group, ["low", "high"]] = [interval.low, interval.high]
@@ -99,7 +108,7 @@ def score(given: argparse.Namespace) -> None:
     for one, other in combinations(readers, 2):
         agreed = {name: kappa(list(readers[one][name]), list(readers[other][name])) for name in columns}
         print(f"kappa of {one} and {other}:", {name: value and round(value, 2) for name, value in agreed.items()})
-    few = majority["any"].groupby([key["group"], key["turns"].clip(upper=5)]).agg(["sum", "size"])
+    few = found.groupby(["group", found["turns"].clip(upper=5)])["any"].agg(["sum", "size"])
     print("\nany fault, by turns (5: and more)\n", few.to_string())
 
 
@@ -108,10 +117,9 @@ def main() -> int:
     commands = parser.add_subparsers(required=True)
     drawing = commands.add_parser("draw")
     drawing.add_argument("folder", type=Path)
-    drawing.add_argument("--released", type=Path, nargs="+", required=True)
-    drawing.add_argument("--chosen", type=Path, required=True)
-    drawing.add_argument("--strict", type=Path)
-    drawing.add_argument("--n", type=int, default=80)
+    drawing.add_argument("--released", type=Path, nargs="+", default=[])
+    drawing.add_argument("--chosen", type=Path)
+    drawing.add_argument("--table", action="append", default=[], dest="tables", metavar="GROUP=NUMBER=PATH")
     drawing.set_defaults(run=draw)
     scoring = commands.add_parser("score")
     scoring.add_argument("folder", type=Path)

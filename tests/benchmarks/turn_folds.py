@@ -41,7 +41,7 @@ REGULARIZATION, ITERATIONS = 0.007, 60
 VALIDATION = 0.1
 """Share of the films and scenes that an encoder is validated on."""
 SVM, CASCADE = "svm", "cascade"
-_MARGINS, _PAIRS = "margins.npy", "pairs.parquet"
+MARGINS, PAIRS_KEPT = "margins.npy", "pairs.parquet"
 Trainer = Callable[[pd.DataFrame, LemmaTable], PairScorer]
 _PAIR_TYPES = {
     "same_block": pa.bool_(), "genres": pa.list_(pa.string()), "density": pa.float64(), "silence_ms": pa.int64(),
@@ -199,8 +199,8 @@ def cascade(pairs: pd.DataFrame, table: LemmaTable, settings: Settings, folder: 
 def margins_of(given: argparse.Namespace, uploads: pa.RecordBatch) -> tuple[np.ndarray, pd.DataFrame]:
     """Return :func:`margins_by_fold` of the kind that was asked for, or what a run before kept under ``--margins``."""
     kept = given.margins
-    if kept and (kept / _PAIRS).is_file():
-        return np.load(kept / _MARGINS), pd.read_parquet(kept / _PAIRS)
+    if kept and (kept / PAIRS_KEPT).is_file():
+        return np.load(kept / MARGINS), pd.read_parquet(kept / PAIRS_KEPT)
     train: Trainer = segmenter
     with tempfile.TemporaryDirectory() as scratch:
         if given.kind == CASCADE:
@@ -208,6 +208,6 @@ def margins_of(given: argparse.Namespace, uploads: pa.RecordBatch) -> tuple[np.n
         margins, pairs = margins_by_fold(uploads, given.transcripts, given.folds, train)
     if kept:
         kept.mkdir(parents=True, exist_ok=True)
-        np.save(kept / _MARGINS, margins)
-        pairs.to_parquet(kept / _PAIRS)
+        np.save(kept / MARGINS, margins)
+        pairs.to_parquet(kept / PAIRS_KEPT)
     return margins, pairs
