@@ -16,6 +16,7 @@ from conf.settings import load_settings
 from conf.taxonomy import goemotions_labels
 from etl.common.hashes import history_hash, text_hash
 from etl.emo_pillars.taxonomy_map import taxonomy_map
+from etl.pipeline.locations import model_folder
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
@@ -239,7 +240,7 @@ def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: Pipel
 def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: PipelineContext) -> None:
     need = learned.plan(emo_pillars_transfer_emocontext)
     stage, settings = emo_pillars_transfer_emocontext, learned.settings
-    own = stage_run(spark, settings, learned.model_folder, stage, need.models)
+    own = stage_run(spark, settings, model_folder(settings), stage, need.models)
     dialogues = learned.lakehouse.read(EMOCONTEXT)
     planned = planned_transfers(dialogues, own, "emocontext")
     arms = {(row.model, row.tuned, row.variant) for row in planned.collect()}
