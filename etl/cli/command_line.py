@@ -14,6 +14,8 @@ from etl.cli.redacted_output import redacted_output
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 done, 2 bad settings or input, 1 failure."""
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     with redacted_output():
         return _guarded(list(sys.argv[1:] if arguments is None else arguments))
 

@@ -36,8 +36,6 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
         RunError: any other error, in one line.
         KeyboardInterrupt: somebody stopped it.
     """
-    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     running: list[str] = []
     stops: list[int] = []
