@@ -123,6 +123,9 @@ def write(
 
     if once is not None and target.transaction_version(once) is not None:
         return
+    if where not in (None, EVERYTHING) and rows.num_rows == 0:
+        delete(target, str(where), metadata)
+        return
     commit = CommitProperties(
         custom_metadata={"userMetadata": metadata},
         app_transactions=None if once is None else [Transaction(once, 1)],
