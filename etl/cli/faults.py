@@ -132,7 +132,7 @@ def _free(path: str) -> float:
 
 
 def _denied(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
-    """Name a file or folder outside the run's places, of which it is not known whether it was read or written."""
+    """Name a file or folder outside the run's places that the run may not read or write."""
     denied = any(isinstance(one, PermissionError) and one.errno == errno.EACCES for one in _causes(error))
     path = _named(error) if denied else None
     if path is None or any(Path(path).absolute().is_relative_to(Path(place).absolute()) for place in places.values()):

@@ -27,7 +27,7 @@ def last_data_change(spark: SparkSession, path: str) -> tuple[str, int] | None:
         path: the table's URI or absolute local path.
 
     Returns:
-        None where the log is not enough: its first commits are gone, one names no operation, or a store and Connect.
+        None where the log's first commits are gone, where a commit names no operation, or over Connect in a store.
     """
     if ":" in path and is_connect(spark):
         return None

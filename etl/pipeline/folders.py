@@ -69,7 +69,7 @@ class Folders:
         return True
 
     def move(self, source: str, target: str) -> None:
-        """Rename a file or folder; an existing target is deleted first, so for an instant there is none.
+        """Rename a file or folder. An existing target is deleted first, so the change is not atomic.
 
         Raises:
             OSError: the file system refuses.

@@ -255,8 +255,7 @@ def promote_if_better(
     """Move the alias `champion` to the candidate if it beats the current champion on the same held-out rows.
 
     The champion is scored again, because its logged metrics may come from other rows. Equal scores do not move the
-    alias. A champion that cannot be read, or has other labels, is
-    replaced.
+    alias. A champion that cannot be read, or has other labels, is replaced.
 
     Args:
         score: from a model's folder to its metric on the held-out rows.
