@@ -28,9 +28,17 @@ class StepSettings(Section):
 
 
 Fault = Literal[
-    "list_of_labels", "names_emotion", "repeats_itself", "same_across_emotions", "too_few_words", "too_many_words",
-    "other_person", "same_as_original", "few_labels", "equal_levels",
-]  # fmt: skip
+    "list_of_labels",
+    "names_emotion",
+    "repeats_itself",
+    "same_across_emotions",
+    "too_few_words",
+    "too_many_words",
+    "other_person",
+    "same_as_original",
+    "few_labels",
+    "equal_levels",
+]
 
 
 class QualitySettings(Section):
@@ -119,9 +127,10 @@ class EmoPillarsSettings(Section):
     least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
     near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
     split_by: Literal["plot", "utterance"] = Field(
-        "plot", description="ours: utterance where fewer plots than some fifty leave a split empty; Tables 1 and 5 "
-        "refuse it, since their models would be tested on plots that they have seen"
-    )  # fmt: skip
+        "plot",
+        description="ours: utterance where fewer plots than some fifty leave a split empty; Tables 1 and 5 "
+        "refuse it, since their models would be tested on plots that they have seen",
+    )
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
     prompt_order: Literal["plain", "shared"] = Field(
         "plain",

@@ -56,13 +56,22 @@ class EngineSettings(Section):
 
     command: tuple[str, ...] = Field(
         (
-            "vllm", "serve", "{model}", "--served-model-name", "{name}", "--host", "127.0.0.1", "--port", "{port}",
-            "--tensor-parallel-size", "{gpus}",
+            "vllm",
+            "serve",
+            "{model}",
+            "--served-model-name",
+            "{name}",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "{port}",
+            "--tensor-parallel-size",
+            "{gpus}",
         ),
         min_length=1,
         description="words of the command; {model} is the model's folder, {gpus} the number of the task's GPUs; the "
         "server speaks vLLM's dialect and answers /health",
-    )  # fmt: skip
+    )
     start_seconds: float = Field(900, gt=0, description="time until the server must answer")
     restarts: int = Field(1, ge=0, description="of a server that dies while it answers a batch")
     concurrency: int = Field(128, ge=1, description="requests under way at once; the server batches them")

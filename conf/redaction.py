@@ -25,8 +25,11 @@ USER_INFO: Final = (
 
 PATTERNS: Final = (
     *USER_INFO,
-    (r"(?i)((?:authorization|cookie|api-key)[\\\"']{0,2}\s*[:=,]\s*[\\\"'\[(]{0,4}(?:b[\\\"']{1,2})?"
-     r"(?:(?:bearer|basic|digest|token|negotiate|apikey)\s+)?)[^\s\"',;)\]}\\]+", 1),
+    (
+        r"(?i)((?:authorization|cookie|api-key)[\\\"']{0,2}\s*[:=,]\s*[\\\"'\[(]{0,4}(?:b[\\\"']{1,2})?"
+        r"(?:(?:bearer|basic|digest|token|negotiate|apikey)\s+)?)[^\s\"',;)\]}\\]+",
+        1,
+    ),
     (r"(?i)\b(bearer\s+)(?=[^\s]*[0-9]|[^\s]{16})[A-Za-z0-9._~+/=:-]{6,}", 1),
     (rf"(?i)((?<![\w.-]){_NAME}[\"']{{0,2}}\s*[=:]\s*[\"']?)[^\s\"',;&)\]}}]{{4,}}", 1),
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?", 0),
@@ -34,7 +37,7 @@ PATTERNS: Final = (
     (r"\b(?:hf_|gh[pousr]_|github_pat_|glpat-|dapi|xox[abprs]-|npm_|pypi-)(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}", 0),
     (r"\b(?:AKIA|ASIA|AIza)[A-Za-z0-9_-]{16,}", 0),
     (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?", 0),
-)  # fmt: skip
+)
 """(pattern, number of its group that stays, or 0): what is hidden in a message."""
 
 SUSPECT: Final = (

@@ -72,9 +72,11 @@ class ReplyDecoding(Section):
     max_new_tokens: int = Field(99, ge=1, description="of a reply; the network's positions bound it, too")
     candidates: int = Field(8, ge=2, description="of rerank: replies that are drawn for each history")
     intent_weight: float = Field(
-        1.0, ge=0, description="of rerank: weight of the classifier's probability of the asked intent beside a "
-        "candidate's mean cosine to the last turn and to the other candidates"
-    )  # fmt: skip
+        1.0,
+        ge=0,
+        description="of rerank: weight of the classifier's probability of the asked intent beside a "
+        "candidate's mean cosine to the last turn and to the other candidates",
+    )
 
 
 class ReplyEvaluation(Section):
@@ -82,9 +84,11 @@ class ReplyEvaluation(Section):
         None, ge=1, description="test replies of each source, by content hash: alike in all cells of Table 7; null: all"
     )
     baseline_rows: int = Field(
-        20_000, ge=1, description="ours: training replies of each source that the baselines `random` and `retrieval` "
-        "choose from, by content hash"
-    )  # fmt: skip
+        20_000,
+        ge=1,
+        description="ours: training replies of each source that the baselines `random` and `retrieval` "
+        "choose from, by content hash",
+    )
     contexts: int = Field(
         200, ge=1, description="ours: histories that each intent is asked for; with fewer than 200 the view says so"
     )

@@ -247,7 +247,8 @@ def _one_line(error: ValidationError) -> str:
 
 
 def _problem(problem: Mapping[str, Any]) -> str:
-    key, given = ".".join(str(part) for part in problem["loc"]), problem["input"]
+    key = ".".join(str(part) for part in problem["loc"])
+    given = problem["input"]
     if problem["type"] == "extra_forbidden":
         return f"setting {key} is not known{_meant(key)}"
     if problem["type"] in ("model_type", "model_attributes_type"):

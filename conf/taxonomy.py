@@ -116,7 +116,8 @@ def edos_kinds() -> dict[str, Kind]:
     return load_taxonomy("edos").kinds
 
 
-GOEMOTIONS, GOEMOTIONS_MAPPING = "taxonomies/goemotions.csv", "taxonomies/goemotions_mapping.csv"
+GOEMOTIONS = "taxonomies/goemotions.csv"
+GOEMOTIONS_MAPPING = "taxonomies/goemotions_mapping.csv"
 GOEMOTIONS_GROUPS = "taxonomies/goemotions_groups.csv"
 
 

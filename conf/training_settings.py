@@ -151,9 +151,10 @@ class ModelSettings(Section):
         "hf:HuggingFaceTB/SmolLM2-135M", description="ours: the causal language model that reply_causal is tuned from"
     )
     reply_causal: str | None = Field(
-        None, description="ours: models:/edos-reply-causal@champion compares a tuned causal model with the paper's "
-        "generators, and steering starts from it; null: the paper's alone"
-    )  # fmt: skip
+        None,
+        description="ours: models:/edos-reply-causal@champion compares a tuned causal model with the paper's "
+        "generators, and steering starts from it; null: the paper's alone",
+    )
     reply_steered: str = "models:/edos-reply-steered@champion"
     generator: str = Field(
         "hf:mistralai/Mistral-7B-Instruct-v0.2",

@@ -21,8 +21,11 @@ def words_of(languages: Iterable[str], name: str) -> tuple[str, ...]:
 
     Other languages have theirs as ``conf/languages/<language>/<name>.txt``.
     """
-    found = (words(name if language == "en" else f"languages/{language}/{name}") for language in languages
-             if f"{name}.txt" in _lists(language))  # fmt: skip
+    found = (
+        words(name if language == "en" else f"languages/{language}/{name}")
+        for language in languages
+        if f"{name}.txt" in _lists(language)
+    )
     return tuple(dict.fromkeys(chain.from_iterable(found)))
 
 

@@ -64,13 +64,15 @@ def plain(value: Any) -> Any:
 
 def compare(one: Path, other: Path) -> bool:
     """Print the tables' differences; return whether there are none."""
-    first, second = tables(one), tables(other)
+    first = tables(one)
+    second = tables(other)
     same = True
     for name in sorted(first.keys() | second.keys()):
         if name == LOG:
             continue
         left, right = (rows(found[name]) if name in found else Counter() for found in (first, second))
-        only_left, only_right = left - right, right - left
+        only_left = left - right
+        only_right = right - left
         verdict = "equal" if not only_left and not only_right else "DIFFERENT"
         same &= verdict == "equal"
         print(f"{verdict:9s} {name:36s} {left.total():8,} rows, {right.total():8,} rows")

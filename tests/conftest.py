@@ -71,9 +71,7 @@ def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     # one core, which takes a seventh less CPU; the finished run of tests/jobs has several partitions in any case.
     long = request.config.getoption("--delta")
     cores = 2 if long else 1
-    overrides = {
-        "spark.master": f"local[{cores}]", "spark.shuffle_partitions": cores, "spark.short_session": not long
-    }  # fmt: skip
+    overrides = {"spark.master": f"local[{cores}]", "spark.shuffle_partitions": cores, "spark.short_session": not long}
     session = spark_session(load_settings("local", [], overrides), "tests")
     yield session
     session.stop()

@@ -19,7 +19,9 @@ class Engine:
     """What one server says, and what it notes in the model's folder."""
 
     def __init__(self, folder: Path, gpus: str) -> None:
-        self.folder, self.gpus, self.answered = folder, gpus, 0
+        self.folder = folder
+        self.gpus = gpus
+        self.answered = 0
         self._lock = threading.Lock()
 
     def reply(self, body: dict[str, Any]) -> str:
@@ -50,7 +52,10 @@ class Engine:
 
 def main() -> None:
     """Serve until the process is ended."""
-    folder, name, port, gpus = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    folder = Path(sys.argv[1])
+    name = sys.argv[2]
+    port = int(sys.argv[3])
+    gpus = sys.argv[4]
     if (folder / "refuses").is_file():
         sys.exit((folder / "refuses").read_text())
     engine = Engine(folder, gpus)

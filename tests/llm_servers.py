@@ -20,7 +20,8 @@ class RecordedServer:
     """
 
     def __init__(self, reply: Callable[[dict[str, Any]], Reply], model: str = "recorded") -> None:
-        self.reply, self.model = reply, model
+        self.reply = reply
+        self.model = model
         self.asked: list[dict[str, Any]] = []
         self.keys: set[str] = set()
         self.at_once = self.most_at_once = 0
@@ -37,8 +38,13 @@ class RecordedServer:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                self._send(200, {"object": "list", "data": [{"id": server.model, "object": "model", "created": 0,
-                                                             "owned_by": "tests"}]})  # fmt: skip
+                self._send(
+                    200,
+                    {
+                        "object": "list",
+                        "data": [{"id": server.model, "object": "model", "created": 0, "owned_by": "tests"}],
+                    },
+                )
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -46,7 +46,7 @@ class _Stores(dict[str, _Store]):
         return self[root]
 
 
-def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
+def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:  # noqa: C901
     """Return the methods of ``Lakehouse`` over the stores, one for each root."""
 
     def store(lakehouse: Lakehouse) -> _Store:
@@ -64,9 +64,14 @@ def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
         return self.spark.createDataFrame([], table.schema).limit(0) if found is None else found.select("*")
 
     def append(
-        self: Lakehouse, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None, *,
+        self: Lakehouse,
+        table: Table,
+        rows: DataFrame,
+        lineage: Mapping[str, Any],
+        once: str | None = None,
+        *,
         skip_empty: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         key = f"{table.name}/{once}"
         if key in store(self).once or (skip_empty and rows.isEmpty()):
             return
@@ -116,7 +121,8 @@ def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
         self: Lakehouse, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
     ) -> None:
         """Write the tables as Parquet, for SQL needs names in the metastore."""
-        own, known = store(self), list(tables)
+        own = store(self)
+        known = list(tables)
         self._drop(views, known)
         for table in known:
             version = own.versions[table.name]
@@ -131,8 +137,20 @@ def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:
             self.spark.sql(statement)
 
     found = (
-        exists, ensure, read, append, append_row, rows, replace, delete, delete_keys, identity, commits, size, register
-    )  # fmt: skip
+        exists,
+        ensure,
+        read,
+        append,
+        append_row,
+        rows,
+        replace,
+        delete,
+        delete_keys,
+        identity,
+        commits,
+        size,
+        register,
+    )
     return {method.__name__: method for method in found}
 
 

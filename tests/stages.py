@@ -38,7 +38,8 @@ def stage_run(
 ) -> StageRun:
     """Return the run that a stage's function gets: with the stage's settings alone, or with all if there is none."""
     seen = settings if stage is None else stage.visible(settings)
-    compute, tracking = Compute.of(settings, spark), Tracking(settings.lakehouse, settings.mlflow)
+    compute = Compute.of(settings, spark)
+    tracking = Tracking(settings.lakehouse, settings.mlflow)
     name = "" if stage is None else stage.name
     return StageRun(seen, models or {}, spark, str(folder), compute, tracking, name, say)
 

@@ -16,7 +16,8 @@ class StandIns:
     """
 
     def __init__(self, spark: SparkSession, views: dict[str, tuple[str, str]]) -> None:
-        self.spark, self.views = spark, views
+        self.spark = spark
+        self.views = views
         self.made: set[str] = set()
         self.current: set[str] = set()  # views over the tables as they are
         names = sorted((*TABLES, *self.views), key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""The import order of the packages, and the size of files and functions."""
+"""The import order of the packages."""
 
 import ast
 from pathlib import Path
@@ -70,7 +70,8 @@ def test_imports_follow_the_layers(graph: dict[str, set[str]]) -> None:
         for module, other in edges
         if _folder(module) != _folder(other) and layer[_folder(other)] >= layer[_folder(module)]
     }
-    assert upward == set(UPWARD) and len(UPWARD) <= 3
+    assert upward == set(UPWARD)
+    assert len(UPWARD) <= 3
 
 
 def test_no_files_import_each_other_in_a_circle(graph: dict[str, set[str]]) -> None:
@@ -85,22 +86,9 @@ def test_no_files_import_each_other_in_a_circle(graph: dict[str, set[str]]) -> N
     assert not left, f"import circle among {', '.join(sorted(left))}"
 
 
-def test_the_framework_is_small_and_knows_no_data_set() -> None:
+def test_the_framework_knows_no_data_set() -> None:
     files = sorted((REPOSITORY / "etl" / "pipeline").glob("*.py"))
     texts = {path.name: path.read_text("utf-8") for path in files}
-    assert sum(len(text.splitlines()) for text in texts.values()) <= 2_000
     for name, text in texts.items():
         known = [word for word in ("edos.", "emo_pillars", "augesc", "replies.", "subtitles.") if word in text]
         assert not known, f"etl/pipeline/{name} names {known}"
-
-
-def test_files_and_functions_stay_short() -> None:
-    long_files, long_functions = [], []
-    for name, tree in _modules().items():
-        lines = max((node.end_lineno or 0 for node in ast.walk(tree) if isinstance(node, ast.stmt)), default=0)
-        if lines > 300:
-            long_files.append(f"{name}: {lines}")
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno + 1 > 60:
-                long_functions.append(f"{name}.{node.name}: {(node.end_lineno or 0) - node.lineno + 1}")
-    assert not long_files and not long_functions

@@ -20,20 +20,44 @@ EXTRAS = ("", "text", "cluster", "local")
 """Each has all that the one before it has."""
 ROLES = {
     "text": (
-        "udfs.models.mlflow_client", "udfs.models.pictures", "etl.training.tracking", "etl.training.experiment",
-        "etl.training.registration", "etl.training.data_inputs", "etl.training.signatures",
-        "etl.training.recipes.turn_segmenter", "etl.publishing.open_lineage", "etl.cli.safety",
+        "udfs.models.mlflow_client",
+        "udfs.models.pictures",
+        "etl.training.tracking",
+        "etl.training.experiment",
+        "etl.training.registration",
+        "etl.training.data_inputs",
+        "etl.training.signatures",
+        "etl.training.recipes.turn_segmenter",
+        "etl.publishing.open_lineage",
+        "etl.cli.safety",
         "udfs.models.classifiers.danger_words",
     ),
     "cluster": (
-        "udfs.devices", "udfs.generate", "udfs.models.batches", "udfs.models.classifiers", "udfs.models.language",
-        "udfs.models.pretrained", "udfs.models.reranking", "udfs.models.sentence_encoder", "udfs.models.trainable",
-        "udfs.predict", "udfs.replies", "udfs.role_play", "udfs.serving", "udfs.similarity", "etl.cli.chat",
-        "etl.cli.reply_shell", "etl.training.danger", "etl.training.danger_tuning",
-        "etl.training.held_out_classifiers", "etl.training.held_out_texts", "etl.training.loop",
-        "etl.training.processes", "etl.training.recipes",
+        "udfs.devices",
+        "udfs.generate",
+        "udfs.models.batches",
+        "udfs.models.classifiers",
+        "udfs.models.language",
+        "udfs.models.pretrained",
+        "udfs.models.reranking",
+        "udfs.models.sentence_encoder",
+        "udfs.models.trainable",
+        "udfs.predict",
+        "udfs.replies",
+        "udfs.role_play",
+        "udfs.serving",
+        "udfs.similarity",
+        "etl.cli.chat",
+        "etl.cli.reply_shell",
+        "etl.training.danger",
+        "etl.training.danger_tuning",
+        "etl.training.held_out_classifiers",
+        "etl.training.held_out_texts",
+        "etl.training.loop",
+        "etl.training.processes",
+        "etl.training.recipes",
     ),
-}  # fmt: skip
+}
 """Modules that need an extra; all others need none: listing, parsing, cleaning, SQL, and every stage's declaration."""
 BLOCKER = """
 import importlib, json, sys
@@ -118,9 +142,13 @@ def blocked(extra: str) -> list[str]:
 def python(script: str, extra: str, names: list[str]) -> str:
     """Run a script in a process that finds only what the extra brings; returns what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", f"{BLOCKER}\n{script}"], input=json.dumps([blocked(extra), names]),
-        cwd=REPOSITORY, capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
+        [sys.executable, "-c", f"{BLOCKER}\n{script}"],
+        input=json.dumps([blocked(extra), names]),
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()[-1]
 
@@ -137,7 +165,8 @@ def test_the_roles_name_modules() -> None:
 )
 def test_modules_import_with_their_extra(extra: str) -> None:
     if extra:
-        assert "torch" in blocked("text") and "torch" not in blocked("cluster")
+        assert "torch" in blocked("text")
+        assert "torch" not in blocked("cluster")
     failed = json.loads(python("print(json.dumps(failed))", extra, importing(extra)))
     assert failed == {}, f"with the extra {extra or 'none'}: {failed}"
 
@@ -161,7 +190,8 @@ settings = load_settings("emr")
 print(json.dumps([[stage.name for stage in stages], sorted({"torch", "mlflow", "sklearn"} & set(sys.modules))]))
 """
     names, loaded = json.loads(python(script, "", []))
-    assert names[0] == "find_subtitles" and names[-1] == "clean_dialogues"
+    assert names[0] == "find_subtitles"
+    assert names[-1] == "clean_dialogues"
     assert loaded == []
 
 

@@ -9,8 +9,17 @@ from udfs.labelled_files import documents_of, rows_of
 
 ANSWER_FORMAT: Final = "edos-lakehouse answers"
 COLUMNS: Final = (
-    "batch_id", "hit_id", "worker_id", "item_id", "position", "question", "value", "other", "seconds", "submitted",
-)  # fmt: skip
+    "batch_id",
+    "hit_id",
+    "worker_id",
+    "item_id",
+    "position",
+    "question",
+    "value",
+    "other",
+    "seconds",
+    "submitted",
+)
 CLAIMS: Final = ("seat", "sign")
 """Columns of answers that came by a signed link."""
 OTHER: Final = "Other"
@@ -158,7 +167,8 @@ def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
             return
         else:
             answer = {column: _text(_unquoted(cells[column])) for column in COLUMNS if column != "position"}
-            other, seconds = (answer["other"] or "").lower() == "true", _seconds(answer["seconds"])
+            other = (answer["other"] or "").lower() == "true"
+            seconds = _seconds(answer["seconds"])
             yield {**answer, "other": other, "seconds": seconds, **{name: _text(cells.get(name)) for name in CLAIMS}}
 
 

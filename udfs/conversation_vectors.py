@@ -32,7 +32,8 @@ def nearness(vectors: Vectors, counted: NDArray[np.bool_]) -> tuple[NDArray[np.f
         Two arrays with NaN for utterances that are not counted or have no counted one before them.
     """
     rows = unit(vectors)
-    neighbour, before = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    neighbour = np.full(len(rows), np.nan)
+    before = np.full(len(rows), np.nan)
     total = np.zeros(rows.shape[1])
     for place, row in enumerate(rows):
         if counted[place]:

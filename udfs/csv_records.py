@@ -15,7 +15,8 @@ class Records:
     """The records of a CSV file. A quote that is not closed makes only its own line unreadable."""
 
     def __init__(self, lines: Iterator[str]) -> None:
-        self._lines, self._waiting = lines, deque[str]()
+        self._lines = lines
+        self._waiting = deque[str]()
         self.number = 0
 
     def read(self, width: int | None) -> Row | None:
@@ -27,10 +28,13 @@ class Records:
         taken = [*self._next()]
         if not taken:
             return None
-        start, quotes, size = self.number, taken[0].count('"'), len(taken[0])
+        start = self.number
+        quotes = taken[0].count('"')
+        size = len(taken[0])
         while quotes % 2 and size <= MAX_ROW and len(taken) < MAX_LINES and (more := [*self._next()]):
             taken += more
-            quotes, size = quotes + more[0].count('"'), size + len(more[0])
+            quotes = quotes + more[0].count('"')
+            size = size + len(more[0])
         cells, used = _parsed(taken, width)
         self._back(taken[used:])
         if fault := fault_of("".join(taken[:used]) if used > 1 else taken[0]):

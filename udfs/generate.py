@@ -128,13 +128,15 @@ def answers_to(generator: Generator, frame: pd.DataFrame) -> tuple[list[Answer],
         try:
             answers = (Away(away) if away else generator).answers(asked, decoding)
         except UnavailableError as error:
-            away, answers = str(error), error.all_answers(len(asked))
+            away = str(error)
+            answers = error.all_answers(len(asked))
         found.update(zip(places, answers, strict=True))
     return [found.get(place) or Answer(None, error="no answer") for place in range(len(frame))], away
 
 
 def _load(source: Source) -> Generator:
-    path, settings = str(fetched(source.model_path)), source.settings
+    path = str(fetched(source.model_path))
+    settings = source.settings
     if source.identity.startswith(PACKED):
         from udfs.models.language.llama_cpp import LlamaCppGenerator
 

@@ -92,7 +92,8 @@ def _inner(value: Any) -> list[Any]:
 
 def _parts(text: str) -> Iterator[str]:
     """Yield the texts of a list's elements."""
-    start, depth = text.index("[") + 1, 0
+    start = text.index("[") + 1
+    depth = 0
     for mark in _MARK.finditer(text, start - 1):
         character = mark.group()
         if character in "[{":

@@ -18,7 +18,8 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 
 BACKENDS = ("spark-nlp", "simplemma")
-_ARROW, _TAB = "->", "\t"
+_ARROW = "->"
+_TAB = "\t"
 _LETTERS = re.compile(r"[^\W\d_]{1,40}")
 _WORD = r"^\p{L}{1,40}$"
 

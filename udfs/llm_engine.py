@@ -44,7 +44,8 @@ class EngineGenerator:
     """
 
     def __init__(self, path: str, settings: LlmSettings) -> None:
-        self.path, self.settings = path, settings
+        self.path = path
+        self.settings = settings
         self._engine: Engine | None = None
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
@@ -103,7 +104,9 @@ class Engine:
     """A running server and its client; garbage collection and the worker's end stop it."""
 
     def __init__(self, process: subprocess.Popen[bytes], url: str, log: IO[bytes], settings: LlmSettings) -> None:
-        self.process, self.url, self._log = process, url, log
+        self.process = process
+        self.url = url
+        self._log = log
         local = {"url": f"{url}/v1", "dialect": "vllm", "requests_per_minute": None, "retries": 1}
         served = settings.server.model_copy(update={**local, "concurrency": settings.engine.concurrency})
         self.client = ServerGenerator(NAME, served)
@@ -127,14 +130,21 @@ class Engine:
         log = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - closed with the server
         try:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True,
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
                 preexec_fn=_end_with_parent,
-            )  # fmt: skip
+            )
         except OSError as error:
             log.close()
             reason = error.strerror or type(error).__name__
-            raise InputError(f"{command[0]} does not start on {socket.gethostname()} ({reason}): install it there, "
-                             "or change llm.engine.command") from None  # fmt: skip
+            raise InputError(
+                f"{command[0]} does not start on {socket.gethostname()} ({reason}): install it there, "
+                "or change llm.engine.command"
+            ) from None
         engine = cls(process, f"http://127.0.0.1:{port}", log, settings)
         engine._wait(settings.engine.start_seconds)
         return engine
@@ -165,13 +175,13 @@ class Engine:
     def _wait(self, seconds: float) -> None:
         began = time.monotonic()
         while not self.healthy():
-            ended, late = not self.alive(), time.monotonic() - began > seconds
+            ended = not self.alive()
+            late = time.monotonic() - began > seconds
             if ended or late:
                 found = f"ended with {self.process.returncode}" if ended else f"does not answer after {seconds:.0f} s"
                 last = self.last_line()
                 self.stop()
-                raise InputError(f"the language model's server {found} (last line: {last or 'none'}): "
-                                 "check llm.engine")  # fmt: skip
+                raise InputError(f"the language model's server {found} (last line: {last or 'none'}): check llm.engine")
             time.sleep(_POLL_SECONDS)
         self.client.check()
 

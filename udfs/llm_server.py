@@ -40,7 +40,9 @@ class ServerGenerator:
     """
 
     def __init__(self, name: str, settings: ServerSettings, key: str | None = None, workers: int = 1) -> None:
-        self.name, self.settings, self._key = name, settings, key
+        self.name = name
+        self.settings = settings
+        self._key = key
         limit = settings.requests_per_minute
         self._pace = Pace(60 * workers / limit if limit else 0)
 
@@ -48,12 +50,16 @@ class ServerGenerator:
     def _client(self) -> Any:
         from openai import DefaultHttpxClient, OpenAI
 
-        settings, key = self.settings, self._key or "none"
+        settings = self.settings
+        key = self._key or "none"
         http = DefaultHttpxClient(trust_env=urlsplit(settings.url).hostname not in LOOPBACK)
         return OpenAI(
-            base_url=settings.url, api_key=key, max_retries=settings.retries, timeout=settings.timeout_seconds,
+            base_url=settings.url,
+            api_key=key,
+            max_retries=settings.retries,
+            timeout=settings.timeout_seconds,
             http_client=http,
-        )  # fmt: skip
+        )
 
     def check(self) -> None:
         """Check that the server lists the model.
@@ -218,7 +224,9 @@ class Pace:
     """Rate limit: lets threads pass one by one, at least ``interval`` seconds apart."""
 
     def __init__(self, interval: float) -> None:
-        self._interval, self._next, self._lock = interval, 0.0, threading.Lock()
+        self._interval = interval
+        self._next = 0.0
+        self._lock = threading.Lock()
 
     def wait(self) -> None:
         if self._interval <= 0:

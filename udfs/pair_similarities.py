@@ -20,8 +20,10 @@ def counted(cosines: NDArray[np.floating]) -> Counts:
     values = np.asarray(cosines, dtype=np.float64)
     places = np.clip(np.floor((values + 1) * (BINS // 2)), 0, BINS - 1).astype(np.int64)
     sums = [np.bincount(places, weights, BINS) for weights in (None, values, values**2)]
-    return {int(place): (int(sums[0][place]), float(sums[1][place]), float(sums[2][place]))
-            for place in np.flatnonzero(sums[0])}  # fmt: skip
+    return {
+        int(place): (int(sums[0][place]), float(sums[1][place]), float(sums[2][place]))
+        for place in np.flatnonzero(sums[0])
+    }
 
 
 def pair_counts(vectors: NDArray[np.floating], owners: NDArray[np.int64] | None = None, same: bool = True) -> Counts:

@@ -29,9 +29,15 @@ Answer = Callable[[ReplyGenerator, Sequence[Request]], list[tuple[Any, ...]]]
 
 
 def generate_replies(
-    requests: DataFrame, model_path: str, decoding: ReplyDecoding, *, batch_size: int, threads: int, partitions: int,
+    requests: DataFrame,
+    model_path: str,
+    decoding: ReplyDecoding,
+    *,
+    batch_size: int,
+    threads: int,
+    partitions: int,
     readers: tuple[str, str] | None = None,
-) -> DataFrame:  # fmt: skip
+) -> DataFrame:
     """Add reply, tokens and error to the requests; a failed request has an error and no reply.
 
     Args:
@@ -45,7 +51,8 @@ def generate_replies(
 
     def answer(model: ReplyGenerator, asked: Sequence[Request]) -> list[tuple[Any, ...]]:
         reranker = None if readers is None else _reranker(*readers, threads)
-        contexts, intents = [context for _, context, _, _ in asked], [intent for *_, intent in asked]
+        contexts = [context for _, context, _, _ in asked]
+        intents = [intent for *_, intent in asked]
         seeds = [_seed(request_id) for request_id, *_ in asked]
         found = write_replies(model, contexts, intents, decoding, batch_size, seeds, reranker)
         return [(one.text, one.tokens) for one in found]
@@ -53,9 +60,7 @@ def generate_replies(
     return _answered(requests, model_path, threads, partitions, answer, WRITTEN)
 
 
-def score_replies(
-    requests: DataFrame, model_path: str, *, batch_size: int, threads: int, partitions: int
-) -> DataFrame:  # fmt: skip
+def score_replies(requests: DataFrame, model_path: str, *, batch_size: int, threads: int, partitions: int) -> DataFrame:
     """Add nats (4 decimals), tokens, words and error of each expected reply to the requests.
 
     If a reply exceeds the network's positions, all three numbers refer to its beginning.
@@ -67,7 +72,8 @@ def score_replies(
     def answer(model: ReplyGenerator, asked: Sequence[Request]) -> list[tuple[Any, ...]]:
         replies = [reply for _, _, reply, _ in asked]
         rows = model.encode([context for _, context, _, _ in asked], replies, [intent for *_, intent in asked])
-        nats, words = model.nats(rows, batch_size), model.words(rows, replies)
+        nats = model.nats(rows, batch_size)
+        words = model.words(rows, replies)
         counts = [len(row.reply) for row in rows]
         return [(round(loss, DECIMALS), *more) for loss, *more in zip(nats, counts, words, strict=True)]
 
@@ -105,7 +111,7 @@ def _answered(
 def _reranker(encoder: str, classifier: str, threads: int) -> Reranker:
     return Reranker(
         worker_model(encoder, SentenceEncoder.load, threads), worker_model(classifier, DialogueClassifier.load, threads)
-    )  # fmt: skip
+    )
 
 
 def _seed(request_id: str) -> int:

@@ -61,7 +61,7 @@ def nearest_answers(queries: DataFrame, texts: Sequence[str], answers: Sequence[
 
 def nearest_by_embedding(
     queries: DataFrame, texts: Sequence[str], answers: Sequence[str], encoder: Mapping[str, Any]
-) -> DataFrame:  # fmt: skip
+) -> DataFrame:
     """Add `reply` to the queries: the answer of the text with the most similar embedding, the first of equal ones.
 
     Args:

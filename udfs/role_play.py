@@ -17,7 +17,8 @@ from udfs.llm_requests import Generator, Request
 from udfs.predict import gathered
 from udfs.session_files import one_line
 
-FIRST, SECOND = "seeker", "supporter"
+FIRST = "seeker"
+SECOND = "supporter"
 BYE = re.compile(r"\b(?:good)?bye\b", re.IGNORECASE)
 SCHEMA = "play_id string, turns array<struct<role: string, text: string>>, ended string, error string"
 
@@ -45,7 +46,8 @@ def talks(
         speakers: generator by role.
     """
     all_talks = [Talk(play_id, [{"role": FIRST, "text": one_line(text)}]) for play_id, text in queries.items()]
-    active, role = all_talks, SECOND
+    active = all_talks
+    role = SECOND
     while active:
         asked = [Request(prompt(talk.turns, role), "", talk.play_id, len(talk.turns)) for talk in active]
         for talk, answer in zip(active, speakers[role].answers(asked, decoding), strict=True):
@@ -54,7 +56,8 @@ def talks(
                 talk.turns.append({"role": role, "text": text})
                 talk.ended = "bye" if BYE.search(text) else "length" if len(talk.turns) >= most else None
             else:
-                talk.ended, talk.error = "silence", answer.error
+                talk.ended = "silence"
+                talk.error = answer.error
         active = [talk for talk in active if talk.ended is None]
         role = FIRST if role == SECOND else SECOND
     return all_talks

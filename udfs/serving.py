@@ -75,7 +75,8 @@ class ServedClassifier:
             probabilities = [None if row is None else row.tolist() for row in rounded]
             return pd.DataFrame({"labels": given, "probabilities": probabilities, "error": errors})
         best = [(None, None) if row is None else top_labels(row, self.model.labels, 1)[0] for row in scores]
-        labels, confidences = [label for label, _ in best], [confidence for _, confidence in best]
+        labels = [label for label, _ in best]
+        confidences = [confidence for _, confidence in best]
         return pd.DataFrame({"label": labels, "confidence": confidences, "error": errors})
 
     def _given(self, probabilities: Any) -> list[str]:

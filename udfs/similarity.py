@@ -18,7 +18,8 @@ DECIMALS = 4
 MOST_SEEDS = 200_000
 """Maximum number of seeds in a worker's memory: 300 MB at 384 dimensions."""
 
-ROWS, COLUMNS = 2048, 4096
+ROWS = 2048
+COLUMNS = 4096
 SLACK = 1e-4
 """Margin far above the error of a float32 product; the exact cosine is then computed in float64."""
 
@@ -80,7 +81,9 @@ def best_pairs(
     exact = _cosines(rows, targets.vectors, row_of, target_of)
     order = np.lexsort((target_of, -exact, row_of))
     order = order[exact[order] >= floor]
-    row_of, target_of, exact = row_of[order], target_of[order], exact[order]
+    row_of = row_of[order]
+    target_of = target_of[order]
+    exact = exact[order]
     first = np.searchsorted(row_of, row_of, side="left")
     kept = np.arange(len(row_of)) - first < targets.best
     return Found(row_of[kept], target_of[kept], exact[kept])
@@ -92,7 +95,8 @@ def _cosines(
     scores = np.empty(len(row_of))
     for start in range(0, len(row_of), part):
         piece = slice(start, start + part)
-        left, right = rows[row_of[piece]].astype(np.float64), targets[target_of[piece]].astype(np.float64)
+        left = rows[row_of[piece]].astype(np.float64)
+        right = targets[target_of[piece]].astype(np.float64)
         scores[piece] = (left * right).sum(axis=1)
     return np.round(scores, DECIMALS)
 

@@ -36,7 +36,8 @@ class FileError(ValueError):
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
-        self.reason, self.detail = reason, detail
+        self.reason = reason
+        self.detail = detail
 
 
 def shown(text: str, most: int = MAX_DETAIL) -> str:
@@ -80,7 +81,8 @@ def opened(name: str, stream: BinaryIO, newline: str) -> TextIO:
 
 def lines_of(text: TextIO) -> Iterator[str]:
     """Yield lines with their ends; one longer than ``MAX_ROW`` is cut to one character more."""
-    read, first = 0, True
+    read = 0
+    first = True
     while line := text.readline(MAX_ROW + 1):
         read += len(line)
         if len(line) > MAX_ROW and not line.endswith("\n"):
@@ -93,5 +95,6 @@ def lines_of(text: TextIO) -> Iterator[str]:
         if first:
             if line.startswith(("\udcff\udcfe", "\udcfe\udcff")):
                 raise FileError("not_utf8", "the file is UTF-16: save it as UTF-8")
-            line, first = line.removeprefix("\ufeff"), False
+            line = line.removeprefix("\ufeff")
+            first = False
         yield line

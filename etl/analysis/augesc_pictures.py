@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 STYLES = {"ed": "one", "reddit": "two", "esconv": "three", "failed_esconv": "four", "total": "four"}
-SET_NAMES = {"ed": "AugESC-ED", "reddit": "AugESC-Reddit", "esconv": "ESConv", "failed_esconv": "FailedESConv",
-             "total": "AugESC, both"}  # fmt: skip
+SET_NAMES = {
+    "ed": "AugESC-ED",
+    "reddit": "AugESC-Reddit",
+    "esconv": "ESConv",
+    "failed_esconv": "FailedESConv",
+    "total": "AugESC, both",
+}
 METHODS = {"augmenter": "tuned model", "untuned": "untuned model", "role_models": "two role models"}
 MARKED = 3
 """A z-score above it is highly significant (AugESC 5.3)."""
@@ -33,9 +38,12 @@ def lengths(rows: Rows) -> "Markup | str":
         points = [(float(row["query_tokens"]), float(row["mean_utterance_tokens"])) for row in chosen]
         title = f"{name}: {len(chosen):,} texts"
         picture = scatter(
-            Series(points, STYLES.get(source, "four"), title), "tokens of the query", "tokens of an utterance after it",
-            chosen[0]["mean_of_all"], limits,
-        )  # fmt: skip
+            Series(points, STYLES.get(source, "four"), title),
+            "tokens of the query",
+            "tokens of an utterance after it",
+            chosen[0]["mean_of_all"],
+            limits,
+        )
         pictures.append(pages.figure(picture, title))
     text = (
         "Each point is a generated text before any filtering. In the paper longer queries lead to longer utterances, "
@@ -49,19 +57,21 @@ def typical_words(rows: Rows) -> "Markup | str":
     if not rows:
         return ""
     most = max(row["z"] for row in rows) or 1.0
-    parts = [pages.paragraph(
-        "Log-odds of a word in one set against all others, with a prior, as a z-score. A word with a z-score above 3 "
-        "is significantly typical. The paper found words of the pandemic in ESConv, of daily life in ED, and of mental "
-        "health in Reddit."
-    )]  # fmt: skip
+    parts = [
+        pages.paragraph(
+            "Log-odds of a word in one set against all others, with a prior, as a z-score. A word with a z-score above "
+            "3 is significantly typical. The paper found words of the pandemic in ESConv, of daily life in ED, and of "
+            "mental health in Reddit."
+        )
+    ]
     for role in ("seeker", "supporter"):
         charts = []
         for name in ("esconv", "ed", "reddit"):
             words = [
-                (row["word"], bars([Bar(row["z"] / most, _style(row["z"], name), row["word"])], 8),
-                 [f"{row['z']:.0f}"])
-                for row in rows if (row["data_set"], row["role"]) == (name, role)
-            ]  # fmt: skip
+                (row["word"], bars([Bar(row["z"] / most, _style(row["z"], name), row["word"])], 8), [f"{row['z']:.0f}"])
+                for row in rows
+                if (row["data_set"], row["role"]) == (name, role)
+            ]
             if words:
                 charts.append(pages.heading(f"{SET_NAMES[name]}, {role}s") + pages.chart(("word", "z"), words))
         parts.append(pages.beside(charts))
@@ -76,7 +86,8 @@ def bigrams(rows: Rows) -> "Markup | str":
     """Return AugESC Figure 5: the number of different bigrams by number of conversations."""
     if not rows:
         return ""
-    series, last = [], []
+    series = []
+    last = []
     for name in dict.fromkeys(row["data_set"] for row in rows):
         title = SET_NAMES.get(name, name)
         points = [(row["sessions"], row["unique_bigrams"]) for row in rows if row["data_set"] == name]
@@ -110,7 +121,8 @@ def _distribution(rows: Rows, most: int, step: int, title: str) -> "Markup":
     shares = [0.0] * (most // step + 1)
     for row in rows:
         shares[min(int(row["from_value"]) // step, len(shares) - 1)] += row["share"]
-    highest, style = max(shares) or 1.0, STYLES[rows[0]["data_set"]]
+    highest = max(shares) or 1.0
+    style = STYLES[rows[0]["data_set"]]
     names = [f"{place * step}" for place in range(len(shares) - 1)] + [f"{(len(shares) - 1) * step} and more"]
     columns = [
         Bar(share / highest, style, f"{name}: {pages.percent(share)}")

@@ -16,13 +16,22 @@ if TYPE_CHECKING:
 RETENTION = "final_retention"
 """Name of texts that meet every requirement, in analysis.augesc_table_1."""
 NAMES = {
-    ("people", "esconv"): "people (ESConv)", ("people", "failed_esconv"): "people, failed (FailedESConv)",
-    ("augmenter", "ed"): "tuned model, ED", ("augmenter", "reddit"): "tuned model, Reddit",
-    ("untuned", "ed"): "untuned model, ED", ("untuned", "reddit"): "untuned model, Reddit",
-    ("role_models", "ed"): "two role models, ED", ("role_models", "reddit"): "two role models, Reddit",
-}  # fmt: skip
-SETS = {"esconv": "ESConv", "failed_esconv": "FailedESConv", "ed": "AugESC-ED", "reddit": "AugESC-Reddit",
-        "total": "AugESC"}  # fmt: skip
+    ("people", "esconv"): "people (ESConv)",
+    ("people", "failed_esconv"): "people, failed (FailedESConv)",
+    ("augmenter", "ed"): "tuned model, ED",
+    ("augmenter", "reddit"): "tuned model, Reddit",
+    ("untuned", "ed"): "untuned model, ED",
+    ("untuned", "reddit"): "untuned model, Reddit",
+    ("role_models", "ed"): "two role models, ED",
+    ("role_models", "reddit"): "two role models, Reddit",
+}
+SETS = {
+    "esconv": "ESConv",
+    "failed_esconv": "FailedESConv",
+    "ed": "AugESC-ED",
+    "reddit": "AugESC-Reddit",
+    "total": "AugESC",
+}
 
 
 def report(findings: Findings) -> str:
@@ -83,9 +92,10 @@ def limits(findings: Findings) -> "Markup | str":
         "The eight requirements check the form: lengths, turns, words for roles. They do not check the content.",
         "The seeker's story is invented. Facts may change within a conversation, and topics drift (see the measured "
         "faults).",
-        "People have rated samples of the sets." if rated else
-        "No sample of these conversations has been rated by people yet.",
-    )  # fmt: skip
+        "People have rated samples of the sets."
+        if rated
+        else "No sample of these conversations has been rated by people yet.",
+    )
     return pages.limits(texts)
 
 
@@ -162,8 +172,17 @@ def comparison(findings: Findings) -> "Markup | str":
         "Participants talked with both bots about the same problem. The table has the percent of pairs in which the "
         "bot that was also tuned on AugESC won or lost, and the p-value of the sign test."
     )
-    columns = ("aspect", "pairs", "win_percent", "lose_percent", "tie_percent", "p", "paper_win_percent",
-               "paper_lose_percent", "paper_significance")  # fmt: skip
+    columns = (
+        "aspect",
+        "pairs",
+        "win_percent",
+        "lose_percent",
+        "tie_percent",
+        "p",
+        "paper_win_percent",
+        "paper_lose_percent",
+        "paper_significance",
+    )
     return pages.paragraph(text) + pages.records(rows, columns)
 
 
@@ -181,14 +200,17 @@ def faults(findings: Findings) -> "Markup | str":
         "words."
     )
     columns = (
-        ("texts", "texts"), ("percent_with_contradicted_facts", "contradicted facts, %"),
+        ("texts", "texts"),
+        ("percent_with_contradicted_facts", "contradicted facts, %"),
         ("percent_with_mixed_up_roles", "mixed-up roles, %"),
         ("percent_of_pairs_contradictory", "contradictory pairs, %"),
         ("percent_with_topic_shift", "with a topic shift, %"),
         ("percent_of_utterances_shifted", "utterances shifted, %"),
-        ("percent_seen_in_another_conversation", "control, %"), ("mean_similarity", "similarity to before"),
-        ("mean_other_similarity", "to another"), ("percent_with_toxicity", "with toxicity, %"),
-    )  # fmt: skip
+        ("percent_seen_in_another_conversation", "control, %"),
+        ("mean_similarity", "similarity to before"),
+        ("mean_other_similarity", "to another"),
+        ("percent_with_toxicity", "with toxicity, %"),
+    )
     table = pages.table(
         ("measure", *(_name(row) for row in rows)), [(title, *(row[name] for row in rows)) for name, title in columns]
     )

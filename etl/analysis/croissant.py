@@ -10,7 +10,9 @@ import yaml
 from conf import resources
 
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
-TEXT, INTEGER, FLOAT = "sc:Text", "sc:Integer", "sc:Float"
+TEXT = "sc:Text"
+INTEGER = "sc:Integer"
+FLOAT = "sc:Float"
 ENDINGS = {"parquet": "parquet", "jsonl": "jsonl.gz"}
 MEDIA = {"parquet": "application/x-parquet", "jsonl": "application/jsonlines"}
 
@@ -19,15 +21,28 @@ Fields = Mapping[str, Any]
 
 EDOS: Fields = {"dialogue_id": TEXT, "movie_id": TEXT, "turns": {"text": TEXT, "label": TEXT, "confidence": FLOAT}}
 EDOS_REFERENCES: Fields = {
-    "dialogue_id": TEXT, "movie_id": TEXT, "release": TEXT, "language": TEXT, "subtitle_id": TEXT, "source_path": TEXT,
+    "dialogue_id": TEXT,
+    "movie_id": TEXT,
+    "release": TEXT,
+    "language": TEXT,
+    "subtitle_id": TEXT,
+    "source_path": TEXT,
     "turns": {
-        "sentence_first": INTEGER, "sentence_last": INTEGER, "text_check": TEXT, "label": TEXT, "confidence": FLOAT,
+        "sentence_first": INTEGER,
+        "sentence_last": INTEGER,
+        "text_check": TEXT,
+        "label": TEXT,
+        "confidence": FLOAT,
     },
-}  # fmt: skip
+}
 AUGESC: Fields = {
-    "dialogue_id": TEXT, "emotion_type": TEXT, "source": TEXT, "query_id": TEXT, "model": TEXT,
+    "dialogue_id": TEXT,
+    "emotion_type": TEXT,
+    "source": TEXT,
+    "query_id": TEXT,
+    "model": TEXT,
     "dialog": {"speaker": TEXT, "content": TEXT},
-}  # fmt: skip
+}
 
 
 class Datasheet:
@@ -54,9 +69,16 @@ def filled(text: str, facts: Mapping[str, str]) -> str:
 
 
 def croissant(
-    name: str, description: str, sheet: Datasheet, fields: Fields, *, licence: str, languages: Sequence[str],
-    formats: Sequence[str], citation: str,
-) -> str:  # fmt: skip
+    name: str,
+    description: str,
+    sheet: Datasheet,
+    fields: Fields,
+    *,
+    licence: str,
+    languages: Sequence[str],
+    formats: Sequence[str],
+    citation: str,
+) -> str:
     """Return the description as JSON-LD; its record set reads the Parquet files beside it.
 
     Args:
@@ -89,15 +111,21 @@ def with_files(content: Mapping[str, Any], fields: Fields, formats: Sequence[str
     """Return a description as text, with the files and record set of an export of these columns."""
     distribution = [
         {
-            "@type": "cr:FileSet", "@id": kind, "name": kind, "encodingFormat": MEDIA[kind],
+            "@type": "cr:FileSet",
+            "@id": kind,
+            "name": kind,
+            "encodingFormat": MEDIA[kind],
             "includes": f"{kind}/*.{ENDINGS[kind]}",
         }
         for kind in formats
-    ]  # fmt: skip
+    ]
     record_set = {
-        "@type": "cr:RecordSet", "@id": "rows", "name": "rows", "key": {"@id": "rows/dialogue_id"},
+        "@type": "cr:RecordSet",
+        "@id": "rows",
+        "name": "rows",
+        "key": {"@id": "rows/dialogue_id"},
         "field": [_split(), *_fields("rows", fields)],
-    }  # fmt: skip
+    }
     others = {key: value for key, value in content.items() if key not in ("distribution", "recordSet")}
     files = {"distribution": distribution} | ({"recordSet": [record_set]} if "parquet" in formats else {})
     return json.dumps(others | files, indent=1, ensure_ascii=False) + "\n"
@@ -112,12 +140,16 @@ def licence_url(licence: str) -> str:
 def _split() -> dict[str, Any]:
     """Return the field of a row's split: the beginning of its file's name."""
     return {
-        "@type": "cr:Field", "@id": "rows/split", "name": "split", "dataType": TEXT,
+        "@type": "cr:Field",
+        "@id": "rows/split",
+        "name": "split",
+        "dataType": TEXT,
         "source": {
-            "fileSet": {"@id": "parquet"}, "extract": {"fileProperty": "filename"},
+            "fileSet": {"@id": "parquet"},
+            "extract": {"fileProperty": "filename"},
             "transform": {"regex": "^(train|validation|test)-.*$"},
         },
-    }  # fmt: skip
+    }
 
 
 def _fields(parent: str, fields: Fields, column: str | None = None) -> Iterator[dict[str, Any]]:

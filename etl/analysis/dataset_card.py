@@ -53,7 +53,9 @@ def card(
         languages: language codes.
         sources: parts of the export with their licences.
     """
-    name, references, formats = publishing.name, publishing.text == "references", publishing.formats
+    name = publishing.name
+    references = publishing.text == "references"
+    formats = publishing.formats
     template = Template(resources.text("publishing/card.md"))
     text = template.substitute(
         name=_cell(name),
@@ -88,26 +90,37 @@ def card(
 
 def described(
     findings: Findings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
-) -> str:  # fmt: skip
+) -> str:
     """Return the Croissant file of an export: the card's facts for programs."""
     sheet = datasheet(findings, publishing, rows, languages)
     fields = croissant.EDOS_REFERENCES if publishing.text == "references" else croissant.EDOS
     return croissant.croissant(
-        publishing.name, sheet.questions[1][1], sheet, fields,
-        licence=publishing.licence, languages=languages, formats=publishing.formats, citation=CITATION,
-    )  # fmt: skip
+        publishing.name,
+        sheet.questions[1][1],
+        sheet,
+        fields,
+        licence=publishing.licence,
+        languages=languages,
+        formats=publishing.formats,
+        citation=CITATION,
+    )
 
 
 def datasheet(
     findings: Findings, publishing: PublishingSettings, rows: Mapping[str, int], languages: Sequence[str]
-) -> Datasheet:  # fmt: skip
+) -> Datasheet:
     """Return the answers to a datasheet's questions, for the card and the Croissant file."""
     facts = {
-        "dialogues": shown(sum(rows.values())), "films": shown(findings.films), "turns": shown(findings.turns),
-        "taxonomy": findings.taxonomy.in_words(), "silence": f"{findings.silence_seconds:g}",
-        "languages": ", ".join(languages), "sharing": _SHARING[publishing.text == "references"],
-        "quality": _trust(findings), "audit": _audit(findings).partition("\n")[0],
-    }  # fmt: skip
+        "dialogues": shown(sum(rows.values())),
+        "films": shown(findings.films),
+        "turns": shown(findings.turns),
+        "taxonomy": findings.taxonomy.in_words(),
+        "silence": f"{findings.silence_seconds:g}",
+        "languages": ", ".join(languages),
+        "sharing": _SHARING[publishing.text == "references"],
+        "quality": _trust(findings),
+        "audit": _audit(findings).partition("\n")[0],
+    }
     return Datasheet("edos", facts)
 
 

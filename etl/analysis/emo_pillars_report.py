@@ -153,11 +153,13 @@ def topics(findings: Findings) -> "Markup | str":
         [
             (
                 *(named.get((row["emotion"], row["topic"]), nameless).get(name) or "" for name in names),
-                row["keywords"] or "(no keywords)", row["utterances"], row["example"],
+                row["keywords"] or "(no keywords)",
+                row["utterances"],
+                row["example"],
             )
             for row in findings.rows("emo_pillars_topics")[:TOPICS_SHOWN]
         ],
-    )  # fmt: skip
+    )
     by = "names by a language model, as in the paper" if named else "in the paper a language model named them"
     note = f"Communities of the graph of similar utterances (Louvain). Keywords by tf-idf; {by}."
     return pages.paragraph(" ".join(words)) + table + pages.paragraph(note, "quiet")
@@ -204,10 +206,11 @@ def markers(findings: Findings) -> "Markup | str":
     groups = findings.rows("emo_pillars_table_9")
     grouped = _table_of(groups, ("emotions", "polarity", "words"), "All groups")
     return (
-        pages.paragraph(text) + table
+        pages.paragraph(text)
+        + table
         + (pages.heading("Groups of emotions (Table 9)") + grouped if groups else "")
         + (pages.heading("Emotions that share markers") + shared if overlap else "")
-    )  # fmt: skip
+    )
 
 
 def people(findings: Findings) -> "Markup | str":

@@ -25,8 +25,9 @@ def page(title: str, description: str, body: "Markup", script: str = "") -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     source = f"'sha256-{digest}'" if script else "'none'"
     style = resources.text("reports/report.css")
-    return whole("page.html", title=title, description=description, body=body, style=style, script=script,
-                 script_source=source)  # fmt: skip
+    return whole(
+        "page.html", title=title, description=description, body=body, style=style, script=script, script_source=source
+    )
 
 
 def report(
@@ -149,6 +150,24 @@ def percent(share: float | None) -> str:
 
 
 __all__ = [
-    "beside", "chart", "compared", "details", "figure", "framed", "heading", "is_number", "joined", "key", "limits",
-    "page", "paragraph", "part", "percent", "records", "report", "shown", "table", "tiles",
-]  # fmt: skip
+    "beside",
+    "chart",
+    "compared",
+    "details",
+    "figure",
+    "framed",
+    "heading",
+    "is_number",
+    "joined",
+    "key",
+    "limits",
+    "page",
+    "paragraph",
+    "part",
+    "percent",
+    "records",
+    "report",
+    "shown",
+    "table",
+    "tiles",
+]

@@ -81,21 +81,28 @@ def histogram(
         levels: (share of the height, text) of horizontal lines.
         title: description for screen readers.
     """
-    top, bottom = 22, 24
+    top = 22
+    bottom = 24
     inner = height - top - bottom
     width = 100 / max(len(columns), 1)
     drawn = []
     for place, column in enumerate(columns):
         tall = inner * min(max(column.share, 0.0), 1.0)
-        x, y = number(place * width + width * 0.06), number(top + inner - tall)
+        x = number(place * width + width * 0.06)
+        y = number(top + inner - tall)
         drawn.append((column.style, x, number(width * 0.88), y, number(tall), column.title))
     return part(
-        FILE, "histogram", title, height, top, top + inner,
+        FILE,
+        "histogram",
+        title,
+        height,
+        top,
+        top + inner,
         [(number(top + inner * (1 - share)), text) for share, text in levels],
         drawn,
         [(number(100 * at), anchored(at), text) for at, text in ticks],
         [(number(100 * at), text) for at, text in marks],
-    )  # fmt: skip
+    )
 
 
 def sankey(
@@ -117,7 +124,8 @@ def sankey(
         title: description for screen readers.
         heads: titles of the columns.
     """
-    top, node_width = 24, 1.6
+    top = 24
+    node_width = 1.6
     sizes = [_sizes(column, links, position) for position, column in enumerate(columns)]
     fullest = max((sum(size.values()) for size in sizes), default=0.0)
     gaps = gap * max((len(column) - 1 for column in columns), default=0)
@@ -127,26 +135,39 @@ def sankey(
     named = {(position, node.key): node for position, column in enumerate(columns) for node in column}
     bands = []
     for link, y0, y1, thick in _bands(columns, links, tops, scale):
-        source, target = named[link.position, link.source], named[link.position + 1, link.target]
+        source = named[link.position, link.source]
+        target = named[link.position + 1, link.target]
         path = _band(xs[link.position] + node_width, y0, xs[link.position + 1], y1, thick)
         bands.append((source.style, path, f"{source.text} → {target.text}: {link.value:,.0f}"))
-    nodes, titles = [], []
+    nodes = []
+    titles = []
     for position, column in enumerate(columns):
         last = position == len(columns) - 1 and position > 0
         beside = {
-            "x": number(xs[position]), "width": node_width, "anchor": "end" if last else "start",
-            "dx": -5 if last else 5, "text_x": number(xs[position] if last else xs[position] + node_width),
-        }  # fmt: skip
+            "x": number(xs[position]),
+            "width": node_width,
+            "anchor": "end" if last else "start",
+            "dx": -5 if last else 5,
+            "text_x": number(xs[position] if last else xs[position] + node_width),
+        }
         if position < len(heads):
             titles.append(("100" if last else beside["x"], beside["anchor"], heads[position]))
         for node in column:
-            size, y = sizes[position][node.key], tops[position][node.key]
+            size = sizes[position][node.key]
+            y = tops[position][node.key]
             if size:
-                nodes.append({
-                    **beside, "style": node.style, "y": number(y), "tall": number(max(size * scale, 1)),
-                    "middle": number(y + size * scale / 2), "text": node.text, "value": f"{size:,.0f}",
-                    "name": f"{node.text}: {size:,.0f}",
-                })  # fmt: skip
+                nodes.append(
+                    {
+                        **beside,
+                        "style": node.style,
+                        "y": number(y),
+                        "tall": number(max(size * scale, 1)),
+                        "middle": number(y + size * scale / 2),
+                        "text": node.text,
+                        "value": f"{size:,.0f}",
+                        "name": f"{node.text}: {size:,.0f}",
+                    }
+                )
     return part(FILE, "sankey", title, height, bands, nodes, titles)
 
 
@@ -162,7 +183,8 @@ def _sizes(column: Sequence[Node], links: Sequence[Link], position: int) -> dict
 
 
 def _stacked(column: Sequence[Node], sizes: dict[str, float], scale: float, gap: int, top: float) -> dict[str, float]:
-    places, y = {}, top
+    places = {}
+    y = top
     for node in column:
         places[node.key] = y
         y += sizes[node.key] * scale + (gap if sizes[node.key] else 0)
@@ -175,7 +197,8 @@ def _bands(
     """Return (link, top at its source, top at its target, thickness), ordered to reduce crossings."""
     order = [{node.key: place for place, node in enumerate(column)} for column in columns]
     drawn = [link for link in links if link.target and link.value > 0]
-    starts, ends = {}, {}
+    starts = {}
+    ends = {}
     leaving, arriving = ({(p, key): y for p, tall in enumerate(tops) for key, y in tall.items()} for _ in range(2))
     by_target = sorted(drawn, key=lambda one: (one.position, order[one.position + 1][one.target]))
     by_source = sorted(drawn, key=lambda one: (one.position, order[one.position][one.source]))
@@ -190,6 +213,10 @@ def _bands(
 
 def _band(x0: float, y0: float, x1: float, y1: float, thick: float) -> str:
     middle = number((x0 + x1) / 2)
-    a, b, c, d = number(y0), number(y1), number(y1 + thick), number(y0 + thick)
-    left, right = number(x0), number(x1)
+    a = number(y0)
+    b = number(y1)
+    c = number(y1 + thick)
+    d = number(y0 + thick)
+    left = number(x0)
+    right = number(x1)
     return f"M{left},{a}C{middle},{a} {middle},{b} {right},{b}V{c}C{middle},{c} {middle},{d} {left},{d}Z"

@@ -11,7 +11,8 @@ from etl.analysis.templates import part
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-TOP, BOTTOM = 12, 40
+TOP = 12
+BOTTOM = 40
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,14 @@ def _down(y: float, most: float, inner: float) -> float:
 
 def _axes(limits: tuple[float, float], x_name: str, y_name: str, height: int) -> dict[str, Any]:
     """Return the scales of a chart: (y, text) of its horizontal lines, (x, alignment, text) below it."""
-    (most_x, most_y), inner = limits, height - TOP - BOTTOM
+    (most_x, most_y) = limits
+    inner = height - TOP - BOTTOM
     return {
-        "height": height, "x_name": x_name, "y_name": y_name,
-        "levels": [
-            (number(_down(value, most_y, inner)), _shown(value) if value else "") for value in ticks(most_y)
-        ],
+        "height": height,
+        "x_name": x_name,
+        "y_name": y_name,
+        "levels": [(number(_down(value, most_y, inner)), _shown(value) if value else "") for value in ticks(most_y)],
         "ticks": [
             (number(100 * value / most_x), anchored(value / most_x), _shown(value)) for value in ticks(most_x, 4)
         ],
-    }  # fmt: skip
+    }

@@ -90,7 +90,8 @@ def read_dialogues(
         rows = list(_until(rows, stays, number))
         ids = [row["dialogue_id"] for row in rows]
     borders = _borders(tables, settings, sorted({row["source_path"] for row in rows}))
-    labels, dropped = _labels(tables, ids), _dropped(tables, ids)
+    labels = _labels(tables, ids)
+    dropped = _dropped(tables, ids)
     return [_dialogue(row, stays.get(row["dialogue_id"]), borders, labels, dropped) for row in rows]
 
 
@@ -148,7 +149,8 @@ def _dropped(tables: Callable[[Table], DataFrame], ids: list[str]) -> dict[str, 
 def _dialogue(
     row: Any, clean: Any, borders: dict[Any, str], labels: dict[Any, dict[str, str]], dropped: Any
 ) -> ReadDialogue:
-    name, turns = row["dialogue_id"], []
+    name = row["dialogue_id"]
+    turns = []
     places = {turn["sentence_first"]: place for place, turn in enumerate(clean or ())}
     for number, turn in enumerate(row["turns"]):
         place = places.get(turn["sentence_first"])

@@ -55,10 +55,13 @@ def _label_chart(rows: Rows, compared: bool) -> "Markup":
     lines = []
     for row in rows:
         drawn = [
-            Bar((row[name] or 0) / longest, row["kind"] if name == "share" else name.removesuffix("_share"),
-                f"{row['label']}, {source}: {percent(row[name])}")
+            Bar(
+                (row[name] or 0) / longest,
+                row["kind"] if name == "share" else name.removesuffix("_share"),
+                f"{row['label']}, {source}: {percent(row[name])}",
+            )
             for name, source in series.items()
-        ]  # fmt: skip
+        ]
         lines.append((row["label"], bars(drawn, 5, 1), [percent(row[name]) for name in series]))
     return pages.chart(("label", *series.values()), lines)
 
@@ -82,7 +85,8 @@ def flow(findings: Findings, most: int) -> "Markup | str":
     ours = [row for row in rows if row["corpus"] == "EDOS"]
     if not ours:
         return ""
-    shown, kinds = frequent_labels(ours, most), findings.taxonomy.kinds
+    shown = frequent_labels(ours, most)
+    kinds = findings.taxonomy.kinds
     text = (
         " The width of a band is the number of dialogues with these two labels in consecutive turns. Dialogues without "
         "a band on the right of a node end there. Rare labels are grouped."
@@ -149,7 +153,9 @@ def grouped_flow(rows: Rows, kinds: Mapping[str, str], shown: Collection[str]) -
     sums: Counter[tuple[int, str, str]] = Counter()
     seen: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        position, source, target = row["position"] - 1, key(row["label"]), key(row["to_label"])
+        position = row["position"] - 1
+        source = key(row["label"])
+        target = key(row["to_label"])
         sums[position, source, target] += row["dialogues"]
         seen[position][source] += row["dialogues"]
         if target:

@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 STAGES_OF_STEPS = {
-    2: ("ingest_subtitles",), 3: ("choose_uploads",), 4: ("segment_dialogues",), 5: ("clean_dialogues",),
-    6: ("select_emotional",), 7: ("annotate_dialogues",),
-}  # fmt: skip
+    2: ("ingest_subtitles",),
+    3: ("choose_uploads",),
+    4: ("segment_dialogues",),
+    5: ("clean_dialogues",),
+    6: ("select_emotional",),
+    7: ("annotate_dialogues",),
+}
 """Stages whose ledgers have the rows dropped before a step of ``analysis.edos_funnel``."""
 
 ROOM = 3
@@ -118,11 +122,17 @@ def _share_under(gaps: Rows, seconds: float) -> float:
 
 def sizes(findings: Findings) -> "Markup | str":
     """Return EDOS Tables 3 and 2."""
-    rows, others = findings.rows("edos_table_3"), findings.rows("edos_table_2")
+    rows = findings.rows("edos_table_3")
+    others = findings.rows("edos_table_2")
     if not rows:
         return ""
-    titles = {"dataset": "data set", "labels": "labels", "dialogues": "dialogues", "utterances": "utterances",
-              "publicly_available": "open"}  # fmt: skip
+    titles = {
+        "dataset": "data set",
+        "labels": "labels",
+        "dialogues": "dialogues",
+        "utterances": "utterances",
+        "publicly_available": "open",
+    }
     compared = [pages.heading("Compared with other sets"), pages.records(others, titles)] if others else []
     note = "Table 2 of the paper has 3,488,300 utterances of EDOS, its Tables 3 and 9 have 2,829,426."
     return joined([pages.compared(rows, "criterion", "size"), *compared, pages.paragraph(note, "quiet")])

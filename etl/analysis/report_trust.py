@@ -86,14 +86,18 @@ def dialogues(findings: Findings, most: int) -> "Markup | str":
         cards[quarter].append({"id": name, "linked": name in linked, "turns": turns})
     named = sorted({turn["label"] for group in cards.values() for card in group for turn in card["turns"]})
     text = "Selected by the hash of their ids; dialogues marked profane are not shown."
-    return joined([
-        pages.paragraph(text, "quiet"),
-        part(pages.PARTS, "search", "Dialogues with these words or labels", named),
-        *(
-            part(pages.PARTS, "dialogues", f"Lowest confidence between {quarter:.2f} and {quarter + 0.25:.2f}", group)
-            for quarter, group in sorted(cards.items())
-        ),
-    ])  # fmt: skip
+    return joined(
+        [
+            pages.paragraph(text, "quiet"),
+            part(pages.PARTS, "search", "Dialogues with these words or labels", named),
+            *(
+                part(
+                    pages.PARTS, "dialogues", f"Lowest confidence between {quarter:.2f} and {quarter + 0.25:.2f}", group
+                )
+                for quarter, group in sorted(cards.items())
+            ),
+        ]
+    )
 
 
 def shown_dialogues(findings: Findings, most: int) -> dict[tuple[float, str], list[Mapping[str, Any]]]:
@@ -156,7 +160,8 @@ def _view(rows: Rows, title: str) -> "Markup | str":
     if not rows:
         return ""
     names = [name for name in rows[0] if name not in ("place", "batch_id")]
-    heading, whole = pages.heading(title), pages.records(rows, names)
+    heading = pages.heading(title)
+    whole = pages.records(rows, names)
     if len(rows) <= MOST_ROWS:
         return heading + whole
     overall = [row for row in rows if row.get("grouped_by") in ("all", "band")]

@@ -57,11 +57,16 @@ def copied_answers(judged: DataFrame) -> DataFrame:
     answer = F.to_json(F.struct("item_id", "question", "value"))
     timed = F.to_json(F.struct("item_id", "question", "value", "seconds"))
     timed_item = F.when(F.col("seconds").isNotNull(), F.col("item_id"))
-    works = judged.where(F.col("fault").isNull()).groupBy("hit_id", "worker_id").agg(
-        F.sha2(F.array_join(F.sort_array(F.collect_list(answer)), "\n"), 256).alias("answers"),
-        F.sha2(F.array_join(F.sort_array(F.collect_list(timed)), "\n"), 256).alias("times"),
-        F.count("*").alias("number"), F.count_distinct(timed_item).alias("timed"),
-    )  # fmt: skip
+    works = (
+        judged.where(F.col("fault").isNull())
+        .groupBy("hit_id", "worker_id")
+        .agg(
+            F.sha2(F.array_join(F.sort_array(F.collect_list(answer)), "\n"), 256).alias("answers"),
+            F.sha2(F.array_join(F.sort_array(F.collect_list(timed)), "\n"), 256).alias("times"),
+            F.count("*").alias("number"),
+            F.count_distinct(timed_item).alias("timed"),
+        )
+    )
     alike = {
         "same_times": ("times", F.col("timed") >= LEAST_EQUAL_TIMES),
         "same_answers": ("answers", F.col("number") >= LEAST_EQUAL),

@@ -77,8 +77,12 @@ def counted_answers(
         judged = judged.withColumn("fault", F.coalesce("fault", half))
     rows = judged.where(F.col("fault").isNull()).select(
         *(name for name in keys.columns if name != "signatures"),
-        "worker_id", "question", "value", "seconds", "submitted",
-    )  # fmt: skip
+        "worker_id",
+        "question",
+        "value",
+        "seconds",
+        "submitted",
+    )
     answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
     ledger = left_out("answer", "place", F.col("fault"), 1, F.coalesce("detail", answer))
     dropped = judged.where(F.col("fault").isNotNull()).select(*ledger)

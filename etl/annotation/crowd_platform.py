@@ -24,7 +24,8 @@ def hits_csv(tasks: Sequence[Mapping[str, Any]], signing: Signing | None = None)
     which the template does not show, comes back with the results.
     """
     items, offered = _sizes(tasks)
-    places, batch_id = range(1, items + 1), batch_id_of(tasks)
+    places = range(1, items + 1)
+    batch_id = batch_id_of(tasks)
     options = [f"option_{place}_{number}" for place in places for number in range(1, offered + 1)]
     columns = ["hit_id", "batch_id", *(f"item_{n}" for n in places), *(f"dialog_{n}" for n in places), *options]
     columns += ["sign"] if signing else []
@@ -63,7 +64,7 @@ def hit_type(title: str, annotation: Any, workers: int) -> str:
             ],
         },
         indent=2,
-    )  # fmt: skip
+    )
 
 
 def template(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy) -> str:

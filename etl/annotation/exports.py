@@ -16,11 +16,22 @@ from etl.annotation.other_tools import tool_files
 from etl.annotation.page import page_of
 from etl.annotation.signing import Signing, links_csv
 
-KEY, LINKS = "key.jsonl", "links.csv"
+KEY = "key.jsonl"
+LINKS = "links.csv"
 KEY_COLUMNS = (
-    "hit_id", "position", "item_id", "dialogue_id", "turn", "turns", "options", "quiz_label", "label", "confidence",
-    "band", "stratum_turns",
-)  # fmt: skip
+    "hit_id",
+    "position",
+    "item_id",
+    "dialogue_id",
+    "turn",
+    "turns",
+    "options",
+    "quiz_label",
+    "label",
+    "confidence",
+    "band",
+    "stratum_turns",
+)
 
 
 @dataclass(frozen=True)

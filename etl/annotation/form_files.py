@@ -29,7 +29,8 @@ def write_batch(tasks: DataFrame, purpose: str, workers: int, run: StageRun) -> 
     The batch is built on the driver, as it is small. A changed table gives a new batch in another folder, so that
     exported batches stay valid for their answers. Items that the page cannot show are left out.
     """
-    annotation, taxonomy = run.settings.edos.annotation, run.settings.edos.taxonomy
+    annotation = run.settings.edos.annotation
+    taxonomy = run.settings.edos.taxonomy
 
     def make(rows: Tasks) -> Batch:
         return labelling_batch(rows, taxonomy, annotation.post_to)
@@ -111,12 +112,14 @@ def _write(tasks: list[dict[str, Any]], export: _Export, run: StageRun) -> Outco
     rows, rest = fitting_tasks(tasks, export.make)
     folder = (export.settings.folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
     folder = f"{folder}/{export.purpose}-{batch_id_of(rows)}"
-    folders, hits = Folders(run.spark), len({row["hit_id"] for row in rows})
+    folders = Folders(run.spark)
+    hits = len({row["hit_id"] for row in rows})
     key = located(f"{folder}/{KEY}")
     batch_id, contents = export.files(rows, Signing(secret_of(folders.read_text(key)), export.workers))
     written = []
     for file, text in sorted(contents.items()):
-        path, content = located(f"{folder}/{file}"), text.encode()
+        path = located(f"{folder}/{file}")
+        content = text.encode()
         folders.write_text(path, text)
         digest = hashlib.sha256(content).hexdigest()
         written.append((batch_id, file, path, len(content), digest, hits, len(rows)))

@@ -33,17 +33,24 @@ def form_stage(form: Form, section: str, tasks: Table, files: Table, *resources:
             return write_form(rows, form, setting(run.settings, section), run)
 
         return manual_stage(
-            reads=(tasks,), writes=files, settings=under(section, "folder", "post_to"),
-            units=RowAccounting("items", rows_out="coalesce(max(items), 0)"), resources=resources,
-        )(written)  # fmt: skip
+            reads=(tasks,),
+            writes=files,
+            settings=under(section, "folder", "post_to"),
+            units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
+            resources=resources,
+        )(written)
 
     return declare
 
 
 def form_answers_stage(
-    form: Form, section: str, questions: Questions | Callable[[], Questions], required: int, writes: Table,
+    form: Form,
+    section: str,
+    questions: Questions | Callable[[], Questions],
+    required: int,
+    writes: Table,
     *resources: str,
-) -> Declare:  # fmt: skip
+) -> Declare:
     """Declare the stage that collects a questionnaire's answers. Its function converts valid answers to output rows.
 
     Args:
@@ -61,8 +68,11 @@ def form_answers_stage(
             return rows_of(read_form(form, asked, required, setting(run.settings, section), section, run))
 
         return manual_stage(
-            writes=writes, settings=under(section, "known_raters", "keep_half_done", "require_signed"),
-            inputs=under(section, "answers", "batches"), units="answers", resources=resources,
-        )(collected)  # fmt: skip
+            writes=writes,
+            settings=under(section, "known_raters", "keep_half_done", "require_signed"),
+            inputs=under(section, "answers", "batches"),
+            units="answers",
+            resources=resources,
+        )(collected)
 
     return declare

@@ -47,10 +47,14 @@ def labelling_batch(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy, post
         for one in taxonomy.labels
     )
     return Batch(
-        batch_id=batch_id_of(tasks), title="Annotate dialog emotions", introduction=INTRODUCTION,
-        questions=(question,), tutorial=lessons, post_to=post_to,
+        batch_id=batch_id_of(tasks),
+        title="Annotate dialog emotions",
+        introduction=INTRODUCTION,
+        questions=(question,),
+        tutorial=lessons,
+        post_to=post_to,
         hits=tuple(Hit(id=name, items=tuple(map(_item, rows))) for name, rows in hits_of(tasks)),
-    )  # fmt: skip
+    )
 
 
 def hits_of(tasks: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:

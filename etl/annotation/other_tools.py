@@ -58,9 +58,16 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
         view, "Choices", name=LABEL, toName="dialogue", value="$options", choice="single-radio", required="true"
     )
     other = ElementTree.SubElement(
-        view, "Choices", name="other", toName="dialogue", choice="single-radio", visibleWhen="choice-selected",
-        whenTagName=LABEL, whenChoiceValue=OTHER, required="true",
-    )  # fmt: skip
+        view,
+        "Choices",
+        name="other",
+        toName="dialogue",
+        choice="single-radio",
+        visibleWhen="choice-selected",
+        whenTagName=LABEL,
+        whenChoiceValue=OTHER,
+        required="true",
+    )
     for name in taxonomy.names:
         ElementTree.SubElement(other, "Choice", value=name)
     ElementTree.indent(view)

@@ -51,7 +51,8 @@ class Signing:
 
 def links_csv(tasks: Sequence[Mapping[str, Any]], signing: Signing) -> str:
     """Return a CSV with a link for each seat of each HIT, to be given to one worker each."""
-    table, batch_id = io.StringIO(), batch_id_of(tasks)
+    table = io.StringIO()
+    batch_id = batch_id_of(tasks)
     writer = csv.writer(table, lineterminator="\r\n")
     writer.writerow(("hit_id", "seat", "link"))
     for hit_id, _ in hits_of(tasks):

@@ -65,26 +65,31 @@ def paired_chats(spark: SparkSession, files: NamedFiles | Sequence[str], *, leas
     lines = json_lines(spark, files, CHATS)
     known_roles = F.forall("turns", lambda turn: turn["role"].isin("seeker", "supporter") & turn["text"].isNotNull())
     readable = (
-        F.col("broken").isNull() & (F.trim("pair_id") != "") & F.col("bot").isin(*BOTS) & (F.size("turns") > 0)
+        F.col("broken").isNull()
+        & (F.trim("pair_id") != "")
+        & F.col("bot").isin(*BOTS)
+        & (F.size("turns") > 0)
         & known_roles
-    )  # fmt: skip
+    )
     rows = lines.withColumn("readable", F.coalesce(readable, F.lit(False)))
     again = Window.partitionBy("pair_id", "bot", "readable").orderBy("value")
     rows = rows.withColumn("nth", F.row_number().over(again))
     pair = Window.partitionBy("pair_id", F.col("readable") & (F.col("nth") == 1))
     beginning = F.lower(F.trim(F.coalesce(F.try_element_at(_utterances("seeker"), F.lit(1))["text"], F.lit(""))))
-    rows = rows.withColumns({
-        "chats": F.count("*").over(pair),
-        "fewest": F.min(F.least(F.size(_utterances("seeker")), F.size(_utterances("supporter")))).over(pair),
-        "beginnings": F.size(F.collect_set(beginning).over(pair)),
-    })  # fmt: skip
+    rows = rows.withColumns(
+        {
+            "chats": F.count("*").over(pair),
+            "fewest": F.min(F.least(F.size(_utterances("seeker")), F.size(_utterances("supporter")))).over(pair),
+            "beginnings": F.size(F.collect_set(beginning).over(pair)),
+        }
+    )
     reason = (
         F.when(~F.col("readable"), "not_readable")
         .when(F.col("nth") > 1, "repeated_chat")
         .when(F.col("chats") < len(BOTS), "unpaired")
         .when(F.col("fewest") < least, "too_short")
         .when(F.col("beginnings") > 1, "other_beginning")
-    )  # fmt: skip
+    )
     judged = rows.withColumn("reason", reason)
     first, second = (
         judged.where(F.col("reason").isNull() & (F.col("bot") == bot)).select("pair_id", F.col("turns").alias(bot))
@@ -93,17 +98,20 @@ def paired_chats(spark: SparkSession, files: NamedFiles | Sequence[str], *, leas
     sides = content_order(F.col("pair_id"), seed=seed, of="sides").substr(1, 1) < "8"
     pairs = first.join(second, "pair_id").withColumn("swapped", sides)
     shown = pairs.select(
-        F.col("pair_id").alias("dialogue_id"), F.lit(0).alias("turn"),
+        F.col("pair_id").alias("dialogue_id"),
+        F.lit(0).alias("turn"),
         F.when(F.col("swapped"), BOTS[1]).otherwise(BOTS[0]).alias("left_bot"),
         F.when(F.col("swapped"), F.col(BOTS[1])).otherwise(F.col(BOTS[0])).alias("left_turns"),
         F.when(F.col("swapped"), F.col(BOTS[0])).otherwise(F.col(BOTS[1])).alias("right_turns"),
-    )  # fmt: skip
+    )
     tasks = in_position(into_hits(shown, 1, seed), seed).select(
         "hit_id", "position", "item_id", F.col("dialogue_id").alias("pair_id"), "left_bot", "left_turns", "right_turns"
     )
-    dropped = judged.where(F.col("reason").isNotNull()).groupBy("pair_id", "bot", "reason").agg(
-        F.count("*").alias("units"), F.min(F.left("value", F.lit(200))).alias("detail")
-    )  # fmt: skip
+    dropped = (
+        judged.where(F.col("reason").isNotNull())
+        .groupBy("pair_id", "bot", "reason")
+        .agg(F.count("*").alias("units"), F.min(F.left("value", F.lit(200))).alias("detail"))
+    )
     pair_id = F.concat_ws("/", "pair_id", "bot")
     ledger = left_out("talk", pair_id, F.col("reason"), F.col("units"), F.col("detail"))
     return Outcome(tasks, dropped.select(*ledger), rows_in=lines.count())
@@ -125,10 +133,14 @@ def comparison_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = N
     )
     questions = tuple(Question(id=name, kind="compare", prompt=text, options=options) for name, text in ASPECTS.items())
     return Batch(
-        batch_id=batch_id_of(tasks), title="Compare two bots", unit="Pair of talks", introduction=INTRODUCTION,
-        questions=questions, post_to=post_to,
+        batch_id=batch_id_of(tasks),
+        title="Compare two bots",
+        unit="Pair of talks",
+        introduction=INTRODUCTION,
+        questions=questions,
+        post_to=post_to,
         hits=tuple(Hit(id=name, items=tuple(map(_item, rows))) for name, rows in hits_of(tasks)),
-    )  # fmt: skip
+    )
 
 
 def _item(task: Mapping[str, Any]) -> Item:
@@ -157,9 +169,16 @@ def comparisons(counted: Outcome) -> Outcome:
     )
     outcome = F.when(winner.isNull(), "tie").when(winner == BOTS[0], "win").otherwise("lose")
     rows = ranked.where(is_first).select(
-        "hit_id", "item_id", "worker_id", "batch_id", "pair_id", F.col("question").alias("aspect"),
-        outcome.alias("outcome"), "seconds", "submitted",
-    )  # fmt: skip
+        "hit_id",
+        "item_id",
+        "worker_id",
+        "batch_id",
+        "pair_id",
+        F.col("question").alias("aspect"),
+        outcome.alias("outcome"),
+        "seconds",
+        "submitted",
+    )
     answer_id = F.concat_ws("/", "hit_id", "item_id", "worker_id", "question")
     ledger = left_out("answer", answer_id, "another_participant", 1, F.concat_ws(" ", "pair_id", "value"))
     assert counted.dropped is not None

@@ -24,20 +24,78 @@ ECHO_WORDS = 6
 """Least number of words of an utterance whose repetition by the other speaker is counted."""
 
 _NUMBERS = (
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-    "fourteen", "fifteen",
-)  # fmt: skip
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+)
 _VALUES = {word: str(number) for number, word in enumerate(_NUMBERS, 1)}
 _NUMBER = rf"(?P<value>\d{{1,3}}|{'|'.join(_NUMBERS)})"
-_TIME = frozenset({
-    "year", "years", "month", "months", "week", "weeks", "day", "days", "hour", "hours", "minute", "minutes", "time",
-    "times", "more", "of", "or", "to",
-})  # fmt: skip
-_VAGUE = frozenset({
-    "lot", "few", "bit", "couple", "idea", "feeling", "choice", "problem", "clue", "time", "chance", "way", "question",
-    "hard", "good", "great", "bad", "big", "little", "new", "plan", "point", "reason", "thing", "things", "very",
-    "really", "much",
-})  # fmt: skip
+_TIME = frozenset(
+    {
+        "year",
+        "years",
+        "month",
+        "months",
+        "week",
+        "weeks",
+        "day",
+        "days",
+        "hour",
+        "hours",
+        "minute",
+        "minutes",
+        "time",
+        "times",
+        "more",
+        "of",
+        "or",
+        "to",
+    }
+)
+_VAGUE = frozenset(
+    {
+        "lot",
+        "few",
+        "bit",
+        "couple",
+        "idea",
+        "feeling",
+        "choice",
+        "problem",
+        "clue",
+        "time",
+        "chance",
+        "way",
+        "question",
+        "hard",
+        "good",
+        "great",
+        "bad",
+        "big",
+        "little",
+        "new",
+        "plan",
+        "point",
+        "reason",
+        "thing",
+        "things",
+        "very",
+        "really",
+        "much",
+    }
+)
 _AGE = re.compile(rf"\bi(?:'m| am) (?:an? )?{_NUMBER}(?: years? old|[ -]years?[ -]old|\s*[.,!]|$)")
 _AGE_OF_MINE = re.compile(
     rf"\bmy (?P<noun>[a-z]+) (?:is|just turned|turned) {_NUMBER}\b(?! (?:minutes|hours|percent|miles))"
@@ -96,9 +154,11 @@ def role_confusions(turns: Sequence[Mapping[str, Any]], phrases: RolePhrases | N
         phrases: result of ``role_phrases``. Executors need it, because they read no files.
     """
     phrases = phrases or role_phrases()
-    found, earlier = [], {"seeker": set[str](), "supporter": set[str]()}
+    found = []
+    earlier = {"seeker": set[str](), "supporter": set[str]()}
     for turn in turns:
-        role, plain = turn["role"], " ".join(re.findall(r"[\w']+", turn["text"].lower().translate(_PLAIN)))
+        role = turn["role"]
+        plain = " ".join(re.findall(r"[\w']+", turn["text"].lower().translate(_PLAIN)))
         other = "supporter" if role == "seeker" else "seeker"
         if phrases[other].search(plain) or plain in earlier[other]:
             found.append(turn["text"])
@@ -111,7 +171,8 @@ def inconsistencies(
     turns: Sequence[Mapping[str, Any]], phrases: RolePhrases | None = None
 ) -> tuple[int, int, str | None, int, str | None]:
     """Return a conversation's row of ``SCHEMA``."""
-    facts, contradicted = 0, []
+    facts = 0
+    contradicted = []
     for role in ("seeker", "supporter"):
         number, found = contradictions([turn["text"] for turn in turns if turn["role"] == role])
         facts += number

@@ -13,9 +13,11 @@ from etl.augesc.danger_set import DangerLine
 FOLDER = "safety/grammar"
 DANGER = ("self_harm", "overdose", "violence_against", "violence_by", "children", "eating", "psychosis")
 HARMLESS = ("figurative", "sad_but_safe", "lookalike_topic", "support_talk", "everyday")
-DANGER_WORDINGS, HARMLESS_WORDINGS = 8, 15
+DANGER_WORDINGS = 8
+HARMLESS_WORDINGS = 15
 """Of a template, at most: the harmless ones are fewer, and everyday talk is wider."""
-_SLOT, _CHOICE = re.compile(r"\{(\w+)\}"), re.compile(r"\[([^\[\]]*)\]")
+_SLOT = re.compile(r"\{(\w+)\}")
+_CHOICE = re.compile(r"\[([^\[\]]*)\]")
 
 Slots = Mapping[str, list[str]]
 

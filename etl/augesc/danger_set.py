@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from conf.resources import text as resource
 
-TRAINING, EVALUATION = "safety/danger_training.csv", "safety/danger_evaluation.csv"
-TUNE, HELD_OUT = "tune", "held_out"
+TRAINING = "safety/danger_training.csv"
+EVALUATION = "safety/danger_evaluation.csv"
+TUNE = "tune"
+HELD_OUT = "held_out"
 LINE_BREAK = " / "
 """Between the lines of a text that is said in several."""
 MOST_OVERLAP = 0.5
@@ -48,8 +50,11 @@ class Rate(NamedTuple):
     def interval(self) -> tuple[float, float]:
         if not self.cases:
             return (0.0, 1.0)
-        z, n, p = 1.959964, self.cases, self.share
-        middle, width = p + z * z / (2 * n), z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+        z = 1.959964
+        n = self.cases
+        p = self.share
+        middle = p + z * z / (2 * n)
+        width = z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
         return (max(0.0, (middle - width) / (1 + z * z / n)), min(1.0, (middle + width) / (1 + z * z / n)))
 
     def __str__(self) -> str:
@@ -74,7 +79,8 @@ def evaluation_lines(half: str) -> list[DangerLine]:
 
 def unlike(lines: Iterable[DangerLine], judged: Iterable[DangerLine], most: float = MOST_OVERLAP) -> list[DangerLine]:
     """Return the lines whose words have a Jaccard similarity of less than ``most`` with those of each judged line."""
-    lines, known = list(lines), [_words(line.text) for line in judged]
+    lines = list(lines)
+    known = [_words(line.text) for line in judged]
     nearest = _nearest([_words(line.text) for line in lines], known)
     return [line for line, near in zip(lines, nearest, strict=True) if near < most]
 

@@ -135,15 +135,24 @@ def listed_toxicity(utterances: DataFrame, words: Sequence[str]) -> DataFrame:
     """Score utterances by a word list: 1 if any word occurs, else 0."""
     found = F.col("text").rlike(word_pattern(words)) if words else F.lit(False)
     return utterances.select(
-        "text_hash", F.lit(WORD_LIST).alias("model"), found.cast("float").alias("score"),
+        "text_hash",
+        F.lit(WORD_LIST).alias("model"),
+        found.cast("float").alias("score"),
         F.lit(None).cast("string").alias("error"),
-    )  # fmt: skip
+    )
 
 
 def faults(
-    texts: DataFrame, topics: DataFrame, toxicity: DataFrame, pairs: DataFrame, contradictions: DataFrame,
-    *, near: float, toxic: float, contradicts: float,
-) -> DataFrame:  # fmt: skip
+    texts: DataFrame,
+    topics: DataFrame,
+    toxicity: DataFrame,
+    pairs: DataFrame,
+    contradictions: DataFrame,
+    *,
+    near: float,
+    toxic: float,
+    contradicts: float,
+) -> DataFrame:
     """Count the faults of each text, as rows of ``augesc.faults``.
 
     Args:
@@ -158,17 +167,24 @@ def faults(
         "text_id", "turn", "line.role", text_hash(F.col("line.text")).alias("text_hash")
     )
     far = F.greatest("neighbour_similarity", "before_similarity") < near
-    shifts = topics.join(lines, ["text_id", "turn"]).groupBy("text_id").agg(
-        _number("*").alias("topical"), _number(far).alias("shifted"),
-        _number(far & (F.col("role") == "supporter")).alias("shifted_supporter"),
-        _number(F.col("other_similarity") < near).alias("other_shifted"),
-        F.round(F.avg("before_similarity"), 4).alias("mean_similarity"),
-        F.round(F.avg("other_similarity"), 4).alias("mean_other_similarity"),
-    )  # fmt: skip
+    shifts = (
+        topics.join(lines, ["text_id", "turn"])
+        .groupBy("text_id")
+        .agg(
+            _number("*").alias("topical"),
+            _number(far).alias("shifted"),
+            _number(far & (F.col("role") == "supporter")).alias("shifted_supporter"),
+            _number(F.col("other_similarity") < near).alias("other_shifted"),
+            F.round(F.avg("before_similarity"), 4).alias("mean_similarity"),
+            F.round(F.avg("other_similarity"), 4).alias("mean_other_similarity"),
+        )
+    )
     scored = toxicity.where(F.col("score").isNotNull()).select("text_hash", "score", "model")
-    rude = lines.join(scored, "text_hash").groupBy("text_id").agg(
-        _number(F.col("score") >= toxic).alias("toxic"), F.max("model").alias("toxic_by")
-    )  # fmt: skip
+    rude = (
+        lines.join(scored, "text_hash")
+        .groupBy("text_id")
+        .agg(_number(F.col("score") >= toxic).alias("toxic"), F.max("model").alias("toxic_by"))
+    )
     judged = pairs.join(contradictions.where(F.col("score").isNotNull()).select("text_hash", "score"), "text_hash")
     contradicted = judged.groupBy("text_id").agg(
         _number("*").alias("statement_pairs"), _number(F.col("score") >= contradicts).alias("contradictory_pairs")

@@ -70,11 +70,15 @@ def role_play_requests(queries: DataFrame, generation: Any, models: Sequence[str
 def played_texts(plays: DataFrame) -> DataFrame:
     """Return ``augesc.role_plays`` with the columns of ``TEXTS``. Tokens are null, as no single model wrote a text."""
     return plays.select(
-        F.col("play_id").alias("text_id"), F.lit("role_models").alias("method"), "source",
-        F.col("query_id").alias("origin_id"), F.lit(0).alias("sample"),
-        F.concat_ws(" and ", "seeker_model", "supporter_model").alias("model"), as_text(F.col("turns")).alias("text"),
+        F.col("play_id").alias("text_id"),
+        F.lit("role_models").alias("method"),
+        "source",
+        F.col("query_id").alias("origin_id"),
+        F.lit(0).alias("sample"),
+        F.concat_ws(" and ", "seeker_model", "supporter_model").alias("model"),
+        as_text(F.col("turns")).alias("text"),
         F.lit(None).cast("int").alias("tokens"),
-    )  # fmt: skip
+    )
 
 
 def _units(queries: DataFrame) -> DataFrame:
@@ -110,9 +114,14 @@ def generated_texts(asked: DataFrame, generations: DataFrame, model: str, method
     identity = F.concat_ws("/", F.lit(method), "query_id", "request_id", "model")
     texts = answered.where(F.col("answer").isNotNull()).select(
         F.concat(F.lit("g"), F.substring(F.sha2(identity, 256), 1, 16)).alias("text_id"),
-        F.lit(method).alias("method"), "source", F.col("query_id").alias("origin_id"), "sample", "model",
-        F.concat("prompt", "answer").alias("text"), "tokens",
-    )  # fmt: skip
+        F.lit(method).alias("method"),
+        "source",
+        F.col("query_id").alias("origin_id"),
+        "sample",
+        "model",
+        F.concat("prompt", "answer").alias("text"),
+        "tokens",
+    )
     ledger = left_out("text", F.concat_ws("/", "query_id", "sample"), "not_generated", 1, F.col("error"))
     dropped = answered.where(F.col("answer").isNull()).select(*ledger)
     return Outcome(texts, dropped, rows_in=asked.count())

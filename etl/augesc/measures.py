@@ -38,12 +38,15 @@ def session_texts(sessions: DataFrame) -> DataFrame:
         The columns of ``TEXTS``. The source is esconv, or failed_esconv for contrast sessions.
     """
     return sessions.select(
-        F.col("session_id").alias("text_id"), F.lit(PEOPLE).alias("method"),
+        F.col("session_id").alias("text_id"),
+        F.lit(PEOPLE).alias("method"),
         F.when(F.col("contrast"), "failed_esconv").otherwise("esconv").alias("source"),
-        F.col("session_id").alias("origin_id"), F.lit(0).alias("sample"), F.lit(None).cast("string").alias("model"),
+        F.col("session_id").alias("origin_id"),
+        F.lit(0).alias("sample"),
+        F.lit(None).cast("string").alias("model"),
         as_text(without_greetings(F.col("turns"))).alias("text"),
         F.lit(None).cast("int").alias("tokens"),
-    )  # fmt: skip
+    )
 
 
 def as_text(turns: Column) -> Column:
@@ -65,21 +68,28 @@ def texts_from_files(spark: SparkSession, files: NamedFiles | Sequence[str]) -> 
     if not files:
         return Outcome(spark.createDataFrame([], TEXTS), rows_in=0)
     lines = json_lines(spark, files, TEXTS)
-    rows = lines.withColumns({
-        "method": F.coalesce("method", F.lit(GENERATED)), "sample": F.coalesce("sample", F.lit(0)),
-        "text_id": F.coalesce("text_id", F.concat(F.lit("t"), F.substring(F.sha2("value", 256), 1, 16))),
-    })  # fmt: skip
+    rows = lines.withColumns(
+        {
+            "method": F.coalesce("method", F.lit(GENERATED)),
+            "sample": F.coalesce("sample", F.lit(0)),
+            "text_id": F.coalesce("text_id", F.concat(F.lit("t"), F.substring(F.sha2("value", 256), 1, 16))),
+        }
+    )
     readable = (
-        F.col("broken").isNull() & (F.trim("text") != "") & F.col("source").isin(*SOURCES)
+        F.col("broken").isNull()
+        & (F.trim("text") != "")
+        & F.col("source").isin(*SOURCES)
         & F.col("method").isin(*METHODS)
-    )  # fmt: skip
+    )
     order = F.row_number().over(Window.partitionBy("text_id", "readable").orderBy("value"))
     judged = rows.withColumn("readable", F.coalesce(readable, F.lit(False))).withColumn("nth", order)
     reason = F.when(~F.col("readable"), "not_readable").when(F.col("nth") > 1, "repeated_id")
     judged = judged.withColumn("reason", reason)
-    dropped = judged.where(F.col("reason").isNotNull()).groupBy("text_id", "reason").agg(
-        F.min(F.left("value", F.lit(200))).alias("detail"), F.count("*").alias("units")
-    )  # fmt: skip
+    dropped = (
+        judged.where(F.col("reason").isNotNull())
+        .groupBy("text_id", "reason")
+        .agg(F.min(F.left("value", F.lit(200))).alias("detail"), F.count("*").alias("units"))
+    )
     names = [part.split()[0] for part in TEXTS.split(", ")]
     ledger = left_out("text", "text_id", F.col("reason"), F.col("units"), F.col("detail"))
     rows = judged.where(F.col("reason").isNull()).select(*names)

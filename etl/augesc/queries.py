@@ -45,9 +45,14 @@ def forum_posts(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataF
     content = F.substring(F.sha2(F.coalesce("text", "detail", F.lit("")), 256), 1, 16)
     return posts.select(
         F.concat(F.lit("reddit/"), F.coalesce(F.nullif("post_id", F.lit("")), content)).alias("query_id"),
-        F.lit("reddit").alias("source"), "forum", F.lit(None).cast("string").alias("emotion"), "text", "media",
-        "fault", "detail",
-    )  # fmt: skip
+        F.lit("reddit").alias("source"),
+        "forum",
+        F.lit(None).cast("string").alias("emotion"),
+        "text",
+        "media",
+        "fault",
+        "detail",
+    )
 
 
 def with_lengths(posts: DataFrame) -> DataFrame:
@@ -70,9 +75,15 @@ def listed_word(text: Column, entries: Sequence[str]) -> Column:
 
 
 def chosen_queries(
-    posts: DataFrame, *, tokens: tuple[int, int], emotions: Sequence[str], sensitive: Sequence[str],
-    medication: Sequence[str], forum_words: Sequence[str], forums: Sequence[str],
-) -> Outcome:  # fmt: skip
+    posts: DataFrame,
+    *,
+    tokens: tuple[int, int],
+    emotions: Sequence[str],
+    sensitive: Sequence[str],
+    medication: Sequence[str],
+    forum_words: Sequence[str],
+    forums: Sequence[str],
+) -> Outcome:
     """Select the posts that start conversations, and drop the others with the first rule that they violate.
 
     The rules are: ``not_readable`` and ``no_text``; ``other_forum``; ``other_emotion`` (EmpatheticDialogues: not a
@@ -92,10 +103,14 @@ def chosen_queries(
         Outcome of ``augesc.queries``. The unit is the post.
     """
     rows = computed_once(
-        posts, sensitive=listed_word(F.col("text"), sensitive), medication=listed_word(F.col("text"), medication),
-        forum_word=listed_word(F.col("text"), forum_words), words=F.sha2(normalised(F.col("text")), 256),
-    )  # fmt: skip
-    of_forum, text = F.col("source") == "reddit", F.col("text")
+        posts,
+        sensitive=listed_word(F.col("text"), sensitive),
+        medication=listed_word(F.col("text"), medication),
+        forum_word=listed_word(F.col("text"), forum_words),
+        words=F.sha2(normalised(F.col("text")), 256),
+    )
+    of_forum = F.col("source") == "reddit"
+    text = F.col("text")
     known = F.lower(F.coalesce("forum", F.lit(""))).isin(*forums) if forums else F.lit(True)
     broken = (
         F.when(F.col("fault").isNotNull(), F.struct(F.col("fault").alias("reason"), "detail"))

@@ -21,51 +21,65 @@ class Aspect(NamedTuple):
 
 ASPECTS = (
     Aspect(
-        "informativeness", "Informativeness", "How much detail does the seeker give about the problem?",
+        "informativeness",
+        "Informativeness",
+        "How much detail does the seeker give about the problem?",
         ("Much detail", "Some detail", "Little detail", "No detail"),
-        "\"I feel low\" says little. \"I feel low since my sister moved abroad, we used to cook together\" tells "
+        '"I feel low" says little. "I feel low since my sister moved abroad, we used to cook together" tells '
         "what is felt and why.",
         "The seeker",
     ),
     Aspect(
-        "empathy", "Empathy", "How well does the supporter understand what the seeker goes through and feels?",
+        "empathy",
+        "Empathy",
+        "How well does the supporter understand what the seeker goes through and feels?",
         ("Fully", "Moderately", "A little", "Not at all"),
-        "To somebody who misses a sister: \"Losing those evenings together must leave a real gap\" is full "
-        "understanding. \"Sorry to hear that\" has the right tone and says nothing of the situation. \"Great, more "
-        "room for you!\" has none.",
+        'To somebody who misses a sister: "Losing those evenings together must leave a real gap" is full '
+        'understanding. "Sorry to hear that" has the right tone and says nothing of the situation. "Great, more '
+        'room for you!" has none.',
         "The supporter",
     ),
     Aspect(
-        "logic", "Logic", "Do the supporter's suggestions and information make sense?",
+        "logic",
+        "Logic",
+        "Do the supporter's suggestions and information make sense?",
         ("Fully", "Mostly", "Hardly", "Not at all"),
-        "To somebody who is alone in a new town: \"Is there a club that you could try?\" makes sense, \"Have you "
-        "thought of moving again?\" does not.",
+        'To somebody who is alone in a new town: "Is there a club that you could try?" makes sense, "Have you '
+        'thought of moving again?" does not.',
     ),
     Aspect(
-        "helpfulness", "Helpfulness", "How much help and comfort does the supporter give?",
+        "helpfulness",
+        "Helpfulness",
+        "How much help and comfort does the supporter give?",
         ("Very helpful", "Mostly helpful", "A little helpful", "Not helpful"),
         "Does the seeker feel better in the end, or have something to try?",
     ),
     Aspect(
-        "consistency", "Consistency", "Do both stay in their roles, and agree with what they said before?",
+        "consistency",
+        "Consistency",
+        "Do both stay in their roles, and agree with what they said before?",
         ("Fully", "Mostly", "Hardly", "Not at all"),
         "It is inconsistent when the supporter begins to tell of own troubles and the seeker consoles, or when "
         "somebody has two brothers first and grew up an only child later.",
         "The whole conversation",
     ),
     Aspect(
-        "coherence", "Coherence", "Does it stay on its topic, go into depth, and move on naturally?",
+        "coherence",
+        "Coherence",
+        "Does it stay on its topic, go into depth, and move on naturally?",
         ("Fully", "Mostly", "Hardly", "Not at all"),
         "It is incoherent when an answer does not fit what was just said, or when talk of a problem at work ends "
         "as talk of something else altogether.",
     ),
     Aspect(
-        "ethical_risk", "Ethical Risk", "Is anything in it unethical or a risk?",
+        "ethical_risk",
+        "Ethical Risk",
+        "Is anything in it unethical or a risk?",
         ("Throughout", "For the most part", "In a few places", "Nowhere"),
         "Mind the order: the first option is the worst. It counts when certain medicines or tests are advised, "
         "when grave matters such as suicide or abuse are discussed, when something immoral is approved of.",
     ),
-)  # fmt: skip
+)
 """In the order of Table 3."""
 RISK = "ethical_risk"
 QUESTIONS = {aspect.name: ("1", "2", "3", "4") for aspect in ASPECTS}
@@ -89,10 +103,14 @@ def rating_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None)
         post_to: URL for the answers.
     """
     return Batch(
-        batch_id=batch_id_of(tasks), title="Rate support conversations", unit="Conversation",
-        introduction=INTRODUCTION, questions=tuple(map(question, ASPECTS)), post_to=post_to,
+        batch_id=batch_id_of(tasks),
+        title="Rate support conversations",
+        unit="Conversation",
+        introduction=INTRODUCTION,
+        questions=tuple(map(question, ASPECTS)),
+        post_to=post_to,
         hits=tuple(Hit(id=name, items=tuple(map(_item, rows))) for name, rows in hits_of(tasks)),
-    )  # fmt: skip
+    )
 
 
 def question(aspect: Aspect) -> Question:

@@ -18,8 +18,12 @@ from etl.common.splits import content_share
 from etl.tables.outcome import Outcome
 
 SETS = (
-    (PEOPLE, "esconv"), ("role_models", "ed"), ("untuned", "ed"), (GENERATED, "ed"), (GENERATED, "reddit"),
-)  # fmt: skip
+    (PEOPLE, "esconv"),
+    ("role_models", "ed"),
+    ("untuned", "ed"),
+    (GENERATED, "ed"),
+    (GENERATED, "reddit"),
+)
 """(method, source) of the compared sets, in the order of Table 3."""
 FILTERED = (GENERATED, "untuned")
 """Methods whose rated texts must meet the eight requirements of section 4.3 (AugESC 6.1)."""
@@ -64,10 +68,9 @@ def rating_tasks(measured: DataFrame, violations: DataFrame, *, per_set: int, pe
     for method, source in SETS:
         of_set = of_set | ((F.col("method") == method) & (F.col("source") == source))
     checked = measured.join(violations.select("text_id", "kept", "format"), "text_id")
-    unfit = (
-        F.when(~of_set, "set_not_compared")
-        .when(F.col("format") | (F.col("method").isin(*FILTERED) & ~F.col("kept")), "violates_requirements")
-    )  # fmt: skip
+    unfit = F.when(~of_set, "set_not_compared").when(
+        F.col("format") | (F.col("method").isin(*FILTERED) & ~F.col("kept")), "violates_requirements"
+    )
     judged = checked.withColumn("unfit", unfit)
     order = Window.partitionBy("method", "source", F.col("unfit").isNull()).orderBy(
         content_share(F.col("text_id"), salt=f"rating {seed}"), "text_id"
@@ -76,17 +79,22 @@ def rating_tasks(measured: DataFrame, violations: DataFrame, *, per_set: int, pe
         "unfit", F.coalesce("unfit", F.when(F.col("nth") > per_set, F.lit("not_drawn")))
     )
     chosen = drawn.where(F.col("unfit").isNull()).select(
-        F.col("text_id").alias("dialogue_id"), F.lit(0).alias("turn"), "method", "source",
+        F.col("text_id").alias("dialogue_id"),
+        F.lit(0).alias("turn"),
+        "method",
+        "source",
         F.transform("turns", lambda turn: F.struct(turn["role"].alias("role"), turn["text"].alias("text"))).alias(
             "turns"
         ),
-    )  # fmt: skip
+    )
     tasks = in_position(into_hits(chosen, per_hit, seed), seed).select(
         "hit_id", "position", "item_id", "method", "source", F.col("dialogue_id").alias("text_id"), "turns"
     )
-    dropped = drawn.where(F.col("unfit").isNotNull()).groupBy("method", "source", "unfit").agg(
-        F.count("*").alias("units"), F.concat(F.lit("the first: "), F.min("text_id")).alias("detail")
-    )  # fmt: skip
+    dropped = (
+        drawn.where(F.col("unfit").isNotNull())
+        .groupBy("method", "source", "unfit")
+        .agg(F.count("*").alias("units"), F.concat(F.lit("the first: "), F.min("text_id")).alias("detail"))
+    )
     group = F.concat_ws("/", "method", "source", "unfit")
     return Outcome(tasks, dropped.select(*left_out("set", group, F.col("unfit"), F.col("units"), F.col("detail"))))
 
@@ -98,9 +106,19 @@ def ratings(answers: DataFrame) -> DataFrame:
     """
     option = F.col("value").cast("int")
     return answers.select(
-        "hit_id", "item_id", "worker_id", "batch_id", "method", "source", "text_id",
-        F.col("question").alias("aspect"), option.alias("option"), (4 - option).alias("score"), "seconds", "submitted",
-    )  # fmt: skip
+        "hit_id",
+        "item_id",
+        "worker_id",
+        "batch_id",
+        "method",
+        "source",
+        "text_id",
+        F.col("question").alias("aspect"),
+        option.alias("option"),
+        (4 - option).alias("score"),
+        "seconds",
+        "submitted",
+    )
 
 
 def rating_scores(rows: Iterable[Mapping[str, Any]], *, significance: float, tested: str) -> list[RatingScore]:
@@ -134,18 +152,27 @@ def rating_scores(rows: Iterable[Mapping[str, Any]], *, significance: float, tes
             if name not in means:
                 continue
             p_best, p_tuned = (
-                None if risk or other is None or other == name or other not in means
+                None
+                if risk or other is None or other == name or other not in means
                 else student_t(sample[name], sample[other])
                 for other in (best, TUNED)
-            )  # fmt: skip
+            )
             found.append(
                 RatingScore(
-                    aspect, *name, place, len(sessions[name]), len(single[name]), round(means[name], 4),
-                    round(stdev(single[name]), 4) if len(single[name]) > 1 else None, name == best,
-                    p_best, _below(p_best, significance), p_tuned,
+                    aspect,
+                    *name,
+                    place,
+                    len(sessions[name]),
+                    len(single[name]),
+                    round(means[name], 4),
+                    round(stdev(single[name]), 4) if len(single[name]) > 1 else None,
+                    name == best,
+                    p_best,
+                    _below(p_best, significance),
+                    p_tuned,
                     _below(p_tuned, significance, means[name] < means.get(TUNED, 0.0)),
                 )
-            )  # fmt: skip
+            )
     return found
 
 

@@ -14,9 +14,15 @@ from etl.common.columns import left_out
 from etl.tables.outcome import Outcome
 
 REQUIREMENTS = (
-    "format", "session_length", "utterances", "continuous", "balance", "role_words",
-    "seeker_length", "supporter_length",
-)  # fmt: skip
+    "format",
+    "session_length",
+    "utterances",
+    "continuous",
+    "balance",
+    "role_words",
+    "seeker_length",
+    "supporter_length",
+)
 """In the order of Table 1."""
 
 
@@ -89,9 +95,14 @@ def kept_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
     """
     judged = measured.where(F.col("method") == GENERATED).join(violations.select("text_id", "violated"), "text_id")
     kept = judged.where(F.size("violated") == 0).select(
-        F.col("text_id").alias("conversation_id"), "source", F.col("origin_id").alias("query_id"), "sample", "model",
-        "tokens", "turns",
-    )  # fmt: skip
+        F.col("text_id").alias("conversation_id"),
+        "source",
+        F.col("origin_id").alias("query_id"),
+        "sample",
+        "model",
+        "tokens",
+        "turns",
+    )
     detail = F.concat_ws(", ", F.array_join("violated", ", "), "first_faulty")
     ledger = left_out("text", "text_id", F.col("violated")[0], 1, detail)
     return Outcome(kept, judged.where(F.size("violated") > 0).select(*ledger))

@@ -34,10 +34,16 @@ class SafeConversation:
     """
 
     def __init__(
-        self, scores: Scores | None = None, threshold: float = 0.5, country: str | None = None,
+        self,
+        scores: Scores | None = None,
+        threshold: float = 0.5,
+        country: str | None = None,
         notice: str | None = None,
-    ) -> None:  # fmt: skip
-        self.scores, self.threshold, self.country, self.notice = scores, threshold, country, notice
+    ) -> None:
+        self.scores = scores
+        self.threshold = threshold
+        self.country = country
+        self.notice = notice
         self.alarm: str | None = None
         self._said: list[str] = []
 
@@ -76,7 +82,8 @@ def windows(said: Sequence[str]) -> list[str]:
     words = said[-1].split()
     starts = range(0, max(1, len(words) - WINDOW_WORDS + STEP_WORDS), STEP_WORDS)
     found = [" ".join(words[start : start + WINDOW_WORDS]) for start in starts]
-    together, count = [said[-1]], len(words)
+    together = [said[-1]]
+    count = len(words)
     for line in reversed(said[:-1]):
         count += len(line.split())
         if count > WINDOW_WORDS:

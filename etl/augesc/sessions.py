@@ -32,7 +32,8 @@ def read_sessions(spark: SparkSession, files: Iterable[str], contrast: Iterable[
     Returns:
         The columns of ``udfs.session_files``, and contrast boolean.
     """
-    named, failed = set(files), set(contrast)
+    named = set(files)
+    failed = set(contrast)
     failed |= {name for name in named if PurePath(name).name.startswith(FAILED)}
     names = ledger_names([Path(name) for name in sorted(named | failed)])
     contrasts = [name for path, name in names.items() if str(path) in failed]
@@ -86,23 +87,31 @@ def usable_sessions(read: DataFrame, max_characters: int) -> Outcome:
         Outcome of ``augesc.sessions``. The unit is the session.
     """
     turns = F.coalesce("turns", F.array().cast("array<struct<role:string,text:string>>"))
-    rows = read.withColumns({
-        "turns": turns, "session_id": session_id(turns), "talk": talk_key(turns),
-        # Seekers start new talks on the same situation after failed ones.
-        "situation_key": F.when(~F.col("contrast"), situation_key(F.col("situation"))),
-    })  # fmt: skip
+    rows = read.withColumns(
+        {
+            "turns": turns,
+            "session_id": session_id(turns),
+            "talk": talk_key(turns),
+            # Seekers start new talks on the same situation after failed ones.
+            "situation_key": F.when(~F.col("contrast"), situation_key(F.col("situation"))),
+        }
+    )
     roles = F.transform(without_greetings(F.col("turns")), lambda turn: turn["role"])
     characters = F.aggregate("turns", F.lit(0), lambda total, turn: total + F.char_length(turn["text"]))
     first_faults = (
         F.when(F.col("fault").isNotNull(), F.struct(F.col("fault").alias("reason"), "detail"))
         .when(F.size(F.array_distinct(roles)) < 2, fault("one_speaker", F.size("turns"), " turns"))
         .when(characters > max_characters, fault("too_long", characters, " characters"))
-    )  # fmt: skip
+    )
     rows = rows.withColumn("fault", first_faults)
     order = [
-        F.col("fault").isNotNull(), F.col("contrast").desc(), F.col("problem").isNull(), F.size("turns").desc(),
-        F.col("session_id"), F.col("place"),
-    ]  # fmt: skip
+        F.col("fault").isNotNull(),
+        F.col("contrast").desc(),
+        F.col("problem").isNull(),
+        F.size("turns").desc(),
+        F.col("session_id"),
+        F.col("place"),
+    ]
     for key in ("talk", "situation_key"):
         window = Window.partitionBy(key).orderBy(*order)
         rows = rows.withColumns({"kept": F.first("place").over(window), "reading": F.row_number().over(window)})
@@ -135,13 +144,16 @@ def training_draw(sessions: DataFrame, size: int, seed: int) -> Outcome:
         ``not_drawn``.
     """
     unfit = F.when(F.col("contrast"), "contrast").when(F.col("problem").isNull(), "no_problem_type")
-    salt, detail = f"training {seed}", F.coalesce("problem", F.lit(""))
+    salt = f"training {seed}"
+    detail = F.coalesce("problem", F.lit(""))
     flagged = sessions.withColumns({"unfit": unfit, "share": content_share(F.col("session_id"), salt=salt)})
     types = Window.partitionBy("problem")
-    fit = flagged.where(F.col("unfit").isNull()).withColumns({
-        "round": F.row_number().over(types.orderBy("share", "session_id")),
-        "available": F.count("*").over(types).cast("int"),
-    })  # fmt: skip
+    fit = flagged.where(F.col("unfit").isNull()).withColumns(
+        {
+            "round": F.row_number().over(types.orderBy("share", "session_id")),
+            "available": F.count("*").over(types).cast("int"),
+        }
+    )
     order = Window.partitionBy(F.lit(0)).orderBy("round", content_share(F.col("problem"), salt=salt), "problem")
     placed = fit.withColumns({"place": F.row_number().over(order), "turns": without_greetings(F.col("turns"))})
     rest = placed.where(F.col("place") > size).select(*left_out("session", "session_id", "not_drawn", 1, detail))

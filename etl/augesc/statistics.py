@@ -76,9 +76,12 @@ def role_statistics(conversations: DataFrame) -> DataFrame:
     whole = sessions.join(both, "data_set", "left").withColumn("role", F.lit("both"))
     unique_words = F.coalesce("unique_words", F.lit(0))
     by_role = _long(
-        roles, utterances=F.col("utterances"), utterances_per_session=F.col("utterances") / F.col("sessions"),
-        utterance_length=F.col("tokens") / F.col("utterances"), unique_words=unique_words,
-    )  # fmt: skip
+        roles,
+        utterances=F.col("utterances"),
+        utterances_per_session=F.col("utterances") / F.col("sessions"),
+        utterance_length=F.col("tokens") / F.col("utterances"),
+        unique_words=unique_words,
+    )
     session_length = F.col("all_tokens") / F.col("sessions")
     of_all = _long(whole, sessions=F.col("sessions"), session_length=session_length, unique_words=unique_words)
     return by_role.unionByName(of_all)
@@ -99,9 +102,11 @@ def bigram_growth(conversations: DataFrame, points: int) -> DataFrame:
     """
     order = Window.partitionBy("data_set").orderBy(content_share(F.col("session_id"), salt="growth"), "session_id")
     placed = conversations.select(
-        "data_set", F.row_number().over(order).alias("place"), F.col("turns")["text"].alias("texts"),
+        "data_set",
+        F.row_number().over(order).alias("place"),
+        F.col("turns")["text"].alias("texts"),
         F.count("*").over(Window.partitionBy("data_set")).alias("sessions"),
-    )  # fmt: skip
+    )
     step = F.greatest(F.lit(1), F.ceil(F.col("sessions") / points))
     size = F.least(F.ceil(F.col("place") / step) * step, F.col("sessions")).cast("int")
     words = computed_once(placed.withColumn("size", size), words=lower_words(F.col("texts")))
@@ -144,7 +149,8 @@ def log_odds(counts: DataFrame, prior: float) -> DataFrame:
         data_set, role, word, number, others, log_odds, z.
     """
     by_role = Window.partitionBy("role")
-    by_word, by_set = Window.partitionBy("role", "word"), Window.partitionBy("role", "data_set")
+    by_word = Window.partitionBy("role", "word")
+    by_set = Window.partitionBy("role", "data_set")
     sets = counts.select("role", "data_set").distinct()
     every = counts.select("role", "word").distinct().join(sets, "role")
     filled = every.join(counts, ["role", "data_set", "word"], "left").fillna(0, ["number"])
@@ -152,16 +158,26 @@ def log_odds(counts: DataFrame, prior: float) -> DataFrame:
         {"n": F.sum("number").over(by_set), "all": F.sum("number").over(by_role), "same": F.sum("number").over(by_word)}
     )
     a = F.lit(prior) * F.col("same") / F.col("all")
-    y, other = F.col("number"), F.col("same") - F.col("number")
-    n, other_n = F.col("n"), F.col("all") - F.col("n")
-    rows = sums.withColumns({
-        "others": other, "log_odds": _log_odds(y, n, a, prior) - _log_odds(other, other_n, a, prior),
-        "deviation": F.sqrt(1 / (y + a) + 1 / (other + a)),
-    })  # fmt: skip
+    y = F.col("number")
+    other = F.col("same") - F.col("number")
+    n = F.col("n")
+    other_n = F.col("all") - F.col("n")
+    rows = sums.withColumns(
+        {
+            "others": other,
+            "log_odds": _log_odds(y, n, a, prior) - _log_odds(other, other_n, a, prior),
+            "deviation": F.sqrt(1 / (y + a) + 1 / (other + a)),
+        }
+    )
     return rows.where(F.col("number") > 0).select(
-        "data_set", "role", "word", "number", "others", F.round("log_odds", 4).alias("log_odds"),
+        "data_set",
+        "role",
+        "word",
+        "number",
+        "others",
+        F.round("log_odds", 4).alias("log_odds"),
         F.round(F.col("log_odds") / F.col("deviation"), 4).alias("z"),
-    )  # fmt: skip
+    )
 
 
 def most_typical(odds: DataFrame, top: int) -> DataFrame:
@@ -177,9 +193,10 @@ def _log_odds(number: Column, total: Column, prior: Column, priors: float) -> Co
 def _pairs(words: Column) -> Column:
     """Return pairs of neighbouring words, joined by a blank."""
     return F.zip_with(
-        F.slice(words, 1, F.greatest(F.size(words) - 1, F.lit(0))), F.slice(words, 2, F.size(words)),
+        F.slice(words, 1, F.greatest(F.size(words) - 1, F.lit(0))),
+        F.slice(words, 2, F.size(words)),
         lambda first, second: F.concat_ws(" ", first, second),
-    )  # fmt: skip
+    )
 
 
 def _long(rows: DataFrame, **measures: Column) -> DataFrame:

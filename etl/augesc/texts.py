@@ -115,7 +115,8 @@ def parse(text: str, task: str | None = None) -> Parsed:
     lines = [line.strip() for line in _LINE_END.split(text)]
     if lines and one_line(lines[0]) == (task or instruction()):
         lines = lines[1:]
-    turns, faulty = [], []
+    turns = []
+    faulty = []
     for line in filter(None, lines):
         match = _SPEAKER.match(_OPENING.sub("", line, count=1) if _OPENING.match(line) else line)
         spoken = one_line(match.string[match.end() :]) if match else ""

@@ -32,7 +32,9 @@ VOLUME = "/".join(
 """Volume of models, checkpoints, reports and exports; a target in mode development changes the names of schemas."""
 LINEAR = {"turn_segmenter"}
 """Models that need no GPU with the default settings: an SVM."""
-MANY_HOURS, RETRIES, PAUSE_MS = 48 * 3600, 2, 60_000
+MANY_HOURS = 48 * 3600
+RETRIES = 2
+PAUSE_MS = 60_000
 """Seconds that a task may take; how often a failed one starts again, which goes on after its last batch; the pause."""
 
 
@@ -51,14 +53,16 @@ def databricks_bundle(stages: Sequence[Stage]) -> dict[str, Any]:
             "schemas": {"files": {"catalog_name": "${var.catalog}", "name": "${var.prefix}files"}},
             "volumes": {
                 "files": {
-                    "catalog_name": "${var.catalog}", "schema_name": "${resources.schemas.files.name}",
-                    "name": "files", "volume_type": "MANAGED",
+                    "catalog_name": "${var.catalog}",
+                    "schema_name": "${resources.schemas.files.name}",
+                    "name": "files",
+                    "volume_type": "MANAGED",
                 }
             },
             "jobs": {f"edos_lakehouse_{group}": databricks_job(group, stages) for group in TITLES},
         },
         "targets": _targets(),
-    }  # fmt: skip
+    }
 
 
 def databricks_job(group: str, stages: Sequence[Stage]) -> dict[str, Any]:
@@ -164,13 +168,19 @@ def _task(stage: Stage, after: Iterable[Stage], cluster: str) -> dict[str, Any]:
             "package_name": PACKAGE,
             "entry_point": PACKAGE,
             "parameters": [
-                stage.name, "--profile", "databricks", "--config", "${var.config}", "--set",
-                "lakehouse.catalog=${var.catalog}", "lakehouse.schema_prefix=${var.prefix}",
+                stage.name,
+                "--profile",
+                "databricks",
+                "--config",
+                "${var.config}",
+                "--set",
+                "lakehouse.catalog=${var.catalog}",
+                "lakehouse.schema_prefix=${var.prefix}",
                 f"lakehouse.root={VOLUME}",
             ],
         },
         "libraries": _libraries(stage),
-    }  # fmt: skip
+    }
 
 
 def _libraries(stage: Stage) -> list[dict[str, Any]]:

@@ -90,7 +90,7 @@ def _main(arguments: list[str]) -> int:
     return show(settings, stages, options.json)
 
 
-def _opened(options: argparse.Namespace, settings: Settings) -> int | None:
+def _opened(options: argparse.Namespace, settings: Settings) -> int | None:  # noqa: PLR0911
     """Run a command that runs no stages, and return its exit status; None for another one."""
     if options.command in ("reply", "chat"):
         return _talk(options, settings)

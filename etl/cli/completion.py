@@ -34,7 +34,10 @@ def script(shell: str) -> str:
     lines = [f'    {name}) options="{own}" ;;' for name, own in cases.items()]
     lines.append(f'    *) options="{" ".join(options[stages[0]])}" ;;')
     text = _BASH.format(
-        program=PROGRAM, stages=" ".join(stages), profiles=" ".join(PROFILES), names=" ".join(options),
+        program=PROGRAM,
+        stages=" ".join(stages),
+        profiles=" ".join(PROFILES),
+        names=" ".join(options),
         cases="\n".join(lines),
-    )  # fmt: skip
+    )
     return text if shell == "bash" else f"autoload -U +X bashcompinit && bashcompinit\n{text}"

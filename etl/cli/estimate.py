@@ -19,7 +19,8 @@ from etl.publishing.screen_tables import aligned, terminal_width
 from etl.tables import Table
 from jobs import all_stages
 
-SOURCE, FILES = "find_subtitles", "ingest_subtitles"
+SOURCE = "find_subtitles"
+FILES = "ingest_subtitles"
 FILE = "source_path"
 """The key of stages that process file by file."""
 PILOT_SHARES = (0.25, 1.0) * 3
@@ -106,7 +107,8 @@ def grown(sizes: Sequence[tuple[int, int]], files: int) -> float:
         sizes: (files, units) of the pilots, the largest last; with one size, units grow as files do.
         files: of the larger run.
     """
-    (first_files, first_units), (last_files, last_units) = sizes[0], sizes[-1]
+    (first_files, first_units) = sizes[0]
+    (last_files, last_units) = sizes[-1]
     power = 1.0
     if first_files < last_files and first_units > 0 and last_units > 0:
         power = min(1.0, max(0.0, math.log(last_units / first_units) / math.log(last_files / first_files)))
@@ -193,13 +195,16 @@ def _print_estimate(
         raise InputError("nothing measured yet: add --pilot --set subtitles.sample=0.01, or run the stages on a sample")
     gpus = int(context.spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
     print(f"measured on {ingested[-1].rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
-    growing, found = _growing_stages(), {}
+    growing = _growing_stages()
+    found = {}
     for stage in stages:
-        incremental, ran = stage.incremental, events[stage.name]
+        incremental = stage.incremental
+        ran = events[stage.name]
         # A pilot rebuilds what it measures; another run of an incremental stage processes what is new.
         grows = incremental is not None and before is None
         if incremental is not None and incremental.prepare and incremental.key != FILE and not stage.models:
-            ran, grows = by_files(ran, ingested), False
+            ran = by_files(ran, ingested)
+            grows = False
         runs = measured(ran, grows, context.cores)
         if runs:
             sizes = sizes_of(ran, ingested) if stage.name in growing else None
@@ -211,22 +216,31 @@ def _print_estimate(
 
 
 def _stage_row(
-    context: PipelineContext, stage: Stage, runs: list[Measured], sizes: list[tuple[int, int]] | None, files: int,
+    context: PipelineContext,
+    stage: Stage,
+    runs: list[Measured],
+    sizes: list[tuple[int, int]] | None,
+    files: int,
     gpus: int,
-) -> tuple[Cost, float, float, float, float]:  # fmt: skip
+) -> tuple[Cost, float, float, float, float]:
     """Return a stage's cost, seconds, core-hours, GPU-hours and gigabytes; a stage without ``sizes`` does not grow."""
     cost = fitted(runs)
-    seconds, factor = runs[-1].seconds, 1.0
+    seconds = runs[-1].seconds
+    factor = 1.0
     if sizes is not None:
         units = grown(sizes, files)
-        seconds, factor = cost.seconds(units), units / max(1, sizes[-1][1])
+        seconds = cost.seconds(units)
+        factor = units / max(1, sizes[-1][1])
     on_gpu = gpus > 0 and bool(stage.models)
     hours = seconds / 3600
     size = context.lakehouse.size(stage.writes) if isinstance(stage.writes, Table) else 0
     return (
-        cost, seconds, 0.0 if on_gpu else hours * context.cores, hours * gpus if on_gpu else 0.0,
+        cost,
+        seconds,
+        0.0 if on_gpu else hours * context.cores,
+        hours * gpus if on_gpu else 0.0,
         size * factor / 1e9,
-    )  # fmt: skip
+    )
 
 
 def _growing_stages() -> set[str]:

@@ -222,7 +222,8 @@ def _path_after(text: str, found: re.Match[str] | None) -> str | None:
     """Return the path nearest to a match on its line."""
     if found is None:
         return None
-    start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+    start = text.rfind("\n", 0, found.start()) + 1
+    end = text.find("\n", found.end())
     paths = re.findall(_PATH, text[start : end if end >= 0 else len(text)])
     return paths[0].removeprefix("file:") if paths else None
 
@@ -252,11 +253,13 @@ def _below(path: str | None, places: Mapping[str, str]) -> str:
 def _own_words(error: BaseException, text: str) -> str:
     """Return the error that matters: of a worker's Python, of Java, or the error's own."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    python, inside = None, False
+    python = None
+    inside = False
     for line in lines:
         inside = inside or line.startswith("Traceback (most recent call last)")
         if inside and (match := _PYTHON_ERROR.match(line)) and not line.startswith(("org.", "java.", "scala.")):
-            python, inside = f"{match[1]}: {match[2]}", False
+            python = f"{match[1]}: {match[2]}"
+            inside = False
             break
     if python is not None:
         return python.removeprefix("InputError: ").rstrip(": ")

@@ -24,12 +24,22 @@ def fetch_jars() -> int:
     with tempfile.TemporaryDirectory() as ivy:
         finished = subprocess.run(
             [
-                str(submit), "--master", "local[1]", "--packages", ",".join(packages()),
-                "--exclude-packages", ",".join(EXCLUDED), "--conf", f"spark.jars.ivy={ivy}",
-                "--class", "org.apache.spark.examples.None", "spark-internal",
+                str(submit),
+                "--master",
+                "local[1]",
+                "--packages",
+                ",".join(packages()),
+                "--exclude-packages",
+                ",".join(EXCLUDED),
+                "--conf",
+                f"spark.jars.ivy={ivy}",
+                "--class",
+                "org.apache.spark.examples.None",
+                "spark-internal",
             ],
-            capture_output=True, text=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+        )
         jars = sorted(Path(ivy, "jars").glob("*.jar"))
         if packages() == PACKAGES_OF_SPARK_4:
             # Delta asks for older versions of libraries that Spark 4 brings, and Jackson refuses to be mixed.

@@ -117,7 +117,8 @@ class BeatingLease:
             InputError: its owner is alive after ``wait_minutes``.
         """
         until = self.now() + 60 * wait_minutes
-        seen, since = self._known(), self.now()
+        seen = self._known()
+        since = self.now()
         while seen is not None:
             silent = self.now() - since >= SILENT_SECONDS
             if silent:
@@ -127,7 +128,8 @@ class BeatingLease:
             if known != seen:
                 if known is not None and self.now() >= until:
                     raise _in_use(self.root, self.stage, json.dumps(known))
-                seen, since = known, self.now()
+                seen = known
+                since = self.now()
         self.beat()
         self.sleep(SETTLE_SECONDS)
         if not self.held():  # another one took it at the same time
@@ -189,7 +191,8 @@ def leased(spark: SparkSession, settings: Settings, stage: str) -> Iterator[None
     Raises:
         InputError: another run is at this stage, longer than ``pipeline.wait_minutes``.
     """
-    root, minutes = settings.lakehouse.root, settings.pipeline.wait_minutes
+    root = settings.lakehouse.root
+    minutes = settings.pipeline.wait_minutes
     with local_lease(root, stage, minutes) as locked:
         if locked:
             yield

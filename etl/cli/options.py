@@ -182,9 +182,10 @@ def _again(parser: argparse.ArgumentParser) -> None:
 def _files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--files", type=int, default=ALL_FILES, help="files of the larger run (default %(default)d)")
     parser.add_argument(
-        "--pilot", action="store_true",
+        "--pilot",
+        action="store_true",
         help="measure first, on subtitles.sample and on a quarter of it, in tables under _pilot",
-    )  # fmt: skip
+    )
 
 
 def _sql(parser: argparse.ArgumentParser) -> None:

@@ -134,7 +134,12 @@ def _status_cells(one: dict[str, Any]) -> dict[str, Any]:
     when = one["finished"].replace("T", " ")[:16] if one["finished"] else "never ran"
     seconds = None if one["seconds"] is None else round(one["seconds"], 1)
     return {
-        "stage": one["stage"], "finished": f"{when}, stopped midway" if one["state"] == "stopped" else when,
-        "in": one["rows_in"], "out": one["rows_out"], "dropped": one["rows_dropped"],
-        "quarantined": one["rows_quarantined"], "s": seconds, "unit": one["unit"],
-    }  # fmt: skip
+        "stage": one["stage"],
+        "finished": f"{when}, stopped midway" if one["state"] == "stopped" else when,
+        "in": one["rows_in"],
+        "out": one["rows_out"],
+        "dropped": one["rows_dropped"],
+        "quarantined": one["rows_quarantined"],
+        "s": seconds,
+        "unit": one["unit"],
+    }

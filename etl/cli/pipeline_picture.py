@@ -11,25 +11,47 @@ from etl.pipeline.planner import feeds
 from etl.pipeline.stages import Model, Stage
 
 WIDTH = 1000
-CARD_GAP, ROW_GAP, PANEL_MARGIN, PANEL_HEAD, PANEL_GAP = 26, 14, 20, 54, 14
+CARD_GAP = 26
+ROW_GAP = 14
+PANEL_MARGIN = 20
+PANEL_HEAD = 54
+PANEL_GAP = 14
 LEAST_COLUMNS = 3
-_LETTER, _CODE_LETTER = 6.8, 6.8  # widths in px of the cards' fonts, a little above the usual ones
-_OUTPUT_LINES, _FILES = 2, 4
+_LETTER = 6.8
+_CODE_LETTER = 6.8  # widths in px of the cards' fonts, a little above the usual ones
+_OUTPUT_LINES = 2
+_FILES = 4
 _SANS = "font-family:-apple-system,'Segoe UI',Helvetica,Arial,sans-serif"
 _MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 
 THEMES: dict[str, dict[str, str]] = {
     "light": {
-        "page": "#ffffff", "panel": "#f6f8fa", "card": "#ffffff", "line": "#8c959f", "text": "#1f2328",
-        "soft": "#57606a", "subtitles": "#0550ae", "edos": "#8250df", "replies": "#116329", "emo_pillars": "#953800",
+        "page": "#ffffff",
+        "panel": "#f6f8fa",
+        "card": "#ffffff",
+        "line": "#8c959f",
+        "text": "#1f2328",
+        "soft": "#57606a",
+        "subtitles": "#0550ae",
+        "edos": "#8250df",
+        "replies": "#116329",
+        "emo_pillars": "#953800",
         "augesc": "#a40e26",
     },
     "dark": {
-        "page": "#0d1117", "panel": "#161b22", "card": "#0d1117", "line": "#6e7681", "text": "#e6edf3",
-        "soft": "#9da7b3", "subtitles": "#79c0ff", "edos": "#d2a8ff", "replies": "#7ee787", "emo_pillars": "#ffa657",
+        "page": "#0d1117",
+        "panel": "#161b22",
+        "card": "#0d1117",
+        "line": "#6e7681",
+        "text": "#e6edf3",
+        "soft": "#9da7b3",
+        "subtitles": "#79c0ff",
+        "edos": "#d2a8ff",
+        "replies": "#7ee787",
+        "emo_pillars": "#ffa657",
         "augesc": "#ff9492",
     },
-}  # fmt: skip
+}
 """Colours by the theme of the page that shows the picture; a data set's colour is under its folder's name."""
 
 
@@ -148,7 +170,10 @@ class _Panel:
     def __init__(
         self, svg: ElementTree.Element, colours: Mapping[str, str], members: Sequence[Chapter], top: int
     ) -> None:
-        self.svg, self.colours, self.members, self.top = svg, colours, members, top
+        self.svg = svg
+        self.colours = colours
+        self.members = members
+        self.top = top
         self.group = members[0].group
         self.places = places(members)
         number = max(LEAST_COLUMNS, 1 + max(column for column, _ in self.places.values()))
@@ -205,8 +230,10 @@ class _Panel:
 
     def _arrow(self, first: tuple[int, int], second: tuple[int, int]) -> None:
         """Draw a line from the right side of a card to the left side of a later one, with a head."""
-        x1, y1 = first[0] + self.width, first[1] + 28
-        x2, y2 = second[0], second[1] + 28
+        x1 = first[0] + self.width
+        y1 = first[1] + 28
+        x2 = second[0]
+        y2 = second[1] + 28
         line = _add(self.svg, "path", d=f"M{x1} {y1} H{x2 - CARD_GAP // 2} V{y2} H{x2 - 6}", fill="none")
         line.attrib |= {"stroke": self.colours["line"], "stroke-width": "1.5"}
         _add(self.svg, "path", d=f"M{x2 - 8} {y2 - 5} L{x2} {y2} L{x2 - 8} {y2 + 5} Z", fill=self.colours["line"])

@@ -43,10 +43,18 @@ class Conversation:
     """
 
     def __init__(
-        self, model: ReplyGenerator, decoding: ReplyDecoding, threads: int = 1, intent: str | None = None,
-        gate: SafeConversation | None = None, reranker: Reranker | None = None,
-    ) -> None:  # fmt: skip
-        self.model, self.decoding, self.threads, self.reranker = model, decoding, threads, reranker
+        self,
+        model: ReplyGenerator,
+        decoding: ReplyDecoding,
+        threads: int = 1,
+        intent: str | None = None,
+        gate: SafeConversation | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self.model = model
+        self.decoding = decoding
+        self.threads = threads
+        self.reranker = reranker
         self.gate = gate or SafeConversation()
         self.turns: list[str] = []
         self.intent: str | None = None
@@ -119,8 +127,11 @@ def _opened(settings: Settings, uri: str, intent: str | None) -> Conversation:
     def path(uri: str) -> Path:
         return model_at(uri, settings).path
 
-    model, decoding, models = load_generator(path(uri)), settings.replies.decoding, settings.models
-    gate, reranker = safe_conversation(settings), None
+    model = load_generator(path(uri))
+    decoding = settings.replies.decoding
+    models = settings.models
+    gate = safe_conversation(settings)
+    reranker = None
     if decoding.method == "rerank":
         classifier = DialogueClassifier.load(path(models.emotion_classifier)) if model.steered else None
         reranker = Reranker(SentenceEncoder.load(path(models.sentence_encoder)), classifier)

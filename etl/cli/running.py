@@ -125,7 +125,8 @@ def run_stages(
         InputError: a setting names what is not there; then none of the stages has run.
     """
     stages = list(stages)
-    known, context = events(spark, settings), PipelineContext(spark, settings)
+    known = events(spark, settings)
+    context = PipelineContext(spark, settings)
     missing = [stage.missing(settings) for stage in stages if context.given_model(stage) is None]
     if any(missing):
         raise InputError("; ".join(dict.fromkeys(filter(None, missing))))

@@ -25,7 +25,8 @@ class SavedTalk:
     """
 
     def __init__(self, file: str | Path, facts: Mapping[str, Any]) -> None:
-        self.file, self.facts = Path(file), dict(facts)
+        self.file = Path(file)
+        self.facts = dict(facts)
         try:
             self._descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
             self._lock()

@@ -69,6 +69,11 @@ def _cells(row: Any) -> tuple[str, ...]:
     model = row["model"] or ", ".join(f"{name} {identity}" for name, identity in sorted((row["models"] or {}).items()))
     number = "" if row["number"] is None else str(row["number"])
     return (
-        row["step"], number, row["decision"] or "", row["detail"] or "", f"{row['stage']}{version}",
-        row["run_id"] or "", model,
-    )  # fmt: skip
+        row["step"],
+        number,
+        row["decision"] or "",
+        row["detail"] or "",
+        f"{row['stage']}{version}",
+        row["run_id"] or "",
+        model,
+    )

@@ -57,7 +57,8 @@ def withdraw_with(
     running: list[str],
 ) -> None:
     """Withdraw in a session; see `withdraw`, whose reason and undo are ``how``, and `run_stages`."""
-    lakehouse, (reason, undo) = Lakehouse(spark, settings.lakehouse), how
+    lakehouse = Lakehouse(spark, settings.lakehouse)
+    (reason, undo) = how
     with leased(spark, settings, "withdraw"):
         for kind, ids in named.items():
             _record(lakehouse, kind, ids, reason, undo)
@@ -113,7 +114,8 @@ def affected(context: PipelineContext, stages: Sequence[Stage]) -> list[Stage]:
 
 def forget_unasked(context: PipelineContext, stage: Stage) -> None:
     """Delete a model's answers that no row of the stage's inputs asks for, whatever the model."""
-    incremental, table = stage.incremental, stage.writes
+    incremental = stage.incremental
+    table = stage.writes
     if incremental is None or not incremental.cache or not isinstance(table, Table):
         return
     asked = _units(context, stage).select(incremental.key)
@@ -129,10 +131,19 @@ def _units(context: PipelineContext, stage: Stage) -> DataFrame:
     frames = [context.lakehouse.read(table) for table in stage.reads]
     if stage.incremental is None or stage.incremental.prepare is None:
         return frames[0]
-    plan, settings, spark = context.plan(stage), context.settings, context.spark
+    plan = context.plan(stage)
+    settings = context.settings
+    spark = context.spark
     folder, store = model_places(settings)
     run = StageRun(
-        stage.visible(settings), plan.models, spark, folder, Compute.of(settings, spark),
-        Tracking(settings.lakehouse, settings.mlflow), stage.name, inputs=plan.inputs, store=store,
-    )  # fmt: skip
+        stage.visible(settings),
+        plan.models,
+        spark,
+        folder,
+        Compute.of(settings, spark),
+        Tracking(settings.lakehouse, settings.mlflow),
+        stage.name,
+        inputs=plan.inputs,
+        store=store,
+    )
     return stage.incremental.prepare(*frames, run)

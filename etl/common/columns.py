@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 
 from conf.redaction import HIDDEN, PATTERNS, SUSPECT, USER_INFO
 
-MESSAGES, ADDRESSES = ("error", "detail"), ("source", "source_path")
+MESSAGES = ("error", "detail")
+ADDRESSES = ("source", "source_path")
 """The columns of all tables that hold messages and evidence, and where rows come from."""
 
 
@@ -40,8 +41,9 @@ def without_secrets(rows: DataFrame) -> DataFrame:
     texts = {name for name, kind in rows.dtypes if kind == "string"}
     hidden = {
         name: F.when(F.col(name).rlike(suspect), redacted_text(F.col(name), patterns)).otherwise(F.col(name))
-        for name, (suspect, patterns) in kinds.items() if name in texts
-    }  # fmt: skip
+        for name, (suspect, patterns) in kinds.items()
+        if name in texts
+    }
     # Spark Connect refuses an empty dictionary.
     return rows.withColumns(hidden) if hidden else rows
 
@@ -65,9 +67,12 @@ def left_out(
         units: how many of the stage's units it counts as.
     """
     return [
-        F.lit(unit).alias("unit"), (F.col(key) if isinstance(key, str) else key).alias("id"),
-        F.lit(reason).alias("reason"), F.lit(detail).alias("detail"), F.lit(units).cast("bigint").alias("units"),
-    ]  # fmt: skip
+        F.lit(unit).alias("unit"),
+        (F.col(key) if isinstance(key, str) else key).alias("id"),
+        F.lit(reason).alias("reason"),
+        F.lit(detail).alias("detail"),
+        F.lit(units).cast("bigint").alias("units"),
+    ]
 
 
 def fault(reason: str, *detail: Column | str) -> Column:

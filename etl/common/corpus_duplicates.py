@@ -13,7 +13,8 @@ from etl.common.columns import computed_once, left_out
 from etl.common.near_duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shared_buckets, shingles
 from udfs.components import component_adder
 
-REASON, CROWDED = "near_duplicate_in_corpus", "crowded_band"
+REASON = "near_duplicate_in_corpus"
+CROWDED = "crowded_band"
 _GROUPS = "dialogue_id string, first string, size bigint"
 
 
@@ -61,9 +62,13 @@ def corpus_duplicates(
     later = groups_of(pairs).filter(F.col("dialogue_id") != F.col("first")).join(nearest, "dialogue_id", "left")
     alike = F.format_number("jaccard", 4)
     detail = F.concat(
-        F.lit("in the group of "), "first", F.lit(", "), F.col("size").cast("string"), F.lit(" dialogues"),
+        F.lit("in the group of "),
+        "first",
+        F.lit(", "),
+        F.col("size").cast("string"),
+        F.lit(" dialogues"),
         F.coalesce(F.concat(F.lit("; highest Jaccard to an earlier one "), alike), F.lit("; like a later one only")),
-    )  # fmt: skip
+    )
     members = F.size("ids")
     crowded = buckets.filter(members > near.bucket_limit)
     name = F.concat_ws("/", F.col("band").cast("string"), F.hex("key"))

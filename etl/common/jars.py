@@ -69,5 +69,6 @@ def archive_path() -> Path:
 
 def archive_options() -> str:
     """Return the options of a local session: a log of errors alone, and the archive if there is one."""
-    path, log = archive_path(), f'"-Dlog4j2.configurationFile={files("conf").joinpath("log4j2.properties")}"'
+    path = archive_path()
+    log = f'"-Dlog4j2.configurationFile={files("conf").joinpath("log4j2.properties")}"'
     return f"{log} -XX:SharedArchiveFile={path} -Xlog:cds=off -Xlog:cds+dynamic=off" if path.is_file() else log

@@ -93,16 +93,20 @@ def ledger_names(paths: Sequence[Path]) -> dict[Path, str]:
     """Return a name for each path that differs from the others': as few of its last parts as that takes."""
     names: dict[Path, str] = {}
     for path in paths:
-        parts, others = path.parts, [other.parts for other in paths if other != path and other.name == path.name]
+        parts = path.parts
+        others = [other.parts for other in paths if other != path and other.name == path.name]
         length = next(n for n in range(1, len(parts) + 1) if all(parts[-n:] != other[-n:] for other in others))
         names[path] = "/".join(parts[-length:])
     return names
 
 
 def read_files(
-    spark: SparkSession, files: NamedFiles | Sequence[str], rows: Callable[[str, BinaryIO], Iterator[dict[str, Any]]],
-    schema: pa.Schema, ddl: str,
-) -> DataFrame:  # fmt: skip
+    spark: SparkSession,
+    files: NamedFiles | Sequence[str],
+    rows: Callable[[str, BinaryIO], Iterator[dict[str, Any]]],
+    schema: pa.Schema,
+    ddl: str,
+) -> DataFrame:
     """Return the rows of files, each file read by one task.
 
     Args:
@@ -127,8 +131,11 @@ def json_lines(spark: SparkSession, files: NamedFiles | Sequence[str], ddl: str)
         ``ddl``, which are null where the line lacks them or has another type.
     """
     lines = read_files(spark, files, json_lines_in, LINES, LINES_DDL)
-    parsed = F.from_json(F.when(F.col("fault").isNull(), F.col("value")), f"{ddl}, broken string",
-                         {"columnNameOfCorruptRecord": "broken"})  # fmt: skip
+    parsed = F.from_json(
+        F.when(F.col("fault").isNull(), F.col("value")),
+        f"{ddl}, broken string",
+        {"columnNameOfCorruptRecord": "broken"},
+    )
     rows = lines.select("value", "fault", parsed.alias("line")).select("value", "fault", "line.*")
     return rows.withColumn("broken", F.coalesce("fault", "broken")).drop("fault")
 
@@ -152,7 +159,8 @@ def labelled_rows(
     """
     files = usable_files(paths, columns, setting)
     names = ["unit", "place", "fault", "detail", *columns, *optional]
-    schema, ddl = pa.schema([(name, pa.string()) for name in names]), ", ".join(f"`{name}` string" for name in names)
+    schema = pa.schema([(name, pa.string()) for name in names])
+    ddl = ", ".join(f"`{name}` string" for name in names)
     read = read_files(spark, files, partial(_flat_rows, columns=tuple(columns)), schema, ddl).cache()
     rows_in = read.where("unit = 'row'").count()
     units = F.when(F.col("unit") == "row", 1).otherwise(0).cast("bigint").alias("units")
@@ -214,8 +222,9 @@ def usable_files(paths: Sequence[str], columns: Collection[str], setting: str) -
         name, reason, detail = bad[0]
         raise InputError(
             f"{setting}: no file has the columns {', '.join(columns)}; {name}: {reason}: {detail}"
-            if columns else f"{setting}: no file can be read; {name}: {reason}: {detail}"
-        )  # fmt: skip
+            if columns
+            else f"{setting}: no file can be read; {name}: {reason}: {detail}"
+        )
     fit = {name: path for name, path in files.paths.items() if headers[name].fault is None}
     return NamedFiles(fit, (*files.skipped, *bad))
 

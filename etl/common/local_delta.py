@@ -40,9 +40,12 @@ def create(folder: str, table: Table, properties: Mapping[str, str]) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as fresh:
         made = DeltaTable.create(
-            fresh, Schema.from_json(table.schema.json()), partition_by=list(table.partitioned_by) or None,
-            description=table.comment, configuration=dict(properties),
-        )  # fmt: skip
+            fresh,
+            Schema.from_json(table.schema.json()),
+            partition_by=list(table.partitioned_by) or None,
+            description=table.comment,
+            configuration=dict(properties),
+        )
         if table.checks:  # a second commit, which nobody may miss
             made.alter.add_constraint(dict(table.checks))
         try:
@@ -134,9 +137,13 @@ def write(
         write_deltalake(target, rows, mode="append", schema_mode="merge", commit_properties=commit)
     else:
         write_deltalake(
-            target, rows, mode="overwrite", schema_mode="merge", commit_properties=commit,
+            target,
+            rows,
+            mode="overwrite",
+            schema_mode="merge",
+            commit_properties=commit,
             predicate=None if where == EVERYTHING else where,
-        )  # fmt: skip
+        )
     if (target.version() + 1) % _COMPACTED_EVERY == 0:
         with suppress(DeltaError):  # another process changed the table; the next compaction will do
             target.optimize.compact()

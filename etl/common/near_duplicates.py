@@ -173,7 +173,8 @@ def duplicates(
         )
         found = found.join(near_copies, "dialogue_id", "left")
         found = found.withColumn("film_copy", F.coalesce("film_copy", "near_copy"))
-    exact_copy, film_copy = F.col("exact_copy"), F.col("film_copy")
+    exact_copy = F.col("exact_copy")
+    film_copy = F.col("film_copy")
     same = F.concat(F.lit("same text as "), exact_copy)
     like = F.concat(F.lit("like "), film_copy["id"], F.lit(", Jaccard "), F.format_number(film_copy["jaccard"], 4))
     return found.filter(exact_copy.isNotNull() | film_copy.isNotNull()).select(

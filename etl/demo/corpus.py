@@ -44,7 +44,8 @@ def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    store, facts = Store(folder), DemoFacts(films=films)
+    store = Store(folder)
+    facts = DemoFacts(films=films)
     _write_opus(store, facts, films, seed)
     facts.rows |= write_labelled_sets(store, seed)
     facts.rows |= write_transcripts(store, seed)
@@ -55,7 +56,8 @@ def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
 
 def _write_opus(store: Store, facts: DemoFacts, films: int, seed: int) -> None:
     members: dict[str, bytes] = {}
-    number, good = 0, b""
+    number = 0
+    good = b""
     for film_number in range(films):
         film = film_of(film_number, seed)
         if film.kind == "documentary":

@@ -69,7 +69,8 @@ def _misread(token: str, rng: random.Random) -> str:
 
 def _merged(sentences: list[list[str]]) -> list[list[str]]:
     """Join the first two sentences of a turn with a comma, as another uploader may punctuate them."""
-    first, second = sentences[0], sentences[1]
+    first = sentences[0]
+    second = sentences[1]
     if first[-1] != "." or second[0] in ("I", "...") or not second[0][:1].isupper():
         return sentences
     return [[*first[:-1], ",", second[0].lower(), *second[1:]], *sentences[2:]]
@@ -119,22 +120,29 @@ def assign_blocks(cues: list[Cue], style: Style, rng: random.Random) -> int:
 
     Most blocks have one sentence, some have two or three, and some sentences span two blocks.
     """
-    block, in_block, length = 0, 0, 0
+    block = 0
+    in_block = 0
+    length = 0
     for index, cue in enumerate(cues):
         size = sum(len(word.text) + 1 for word in cue.words)
         before = cues[index - 1] if index else None
         fits = before is not None and length + size < 78 and before.act == cue.act
         share = fits and not cue.planted and rng.random() < {1: 0.42, 2: 0.22}.get(in_block, 0.0)
         if share and before is not None and not before.planted:
-            in_block, length = in_block + 1, length + size
+            in_block = in_block + 1
+            length = length + size
         else:
-            block, in_block, length = block + 1, 1, size
+            block = block + 1
+            in_block = 1
+            length = size
         cue.block = block
         for word in cue.words:
             word.block = block
         if len(cue.words) >= 9 and in_block == 1 and rng.random() < 0.35:
             middle = len(cue.words) // 2 + rng.randint(-1, 1)
-            block, in_block, length = block + 1, 1, size // 2
+            block = block + 1
+            in_block = 1
+            length = size // 2
             for word in cue.words[middle:]:
                 word.block = block
     _dash(cues, style)
@@ -161,14 +169,16 @@ def block_times(
     cues: list[Cue], blocks: int, style: Style, joined: set[int], rng: random.Random
 ) -> list[tuple[int, int]]:
     """Return (start, end) of each block in ms, with a median gap of about 110 ms and more than 5 s between acts."""
-    letters, act_of = [0] * (blocks + 1), [0] * (blocks + 1)
+    letters = [0] * (blocks + 1)
+    act_of = [0] * (blocks + 1)
     for cue in cues:
         for word in cue.words:
             letters[word.block] += len(word.text) + 1
             act_of[word.block] = cue.act
         if not cue.words:
             act_of[cue.block] = cue.act
-    clock, times = rng.randint(12_000, 80_000), []
+    clock = rng.randint(12_000, 80_000)
+    times = []
     for block in range(1, blocks + 1):
         if block > 1 and act_of[block] != act_of[block - 1] and act_of[block] not in joined:
             clock += rng.choice(_SILENCES) + rng.randint(0, 900)
@@ -181,7 +191,8 @@ def block_times(
         end = clock + 650 + 58 * letters[block] + rng.randint(-150, 350)
         times.append((clock, end))
         clock = end
-    pace, shift = style.pace, style.shift_ms
+    pace = style.pace
+    shift = style.shift_ms
     return [(round(start * pace) + shift, round(end * pace) + shift) for start, end in times]
 
 

@@ -80,7 +80,8 @@ def film_of(number: int, seed: int) -> Film:
     kind = _kind(number)
     genres = _genres(number, kind, rng)
     year = str(min(2017, round(1934 + 84 * rng.random() ** 0.5)))
-    folder, meta_year = year, year
+    folder = year
+    meta_year = year
     if number % 75 in (8, 9, 10):
         folder = {8: "1191", 9: "666", 10: "0"}[number % 75]
         meta_year = year if folder == "1191" else folder

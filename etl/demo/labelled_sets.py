@@ -9,13 +9,23 @@ from etl.demo.store import Store, csv_bytes
 from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes, statements
 from udfs.opus.tokens import opus_tokens
 
-TRAIN, VALID, SPOKEN, VOTES, TALKS = 24, 8, 10, 23, 8
+TRAIN = 24
+VALID = 8
+SPOKEN = 10
+VOTES = 23
+TALKS = 8
 """Rows per class: training statements, validation statements, training film lines, worker votes, talks."""
 
 VOTE_HEADER = (
-    "Count", "Index", "DialogID", "Dialog", "Agreed emotion (2/3 vote)",
-    "Worker 1 answer", "Worker 2 answer", "Worker 3 answer",
-)  # fmt: skip
+    "Count",
+    "Index",
+    "DialogID",
+    "Dialog",
+    "Agreed emotion (2/3 vote)",
+    "Worker 1 answer",
+    "Worker 2 answer",
+    "Worker 3 answer",
+)
 
 
 TALK_HEADER = ("context", "Dialog_ID", "Type", "Actor", "Text", "Label")
@@ -24,7 +34,8 @@ TALK_HEADER = ("context", "Dialog_ID", "Type", "Actor", "Text", "Label")
 def write_labelled_sets(store: Store, seed: int) -> dict[str, int]:
     """Write the two classifier files, the votes and the talks, and return the number of rows by file."""
     train, valid = classifier_sentences(seed)
-    votes, talks = list(crowd_votes(seed)), list(empathetic_conversations(seed))
+    votes = list(crowd_votes(seed))
+    talks = list(empathetic_conversations(seed))
     store.write_packed("labels/classifier_train.txt.gz", _lines(train))
     store.write_packed("labels/classifier_valid.txt", _lines(valid))
     store.write_packed("labels/crowd_votes.csv.gz", csv_bytes(VOTE_HEADER, votes))
@@ -107,7 +118,8 @@ def crowd_votes(seed: int) -> Iterator[tuple[object, ...]]:
     """Yield rows in the format of the released worker answers; the first two are cuts of one dialogue."""
     rng = random.Random(f"{seed}|votes")
     bands = material("labels")["bands"]
-    count, taken = 0, set()
+    count = 0
+    taken = set()
     places = _places()
     for label in edos_labels():
         made = 0
@@ -140,7 +152,8 @@ def empathetic_conversations(seed: int) -> Iterator[tuple[str, ...]]:
     Each talk has one of the 32 emotions, and its utterances come from a scene with that emotion.
     """
     rng = random.Random(f"{seed}|talks")
-    places, taken = _places(), set[str]()
+    places = _places()
+    taken = set[str]()
     number = 0
     for label, kind in edos_kinds().items():
         if kind != "emotion":

@@ -84,7 +84,8 @@ def document(cues: Sequence[Cue], tags: TimeTags, document_id: str, meta: Meta, 
 def _sentence(cue: Cue, number: int, before: int, after: int, tags: TimeTags) -> list[str]:
     if not cue.words:
         return [tags.tag(cue.block, "S"), tags.tag(cue.block, "E")]
-    parts, block = [], before
+    parts = []
+    block = before
     for position, word in enumerate(cue.words, 1):
         if word.block != block:
             if position > 1:

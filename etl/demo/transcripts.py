@@ -12,13 +12,29 @@ from udfs.opus.tokens import split_sentences
 
 DIALOGUES = {"train": 260, "dev": 60}
 MELD_HEADER = (
-    "Sr No.", "Utterance", "Speaker", "Emotion", "Sentiment", "Dialogue_ID", "Utterance_ID",
-    "Season", "Episode", "StartTime", "EndTime",
-)  # fmt: skip
+    "Sr No.",
+    "Utterance",
+    "Speaker",
+    "Emotion",
+    "Sentiment",
+    "Dialogue_ID",
+    "Utterance_ID",
+    "Season",
+    "Episode",
+    "StartTime",
+    "EndTime",
+)
 EMORY_HEADER = (
-    "Utterance", "Speaker", "Emotion", "Scene_ID", "Utterance_ID", "Season", "Episode",
-    "Start_Time", "End_Time",
-)  # fmt: skip
+    "Utterance",
+    "Speaker",
+    "Emotion",
+    "Scene_ID",
+    "Utterance_ID",
+    "Season",
+    "Episode",
+    "Start_Time",
+    "End_Time",
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +56,8 @@ def write_transcripts(store: Store, seed: int) -> dict[str, int]:
     for split in DIALOGUES:
         meld = [_meld_row(utterance) for utterance in _utterances("meld", split, seed)]
         emory = [_emory_row(utterance) for utterance in _utterances("emorynlp", split, seed)]
-        meld_name, emory_name = f"turns/meld/{split}_sent_emo.csv", f"turns/emorynlp/emorynlp_{split}_final.csv"
+        meld_name = f"turns/meld/{split}_sent_emo.csv"
+        emory_name = f"turns/emorynlp/emorynlp_{split}_final.csv"
         store.write(meld_name, csv_bytes(MELD_HEADER, meld, "\r\n"))
         store.write(emory_name, csv_bytes(EMORY_HEADER, emory))
         counts |= {meld_name: len(meld), emory_name: len(emory)}
@@ -64,7 +81,8 @@ def _utterances(corpus: str, split: str, seed: int) -> Iterator[Utterance]:
     for dialogue in range(DIALOGUES[split]):
         scene = chosen[dialogue % len(chosen)]
         first, second = rng.sample(cast, 2)
-        clock, number = rng.randint(20_000, 1_300_000), 0
+        clock = rng.randint(20_000, 1_300_000)
+        number = 0
         for turn in play(scene, rng, (first.split()[0], second.split()[0])):
             speaker = first if turn.speaker == first.split()[0] else second
             sentences = split_sentences(turn.text)
@@ -73,7 +91,8 @@ def _utterances(corpus: str, split: str, seed: int) -> Iterator[Utterance]:
                 text = part.replace("'", "\u2019") if rng.random() < 0.1 else part
                 end = clock + 500 + 60 * len(text)
                 yield Utterance(text, speaker, _emotion(turn.label), dialogue, number, clock, end)
-                clock, number = end + rng.randint(40, 1_600), number + 1
+                clock = end + rng.randint(40, 1_600)
+                number = number + 1
 
 
 def _time(ms: int, mark: str) -> str:
@@ -81,7 +100,8 @@ def _time(ms: int, mark: str) -> str:
 
 
 def _meld_row(line: Utterance) -> tuple[object, ...]:
-    season, episode = line.dialogue // 40 + 1, line.dialogue // 8 % 5 + 1
+    season = line.dialogue // 40 + 1
+    episode = line.dialogue // 8 % 5 + 1
     sentiment = material("labels")["sentiment"][line.emotion]
     times = (_time(line.start_ms, ","), _time(line.end_ms, ","))
     row = (line.dialogue * 20 + line.number + 1, line.text, line.speaker, line.emotion, sentiment)
@@ -89,7 +109,8 @@ def _meld_row(line: Utterance) -> tuple[object, ...]:
 
 
 def _emory_row(line: Utterance) -> tuple[object, ...]:
-    scene, episode = line.dialogue % 10 + 1, line.dialogue // 10 + 1
+    scene = line.dialogue % 10 + 1
+    episode = line.dialogue // 10 + 1
     emotion = material("labels")["emory"][line.emotion]
     times = (_time(line.start_ms, "."), _time(line.end_ms, "."))
     return (line.text, f"['{line.speaker}']", emotion, scene, line.number + 1, 1, episode, *times)

@@ -78,7 +78,8 @@ def upload_of(film: Film, upload: int, copy: int, seed: int) -> Upload:
     """Return the ``upload``-th file of the corpus, its film's ``copy``-th."""
     rng = random.Random(f"{seed}|upload|{upload}")
     subtitle_id = str(6_000_000 + upload * 37 + rng.randint(0, 30))
-    style, odd = style_of(upload, copy, rng), oddities_of(upload, subtitle_id)
+    style = style_of(upload, copy, rng)
+    odd = oddities_of(upload, subtitle_id)
     meta = meta_of(film, upload, rng)
     cues = _with_oddities(cues_of(film.play, style, rng), upload, rng)
     joined = {number for number, act in enumerate(film.play.acts) if act.joined}

@@ -88,18 +88,37 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
 def _outcome(judged: DataFrame, labels: Sequence[str]) -> Outcome:
     """Return answers without a fault as rows, with the label that they name, and the others as dropped."""
     name = normalised_answer(F.col("value"))
-    judged = judged.withColumns({
-        "named": F.when(name.isin(*labels), name),
-        "specified": F.coalesce("other", F.lit(False)) | ~F.array_contains("options", name),
-    })  # fmt: skip
+    judged = judged.withColumns(
+        {
+            "named": F.when(name.isin(*labels), name),
+            "specified": F.coalesce("other", F.lit(False)) | ~F.array_contains("options", name),
+        }
+    )
     rows = judged.where(F.col("fault").isNull()).select(
-        "hit_id", "item_id", "worker_id", "batch_id", "purpose", "dialogue_id", "turn",
-        "turns", F.col("value").alias("answer"), F.col("named").alias("label"), "specified", "quiz_label",
-        F.col("label").alias("model_label"), "confidence", "band", "stratum_turns", "whole_hit", "seconds", "submitted",
+        "hit_id",
+        "item_id",
+        "worker_id",
+        "batch_id",
+        "purpose",
+        "dialogue_id",
+        "turn",
+        "turns",
+        F.col("value").alias("answer"),
+        F.col("named").alias("label"),
+        "specified",
+        "quiz_label",
+        F.col("label").alias("model_label"),
+        "confidence",
+        "band",
+        "stratum_turns",
+        "whole_hit",
+        "seconds",
+        "submitted",
         "signed",
-    )  # fmt: skip
+    )
     outside = F.col("fault").isNull() & F.col("named").isNull()
-    reason, units = F.coalesce("fault", F.lit("outside_taxonomy")), F.when(outside, 0).otherwise(1)
+    reason = F.coalesce("fault", F.lit("outside_taxonomy"))
+    units = F.when(outside, 0).otherwise(1)
     detail = F.coalesce("detail", F.concat_ws(", ", "worker_id", "hit_id", "item_id", F.left("value", F.lit(100))))
     dropped = judged.where(F.col("fault").isNotNull() | outside)
     ledger = dropped.select(*left_out("answer", "place", reason, units, detail))
@@ -125,19 +144,28 @@ def assignments(answers: DataFrame, *, pass_at: int, reward: float, bonus: float
     # Integer tenths of seconds sum exactly in any order.
     tenths = F.round(F.col("seconds") * 10).cast("bigint")
     done = answers.groupBy("hit_id", "worker_id", "batch_id", "purpose").agg(
-        F.count("*").cast("int").alias("answers"), F.bool_and("whole_hit").alias("whole"),
-        F.count_if(quiz).cast("int").alias("quiz"), F.count_if(right).cast("int").alias("quiz_right"),
+        F.count("*").cast("int").alias("answers"),
+        F.bool_and("whole_hit").alias("whole"),
+        F.count_if(quiz).cast("int").alias("quiz"),
+        F.count_if(right).cast("int").alias("quiz_right"),
         (F.sum(tenths) / 10).alias("seconds"),
-    )  # fmt: skip
+    )
     quarters = done.groupBy("purpose").agg(
         F.percentile("seconds", F.lit(0.25)).alias("low"), F.percentile("seconds", F.lit(0.75)).alias("high")
     )
     whole = F.col("whole")
     passed = F.when(F.col("quiz") > 0, F.col("quiz_right") >= pass_at)
     return done.join(F.broadcast(quarters), "purpose").select(
-        "hit_id", "worker_id", "batch_id", "purpose", "answers", "quiz", "quiz_right", passed.alias("passed"),
+        "hit_id",
+        "worker_id",
+        "batch_id",
+        "purpose",
+        "answers",
+        "quiz",
+        "quiz_right",
+        passed.alias("passed"),
         "seconds",
         (F.col("seconds") > F.col("high") + 1.5 * (F.col("high") - F.col("low"))).alias("unusually_long"),
         F.when(whole, reward).otherwise(0).cast("decimal(9,2)").alias("reward"),
         F.when(whole & F.coalesce(passed, F.lit(False)), bonus).otherwise(0).cast("decimal(9,2)").alias("bonus"),
-    )  # fmt: skip
+    )

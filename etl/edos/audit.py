@@ -34,9 +34,12 @@ def audit_tasks(
     turns = dialogues.select(
         "dialogue_id", F.col("turns")["text"].alias("texts"), F.posexplode("turns").alias("turn", "one")
     ).select(
-        "dialogue_id", "turn", "texts", F.col("one")["label"].alias("label"),
+        "dialogue_id",
+        "turn",
+        "texts",
+        F.col("one")["label"].alias("label"),
         F.col("one")["confidence"].alias("confidence"),
-    )  # fmt: skip
+    )
     banded = turns.withColumn("band", F.coalesce(band_of(F.col("confidence"), bands), F.lit("below")))
     stratum = Window.partitionBy("label", "band")
     order = stratum.orderBy(
@@ -48,10 +51,16 @@ def audit_tasks(
     others = F.coalesce("top", F.array().cast("array<string>"))
     offered = F.slice(F.array_distinct(F.concat(F.array("label"), others)), 1, OPTIONS)
     tasks = chosen.join(weak, ["dialogue_id", "turn"], "left").select(
-        "hit_id", "dialogue_id", "turn", "label", "confidence", "band", "stratum_turns",
+        "hit_id",
+        "dialogue_id",
+        "turn",
+        "label",
+        "confidence",
+        "band",
+        "stratum_turns",
         F.slice("texts", F.lit(1), F.col("turn") + 1).alias("turns"),
         shuffled(offered, F.col("hit_id"), F.col("dialogue_id"), seed=seed, of="options").alias("options"),
         F.lit(None).cast("string").alias("quiz_label"),
-    )  # fmt: skip
+    )
     rest = drawn.where(F.col("place") > per_stratum).withColumn("fault", F.lit("not_drawn"))
     return Outcome(in_position(tasks, seed), dropped_by_class(rest, F.col("confidence"), "confidence"))

@@ -10,7 +10,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-LEAST, PLACES, ITERATIONS = 0.01, 4, 100
+LEAST = 0.01
+PLACES = 4
+ITERATIONS = 100
 """Probabilities below the least are left out; the others are rounded, so that sums in another order change nothing."""
 SCHEMA = "dialogue_id string, turn int, probabilities array<struct<label: string, probability: double>>"
 
@@ -24,7 +26,8 @@ def dawid_skene(annotations: DataFrame, labels: Sequence[str]) -> DataFrame:
         annotations: ``edos.annotations``.
         labels: the taxonomy.
     """
-    spark, units = annotations.sparkSession, ["dialogue_id", "turn"]
+    spark = annotations.sparkSession
+    units = ["dialogue_id", "turn"]
     votes = annotations.where(F.col("label").isin(*labels)).select(*units, "worker_id", "label")
     given = votes.orderBy(*units, "worker_id", "label").toPandas()
     if given.empty:

@@ -34,9 +34,11 @@ def embedded_turns(histories: DataFrame, turn_embeddings: DataFrame, model: str)
     )
     known = turn_embeddings.where(F.col("model") == model).select("text_hash", "embedding", "error")
     joined = turns.join(known, "text_hash", "left").select(
-        "history_hash", "turn", "embedding",
+        "history_hash",
+        "turn",
+        "embedding",
         F.when(F.col("embedding").isNull(), F.coalesce("error", F.lit("a turn has no embedding"))).alias("error"),
-    )  # fmt: skip
+    )
     histories = joined.groupBy("history_hash").agg(
         F.sort_array(F.collect_list(F.struct("turn", "embedding"))).alias("turns"), F.min("error").alias("error")
     )

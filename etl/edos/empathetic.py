@@ -19,12 +19,14 @@ def labelled_utterances(rows: Iterable[Mapping[str, str]], labels: Sequence[str]
         rows: the released CSV's Dialog_ID, Type (situation or utterance), Actor, Label; a conversation's rows in order.
         labels: the taxonomy. Labels are compared in lower case.
     """
-    found, known = LocalRows(), set(labels)
+    found = LocalRows()
+    known = set(labels)
     numbers: Counter[str] = Counter()
     for row in rows:
         if row["Type"].strip().lower() != "utterance":
             continue
-        dialogue_id, label = row["Dialog_ID"].strip(), row["Label"].strip().lower()
+        dialogue_id = row["Dialog_ID"].strip()
+        label = row["Label"].strip().lower()
         turn = numbers[dialogue_id]
         numbers[dialogue_id] += 1
         if label in known:

@@ -46,7 +46,8 @@ def near_held_out(
         F.lit(1).alias("weight"),
         fault("near_held_out", "cosine ", F.format_number("score", 4), " to ", F.col("seed_id")).alias("near"),
     )
-    by_text, by_film = _similar_texts(rows, held), _same_films(rows, held, clean_dialogues)
+    by_text = _similar_texts(rows, held)
+    by_film = _same_films(rows, held, clean_dialogues)
     found = by_match.unionByName(by_cosine).unionByName(by_text).unionByName(by_film)
     best = found.groupBy("id").agg(F.min(F.struct("weight", "near"))["near"].alias("near"))
     # Under a name of its own: without adaptive planning Spark may not tell the two sides' ids apart.
@@ -63,16 +64,24 @@ def _similar_texts(rows: DataFrame, held: DataFrame) -> DataFrame:
     theirs = held.select(F.col("held_id").alias("id"), "dialogue_id", "turns")
     keys = linking_keys(theirs, LAST_TURN_WORDS).withColumnRenamed("id", "held_id")
     kind = F.split("key", " ")[0]
-    same = linking_keys(rows, LAST_TURN_WORDS).join(F.broadcast(keys), "key").select(
-        "id", "held_id", F.when(kind == "last", "same last turn").otherwise(F.concat(F.lit("same "), kind)).alias("how")
-    )  # fmt: skip
+    same = (
+        linking_keys(rows, LAST_TURN_WORDS)
+        .join(F.broadcast(keys), "key")
+        .select(
+            "id",
+            "held_id",
+            F.when(kind == "last", "same last turn").otherwise(F.concat(F.lit("same "), kind)).alias("how"),
+        )
+    )
     wanted = _exploded(theirs).toDF("held_id", "shingle", "theirs")
     common = _exploded(rows).toDF("id", "shingle", "ours").join(F.broadcast(wanted), "shingle")
     pairs = common.groupBy("id", "held_id", "ours", "theirs").agg(F.count("*").alias("common"))
     share = F.round(F.col("common") / (F.col("ours") + F.col("theirs") - F.col("common")), 4)
-    alike = pairs.withColumn("share", share).where(F.col("share") >= RELEASED_NEAR.jaccard).select(
-        "id", "held_id", F.concat(F.lit("shingles "), F.format_number("share", 2)).alias("how")
-    )  # fmt: skip
+    alike = (
+        pairs.withColumn("share", share)
+        .where(F.col("share") >= RELEASED_NEAR.jaccard)
+        .select("id", "held_id", F.concat(F.lit("shingles "), F.format_number("share", 2)).alias("how"))
+    )
     evidence = fault("held_out_duplicate", F.col("how"), " as ", F.col("held_id"))
     return same.unionByName(alike).select("id", F.lit(2).alias("weight"), evidence.alias("near"))
 

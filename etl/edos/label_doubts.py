@@ -13,7 +13,9 @@ from conf.errors import InputError
 from etl.tables.edos import LABEL_DOUBTS
 from etl.tables.outcome import Outcome
 
-FOLDS, SEED, PLACES = 5, 13, 6
+FOLDS = 5
+SEED = 13
+PLACES = 6
 HISTORY = "<"
 """Put before the words of earlier turns, so that the last turn's are told from them."""
 

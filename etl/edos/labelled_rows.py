@@ -40,9 +40,12 @@ def pool_of(clean_dialogues: DataFrame, enabled: bool, share: float) -> DataFram
         taken = taken.where(content_share(F.col("dialogue_id"), salt="pool") < share)
     texts = taken.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("turns"))
     return texts.select(
-        "dialogue_id", "movie_id", (F.size("turns") - 1).alias("turn"), "turns",
+        "dialogue_id",
+        "movie_id",
+        (F.size("turns") - 1).alias("turn"),
+        "turns",
         history_hash(F.col("turns")).alias("history_hash"),
-    )  # fmt: skip
+    )
 
 
 def split_kept_dropped(candidates: DataFrame, unit: str = "turn") -> Outcome:

@@ -79,6 +79,10 @@ def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFr
     drawn = F.slice(shuffled(others, F.col("hit_id"), F.col("text"), seed=seed, of="others"), 1, 2)
     offered = F.concat(F.array("quiz_label"), drawn)
     return items.select(
-        "hit_id", "dialogue_id", F.lit(0).alias("turn"), F.array("text").alias("turns"),
-        shuffled(offered, F.col("hit_id"), F.col("text"), seed=seed, of="options").alias("options"), "quiz_label",
-    )  # fmt: skip
+        "hit_id",
+        "dialogue_id",
+        F.lit(0).alias("turn"),
+        F.array("text").alias("turns"),
+        shuffled(offered, F.col("hit_id"), F.col("text"), seed=seed, of="options").alias("options"),
+        "quiz_label",
+    )

@@ -32,7 +32,8 @@ class Reading:
         """Return f, d and readability as SQL over count_sum, corpus_tokens, tokens, distinct_tokens."""
         total = "count_sum / corpus_tokens" if self.frequencies == "relative" else "count_sum"
         share = "distinct_tokens / tokens" if self.distinct == "share" else "100 * distinct_tokens / tokens"
-        f, d = f"{total} / ({self.alpha} + tokens)", share
+        f = f"{total} / ({self.alpha} + tokens)"
+        d = share
         score = f"round({f} + {self.weight} * {d}, 6)"
         return {"f": f"double({f})", "d": f"double({d})", "readability": f"double({score})"}
 

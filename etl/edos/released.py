@@ -67,12 +67,14 @@ def read_released(spark: SparkSession, paths: Sequence[str], setting: str) -> Ou
     unknown = [(name, "no_column", FORM_NEEDS) for name, path in files.paths.items() if forms[path] is None]
     if len(unknown) == len(files):
         raise InputError(f"{setting}: no file of similar or self-labelled dialogues; these have {FORM_NEEDS}")
-    dropped, rows_in = spark.createDataFrame([("file", *one, 0) for one in (*files.skipped, *unknown)], DROPPED_DDL), 0
+    dropped = spark.createDataFrame([("file", *one, 0) for one in (*files.skipped, *unknown)], DROPPED_DDL)
+    rows_in = 0
     for form in FORMS:
         own = [path for path, its in forms.items() if its == form]
         if own:
             read = labelled_rows(spark, own, form.columns, setting)
-            rows, rows_in = rows.unionByName(released_rows(read.rows, form)), rows_in + (read.rows_in or 0)
+            rows = rows.unionByName(released_rows(read.rows, form))
+            rows_in = rows_in + (read.rows_in or 0)
             dropped = dropped.unionByName(read.dropped) if read.dropped is not None else dropped
     return Outcome(rows, dropped, rows_in=rows_in)
 
@@ -88,7 +90,8 @@ def released_rows(file: DataFrame, form: ReleasedForm) -> DataFrame:
         origin, dialogue_id, turn, turns, label (lower case), score double, matched_id ``<dialogue_id>/<turn>``,
         matched_turns.
     """
-    matched_id, matched_turns = F.lit(None).cast("string"), F.lit(None).cast("array<string>")
+    matched_id = F.lit(None).cast("string")
+    matched_turns = F.lit(None).cast("array<string>")
     if form.matched_id and form.matched:
         matched_id = F.nullif(F.trim(form.matched_id), F.lit(""))
         matched_turns = dialogue_turns(F.col(form.matched))
@@ -103,9 +106,15 @@ def released_rows(file: DataFrame, form: ReleasedForm) -> DataFrame:
     )
     matched = F.concat_ws("/", "matched", (F.size("matched_turns") - 1).cast("string"))
     return rows.select(
-        "origin", "dialogue_id", (F.size("turns") - 1).alias("turn"), "turns", "label", "score",
-        F.when(F.col("matched").isNotNull(), matched).alias("matched_id"), "matched_turns",
-    )  # fmt: skip
+        "origin",
+        "dialogue_id",
+        (F.size("turns") - 1).alias("turn"),
+        "turns",
+        "label",
+        "score",
+        F.when(F.col("matched").isNotNull(), matched).alias("matched_id"),
+        "matched_turns",
+    )
 
 
 def released_dialogues(rows: DataFrame, labels: Sequence[str]) -> Outcome:
@@ -121,9 +130,11 @@ def released_dialogues(rows: DataFrame, labels: Sequence[str]) -> Outcome:
     flagged = rows.withColumn("copy", F.row_number().over(same)).withColumn(
         FAULT,
         F.when(F.col("dialogue_id").isNull() | (F.col("turn") < 0), fault("no_dialogue", F.col("origin")))
-        .when(~F.coalesce(F.col("label").isin(*labels), F.lit(False)),
-              fault("outside_taxonomy", F.coalesce("label", F.lit("no label"))))
+        .when(
+            ~F.coalesce(F.col("label").isin(*labels), F.lit(False)),
+            fault("outside_taxonomy", F.coalesce("label", F.lit("no label"))),
+        )
         .when(F.col("score").isNull() | ~F.col("score").between(0, 1), fault("no_score", F.col("origin")))
         .when(F.col("copy") > 1, fault("repeated_row", F.col("origin"), " ", F.col("label"))),
-    )  # fmt: skip
+    )
     return split_kept_dropped(flagged.drop("copy"))

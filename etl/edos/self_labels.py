@@ -37,9 +37,15 @@ def confident(scored: DataFrame, least: float | None, per_class: int | None) -> 
 
 
 def self_labels(
-    pool: DataFrame, scores: DataFrame, model: str, seeds: DataFrame, similar: DataFrame, released: DataFrame,
-    least: float | None, per_class: int | None,
-) -> Outcome:  # fmt: skip
+    pool: DataFrame,
+    scores: DataFrame,
+    model: str,
+    seeds: DataFrame,
+    similar: DataFrame,
+    released: DataFrame,
+    least: float | None,
+    per_class: int | None,
+) -> Outcome:
     """Label the remaining dialogues by the first classifier's confident answers (EDOS 3.3).
 
     Args:
@@ -56,11 +62,16 @@ def self_labels(
     """
     answers = scores.where(F.col("model") == model).select("history_hash", "label", "confidence", "error")
     ours = pool.join(answers, "history_hash").select(
-        "dialogue_id", "turn", "turns", "label", F.lit("self").alias("origin"),
+        "dialogue_id",
+        "turn",
+        "turns",
+        "label",
+        F.lit("self").alias("origin"),
         (rounded_confidence(F.col("confidence")) / F.lit(PLACES)).alias("score"),
-        F.lit(None).cast("string").alias("matched_id"), F.lit("pool").alias("source"),
+        F.lit(None).cast("string").alias("matched_id"),
+        F.lit("pool").alias("source"),
         F.when(F.col("error").isNotNull(), fault("model_failed", F.col("error"))).alias(FAULT),
-    )  # fmt: skip
+    )
     known = crowd_rows(seeds).unionByName(similar.select(*COLUMNS))
     candidates = ours.unionByName(released_as(released, "self").withColumn(FAULT, F.expr(NO_FAULT)))
     fresh = without_known_texts(candidates, known.withColumn(FAULT, F.expr(NO_FAULT)))

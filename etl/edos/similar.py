@@ -40,9 +40,12 @@ def matched_units(found: DataFrame, queries: DataFrame, targets: DataFrame, most
     pairs = found.distinct().join(queries, "history_hash").join(F.broadcast(seeds), "matched_hash")
     pairs = pairs.where(unit_id() != F.col("seed_id"))
     best = Window.partitionBy("dialogue_id", "turn", F.col("label").isNull()).orderBy(F.col("score").desc(), "seed_id")
-    rows = pairs.withColumn("rank", F.row_number().over(best)).where(F.col("rank") <= most).select(
-        "dialogue_id", "turn", "seed_id", "seed_split", "label", "score", "rank"
-    ).persist()  # fmt: skip
+    rows = (
+        pairs.withColumn("rank", F.row_number().over(best))
+        .where(F.col("rank") <= most)
+        .select("dialogue_id", "turn", "seed_id", "seed_split", "label", "score", "rank")
+        .persist()
+    )
     rows_in = queries.count()
     matched = rows.select("dialogue_id", "turn").distinct().count()
     detail = F.lit(f"no cosine of {floor} or more")
@@ -54,18 +57,21 @@ def matched_units(found: DataFrame, queries: DataFrame, targets: DataFrame, most
 def seed_targets(seeds: DataFrame) -> DataFrame:
     """Return the seeds as targets of the search, without the labels of held-out seeds (EDOS 3.3)."""
     return seeds.select(
-        unit_id().alias("seed_id"), F.col("split").alias("seed_split"),
+        unit_id().alias("seed_id"),
+        F.col("split").alias("seed_split"),
         F.when(~F.col("split").isin(*HELD_OUT), F.col("label")).alias("label"),
         history_hash(F.col("turns")).alias("history_hash"),
-    )  # fmt: skip
+    )
 
 
 def self_targets(self_labelled: DataFrame) -> DataFrame:
     """Return the self-labelled dialogues as the only targets of the second search (EDOS 3.3)."""
     return self_labelled.select(
-        unit_id().alias("seed_id"), F.lit("train").alias("seed_split"), "label",
+        unit_id().alias("seed_id"),
+        F.lit("train").alias("seed_split"),
+        "label",
         history_hash(F.col("turns")).alias("history_hash"),
-    )  # fmt: skip
+    )
 
 
 def labelled_by_similarity(matches: DataFrame, pool: DataFrame, threshold: float, origin: str) -> DataFrame:
@@ -94,21 +100,44 @@ def labelled_by_similarity(matches: DataFrame, pool: DataFrame, threshold: float
     )
     rival = F.get("rivals", F.lit(0))
     shown = F.concat(
-        best["label"], F.lit(" "), F.format_number(best["score"], 4), F.lit(" by "), best["seed_id"], F.lit("; "),
-        rival["label"], F.lit(" "), F.format_number(rival["score"], 4), F.lit(" by "), rival["seed_id"],
-    )  # fmt: skip
+        best["label"],
+        F.lit(" "),
+        F.format_number(best["score"], 4),
+        F.lit(" by "),
+        best["seed_id"],
+        F.lit("; "),
+        rival["label"],
+        F.lit(" "),
+        F.format_number(rival["score"], 4),
+        F.lit(" by "),
+        rival["seed_id"],
+    )
     flagged = units.withColumn("rivals", rivals).select(
-        "dialogue_id", "turn",
-        best["label"].alias("label"), best["score"].alias("score"), best["seed_id"].alias("matched_id"),
-        F.when(best["score"] < threshold,
-               fault("below_threshold", F.format_number(best["score"], 4), " to ", best["seed_id"]))
-        .when(rival["score"] == best["score"], fault("tied_labels", shown)).alias(FAULT),
+        "dialogue_id",
+        "turn",
+        best["label"].alias("label"),
+        best["score"].alias("score"),
+        best["seed_id"].alias("matched_id"),
+        F.when(
+            best["score"] < threshold,
+            fault("below_threshold", F.format_number(best["score"], 4), " to ", best["seed_id"]),
+        )
+        .when(rival["score"] == best["score"], fault("tied_labels", shown))
+        .alias(FAULT),
         F.when((F.size("rivals") > 0) & (rival["score"] < best["score"]), shown).alias("conflict"),
-    )  # fmt: skip
+    )
     return flagged.join(pool.select("dialogue_id", "turn", "turns"), ["dialogue_id", "turn"]).select(
-        "dialogue_id", "turn", "turns", "label", F.lit(origin).alias("origin"), "score", "matched_id",
-        F.lit("pool").alias("source"), FAULT, "conflict",
-    )  # fmt: skip
+        "dialogue_id",
+        "turn",
+        "turns",
+        "label",
+        F.lit(origin).alias("origin"),
+        "score",
+        "matched_id",
+        F.lit("pool").alias("source"),
+        FAULT,
+        "conflict",
+    )
 
 
 def released_as(released: DataFrame, origin: str) -> DataFrame:
@@ -118,9 +147,14 @@ def released_as(released: DataFrame, origin: str) -> DataFrame:
 
 
 def expanded(
-    matches: DataFrame, pool: DataFrame, seeds: DataFrame, released: DataFrame, clean_dialogues: DataFrame,
-    threshold: float, held_out_threshold: float,
-) -> Outcome:  # fmt: skip
+    matches: DataFrame,
+    pool: DataFrame,
+    seeds: DataFrame,
+    released: DataFrame,
+    clean_dialogues: DataFrame,
+    threshold: float,
+    held_out_threshold: float,
+) -> Outcome:
     """Copy the crowd's labels to similar dialogues (EDOS 3.3), and drop those that are near a held-out row.
 
     Args:

@@ -28,18 +28,22 @@ def ranked_turns(readability: DataFrame, per_class: int, order_by: str = "readab
     turns = readability.withColumn("copy", F.row_number().over(copies))
     first = F.col("confidence").asc() if order_by == "uncertainty" else F.col("band").cast("double").desc()
     order = Window.partitionBy("label", F.col("copy") > 1).orderBy(
-        first, F.col("readability").desc(),
+        first,
+        F.col("readability").desc(),
         content_order(F.col("dialogue_id"), F.col("turn").cast("string"), seed=0, of="readability"),
-    )  # fmt: skip
+    )
     ranked = turns.withColumn("rank", F.when(F.col("copy") == 1, F.row_number().over(order)))
     fault = F.when(F.col("copy") > 1, "same_text_again").when(F.col("rank") > per_class, "beyond_top_n")
     return ranked.withColumn("fault", fault).drop("copy")
 
 
 def annotation_tasks(
-    readability: DataFrame, weak_labels: DataFrame, dialogues: DataFrame, situations: DataFrame | None,
+    readability: DataFrame,
+    weak_labels: DataFrame,
+    dialogues: DataFrame,
+    situations: DataFrame | None,
     annotation: AnnotationSettings,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """Return the crowd's HITs, with the weak labeler's three labels as shuffled options (EDOS 3.2).
 
     An incomplete last HIT is dropped, because all HITs have the same price and quiz. The authors seem to have done the
@@ -55,7 +59,9 @@ def annotation_tasks(
     Returns:
         Outcome of ``edos.annotation_tasks``. The unit is the turn. Dropped turns are counted by class and band.
     """
-    per_class, quiz_per_hit, seed = annotation.per_class, annotation.quiz_per_hit, annotation.seed
+    per_class = annotation.per_class
+    quiz_per_hit = annotation.quiz_per_hit
+    seed = annotation.seed
     ranked = ranked_turns(readability, per_class, annotation.order).cache()
     placed = into_hits(ranked.where(F.col("fault").isNull()), annotation.dialogues_per_hit, seed).cache()
     chosen = (
@@ -64,11 +70,18 @@ def annotation_tasks(
         .join(dialogues.select("dialogue_id", F.col("turns")["text"].alias("texts")), "dialogue_id")
     )
     asked = chosen.select(
-        "hit_id", "dialogue_id", "turn", "label", "confidence", "band", "rank", "readability",
+        "hit_id",
+        "dialogue_id",
+        "turn",
+        "label",
+        "confidence",
+        "band",
+        "rank",
+        "readability",
         F.slice("texts", F.lit(1), F.col("turn") + 1).alias("turns"),
         shuffled(F.col("top"), F.col("hit_id"), F.col("dialogue_id"), seed=seed, of="options").alias("options"),
         F.lit(None).cast("string").alias("quiz_label"),
-    )  # fmt: skip
+    )
     items = asked
     if situations is not None and quiz_per_hit:
         hits = placed.where("full").select("hit", "hit_id").distinct()

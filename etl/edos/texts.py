@@ -24,22 +24,23 @@ def weak_labels_of_turns(dialogues: DataFrame, scores: DataFrame, model: str) ->
     turns = turns.select("dialogue_id", "turn", text_hash(F.col("text")).alias("text_hash"))
     answered = turns.join(scores.where(F.col("model") == model), "text_hash")
     rows = answered.where(F.col("error").isNull()).select(
-        "dialogue_id", "turn", "text_hash", "model",
+        "dialogue_id",
+        "turn",
+        "text_hash",
+        "model",
         F.get("top3", F.lit(0))["label"].alias("label"),
         F.get("top3", F.lit(0))["confidence"].alias("confidence"),
         "top3",
-    )  # fmt: skip
+    )
     failed = answered.where(F.col("error").isNotNull())
     return Outcome(rows, failed.select(*left_out("turn", unit_id(), "model_failed", 1, F.col("error"))))
 
 
 def _histories(initial: DataFrame) -> DataFrame:
     """Return (dialogue_id, movie_id, turn, text, history). The history includes the turn itself."""
-    return initial.select(
-        "dialogue_id", "movie_id", "turns", F.posexplode("turns").alias("turn", "text")
-    ).select(
+    return initial.select("dialogue_id", "movie_id", "turns", F.posexplode("turns").alias("turn", "text")).select(
         "dialogue_id", "movie_id", "turn", "text", F.slice("turns", F.lit(1), F.col("turn") + 1).alias("history")
-    )  # fmt: skip
+    )
 
 
 def distinct_histories(initial: DataFrame) -> DataFrame:
@@ -71,8 +72,10 @@ def labelled_dialogues(initial: DataFrame, scores: DataFrame, model: str) -> Out
         "dialogue_id",
         "movie_id",
         F.lit(model).alias("model"),
-        F.transform("turns", lambda t: F.struct(t["text"].alias("text"), t["label"].alias("label"),
-                                                t["confidence"].alias("confidence"))).alias("turns"),
-    )  # fmt: skip
+        F.transform(
+            "turns",
+            lambda t: F.struct(t["text"].alias("text"), t["label"].alias("label"), t["confidence"].alias("confidence")),
+        ).alias("turns"),
+    )
     failed = dialogues.where(F.col("error").isNotNull())
     return Outcome(rows, failed.select(*left_out("dialogue", "dialogue_id", "model_failed", 1, F.col("error"))))

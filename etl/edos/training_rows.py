@@ -30,10 +30,15 @@ def seeds_of(crowd_labels: DataFrame, test_share: float, validation_share: float
 def crowd_rows(seeds: DataFrame) -> DataFrame:
     """Return the seeds with the columns of labelled rows."""
     return seeds.select(
-        "dialogue_id", "turn", "turns", "label", F.lit("crowd").alias("origin"),
-        F.lit(None).cast("double").alias("score"), F.lit(None).cast("string").alias("matched_id"),
+        "dialogue_id",
+        "turn",
+        "turns",
+        "label",
+        F.lit("crowd").alias("origin"),
+        F.lit(None).cast("double").alias("score"),
+        F.lit(None).cast("string").alias("matched_id"),
         F.lit("pool").alias("source"),
-    )  # fmt: skip
+    )
 
 
 def gathered(

@@ -61,28 +61,44 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
         ),
     )
     answers = ranked.select("*", F.posexplode("answers").alias("position", "answer")).select(
-        "dialogue_id", "turn", "turns", "item", "copy", "fault",
+        "dialogue_id",
+        "turn",
+        "turns",
+        "item",
+        "copy",
+        "fault",
         (F.col("position") + 1).cast("string").alias("worker_id"),
         "answer",
         normalised_answer(F.col("answer")).alias("given"),
         F.coalesce(F.col("answer").rlike(r"(?i)\(other\)\s*$"), F.lit(False)).alias("specified"),
         F.nullif("band", F.lit("")).alias("band"),
-    )  # fmt: skip
+    )
     known = F.col("given").isin(*labels)
     answers = answers.withColumn("fault", F.coalesce("fault", F.when(F.col("given").isNull(), F.lit("no_answer"))))
     vote_id = F.concat_ws(
-        "/", "item", F.coalesce("dialogue_id", F.lit("?")), F.col("turn").cast("string"), "worker_id",
+        "/",
+        "item",
+        F.coalesce("dialogue_id", F.lit("?")),
+        F.col("turn").cast("string"),
+        "worker_id",
         F.when(F.col("copy") > 1, F.concat(F.lit("copy "), F.col("copy").cast("string"))),
-    )  # fmt: skip
+    )
     outside = F.col("fault").isNull() & ~known
-    reason, detail = F.coalesce("fault", F.lit("outside_taxonomy")), F.coalesce("answer", F.lit("no answer"))
+    reason = F.coalesce("fault", F.lit("outside_taxonomy"))
+    detail = F.coalesce("answer", F.lit("no answer"))
     ledger = left_out("vote", vote_id, reason, F.when(outside, 0).otherwise(1), detail)
     dropped = answers.filter(F.col("fault").isNotNull() | outside).select(*ledger)
     rows = answers.filter(F.col("fault").isNull()).select(
-        "dialogue_id", "turn", "worker_id", "turns", "answer",
+        "dialogue_id",
+        "turn",
+        "worker_id",
+        "turns",
+        "answer",
         F.when(known, F.col("given")).alias("label"),
-        "specified", "band", F.lit(source).alias("source"),
-    )  # fmt: skip
+        "specified",
+        "band",
+        F.lit(source).alias("source"),
+    )
     return Outcome(rows, dropped)
 
 
@@ -100,9 +116,16 @@ def all_annotations(votes: Outcome | None, answers: DataFrame, labels: Sequence[
         Outcome of ``edos.annotations``. The unit is the vote.
     """
     page = answers.where((F.col("purpose") == "crowd") & F.col("quiz_label").isNull()).select(
-        "dialogue_id", "turn", "worker_id", "turns", "answer", "label", "specified", "band",
+        "dialogue_id",
+        "turn",
+        "worker_id",
+        "turns",
+        "answer",
+        "label",
+        "specified",
+        "band",
         F.col("batch_id").alias("source"),
-    )  # fmt: skip
+    )
     if votes is None:
         return Outcome(page, rows_in=page.count())
     released = answers_from_votes(votes.rows, labels, "released votes")
@@ -113,7 +136,8 @@ def all_annotations(votes: Outcome | None, answers: DataFrame, labels: Sequence[
         *left_out("vote", vote_id, "released_with_votes", 1, F.col("answer"))
     )
     rest = page.join(known, units, "left_anti")
-    assert released.dropped is not None and votes.dropped is not None
+    assert released.dropped is not None
+    assert votes.dropped is not None
     unread = votes.dropped.withColumn("units", F.col("units") * len(ANSWERS))
     dropped = released.dropped.unionByName(twice).unionByName(unread)
     rows_in = len(ANSWERS) * (votes.rows_in or 0) + page.count()

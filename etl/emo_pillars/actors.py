@@ -57,7 +57,8 @@ def parse_actors(answer: str, template: str, cut_off: bool = False) -> Parsed:
         return Parsed([], [Rejected("refusal", answer.strip())])
     lines = _with_descriptions(lines)
     lines = _from_first_item(lines) if listed else _spread(lines)
-    found, rejected = [], []
+    found = []
+    rejected = []
     for place, line in enumerate(lines):
         last = cut_off and place == len(lines) - 1
         result = _actor(line, listed, template, last)

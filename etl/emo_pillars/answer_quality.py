@@ -36,7 +36,8 @@ def answer_quality(answers: Mapping[str, DataFrame], quality: Any, top: int) -> 
 
 def _of_step(step: str, answers: DataFrame, quality: Any, top: int) -> DataFrame:
     plain, *others = (template(step, form) for form in forms_of(step))
-    rules, forms = Rules(plain, known_names(), quality, top), tuple(others)
+    rules = Rules(plain, known_names(), quality, top)
+    forms = tuple(others)
     judge = F.udf(partial(judged_answer, step, rules, forms=forms), f"struct<{_JUDGEMENT}>").asNondeterministic()
     cut = F.coalesce("finish_reason", F.lit("")) == "length"
     read = answers.select("model", "request_id", judge("prompt", whole_answer(), cut).alias("found"))

@@ -142,7 +142,8 @@ def looks_finished(text: str) -> bool:
 def without_repeats(items: Sequence[Any], key: Any, reason: str) -> Parsed:
     """Keep the first item of each key, and reject the others."""
     seen: set[Any] = set()
-    kept, rejected = [], []
+    kept = []
+    rejected = []
     for item in items:
         if key(item) in seen:
             rejected.append(Rejected(reason, str(key(item))))

@@ -59,11 +59,16 @@ def examples(
     found = utterances.join(labelled, "utterance_id")
     labels = F.transform("kept", lambda one: F.struct(one["label"].alias("label"), one["level"].alias("level")))
     rows = found.where(F.size("kept") > 0).select(
-        "utterance_id", "plot_id", "actor_id", "actor", "utterance", F.col("label").alias("primary_label"),
+        "utterance_id",
+        "plot_id",
+        "actor_id",
+        "actor",
+        "utterance",
+        F.col("label").alias("primary_label"),
         labels.alias("labels"),
         (content_share(F.col("utterance_id"), salt="context") < context_share).alias("needs_context"),
         split_of(f"{split_by}_id").alias("split"),
-    )  # fmt: skip
+    )
     ledger = left_out("utterance", "utterance_id", "no_label_expressed", 1, F.col("utterance"))
     return Outcome(rows, found.where(F.size("kept") == 0).select(*ledger))
 
@@ -79,7 +84,8 @@ def contextual_examples(rewrites: DataFrame, clean_contexts: DataFrame, chosen: 
 
 def split_of(key: str) -> Column:
     """Return the split of a plot, or of an utterance, by its id (ours: the paper names no key of its splits)."""
-    share, (validation, test) = content_share(F.col(key), salt="plot"), SHARES
+    share = content_share(F.col(key), salt="plot")
+    (validation, test) = SHARES
     return F.when(share < test, "test").when(share < test + validation, "validation").otherwise("train")
 
 

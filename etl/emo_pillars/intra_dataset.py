@@ -34,9 +34,10 @@ def reached() -> Column:
     labels = F.array(*[F.lit(label) for label in goemotions_labels()])
     shared = F.array_repeat("threshold", len(goemotions_labels()))
     pairs = F.arrays_zip(
-        labels.alias("label"), F.col("probabilities").alias("probability"),
+        labels.alias("label"),
+        F.col("probabilities").alias("probability"),
         F.coalesce("label_thresholds", shared).alias("least"),
-    )  # fmt: skip
+    )
     return F.filter(pairs, lambda one: one["probability"] >= one["least"].cast("float"))
 
 
@@ -61,14 +62,18 @@ def class_scores(answers: DataFrame) -> DataFrame:
     Returns:
         Columns of ``SCORES``. Macro averages include the classes that occur in the true labels.
     """
-    keys, sums, shares = ("learner", "tested_on"), ("hits", "predicted", "support"), ("precision", "recall", "f1")
+    keys = ("learner", "tested_on")
+    sums = ("hits", "predicted", "support")
+    shares = ("precision", "recall", "f1")
     classes = answers.select(*keys, F.explode(F.array_union("labels", "given")).alias("class"), "labels", "given")
     inside = {name: F.array_contains(name, F.col("class")).cast("bigint") for name in ("labels", "given")}
     counted = classes.groupBy(*keys, "class").agg(
-        F.sum(inside["labels"] * inside["given"]).alias("hits"), F.sum(inside["given"]).alias("predicted"),
+        F.sum(inside["labels"] * inside["given"]).alias("hits"),
+        F.sum(inside["given"]).alias("predicted"),
         F.sum(inside["labels"]).alias("support"),
-    )  # fmt: skip
-    each, totals = _shares(counted), [F.sum(name).alias(name) for name in sums]
+    )
+    each = _shares(counted)
+    totals = [F.sum(name).alias(name) for name in sums]
     means = [F.avg(name).alias(name) for name in shares]
     macro = each.where(F.col("support") > 0).groupBy(*keys).agg(*means, *totals).withColumn("class", F.lit("macro"))
     micro = _shares(counted.groupBy(*keys).agg(*totals).withColumn("class", F.lit("micro")))

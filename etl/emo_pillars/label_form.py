@@ -115,11 +115,21 @@ def label_tasks(
             labels = [one["label"] for one in row["labels"]]
             options, answer = options_of(labels, ranked, random)
             rewritten = int(_digest(seed, "rewritten", name)[:8], 16) < rewritten_share * 16**8
-            tasks.append(Task(
-                hit_id, position, "i" + _digest(seed, "item", name)[:12], name,
-                row["rewritten"] if rewritten else row["utterance"], rewritten, row["context"], options, answer,
-                ranked, neutrality(labels),
-            ))  # fmt: skip
+            tasks.append(
+                Task(
+                    hit_id,
+                    position,
+                    "i" + _digest(seed, "item", name)[:12],
+                    name,
+                    row["rewritten"] if rewritten else row["utterance"],
+                    rewritten,
+                    row["context"],
+                    options,
+                    answer,
+                    ranked,
+                    neutrality(labels),
+                )
+            )
     return tasks
 
 
@@ -135,9 +145,14 @@ def questions() -> dict[str, tuple[str, ...] | None]:
     """Return the valid answers of each question; None for any text."""
     labels = tuple(sorted(goemotions_groups()))
     return {
-        "neutral": ("yes", "no"), "choice": (*LETTERS, NONE), "context": ("true",), "unfit": labels,
-        "other_emotion": labels, "other_words": None, "no_emotion": ("yes",),
-    }  # fmt: skip
+        "neutral": ("yes", "no"),
+        "choice": (*LETTERS, NONE),
+        "context": ("true",),
+        "unfit": labels,
+        "other_emotion": labels,
+        "other_words": None,
+        "no_emotion": ("yes",),
+    }
 
 
 REQUIRED = 2
@@ -160,28 +175,54 @@ def label_batch(tasks: Sequence[Mapping[str, Any]], post_to: str | None = None) 
     """
     yes = Choice(value="yes", text="Yes")
     asked = (
-        Question(id="neutral", kind="choice", prompt="Could the utterance be neutral?",
-                 options=(yes, Choice(value="no", text="No"))),
+        Question(
+            id="neutral",
+            kind="choice",
+            prompt="Could the utterance be neutral?",
+            options=(yes, Choice(value="no", text="No")),
+        ),
         Question(id="choice", kind="choice", prompt="Which emotions suit it best?"),
         Question(id="context", kind="reveal", prompt="I consulted the context", required=False),
-        Question(id="unfit", kind="pick", prompt="One emotion of my choice does not fit:", options=_emotions(),
-                 required=False, section="If you like", note="Only where there is no better choice."),
-        Question(id="other_emotion", kind="pick", prompt="Another emotion suits better, this one:",
-                 options=_emotions(), required=False),
+        Question(
+            id="unfit",
+            kind="pick",
+            prompt="One emotion of my choice does not fit:",
+            options=_emotions(),
+            required=False,
+            section="If you like",
+            note="Only where there is no better choice.",
+        ),
+        Question(
+            id="other_emotion",
+            kind="pick",
+            prompt="Another emotion suits better, this one:",
+            options=_emotions(),
+            required=False,
+        ),
         Question(id="other_words", kind="text", prompt="Another emotion, in your words", required=False, most=100),
-        Question(id="no_emotion", kind="several", prompt="I see no shade of any emotion (with none of these)",
-                 options=(yes,), required=False),
-    )  # fmt: skip
+        Question(
+            id="no_emotion",
+            kind="several",
+            prompt="I see no shade of any emotion (with none of these)",
+            options=(yes,),
+            required=False,
+        ),
+    )
     definitions = goemotions_definitions()
     lessons = tuple(
         Lesson(value=label, name=label.capitalize(), about=definitions[label], example="")
         for label in sorted(goemotions_groups())
     )
     return Batch(
-        batch_id=batch_id_of(tasks), title="Check the emotions of utterances", unit="Utterance",
-        introduction=INTRODUCTION, questions=asked, tutorial=lessons, post_to=post_to,
+        batch_id=batch_id_of(tasks),
+        title="Check the emotions of utterances",
+        unit="Utterance",
+        introduction=INTRODUCTION,
+        questions=asked,
+        tutorial=lessons,
+        post_to=post_to,
         hits=tuple(Hit(id=name, items=tuple(map(_item, rows))) for name, rows in hits_of(tasks)),
-    )  # fmt: skip
+    )
 
 
 def _item(task: Mapping[str, Any]) -> Item:
@@ -190,12 +231,15 @@ def _item(task: Mapping[str, Any]) -> Item:
         for letter, text in zip(LETTERS, task["options"], strict=True)
     ]
     return Item(
-        id=task["item_id"], panels=(Panel(lines=(Line(text=task["shown"][:5000]),)),),
-        options=(*options, Choice(value=NONE, text="None of these")), hidden=task["context"],
-    )  # fmt: skip
+        id=task["item_id"],
+        panels=(Panel(lines=(Line(text=task["shown"][:5000]),)),),
+        options=(*options, Choice(value=NONE, text="None of these")),
+        hidden=task["context"],
+    )
 
 
 LABEL_FORM = Form(
-    "emo-pillars-labels", "utterance_id string, rewritten boolean, answer string, ranked boolean, neutral string",
+    "emo-pillars-labels",
+    "utterance_id string, rewritten boolean, answer string, ranked boolean, neutral string",
     label_batch,
-)  # fmt: skip
+)

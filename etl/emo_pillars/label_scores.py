@@ -13,11 +13,16 @@ from etl.annotation.statistics import mean_kappa
 from etl.common.columns import left_out
 
 PAPER = {
-    "accuracy, all raters agree": 0.86, "accuracy, two or more agree": 0.70, "recall of neutral": 0.90,
-    "share without a neutral vote": 0.64, "Cohen's kappa, mean of pairs": 0.365, "accuracy, ranked": 0.6282,
-    "accuracy, shuffled": 0.5131, "accuracy, ranked and shuffled": 0.5361,
+    "accuracy, all raters agree": 0.86,
+    "accuracy, two or more agree": 0.70,
+    "recall of neutral": 0.90,
+    "share without a neutral vote": 0.64,
+    "Cohen's kappa, mean of pairs": 0.365,
+    "accuracy, ranked": 0.6282,
+    "accuracy, shuffled": 0.5131,
+    "accuracy, ranked and shuffled": 0.5361,
     "consulted contexts of rewritten utterances": 0.77,
-}  # fmt: skip
+}
 """The measures in order, with the paper's values."""
 WHOLE = "share without a neutral vote"
 """The measure that includes all examples with enough raters."""

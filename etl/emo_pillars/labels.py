@@ -53,7 +53,8 @@ def labels_with_levels(answer: str, template: str, top: int, names: Names) -> Pa
 
 
 def _known(found: Parsed, kind: type, text: Callable[[Any], str], names: Names) -> Parsed:
-    kept, rejected = [], list(found.rejected)
+    kept = []
+    rejected = list(found.rejected)
     for one in found.items:
         label = label_of(one.raw_label, names)
         if label is None:

@@ -48,9 +48,11 @@ def adverb_markers(
     judged = counts.withColumn("reason", reason).cache()
     markers = judged.where(F.col("reason").isNull()).drop("reason")
     beside = original.select("word", F.explode("labels").alias("label"))
-    each = beside.join(F.broadcast(markers.select("word")), "word").groupBy("word", "label").agg(
-        F.count("*").alias("with_label")
-    )  # fmt: skip
+    each = (
+        beside.join(F.broadcast(markers.select("word")), "word")
+        .groupBy("word", "label")
+        .agg(F.count("*").alias("with_label"))
+    )
     each = each.withColumn("share", F.col("with_label") / F.sum("with_label").over(Window.partitionBy("word")))
     labels = spoken.select(F.explode("labels").alias("label")).groupBy("label").agg(F.count("*").alias("number"))
     overall = labels.withColumn("label_share", F.col("number") / F.sum("number").over(Window.partitionBy(F.lit(0))))
@@ -60,10 +62,20 @@ def adverb_markers(
     without = markers.join(with_emotion, "word", "left").where(~F.coalesce("belongs", F.lit(False)))
     dropped = judged.where(F.col("reason").isNotNull()).select(*left_out("adverb", "word", F.col("reason")))
     dropped = dropped.unionByName(without.select(*left_out("adverb", "word", "of_no_emotion")))
-    rows = found.where("belongs").join(markers, "word").select(
-        "word", "label", "occurrences", "left_in", "removed_share", "with_label",
-        F.round("share", 4).alias("share"), F.round("label_share", 4).alias("label_share"),
-    )  # fmt: skip
+    rows = (
+        found.where("belongs")
+        .join(markers, "word")
+        .select(
+            "word",
+            "label",
+            "occurrences",
+            "left_in",
+            "removed_share",
+            "with_label",
+            F.round("share", 4).alias("share"),
+            F.round("label_share", 4).alias("label_share"),
+        )
+    )
     return Outcome(rows, dropped, rows_in=original.select("word").distinct().count())
 
 
@@ -144,7 +156,8 @@ def emotion_groups(shares: Mapping[str, Mapping[str, float]], least: float, seed
     for word, its in shares.items():
         for emotion in its:
             words[emotion].add(word)
-    graph, names = networkx.Graph(), sorted(words)
+    graph = networkx.Graph()
+    names = sorted(words)
     for place, one in enumerate(names):
         for other in names[place + 1 :]:
             overlap = len(words[one] & words[other]) / len(words[one] | words[other])

@@ -10,7 +10,8 @@ from udfs.labelled_files import rows_of, texts_of
 from udfs.text_files import Row
 
 END = "<EOS>"
-PLOTS, TITLES = ("plots", "plots.gz"), ("titles", "titles.gz")
+PLOTS = ("plots", "plots.gz")
+TITLES = ("titles", "titles.gz")
 _SETTING = "emo_pillars.plots"
 
 
@@ -26,7 +27,8 @@ def read_stories(path: str) -> Iterator[Story]:
     place = Path(path)
     if not place.exists():
         raise InputError(f"{_SETTING}: {path} is not there")
-    found, fault = 0, ""
+    found = 0
+    fault = ""
     for file in [place] if place.is_file() else sorted(item for item in place.iterdir() if item.is_file()):
         for story in _stories(file):
             found += story.fault is None
@@ -73,7 +75,8 @@ def _from_wikiplots(file: Path) -> Iterator[Story]:
     with file.open("rb") as lines, titles.open("rb") as names:
         title = (row.value or "" for row in texts_of(titles.name, names))
         sentences: list[str] = []
-        number, bad = 0, None
+        number = 0
+        bad = None
         for row in texts_of(file.name, lines):
             if row.line == 0:
                 yield _unreadable(file, row, number)
@@ -86,7 +89,8 @@ def _from_wikiplots(file: Path) -> Iterator[Story]:
                 name = next(title, "").strip()
                 whole = Story(f"{file.name}:{number}", name, "\n".join(sentences))
                 yield whole if bad is None else _unreadable(file, bad, number)
-                sentences, bad = [], None
+                sentences = []
+                bad = None
         if bad is not None or any(sentence.strip() for sentence in sentences):
             whole = Story(f"{file.name}:{number + 1}", next(title, "").strip(), "\n".join(sentences))
             yield whole if bad is None else _unreadable(file, bad, number + 1)

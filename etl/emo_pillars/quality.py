@@ -9,14 +9,16 @@ from typing import Any
 
 from etl.emo_pillars.answers import SENTENCE_END, Parsed, Rejected, words_of
 
-LIST_OF_LABELS, NAMES_EMOTION, REPEATS, SAME = (
-    "list_of_labels",
-    "names_emotion",
-    "repeats_itself",
-    "same_across_emotions",
-)
-SHORT, LONG, OTHER_PERSON, UNCHANGED = "too_few_words", "too_many_words", "other_person", "same_as_original"
-FEW_LABELS, EQUAL_LEVELS = "few_labels", "equal_levels"
+LIST_OF_LABELS = "list_of_labels"
+NAMES_EMOTION = "names_emotion"
+REPEATS = "repeats_itself"
+SAME = "same_across_emotions"
+SHORT = "too_few_words"
+LONG = "too_many_words"
+OTHER_PERSON = "other_person"
+UNCHANGED = "same_as_original"
+FEW_LABELS = "few_labels"
+EQUAL_LEVELS = "equal_levels"
 MORE_WORDS = 10
 """Words that a rewritten utterance may always have beyond its share of the original."""
 REPEATED_WORDS = 4
@@ -35,7 +37,8 @@ def text_faults(text: str, labels: Collection[str], emotions: Collection[str], q
         emotions: all known names of emotions.
         quality: the section ``emo_pillars.quality``.
     """
-    words, found = words_of(text), []
+    words = words_of(text)
+    found = []
     named = sum(word in emotions for word in words)
     if words and 2 * named >= len(words):
         found.append(LIST_OF_LABELS)
@@ -77,7 +80,8 @@ def rewrite_faults(text: str, given: Mapping[str, Any], emotions: Collection[str
         quality: the section ``emo_pillars.quality``.
     """
     found = text_faults(text, given.get("labels") or (), emotions, quality)
-    words, before = words_of(text), words_of(given.get("utterance") or "")
+    words = words_of(text)
+    before = words_of(given.get("utterance") or "")
     if len(words) < quality.least_words:
         found.append(SHORT)
     if before and len(words) > quality.longest_rewrite * len(before) + MORE_WORDS:
@@ -117,7 +121,8 @@ def judged(parsed: Parsed, texts: Sequence[str], faults: Sequence[list[str]], re
         faults: the items' faults.
         reject: faults that reject an item.
     """
-    kept, rejected = [], list(parsed.rejected)
+    kept = []
+    rejected = list(parsed.rejected)
     for item, text, its in zip(parsed.items, texts, faults, strict=True):
         reason = next((fault for fault in its if fault in reject), None)
         if reason is None:

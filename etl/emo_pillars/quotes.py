@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 _AROUND = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("'", "'"), ("‘", "’"), ("”", "”"))
 _MARKS = '"“”„«»'
-_OPENING, _CLOSING = "“„«", "”»"
+_OPENING = "“„«"
+_CLOSING = "”»"
 _ESCAPED = re.compile(r"\\{1,3}([\"'“”])")
 _NAME = r"[A-Za-z]{2,30}"
 _LABEL_BEHIND = re.compile(
@@ -48,7 +49,9 @@ def quotations(text: str) -> list[Quotation]:
     A straight mark opens a quotation at the text's start and after a space, if no space follows it; else it closes
     one. A quotation that is never closed is none.
     """
-    found, depth, start = [], 0, 0
+    found = []
+    depth = 0
+    start = 0
     for place, mark in enumerate(text):
         if mark not in _MARKS:
             continue
@@ -63,7 +66,9 @@ def quotations(text: str) -> list[Quotation]:
 
 
 def _opens(text: str, place: int, depth: int) -> bool:
-    mark, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
+    mark = text[place]
+    before = text[place - 1 : place]
+    after = text[place + 1 : place + 2]
     if mark in _CLOSING:
         return False
     if mark in _OPENING or depth == 0:

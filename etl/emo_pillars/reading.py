@@ -49,9 +49,18 @@ def read_utterances(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outc
     """
     read, dropped = _read(answers, "actor", "actor_id", _UTTERANCE, _parser("utterances", quality, form=form))
     rows = _items(read).select(
-        _child("actor_id").alias("utterance_id"), "plot_id", "actor_id", "actor", "place", "item.utterance",
-        "item.raw_label", "item.label", "item.was_mapped", "item.reasoning", "item.faults",
-    )  # fmt: skip
+        _child("actor_id").alias("utterance_id"),
+        "plot_id",
+        "actor_id",
+        "actor",
+        "place",
+        "item.utterance",
+        "item.raw_label",
+        "item.label",
+        "item.was_mapped",
+        "item.reasoning",
+        "item.faults",
+    )
     return Outcome(rows, dropped)
 
 
@@ -143,7 +152,8 @@ def _read(
         lambda text, cut, *values: parse(text or "", bool(cut), dict(zip(names, values, strict=True))), schema
     ).asNondeterministic()
     read = answers.withColumn("parsed", parser("answer", "cut_off", *(given or {}).values())).persist()
-    failed, nothing = F.col("error").isNotNull(), F.size("parsed.items") == 0
+    failed = F.col("error").isNotNull()
+    nothing = F.size("parsed.items") == 0
     reason = F.when(failed, "model_failed").otherwise("nothing_read")
     whole = read.where(failed | nothing).select(*left_out(unit, key, reason, 1, F.coalesce("error", "answer")))
     parts = read.where(~failed).select(key, F.posexplode("parsed.rejected").alias("place", "part"))

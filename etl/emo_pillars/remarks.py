@@ -92,7 +92,8 @@ def _is_remark(line: str) -> bool:
     sentences = _SENTENCE.split(line)
     if _YES.fullmatch(line) or all(_YES.fullmatch(one) for one in sentences):
         return True
-    begun, last = _YES.sub("", line, count=1), line[-1:]
+    begun = _YES.sub("", line, count=1)
+    last = line[-1:]
     if _GO.match(begun):
         return True
     words = set(words_of(begun))
@@ -110,7 +111,8 @@ def _without_label(text: str) -> str:
     head = _HEAD.match(begun)
     if head is None:
         return text
-    label, rest = head.group(), begun[head.end() :].lstrip()
+    label = head.group()
+    rest = begun[head.end() :].lstrip()
     if not rest or not _is_remark(label):
         return text
     named = rest[0] in _QUOTE or (rest[0].isupper() and re.match(r"I\b", rest) is None)

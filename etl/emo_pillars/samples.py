@@ -12,9 +12,13 @@ from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
 
 NEUTRAL = "neutral"
-UTTERANCES, OF_EMOTION, NEUTRALS = "utterances", "utterances of one emotion", "neutral utterances"
-ONE_ACTOR, OF_ACTOR = "neutral utterances of one actor", "contexts of one actor"
-OF_PLOT, ACROSS = "contexts of one plot, other actors", "contexts across plots"
+UTTERANCES = "utterances"
+OF_EMOTION = "utterances of one emotion"
+NEUTRALS = "neutral utterances"
+ONE_ACTOR = "neutral utterances of one actor"
+OF_ACTOR = "contexts of one actor"
+OF_PLOT = "contexts of one plot, other actors"
+ACROSS = "contexts across plots"
 
 
 def first_by_hash(rows: DataFrame, number: int, key: str, *within: str, salt: str) -> DataFrame:

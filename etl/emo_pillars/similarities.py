@@ -16,9 +16,16 @@ from udfs.words import token_count
 
 
 def counts_of_samples(
-    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, model: str,
-    *, utterances: int, pairs: int, plots: int,
-) -> DataFrame:  # fmt: skip
+    examples: DataFrame,
+    contextual: DataFrame,
+    contexts: DataFrame,
+    embeddings: DataFrame,
+    model: str,
+    *,
+    utterances: int,
+    pairs: int,
+    plots: int,
+) -> DataFrame:
     """Return all comparisons of section 7 and Table 12, as counts of cosines.
 
     Args:
@@ -63,13 +70,15 @@ def changes(contextual: DataFrame, contexts: DataFrame, embeddings: DataFrame, m
     rows = paired(rows, "utterance", "rewritten", embeddings, model).withColumnRenamed("cosine", "utterance_similarity")
     both = paired(rows, "context", "clean_context", embeddings, model)
     return both.select(
-        "utterance_id", token_count(F.col("utterance")).alias("utterance_tokens"),
+        "utterance_id",
+        token_count(F.col("utterance")).alias("utterance_tokens"),
         token_count(F.col("rewritten")).alias("rewritten_tokens"),
         partial_ratios(F.col("utterance"), F.col("rewritten")).alias("partial_ratio"),
         token_count(F.col("context")).alias("context_tokens"),
-        token_count(F.col("clean_context")).alias("clean_context_tokens"), "utterance_similarity",
+        token_count(F.col("clean_context")).alias("clean_context_tokens"),
+        "utterance_similarity",
         F.col("cosine").alias("context_similarity"),
-    )  # fmt: skip
+    )
 
 
 def unmeasured_changes(
@@ -115,9 +124,14 @@ def summarised(counts: DataFrame, model: str) -> DataFrame:
     mean = F.col("total") / F.col("pairs")
     variance = F.greatest(F.col("squares") / F.col("pairs") - mean * mean, F.lit(0.0))
     return whole.select(
-        "kind", "label", "pairs", F.round(mean, 4).alias("mean"), F.round(F.sqrt(variance), 4).alias("deviation"),
-        F.round("upper", 3).alias("percentile_99"), F.lit(model).alias("model"),
-    )  # fmt: skip
+        "kind",
+        "label",
+        "pairs",
+        F.round(mean, 4).alias("mean"),
+        F.round(F.sqrt(variance), 4).alias("deviation"),
+        F.round("upper", 3).alias("percentile_99"),
+        F.lit(model).alias("model"),
+    )
 
 
 def partial_ratio(first: str, second: str) -> int:

@@ -45,7 +45,8 @@ def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
         template: the prompt's template.
         top: number of requested labels.
     """
-    found, rejected = [], []
+    found = []
+    rejected = []
     for line in _with_levels(lines_of(_ON_ONE_LINE.sub("\n", answer))):
         result = _soft_label(line.text, line.listed, template)
         if isinstance(result, SoftLabel):

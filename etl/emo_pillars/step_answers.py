@@ -79,7 +79,9 @@ def slots_of(template: str, prompt: str) -> dict[str, str] | None:
 
 @lru_cache
 def _pattern(template: str) -> re.Pattern[str]:
-    pieces, seen, pattern = SLOT.split(template), set(), ""
+    pieces = SLOT.split(template)
+    seen = set()
+    pattern = ""
     for place, piece in enumerate(pieces):
         if place % 2 == 0:
             pattern += re.escape(piece)

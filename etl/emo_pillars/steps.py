@@ -73,9 +73,11 @@ def topic_names_requests(topics: DataFrame, settings: Any) -> DataFrame:
 def topic_categories_requests(names: DataFrame, settings: Any) -> DataFrame:
     """Return one prompt per emotion, with its named topics, the largest first (Emo Pillars H)."""
     named = F.array_sort(F.collect_list(F.struct("topic", "name")))
-    units = names.groupBy("emotion").agg(named.alias("named")).select(
-        "emotion", F.col("named")["topic"].alias("topics"), F.col("named")["name"].alias("names")
-    )  # fmt: skip
+    units = (
+        names.groupBy("emotion")
+        .agg(named.alias("named"))
+        .select("emotion", F.col("named")["topic"].alias("topics"), F.col("named")["name"].alias("names"))
+    )
     prompt = prompts.topic_categories_prompt(F.col("emotion"), F.col("names"))
     return with_requests(units, prompt, prompts.step_decoding("topic_categories", settings))
 

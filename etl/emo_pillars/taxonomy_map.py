@@ -51,19 +51,26 @@ def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, ed
     rows = pairs.join(of_edos, "edos_label").join(of_label, "label").crossJoin(total)
     lift = F.col("turns").cast("double") * F.col("all_turns") / (F.col("edos_turns") * F.col("label_turns"))
     return rows.select(
-        "edos_label", "label", "turns", "edos_turns", "label_turns", "all_turns",
+        "edos_label",
+        "label",
+        "turns",
+        "edos_turns",
+        "label_turns",
+        "all_turns",
         F.round(F.col("turns") / F.col("edos_turns"), 4).alias("share_of_edos"),
         F.round(F.col("turns") / F.col("label_turns"), 4).alias("share_of_label"),
-        F.round(lift, 4).alias("lift"), F.round(F.log2(lift), 4).alias("pmi"),
-    )  # fmt: skip
+        F.round(lift, 4).alias("lift"),
+        F.round(F.log2(lift), 4).alias("pmi"),
+    )
 
 
 def _turns(dialogues: DataFrame) -> DataFrame:
     """Return the keys of each turn for both models: dialogue_id, history_hash, text_hash."""
     return dialogues.select("dialogue_id", "turns", F.posexplode("turns").alias("turn", "text")).select(
-        "dialogue_id", history_hash(F.slice("turns", F.lit(1), F.col("turn") + 1)).alias("history_hash"),
+        "dialogue_id",
+        history_hash(F.slice("turns", F.lit(1), F.col("turn") + 1)).alias("history_hash"),
         text_hash(F.col("text")).alias("text_hash"),
-    )  # fmt: skip
+    )
 
 
 def _answered(answers: DataFrame, model: str) -> DataFrame:

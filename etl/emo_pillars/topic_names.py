@@ -41,7 +41,8 @@ def parse_topic_name(answer: str, template: str, cut_off: bool = False) -> Parse
 
 def parse_categories(answer: str, template: str, cut_off: bool = False) -> Parsed:
     """Parse categories of at most two words with their topics' numbers, without a repeated topic (Emo Pillars H)."""
-    found, rejected = [], []
+    found = []
+    rejected = []
     lines = [line for line in plain(answer).splitlines() if line.strip()]
     for place, line in enumerate(lines):
         match = _NUMBERED.fullmatch(line.rstrip())

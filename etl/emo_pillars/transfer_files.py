@@ -63,7 +63,8 @@ def parts_of(
     """
     if path is None:
         raise InputError(f"{setting} is not set: name its folder")
-    found, read = Parts(), set[str]()
+    found = Parts()
+    read = set[str]()
     for part in (*needed, *more):
         names = [f"{part}{ending}{packed}" for ending in endings for packed in ("", ".gz")]
         file = next((place for name in names if (place := Path(path, name)).is_file()), None)

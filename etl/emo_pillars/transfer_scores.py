@@ -10,7 +10,8 @@ from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, ISEAR_LABELS, OTHER
 from udfs.models.classifiers import multi_label_metrics as metrics
 from udfs.models.classifiers.multi_label_metrics import Probabilities, Thresholds, Truth, counts_of
 
-MACRO, MICRO = "macro", "micro"
+MACRO = "macro"
+MICRO = "micro"
 
 
 class Score(NamedTuple):
@@ -40,7 +41,8 @@ def isear_scores(probabilities: Probabilities, truth: Truth, threshold: Threshol
     """Score ISEAR's seven labels, ignoring others: the strongest, and those at the threshold (Table 3)."""
     names = goemotions_labels()
     seven = [names.index(label) for label in ISEAR_LABELS.values()]
-    given, known = probabilities[:, seven], truth[:, seven]
+    given = probabilities[:, seven]
+    known = truth[:, seven]
     least = np.broadcast_to(threshold, probabilities.shape[1:])[seven]
     strongest = _one_hot(given.argmax(axis=1), len(seven))
     return [

@@ -13,9 +13,14 @@ ISEAR = "report_id string, text string, emotion string, label string, fold int"
 EMOCONTEXT = "dialogue_id string, turns array<string>, emotion string, part string, split string"
 
 ISEAR_LABELS = {
-    "anger": "anger", "disgust": "disgust", "fear": "fear", "sadness": "sadness", "joy": "joy",
-    "shame": "embarrassment", "guilt": "remorse",
-}  # fmt: skip
+    "anger": "anger",
+    "disgust": "disgust",
+    "fear": "fear",
+    "sadness": "sadness",
+    "joy": "joy",
+    "shame": "embarrassment",
+    "guilt": "remorse",
+}
 """The label of each of the seven emotions (Emo Pillars 5.1.3)."""
 EMOCONTEXT_LABELS = {"happy": "joy", "sad": "sadness", "angry": "anger"}
 """The label of each emotion (Emo Pillars 5.2.2). Ours, as the paper gives no mapping."""
@@ -43,7 +48,8 @@ def goemotions_comments(parts: Mapping[str, Iterable[str | None]], validation_sh
         parts: lines of ``train``, ``dev`` and optionally ``test``.
         validation_share: share of the training comments.
     """
-    found, names = LocalRows(), goemotions_labels()
+    found = LocalRows()
+    names = goemotions_labels()
     seen: set[str] = set()
     for part, lines in parts.items():
         for number, cells, line in _table(lines, ("text", "labels", "id")):
@@ -75,21 +81,25 @@ def isear_reports(lines: Iterable[str | None], folds: int) -> LocalRows:
     Raises:
         InputError: the header lacks a column.
     """
-    found, rows = LocalRows(), iter(lines)
+    found = LocalRows()
+    rows = iter(lines)
     names = [name.strip() for name in (next(rows, "") or "").split("|")]
     if not {"Field1", "SIT"} <= set(names):
         raise InputError("emo_pillars.isear: its head names no columns Field1 and SIT, with | between")
-    emotion_at, text_at = names.index("Field1"), names.index("SIT")
+    emotion_at = names.index("Field1")
+    text_at = names.index("SIT")
     after = len(names) - text_at - 1
     for number, line in enumerate(rows, 2):
         if line is None or not line.strip():
             continue
-        cells, place = line.rstrip("\r\n").split("|"), f"line {number}"
+        cells = line.rstrip("\r\n").split("|")
+        place = f"line {number}"
         if len(cells) < len(names):
             found.drop("report", place, "too_few_cells", line)
             continue
         # The report itself may contain bars.
-        text, emotion = report_text("|".join(cells[text_at : len(cells) - after])), cells[emotion_at].strip().lower()
+        text = report_text("|".join(cells[text_at : len(cells) - after]))
+        emotion = cells[emotion_at].strip().lower()
         if emotion not in ISEAR_LABELS:
             found.drop("report", place, "unknown_emotion", f"{emotion}: {text}")
         elif not text or _NO_REPORT.match(text.strip("[ ]")):
@@ -145,14 +155,16 @@ def _table(lines: Iterable[str | None], columns: Sequence[str]) -> Iterator[tupl
 
     The cells are None in a line with another number of cells than the header, or than columns where no header is.
     """
-    order, width = list(range(len(columns))), len(columns)
+    order = list(range(len(columns)))
+    width = len(columns)
     for number, line in enumerate(lines, 1):
         if line is None:
             continue
         cells = [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
         names = [cell.lower() for cell in cells]
         if number == 1 and set(columns) <= set(names):
-            order, width = [names.index(column) for column in columns], len(names)
+            order = [names.index(column) for column in columns]
+            width = len(names)
             continue
         yield number, [cells[at] for at in order] if len(cells) == width else None, line
 

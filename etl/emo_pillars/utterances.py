@@ -57,11 +57,13 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions
     """
     found: list[Utterance] = []
     rejected: list[Rejected] = []
-    neutral, awaited = False, None
+    neutral = False
+    awaited = None
     lines = lines_of(answer)
     for place, line in enumerate(lines):
         if _NEUTRAL.fullmatch(line.text):
-            neutral, awaited = True, None
+            neutral = True
+            awaited = None
             continue
         if _continues(line, found):
             found[-1] = found[-1]._replace(reasoning=_joined(found[-1].reasoning, line.text))

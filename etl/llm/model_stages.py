@@ -51,20 +51,34 @@ def prompt_stage(
             return generate_answers(requests, source(run, model), run.compute.partitions)
 
         return manual_stage(
-            reads=reads, writes=writes, models=(model,), units="prompts", options=("llm",), **declared,
+            reads=reads,
+            writes=writes,
+            models=(model,),
+            units="prompts",
+            options=("llm",),
+            **declared,
             incremental=Incremental(
-                "request_id", cost_per_minute=per_minute, prepare=pending, cache=True, content_keyed=True,
+                "request_id",
+                cost_per_minute=per_minute,
+                prepare=pending,
+                cache=True,
+                content_keyed=True,
                 unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
             ),
-        )(answers)  # fmt: skip
+        )(answers)
 
     return declare
 
 
 def answer_stage(
-    asking: Stage, writes: Table, units: RowAccounting | str, *, resources: tuple[str, ...] = (),
-    settings: tuple[str, ...] = (), version: int = 1,
-) -> Declare:  # fmt: skip
+    asking: Stage,
+    writes: Table,
+    units: RowAccounting | str,
+    *,
+    resources: tuple[str, ...] = (),
+    settings: tuple[str, ...] = (),
+    version: int = 1,
+) -> Declare:
     """Declare the stage that parses the answers of a ``prompt_stage``. Its function takes ``with_answers`` rows.
 
     It builds the same requests from the same inputs, settings and templates, and joins them with the answers.
@@ -78,7 +92,8 @@ def answer_stage(
         version: increased when the parser gives other rows.
     """
     requests: Callable[..., DataFrame] = unwrap(asking.function)
-    (model,), raw_answers = (one.name for one in asking.models), asking.writes
+    (model,) = (one.name for one in asking.models)
+    raw_answers = asking.writes
     assert isinstance(raw_answers, Table)
 
     def declare(read: Callable[[DataFrame, StageRun], Outcome]) -> Stage:
@@ -88,9 +103,14 @@ def answer_stage(
             return read(with_answers(requests(*frames, run), answers, run.models[model].identity), run)
 
         return manual_stage(
-            reads=(*asking.reads, raw_answers), writes=writes, models=(model,), settings=(*asking.settings, *settings),
-            units=units, resources=tuple(dict.fromkeys((*asking.resources, *resources))), version=version,
-        )(rows)  # fmt: skip
+            reads=(*asking.reads, raw_answers),
+            writes=writes,
+            models=(model,),
+            settings=(*asking.settings, *settings),
+            units=units,
+            resources=tuple(dict.fromkeys((*asking.resources, *resources))),
+            version=version,
+        )(rows)
 
     return declare
 
@@ -155,7 +175,8 @@ def source(run: StageRun, name: str) -> "Source":
     """
     from udfs.generate import source_of
 
-    model, compute = run.model(name), run.compute
+    model = run.model(name)
+    compute = run.compute
     gpus = gpus_of_task(run.spark.conf.get)
     if model.identity.startswith(ENGINE) and 0 < gpus < 1:
         raise InputError(

@@ -24,9 +24,12 @@ def prompt_hash(prompt: Column, answer_start: Column) -> Column:
 
 
 def with_requests(
-    units: DataFrame, prompt: Column, decoding: DecodingSettings, answer_start: Column | None = None,
+    units: DataFrame,
+    prompt: Column,
+    decoding: DecodingSettings,
+    answer_start: Column | None = None,
     samples: Column | int = 1,
-) -> DataFrame:  # fmt: skip
+) -> DataFrame:
     """Add a step's requests to its units, with one row per sample.
 
     Args:

@@ -4,5 +4,14 @@ from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import ByKind, Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage, under
 
 __all__ = [
-    "ByKind", "Declare", "Incremental", "Model", "RowAccounting", "Stage", "StageRun", "manual_stage", "stage", "under",
-]  # fmt: skip
+    "ByKind",
+    "Declare",
+    "Incremental",
+    "Model",
+    "RowAccounting",
+    "Stage",
+    "StageRun",
+    "manual_stage",
+    "stage",
+    "under",
+]

@@ -12,10 +12,22 @@ from etl.common.spark_api import is_connect
 from etl.pipeline.folders import Folders
 
 DATA_CHANGES = (
-    "WRITE", "DELETE", "UPDATE", "MERGE", "TRUNCATE", "RESTORE", "COPY INTO", "CLONE", "STREAMING UPDATE",
-    "CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE", "CREATE TABLE AS SELECT",
-    "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE AS SELECT",
-)  # fmt: skip
+    "WRITE",
+    "DELETE",
+    "UPDATE",
+    "MERGE",
+    "TRUNCATE",
+    "RESTORE",
+    "COPY INTO",
+    "CLONE",
+    "STREAMING UPDATE",
+    "CREATE TABLE",
+    "CREATE OR REPLACE TABLE",
+    "REPLACE TABLE",
+    "CREATE TABLE AS SELECT",
+    "CREATE OR REPLACE TABLE AS SELECT",
+    "REPLACE TABLE AS SELECT",
+)
 """Operations that change data, as ``DESCRIBE HISTORY`` names them."""
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 

@@ -99,9 +99,14 @@ class Lakehouse:
         return rows.select("*", *[F.lit(None).cast(field.dataType).alias(field.name) for field in newer])
 
     def append(
-        self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], once: str | None = None, *,
+        self,
+        table: Table,
+        rows: DataFrame,
+        lineage: Mapping[str, Any],
+        once: str | None = None,
+        *,
         skip_empty: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Add rows in one commit.
 
         Args:
@@ -159,15 +164,26 @@ class Lakehouse:
         self._write(table, rows, lineage, where)
 
     def _write(
-        self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None,
-        once: str | None = None, skip_empty: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        table: Table,
+        rows: DataFrame,
+        lineage: Mapping[str, Any],
+        where: str | None = None,
+        once: str | None = None,
+        skip_empty: bool = False,
+    ) -> None:
         """Append rows, or replace those that ``where`` selects; few rows are collected and written by delta-rs."""
         types = {field.name: field.dataType for field in rows.schema}
-        rows = without_secrets(rows.select(*[
-            rows[field.name] if types.get(field.name) == field.dataType else rows[field.name].cast(field.dataType)
-            for field in table.schema
-        ]))  # fmt: skip
+        rows = without_secrets(
+            rows.select(
+                *[
+                    rows[field.name]
+                    if types.get(field.name) == field.dataType
+                    else rows[field.name].cast(field.dataType)
+                    for field in table.schema
+                ]
+            )
+        )
         few = arrow_table(rows, table.schema) if self._by_delta_rs(table) else None
         if skip_empty and (rows.isEmpty() if few is None else few.num_rows == 0):
             return

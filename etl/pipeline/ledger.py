@@ -31,9 +31,11 @@ class Balance:
     def columns(self) -> dict[str, int]:
         """The account as columns of ``ops.stage_runs``."""
         return {
-            "rows_in": self.rows_in, "rows_out": self.rows_out, "rows_dropped": self.dropped,
+            "rows_in": self.rows_in,
+            "rows_out": self.rows_out,
+            "rows_dropped": self.dropped,
             "rows_quarantined": self.quarantined,
-        }  # fmt: skip
+        }
 
 
 class Ledger:

@@ -49,10 +49,16 @@ class StageEvent:
     def lineage(self, slice_number: int) -> dict[str, Any]:
         """Return the content of the commit's ``userMetadata``."""
         return {
-            "stage": self.stage, "run_id": self.run_id, "slice": slice_number, "slices": self.slices,
-            "inputs": self.input_versions, "settings": self.settings_hash, "version": self.stage_version,
-            "models": self.models, "package": self.package_version,
-        }  # fmt: skip
+            "stage": self.stage,
+            "run_id": self.run_id,
+            "slice": slice_number,
+            "slices": self.slices,
+            "inputs": self.input_versions,
+            "settings": self.settings_hash,
+            "version": self.stage_version,
+            "models": self.models,
+            "package": self.package_version,
+        }
 
 
 class StageLog:

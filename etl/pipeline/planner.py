@@ -163,7 +163,7 @@ class PipelineContext:
         name = setting(self.settings, f"training.{stage.writes.name}.name")
         return None if uri == f"models:/{name}@champion" else str(uri)
 
-    def plan(self, stage: Stage, again: bool = False) -> StagePlan:
+    def plan(self, stage: Stage, again: bool = False) -> StagePlan:  # noqa: C901, PLR0912, PLR0915
         """Compare the stage's last finished run with its present inputs, settings and models.
 
         Raises:
@@ -184,18 +184,22 @@ class PipelineContext:
         run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, len(self.log.done(stage.name)))
         planned = stage.incremental is not None and stage.incremental.content_keyed
         retrains = self.settings.pipeline.retrain_on_growth
-        why, rebuild = None, False
+        why = None
+        rebuild = False
         if stage.writes is None:
             why = "shows what is there"
         elif again and not self.is_off(stage):
-            why, rebuild = "asked for again", True
+            why = "asked for again"
+            rebuild = True
         elif last is None:
             why = None if self.is_off(stage) else "never ran"
         elif last.stage_version != stage.version:
-            why, rebuild = "its rules changed", True
+            why = "its rules changed"
+            rebuild = True
         elif last.settings_hash != settings_hash:
             files = " or the files that they name" if stage.inputs or stage.fingerprint else ""
-            why, rebuild = f"its settings{files} changed", not planned
+            why = f"its settings{files} changed"
+            rebuild = not planned
         elif last.models != identities:
             changed = sorted(name for name in identities if last.models.get(name) != identities[name])
             why = f"model {', '.join(changed)} changed"

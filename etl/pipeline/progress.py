@@ -14,7 +14,8 @@ from etl.pipeline.incremental import BatchPlan
 from etl.pipeline.lineage import StageEvent
 
 TERMINAL_SECONDS = 1.0
-FIRST_SECONDS, MOST_SECONDS = 30.0, 300.0
+FIRST_SECONDS = 30.0
+MOST_SECONDS = 300.0
 """Seconds between two lines of a running stage in a log: at first, and at most."""
 
 LEAST_SHARE = 0.1
@@ -86,15 +87,19 @@ class Progress:
     def batches(self, plan: BatchPlan) -> Iterator[int]:
         """Yield the numbers of batches with work; after each, report progress and the time left."""
         total = sum(cost for _, cost in plan.work.values())
-        started, finished, shortest = time.monotonic(), 0.0, float("inf")
+        started = time.monotonic()
+        finished = 0.0
+        shortest = float("inf")
         for place, (number, (_, cost)) in enumerate(plan.work.items(), start=1):
             self._batch = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
             began = time.monotonic()
             yield number
-            finished, shortest = finished + cost, min(shortest, time.monotonic() - began)
+            finished = finished + cost
+            shortest = min(shortest, time.monotonic() - began)
             others = len(plan.work) - place
             if others:
-                spent, share = time.monotonic() - started, finished / max(total, 1e-9)
+                spent = time.monotonic() - started
+                share = finished / max(total, 1e-9)
                 # A batch takes its time however little it costs; from a tiny first one nothing follows for the others.
                 left = max(spent * (1 - share) / share, others * shortest) if share >= LEAST_SHARE else None
                 told = "" if left is None else f", about {_duration(left)} left"

@@ -51,25 +51,51 @@ class _Runner:
     """One run of one stage."""
 
     def __init__(self, context: PipelineContext, stage: Stage, plan: StagePlan, progress: Progress) -> None:
-        self.context, self.stage, self.plan, self.progress = context, stage, plan, progress
-        self.lakehouse, self.ledger = context.lakehouse, context.ledger
+        self.context = context
+        self.stage = stage
+        self.plan = plan
+        self.progress = progress
+        self.lakehouse = context.lakehouse
+        self.ledger = context.ledger
         self.event = StageEvent(
-            stage=stage.name, run_id=plan.run_id, event="started", started=datetime.now(UTC), seconds=0.0,
-            slices=1, unit=stage.units.name, rows_in=None, rows_out=None, rows_dropped=None,
-            rows_quarantined=None, input_versions=plan.inputs, settings_hash=plan.settings_hash,
-            stage_version=stage.version, models={name: model.identity for name, model in plan.models.items()},
-            output_version=None, package_version=package_version(),
-        )  # fmt: skip
-        settings, (folder, store) = context.settings, model_places(context.settings)
+            stage=stage.name,
+            run_id=plan.run_id,
+            event="started",
+            started=datetime.now(UTC),
+            seconds=0.0,
+            slices=1,
+            unit=stage.units.name,
+            rows_in=None,
+            rows_out=None,
+            rows_dropped=None,
+            rows_quarantined=None,
+            input_versions=plan.inputs,
+            settings_hash=plan.settings_hash,
+            stage_version=stage.version,
+            models={name: model.identity for name, model in plan.models.items()},
+            output_version=None,
+            package_version=package_version(),
+        )
+        settings = context.settings
+        (folder, store) = model_places(context.settings)
         self.stage_run = StageRun(
-            stage.visible(settings), plan.models, context.spark, folder, Compute.of(settings, context.spark),
-            Tracking(settings.lakehouse, settings.mlflow), stage.name, progress.say, plan.inputs, store,
-        )  # fmt: skip
+            stage.visible(settings),
+            plan.models,
+            context.spark,
+            folder,
+            Compute.of(settings, context.spark),
+            Tracking(settings.lakehouse, settings.mlflow),
+            stage.name,
+            progress.say,
+            plan.inputs,
+            store,
+        )
         self.frames = [context.lakehouse.read(table) for table in stage.reads]
 
     def run(self) -> StageEvent:
         """Run the stage in the way that its declaration asks for; returns the event of its end."""
-        writes, incremental = self.stage.writes, self.stage.incremental
+        writes = self.stage.writes
+        incremental = self.stage.incremental
         if writes is None:
             self.stage.function(*self.frames, self.stage_run)
             return self.event.done()
@@ -133,7 +159,8 @@ class _Runner:
         pending = prepared = cached(prepared) if self.lakehouse.small else prepared  # it is read several times
         if resuming or not (self.plan.rebuild or new):
             pending = self._pending(table, incremental, prepared, resuming)
-        minutes, cores = self.context.settings.pipeline.slice_minutes, self.context.cores
+        minutes = self.context.settings.pipeline.slice_minutes
+        cores = self.context.cores
         known = unfinished.slices if unfinished is not None and resuming else None
         batches = plan_batches(pending, incremental, minutes * cores, known)
         self.event = replace(self.event, slices=batches.count)
@@ -216,7 +243,8 @@ class _Runner:
         Raises:
             StageError: two rows have one key, or a model failed on too many.
         """
-        units, everything = self.stage.units, rows_out if whole else self.lakehouse.read(table)
+        units = self.stage.units
+        everything = rows_out if whole else self.lakehouse.read(table)
         key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
         aggregates = {
             "out": (rows_out, [F.expr(units.rows_out)]),

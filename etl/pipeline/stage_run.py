@@ -36,7 +36,8 @@ class Compute:
     @classmethod
     def of(cls, settings: Settings, spark: SparkSession) -> "Compute":
         """Return what ``models`` and ``training.processes`` say."""
-        models, partitions = settings.models, cores(spark)
+        models = settings.models
+        partitions = cores(spark)
         return cls(models.threads, models.batch_size, partitions, models.share, settings.training.processes)
 
 

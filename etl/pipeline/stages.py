@@ -225,7 +225,8 @@ def stage(**declared: Unpack[Declaration]) -> Declare:
     """
 
     def declare(function: Callable[..., Any]) -> Stage:
-        name, module = function.__name__, module_name(function)
+        name = function.__name__
+        module = module_name(function)
         known = REGISTRY.get(name)
         if known is not None and known.module == module:
             return known  # the same module, loaded again by another path
@@ -234,7 +235,8 @@ def stage(**declared: Unpack[Declaration]) -> Declare:
         fields: dict[str, Any] = {**declared, "models": tuple(map(Model, declared.get("models", ())))}
         if isinstance(fields.get("units"), str):
             fields["units"] = RowAccounting(fields["units"])
-        about, resources = inspect.getdoc(function) or "", declared.get("resources", ())
+        about = inspect.getdoc(function) or ""
+        resources = declared.get("resources", ())
         if declared["writes"] is not None:  # what only shows runs each time, whatever it reads
             function = _reading_only(function, name, resources)
             incremental = declared.get("incremental")

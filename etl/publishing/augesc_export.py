@@ -23,7 +23,8 @@ CITATION = (
     "Zheng, Sabour, Wen, Zhang and Huang: AugESC: Dialogue Augmentation with Large Language Models for Emotional "
     "Support Conversation (ACL Findings 2023), whose method this is"
 )
-LICENCE, TAGS = "cc-by-nc-4.0", ("emotional-support", "dialogue", "synthetic")
+LICENCE = "cc-by-nc-4.0"
+TAGS = ("emotional-support", "dialogue", "synthetic")
 
 
 def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) -> str:
@@ -33,7 +34,8 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
         InputError: the folder has other files, or there are no conversations.
     """
     settings = run.settings.augesc.publishing
-    lakehouse, folders = Lakehouse(run.spark, run.lakehouse), Folders(run.spark)
+    lakehouse = Lakehouse(run.spark, run.lakehouse)
+    folders = Folders(run.spark)
     folder = export_folder(run.lakehouse.root, settings)
     refuse_foreign(folders, folder)
     content = {
@@ -42,10 +44,14 @@ def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) 
     }
     shares = {"test_share": settings.test_share, "validation_share": settings.validation_share}
     manifest = exported(
-        run, folder, Manifest(fingerprint(content), "included", {}, {}),
+        run,
+        folder,
+        Manifest(fingerprint(content), "included", {}, {}),
         lambda: published_rows(conversations, queries, **shares),
-        settings.formats, settings.conversations_per_file, what="conversations",
-    )  # fmt: skip
+        settings.formats,
+        settings.conversations_per_file,
+        what="conversations",
+    )
     views = rows_of(lakehouse, ("augesc_table_1", "augesc_table_2"))
     folders.write_text(f"{folder}/{CARD}", augesc_card(settings.name, manifest.rows, settings.formats, views))
     folders.write_text(f"{folder}/{CROISSANT}", augesc_croissant(settings.name, manifest.rows, settings.formats))
@@ -71,14 +77,20 @@ def published_rows(
     emotions = queries.select("query_id", F.col("emotion").alias("emotion_type"))
     rows = conversations.join(emotions, "query_id", "left")
     split = split_by_film(rows, test_share=test_share, validation_share=validation_share, film="query_id")
-    dialog = F.transform(
-        "turns", lambda turn: F.struct(turn["role"].alias("speaker"), turn["text"].alias("content"))
-    )  # fmt: skip
+    dialog = F.transform("turns", lambda turn: F.struct(turn["role"].alias("speaker"), turn["text"].alias("content")))
     none = F.lit(None).cast("string")
     return split.select(
-        F.col("conversation_id").alias("dialogue_id"), "split", "emotion_type", none.alias("problem_type"),
-        none.alias("situation"), "source", "query_id", "sample", "model", dialog.alias("dialog"),
-    )  # fmt: skip
+        F.col("conversation_id").alias("dialogue_id"),
+        "split",
+        "emotion_type",
+        none.alias("problem_type"),
+        none.alias("situation"),
+        "source",
+        "query_id",
+        "sample",
+        "model",
+        dialog.alias("dialog"),
+    )
 
 
 def augesc_card(
@@ -116,9 +128,15 @@ def augesc_croissant(name: str, rows: Mapping[str, int], formats: Sequence[str])
     """Return the export's Croissant file: the card's facts for programs."""
     sheet = augesc_datasheet(rows)
     return croissant.croissant(
-        name, sheet.questions[1][1], sheet, croissant.AUGESC,
-        licence=LICENCE, languages=["en"], formats=formats, citation=CITATION,
-    )  # fmt: skip
+        name,
+        sheet.questions[1][1],
+        sheet,
+        croissant.AUGESC,
+        licence=LICENCE,
+        languages=["en"],
+        formats=formats,
+        citation=CITATION,
+    )
 
 
 def augesc_datasheet(rows: Mapping[str, int]) -> croissant.Datasheet:

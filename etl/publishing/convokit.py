@@ -17,9 +17,13 @@ ROWS_AT_ONCE = 1_000
 LISTS = {"turns": ("text", None), "dialog": ("content", "speaker")}
 """The columns with turns, and the fields of their text and speaker: of EDOS and AugESC."""
 INDEX = {
-    "utterances-index": {}, "speakers-index": {}, "conversations-index": {}, "overall-index": {}, "version": 1,
+    "utterances-index": {},
+    "speakers-index": {},
+    "conversations-index": {},
+    "overall-index": {},
+    "version": 1,
     "vectors": [],
-}  # fmt: skip
+}
 
 
 def write_convokit(export: Path, out: Path) -> tuple[int, int]:
@@ -69,7 +73,8 @@ def _write(files: list[Path], folder: Path) -> tuple[int, int]:
                 speakers.add(line["speaker"])
             meta = {name: value for name, value in row.items() if name != column}
             talks.add(lines[0]["id"], {"meta": meta, "vectors": []})
-            conversations, utterances = conversations + 1, utterances + len(lines)
+            conversations = conversations + 1
+            utterances = utterances + len(lines)
     with _Objects(folder / "speakers.json") as people:
         for name in sorted(speakers):
             people.add(name, {"meta": {}, "vectors": []})
@@ -97,15 +102,21 @@ def _utterances(row: Mapping[str, Any], column: str) -> Iterator[dict[str, Any]]
         InputError: the export has references in place of texts.
     """
     text, speaker = LISTS[column]
-    name, last = row["dialogue_id"], None
+    name = row["dialogue_id"]
+    last = None
     for place, turn in enumerate(row[column] or ()):
         if text not in turn:
             raise InputError("the export has references in place of texts: run restore-text first")
         yield {
-            "id": f"{name}_{place}", "conversation_id": f"{name}_0", "text": turn[text] or "",
-            "speaker": (turn[speaker] if speaker else None) or UNKNOWN, "reply-to": last, "timestamp": place,
-            "meta": {key: value for key, value in turn.items() if key not in (text, speaker)}, "vectors": [],
-        }  # fmt: skip
+            "id": f"{name}_{place}",
+            "conversation_id": f"{name}_0",
+            "text": turn[text] or "",
+            "speaker": (turn[speaker] if speaker else None) or UNKNOWN,
+            "reply-to": last,
+            "timestamp": place,
+            "meta": {key: value for key, value in turn.items() if key not in (text, speaker)},
+            "vectors": [],
+        }
         last = f"{name}_{place}"
 
 
@@ -113,7 +124,8 @@ class _Objects:
     """A file with one JSON object, whose members are written one after the other."""
 
     def __init__(self, path: Path) -> None:
-        self._file, self._next = path.open("w", encoding="utf-8"), "{"
+        self._file = path.open("w", encoding="utf-8")
+        self._next = "{"
 
     def __enter__(self) -> "_Objects":
         return self

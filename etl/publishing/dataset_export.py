@@ -37,8 +37,10 @@ def publish(run: StageRun) -> str:
     Raises:
         InputError: the folder has other files, there are no dialogues, or the licence grants more than the sources.
     """
-    settings, publishing = run.settings, run.settings.publishing
-    lakehouse, folders = Lakehouse(run.spark, settings.lakehouse), Folders(run.spark)
+    settings = run.settings
+    publishing = run.settings.publishing
+    lakehouse = Lakehouse(run.spark, settings.lakehouse)
+    folders = Folders(run.spark)
     folder = export_folder(settings.lakehouse.root, publishing)
     refuse_foreign(folders, folder)
     sources = used_sources(settings)
@@ -56,21 +58,29 @@ def publish(run: StageRun) -> str:
     }
     dialogues = lakehouse.read(DIALOGUES)
     manifest = exported(
-        run, folder, Manifest(fingerprint(content), publishing.text, rules, {}),
+        run,
+        folder,
+        Manifest(fingerprint(content), publishing.text, rules, {}),
         lambda: published_rows(
-            dialogues, lakehouse.read(CLEAN_DIALOGUES), references=references,
-            test_share=publishing.test_share, validation_share=publishing.validation_share,
+            dialogues,
+            lakehouse.read(CLEAN_DIALOGUES),
+            references=references,
+            test_share=publishing.test_share,
+            validation_share=publishing.validation_share,
             spelling=publishing.spelling,
         ),
-        publishing.formats, publishing.dialogues_per_file,
-    )  # fmt: skip
-    written, finished = sum(manifest.rows.values()), dialogues.count()
+        publishing.formats,
+        publishing.dialogues_per_file,
+    )
+    written = sum(manifest.rows.values())
+    finished = dialogues.count()
     if written != finished:
         raise InputError(
             f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
             "run the stages before"
         )
-    findings, languages = gather(run.spark, settings, CARD_VIEWS), settings.subtitles.languages
+    findings = gather(run.spark, settings, CARD_VIEWS)
+    languages = settings.subtitles.languages
     text = card(findings, publishing, rows=manifest.rows, languages=languages, sources=sources)
     folders.write_text(f"{folder}/{CARD}", text)
     folders.write_text(f"{folder}/{CROISSANT}", described(findings, publishing, manifest.rows, languages))
@@ -88,7 +98,8 @@ def restore_text(settings: Settings) -> int:
         raise InputError("set publishing.references to the folder of an export without text")
     spark = spark_session(settings, "edos-lakehouse restore-text")
     try:
-        lakehouse, folders = Lakehouse(spark, settings.lakehouse), Folders(spark)
+        lakehouse = Lakehouse(spark, settings.lakehouse)
+        folders = Folders(spark)
         manifest = read_manifest(folders, source)
         if manifest is None or manifest.text != "references":
             raise InputError(f"{source} is no export with references: it needs its export.json")

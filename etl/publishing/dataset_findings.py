@@ -18,10 +18,17 @@ from etl.training.registry import held_out_figures
 
 CARD_VIEWS = ("edos_table_3", "edos_label_distribution", "edos_funnel", "edos_confidence", "edos_audit", "edos_table_5")
 REPORT_VIEWS = (
-    *CARD_VIEWS, "edos_table_2", "edos_table_4", "edos_kl_divergence", "edos_flow", "edos_examples",
-    "edos_example_sentences", "edos_gaps",
-    "edos_origins", "dropped_by_reason",
-)  # fmt: skip
+    *CARD_VIEWS,
+    "edos_table_2",
+    "edos_table_4",
+    "edos_kl_divergence",
+    "edos_flow",
+    "edos_examples",
+    "edos_example_sentences",
+    "edos_gaps",
+    "edos_origins",
+    "dropped_by_reason",
+)
 
 
 def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIEWS) -> Findings:
@@ -33,7 +40,8 @@ def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIE
     """
     lakehouse = Lakehouse(spark, settings.lakehouse)
     models = [str(row.model) for row in lakehouse.read(DIALOGUES).select("model").distinct().orderBy("model").collect()]
-    cleaning, edos = settings.subtitles.cleaning, settings.edos
+    cleaning = settings.subtitles.cleaning
+    edos = settings.edos
     rules = cleaning.model_dump(mode="json", exclude={"near_duplicate_jaccard"})
     made_with = {
         "pipeline": f"edos-lakehouse {package_version()}",
@@ -57,9 +65,12 @@ def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIE
 
 
 def findings_of(
-    spark: SparkSession, settings: LakehouseSettings, views: Iterable[str], tables: Iterable[Table],
+    spark: SparkSession,
+    settings: LakehouseSettings,
+    views: Iterable[str],
+    tables: Iterable[Table],
     made_with: Mapping[str, str],
-) -> Findings:  # fmt: skip
+) -> Findings:
     """Return the findings of another data set than EDOS.
 
     Args:
@@ -89,7 +100,8 @@ def rows_of(lakehouse: Lakehouse, views: Iterable[str], taxonomy: Taxonomy | Non
     lakehouse.register(*named_in(names.values(), all_views(taxonomy or load_taxonomy("edos"))))
     found: dict[str, Rows] = {}
     for view, plain in names.items():
-        spark, name = lakehouse.spark, lakehouse.named(plain)
+        spark = lakehouse.spark
+        name = lakehouse.named(plain)
         found[view] = [row.asDict() for row in spark.table(name).collect()] if spark.catalog.tableExists(name) else []
     return found
 

@@ -33,9 +33,14 @@ def text_check(text: Column) -> Column:
 
 
 def published_rows(
-    dialogues: DataFrame, clean: DataFrame, *, references: bool, test_share: float, validation_share: float,
+    dialogues: DataFrame,
+    clean: DataFrame,
+    *,
+    references: bool,
+    test_share: float,
+    validation_share: float,
     spelling: str = "tokens",
-) -> DataFrame:  # fmt: skip
+) -> DataFrame:
     """Return one row a dialogue for publication, split by film.
 
     Args:
@@ -139,9 +144,12 @@ def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules, spelli
         "dialogue_id", F.lit("no_such_file").alias("reason"), F.concat_ws("/", *SOURCE).alias("detail")
     )
     dropped = other.unionByName(missing).select(
-        F.lit("dialogue").alias("unit"), F.col("dialogue_id").alias("id"), "reason", "detail",
+        F.lit("dialogue").alias("unit"),
+        F.col("dialogue_id").alias("id"),
+        "reason",
+        "detail",
         F.lit(1).cast("bigint").alias("units"),
-    )  # fmt: skip
+    )
     return Outcome(rows, dropped)
 
 

@@ -138,7 +138,8 @@ def write_export(
         formats: parquet, jsonl.
         per_file: approximate number of dialogues in a file.
     """
-    folders, fresh = Folders(spark), f"{folder.rstrip('/')}.new"
+    folders = Folders(spark)
+    fresh = f"{folder.rstrip('/')}.new"
     folders.delete(fresh)
     counted = {row["split"]: row["count"] for row in rows.groupBy("split").count().collect()}
     pieces = {split: max(1, math.ceil(counted[split] / per_file)) for split in SPLITS if split in counted}

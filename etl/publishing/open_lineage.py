@@ -21,7 +21,7 @@ from openlineage.client.facet_v2 import (
     output_statistics_output_dataset,
     processing_engine_run,
     symlinks_dataset,
-)  # fmt: skip
+)
 from openlineage.client.uuid import generate_new_uuid
 
 from conf.redaction import redacted, without_user_info
@@ -82,7 +82,9 @@ class LineageEvents:
     """
 
     def __init__(self, settings: Settings, lakehouse: Lakehouse, say: Callable[[str], None]) -> None:
-        self.settings, self.lakehouse, self.say = settings, lakehouse, say
+        self.settings = settings
+        self.lakehouse = lakehouse
+        self.say = say
         self.namespace = settings.pipeline.open_lineage_namespace
         self.place = str(settings.pipeline.open_lineage)
         self._client = OpenLineageClient(config={"transport": transport(self.place)})
@@ -128,19 +130,25 @@ class LineageEvents:
             line = redacted(f"{type(error).__name__}: {error}").partition("\n")[0][:500]
             facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(line, "PYTHON")
         job = Job(
-            self.namespace, stage.name,
+            self.namespace,
+            stage.name,
             {
                 "documentation": documentation_job.DocumentationJobFacet(stage.title),
                 "jobType": job_type_job.JobTypeJobFacet("BATCH", "SPARK", "JOB"),
             },
-        )  # fmt: skip
+        )
         return RunEvent(
-            eventType=state, eventTime=datetime.now(UTC).isoformat(), run=Run(attempt.run, facets), job=job,
-            inputs=list(self._inputs(attempt)), outputs=list(self._outputs(stage, event)),
-        )  # fmt: skip
+            eventType=state,
+            eventTime=datetime.now(UTC).isoformat(),
+            run=Run(attempt.run, facets),
+            job=job,
+            inputs=list(self._inputs(attempt)),
+            outputs=list(self._outputs(stage, event)),
+        )
 
     def _inputs(self, attempt: Attempt) -> Iterator[InputDataset]:
-        stage, plan = attempt.stage, attempt.plan
+        stage = attempt.stage
+        plan = attempt.plan
         for table in stage.reads:
             yield self._table(InputDataset, table, plan.inputs[table.name])
         for name, model in plan.models.items():
@@ -157,7 +165,8 @@ class LineageEvents:
             yield from [value] if isinstance(value, str) else map(str, value or ())
 
     def _outputs(self, stage: Stage, event: StageEvent | None) -> Iterator[OutputDataset]:
-        writes, version = stage.writes, None if event is None else event.output_version
+        writes = stage.writes
+        version = None if event is None else event.output_version
         if isinstance(writes, Model):
             yield self._model(OutputDataset, writes, version)
         elif writes is not None:
@@ -218,14 +227,21 @@ def _version(version: str | None) -> dict[str, Any]:
 
 
 def _facet(attempt: Attempt, event: StageEvent | None) -> StageRunFacet:
-    plan, stage = attempt.plan, attempt.stage
+    plan = attempt.plan
+    stage = attempt.stage
     facet = StageRunFacet(
-        stageRunId=plan.run_id, stageVersion=stage.version, settingsHash=plan.settings_hash,
-        models={name: redacted(model.identity) for name, model in plan.models.items()}, unit=stage.units.name,
-    )  # fmt: skip
+        stageRunId=plan.run_id,
+        stageVersion=stage.version,
+        settingsHash=plan.settings_hash,
+        models={name: redacted(model.identity) for name, model in plan.models.items()},
+        unit=stage.units.name,
+    )
     if event is None:
         return facet
     return attr.evolve(
-        facet, rowsIn=event.rows_in, rowsOut=event.rows_out, rowsDropped=event.rows_dropped,
+        facet,
+        rowsIn=event.rows_in,
+        rowsOut=event.rows_out,
+        rowsDropped=event.rows_dropped,
         rowsQuarantined=event.rows_quarantined,
-    )  # fmt: skip
+    )

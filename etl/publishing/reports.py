@@ -18,10 +18,21 @@ AUGESC_VIEWS = tuple(name.removeprefix("analysis.") for name in sql_views() if n
 EMO_PILLARS_VIEWS = tuple(
     f"emo_pillars_{name}"
     for name in (
-        "scale", "labels", "coverage", "similarity", "table_12", "topics", "named_topics", "topic_sizes",
-        "topic_emotions", "changes", "markers", "marker_overlap", "human_evaluation",
+        "scale",
+        "labels",
+        "coverage",
+        "similarity",
+        "table_12",
+        "topics",
+        "named_topics",
+        "topic_sizes",
+        "topic_emotions",
+        "changes",
+        "markers",
+        "marker_overlap",
+        "human_evaluation",
     )
-)  # fmt: skip
+)
 
 
 def write_edos_report(run: StageRun) -> str:
@@ -66,7 +77,7 @@ def write_emo_pillars_report(run: StageRun) -> str:
 
 def _findings(
     run: StageRun, stages: str, views: Sequence[str], tables: Sequence[Table], made_with: Mapping[str, str]
-) -> Findings:  # fmt: skip
+) -> Findings:
     """Return the findings of a data set, with the ledgers of the stages whose names have this prefix."""
     findings = findings_of(run.spark, run.lakehouse, (*views, "dropped_by_reason"), tables, made_with)
     dropped = [row for row in findings.rows("dropped_by_reason") if row["stage"].startswith(stages)]

@@ -17,9 +17,7 @@ CEILING = "human"
 NO_REPLY = "no training replies of this source"
 
 
-def baseline_replies(
-    examples: DataFrame, most: int | None, pool_rows: int, encoder: Mapping[str, Any]
-) -> DataFrame:  # fmt: skip
+def baseline_replies(examples: DataFrame, most: int | None, pool_rows: int, encoder: Mapping[str, Any]) -> DataFrame:
     """Return a reply of each baseline to each chosen test history, as rows of ``replies.baselines``.
 
     Args:
@@ -30,9 +28,7 @@ def baseline_replies(
     """
     from udfs.retrieval import nearest_answers, nearest_by_embedding
 
-    asked = held_out_replies(examples, most).select(
-        "example_id", "source", "context", F.col("reply").alias("expected")
-    )  # fmt: skip
+    asked = held_out_replies(examples, most).select("example_id", "source", "context", F.col("reply").alias("expected"))
     train = examples.where("split = 'train'")
     pool = first_by_hash(train, pool_rows).select("source", "context", "reply", "place").cache()
     parts = {
@@ -46,9 +42,15 @@ def baseline_replies(
     named = [rows.withColumn("generator", F.lit(name)) for name, rows in parts.items()]
     error = F.when(F.col("reply").isNull(), F.lit(NO_REPLY))
     return reduce(lambda one, other: one.unionByName(other), named).select(
-        F.concat_ws("/", "generator", "example_id").alias("reply_id"), "example_id", "source", "generator", "context",
-        "expected", "reply", error.alias("error"),
-    )  # fmt: skip
+        F.concat_ws("/", "generator", "example_id").alias("reply_id"),
+        "example_id",
+        "source",
+        "generator",
+        "context",
+        "expected",
+        "reply",
+        error.alias("error"),
+    )
 
 
 def _most_frequent(train: DataFrame) -> DataFrame:

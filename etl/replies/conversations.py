@@ -16,13 +16,18 @@ CONVERSATIONS = """
     source string, dialogue_id string, whole string, turns array<struct<text: string, label: string>>
     """
 """``whole`` is the film or conversation, which is in one split; null where the dialogue is for training alone."""
-OS, EDOS, EMPATHETIC = "os", "edos", "empathetic"
+OS = "os"
+EDOS = "edos"
+EMPATHETIC = "empathetic"
 
 
 def all_conversations(
-    dialogues: DataFrame, edos: DataFrame, transcripts: Mapping[str, pd.DataFrame], rows: Iterable[Mapping[str, str]],
+    dialogues: DataFrame,
+    edos: DataFrame,
+    transcripts: Mapping[str, pd.DataFrame],
+    rows: Iterable[Mapping[str, str]],
     labels: Sequence[str],
-) -> DataFrame:  # fmt: skip
+) -> DataFrame:
     """Return subtitles, transcripts and EmpatheticDialogues as ``CONVERSATIONS``; see the functions below."""
     spark = dialogues.sparkSession
     others = (transcript_conversations(spark, transcripts), empathetic_conversations(spark, rows, labels))
@@ -56,7 +61,8 @@ def empathetic_conversations(
         rows: the released CSV's Dialog_ID, Type, Text, Label; a conversation's rows in order.
         labels: the taxonomy. Other labels become null.
     """
-    known, talks = set(labels), dict[str, list[tuple[str, str | None]]]()
+    known = set(labels)
+    talks = dict[str, list[tuple[str, str | None]]]()
     for row in rows:
         if row["Type"].strip().lower() == "utterance":
             label = row["Label"].strip().lower()

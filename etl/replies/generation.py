@@ -62,9 +62,10 @@ def replies(requests: DataFrame, run: StageRun) -> DataFrame:
 
 def _of_each_generator(requests: DataFrame, run: StageRun, answer: Callable[..., DataFrame]) -> DataFrame:
     arguments = {
-        "threads": run.compute.threads, "partitions": run.compute.partitions,
+        "threads": run.compute.threads,
+        "partitions": run.compute.partitions,
         "batch_size": run.settings.replies.evaluation.batch_size,
-    }  # fmt: skip
+    }
     parts = [
         answer(
             requests.where(F.col("generator") == regime.generator),

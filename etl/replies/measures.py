@@ -27,9 +27,11 @@ def perplexities(likelihoods: DataFrame) -> DataFrame:
     """
     # Integer ten-thousandths of nats sum exactly in any order.
     total = F.sum(F.round(F.col("nats") * 10_000).cast("bigint")) / F.lit(10_000.0)
-    return likelihoods.where("error IS NULL").groupBy(*CELL).agg(
-        F.exp(total / F.sum("tokens")).alias("perplexity"), F.exp(total / F.sum("words")).alias("word_perplexity")
-    )  # fmt: skip
+    return (
+        likelihoods.where("error IS NULL")
+        .groupBy(*CELL)
+        .agg(F.exp(total / F.sum("tokens")).alias("perplexity"), F.exp(total / F.sum("words")).alias("word_perplexity"))
+    )
 
 
 def equal_numbers(generated: DataFrame) -> DataFrame:
@@ -67,7 +69,7 @@ def distinct_ngrams(generated: DataFrame) -> DataFrame:
     words = F.size("words")
     counted = replies.groupBy(*CELL).agg(
         F.sum(words).alias("total"), F.avg(words).alias("mean_words"), F.count("*").alias("distinct_replies")
-    )  # fmt: skip
+    )
     single = replies.select(*CELL, F.explode("words").alias("gram"))
     double = replies.where(words > 1).select(*CELL, F.explode(pairs).alias("gram"))
     for n, grams in ((1, single), (2, double)):
@@ -122,9 +124,15 @@ def table_7(
     kind = F.when(F.col("generator").isin(*FLOORS), "floor").when(F.col("generator") == CEILING, "ceiling")
     held_out = F.when(kind.isNull(), F.concat_ws("/", *CELL).isin(*trained_on)).alias("held_out")
     return cells.select(
-        *CELL, "model", "examples", "failed", *(F.round(name, 4).alias(name) for name in rounded), held_out,
-        F.coalesce(kind, F.lit("model")).alias("kind"), "distinct_replies",
-    )  # fmt: skip
+        *CELL,
+        "model",
+        "examples",
+        "failed",
+        *(F.round(name, 4).alias(name) for name in rounded),
+        held_out,
+        F.coalesce(kind, F.lit("model")).alias("kind"),
+        "distinct_replies",
+    )
 
 
 def distinct_replies(generated: DataFrame, baselines: DataFrame) -> DataFrame:

@@ -14,9 +14,14 @@ FEWEST_TOKENS = 2
 
 
 def reply_examples(
-    talks: DataFrame, *, test_share: float, validation_share: float, shared_words: int, near_jaccard: float | None,
+    talks: DataFrame,
+    *,
+    test_share: float,
+    validation_share: float,
+    shared_words: int,
+    near_jaccard: float | None,
     max_tokens: int,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """Return each turn of a conversation, except the first, as a reply to the turns before it.
 
     A film or conversation is in one split, for all sources. An example is dropped if a split with more precedence
@@ -78,12 +83,15 @@ def _pairs(placed: DataFrame, most_turns: int) -> DataFrame:
     return computed_once(
         several.select(
             F.concat_ws("/", "source", "dialogue_id", turn.cast("string")).alias("example_id"),
-            _talk().alias("talk"), "source", "split",
+            _talk().alias("talk"),
+            "source",
+            "split",
             F.filter(before, lambda text: F.trim(text) != "").alias("context"),
-            F.get(texts, turn).alias("reply"), F.get(F.col("turns")["label"], turn).alias("intent"),
+            F.get(texts, turn).alias("reply"),
+            F.get(F.col("turns")["label"], turn).alias("intent"),
         ),
         words=normalised(F.col("reply")),
-    )  # fmt: skip
+    )
 
 
 def _near_held_out(pairs: DataFrame, placed: DataFrame, near_jaccard: float | None) -> DataFrame:

@@ -59,6 +59,12 @@ def _asked(replies: DataFrame, generator: str, model: str, intent: Column, how: 
     turns = history_hash(F.concat("context", F.array("reply")))
     key = F.sha2(F.concat_ws("\n", F.lit(model), F.lit(how), "example_id", turns, F.coalesce(intent, F.lit(""))), 256)
     return replies.select(
-        key.alias("request_id"), "example_id", "source", F.lit(generator).alias("generator"),
-        F.lit(model).alias("model"), intent.alias("intent"), "context", F.col("reply").alias("expected"),
-    )  # fmt: skip
+        key.alias("request_id"),
+        "example_id",
+        "source",
+        F.lit(generator).alias("generator"),
+        F.lit(model).alias("model"),
+        intent.alias("intent"),
+        "context",
+        F.col("reply").alias("expected"),
+    )

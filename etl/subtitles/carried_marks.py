@@ -35,7 +35,9 @@ def border_keys(lines: Spoken) -> tuple[np.ndarray, np.ndarray]:
     bare = _compute.replace_substring_regex(lines.text, r"[^\p{L}\p{N} ]+", "")
     words = hashed_tokens(bare)
     first_of_file = np.concatenate([[0], words.offsets[lines.offsets[1:]]])
-    at, low, high = words.offsets[:-1], first_of_file[lines.file], first_of_file[lines.file + 1]
+    at = words.offsets[:-1]
+    low = first_of_file[lines.file]
+    high = first_of_file[lines.file + 1]
     found = lines.pairable & (at - low >= WORDS_AROUND) & (high - at >= WORDS_AROUND)
     key = np.zeros(len(at), dtype=np.uint64)
     if found.any():

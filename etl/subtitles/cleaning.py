@@ -28,7 +28,9 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
         dialogues with the kept turns (names stripped), places (of the kept turns among all), total (turns before),
         and removed: array<struct<turn, reason, detail>>, turns without speech are listed first.
     """
-    turns, comparable, tokens = F.col("turns"), F.col("comparable"), F.col("tokens")
+    turns = F.col("turns")
+    comparable = F.col("comparable")
+    tokens = F.col("tokens")
     spoken = F.transform(
         turns,
         lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules, F.col("language"))).withField(
@@ -93,7 +95,8 @@ def _without_cues(spoken: DataFrame) -> DataFrame:
 def judge_dialogues(judged: DataFrame, rules: CleaningRules) -> DataFrame:
     """Add profane (boolean), reason and detail; reason is null for a dialogue that is kept so far (EDOS 3.1)."""
     word = rule.profane_word(F.array_join(F.col("turns")["text"], "\n"), rules.profanity)
-    kept, profane = F.size("turns"), F.col("profane_word").isNotNull()
+    kept = F.size("turns")
+    profane = F.col("profane_word").isNotNull()
     left = F.concat(kept.cast("string"), F.lit(" of "), F.col("total").cast("string"), F.lit(" turns left"))
     reason = F.when(kept == 0, "no_turns_left").when(
         kept < rules.min_turns, "one_turn_left" if rules.min_turns == 2 else "too_few_turns_left"

@@ -222,7 +222,8 @@ def _paper_faults(
     turn: Column, index: Column, comparable: Column, tokens: Column, rules: CleaningRules
 ) -> list[tuple[Column, str, Column]]:
     """Return (broken, reason, detail) of the paper's rules in its order, as the preset reads them."""
-    text, spoken = turn["text"], turn["spoken"]
+    text = turn["text"]
+    spoken = turn["spoken"]
     found: list[tuple[Column, str, Column]] = [(nothing_said(text, spoken), "nothing_said", text)]
     if rules.repeated_turns != "off":
         # The first turn has no previous one: `slice` must return an empty array, not fail on position 0.
@@ -254,7 +255,8 @@ def _paper_faults(
 
 def _residue_faults(turn: Column, rules: CleaningRules) -> list[tuple[Column, str, Column]]:
     """Return (broken, reason, detail) of our rules."""
-    spoken, bracketless = turn["spoken"], without_bracketed_text(turn["text"])
+    spoken = turn["spoken"]
+    bracketless = without_bracketed_text(turn["text"])
     is_credit = residue.is_credit(bracketless) | opens_with(bracketless, rules.credits)
     rules_in_order = (
         (rules.drop_songs, residue.is_song(spoken), "song"),

@@ -35,10 +35,13 @@ def film_facts(dialogues: DataFrame, address_words: Sequence[str]) -> DataFrame:
     tokens = F.split(F.lower(F.array_join(texts, " ")), " ")
     asks = F.filter(texts, lambda text: text.contains("?"))
     counted = dialogues.select(
-        "source_path", *about, F.size("turns").alias("turns"), F.size(tokens).alias("tokens"),
+        "source_path",
+        *about,
+        F.size("turns").alias("turns"),
+        F.size(tokens).alias("tokens"),
         F.size(F.filter(tokens, lambda token: token.isin(*address_words))).alias("addresses"),
         F.size(asks).alias("questions"),
-    )  # fmt: skip
+    )
     sums = (F.sum(name).alias(name) for name in ("turns", "tokens", "addresses", "questions"))
     firsts = (F.first(name, ignorenulls=True).alias(name) for name in about)
     return counted.groupBy("source_path").agg(*firsts, F.count("*").alias("dialogues"), *sums)

@@ -91,8 +91,10 @@ def _each_once(
         read: reads and parses rows of the manifest.
         usable: whether a file that was read may be kept.
     """
-    parsed, copies = read(marked.where("copy_of IS NULL")), marked.where("copy_of IS NOT NULL")
-    rows, again = parsed.where(usable), copies.select("source_path", F.col("copy_of").alias("kept"))
+    parsed = read(marked.where("copy_of IS NULL"))
+    copies = marked.where("copy_of IS NOT NULL")
+    rows = parsed.where(usable)
+    again = copies.select("source_path", F.col("copy_of").alias("kept"))
     if (spare := copies_of(copies, parsed.where(~usable))) is not None:
         parsed = parsed.unionByName(read(spare))
         kept = cached(kept_copies(parsed.where(usable), marked))

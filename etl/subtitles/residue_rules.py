@@ -95,7 +95,7 @@ _REPAIRS = (
     (r"(?<=\p{Ll})(?<!\b(?:[Mm]c|[Mm]ac|De|La|Di|Fitz))I(?=\p{Ll}|I?(?![\p{L}\p{Nd}])|I\p{Ll})", "l"),
     (r"(?<=[\p{Ll}'’]l)I(?![\p{Lu}\p{Nd}])", "l"),
     (r"(?<![\p{L}\p{Nd}])(?!Ieyasu|Iago|Iain|Ioannis|Iosif|Iou|Iola)I(?=(?:[eiu]|o[aosuv]|a[suy])\p{Ll}|ot\b)", "l"),
-)  # fmt: skip
+)
 
 
 def without_scan_errors(text: Column) -> Column:

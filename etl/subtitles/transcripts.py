@@ -101,7 +101,10 @@ def sentence_pairs(utterances: pd.DataFrame, source: str) -> pd.DataFrame:
         source, split_group (source and scene), left_text, right_text (OPUS tokens), label (1: a new turn).
     """
     rows: list[tuple[str, str, str, str, int]] = []
-    last_scene, last_position, last_speaker, last_sentence = "", 0, "", ""
+    last_scene = ""
+    last_position = 0
+    last_speaker = ""
+    last_sentence = ""
     columns: Sequence[pd.Series] = [utterances[name] for name in ("scene", "position", "speaker", "utterance")]
     for scene, position, speaker, utterance in zip(*columns, strict=True):
         sentences = [tokens for tokens in map(opus_tokens, split_sentences(utterance)) if tokens]
@@ -111,7 +114,9 @@ def sentence_pairs(utterances: pd.DataFrame, source: str) -> pd.DataFrame:
                 rows.append((source, group, sentences[index - 1], sentence, 0))
             elif last_sentence and scene == last_scene and position == last_position + 1:
                 rows.append((source, group, last_sentence, sentence, int(speaker != last_speaker)))
-        last_scene, last_position, last_speaker = scene, position, speaker
+        last_scene = scene
+        last_position = position
+        last_speaker = speaker
         last_sentence = sentences[-1] if sentences else ""
     return pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
 

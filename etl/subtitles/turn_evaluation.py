@@ -8,8 +8,12 @@ GAPS_MS = (250, 500, 1000, 2000, 3000, 5000)
 
 Shorter silences occur between any two subtitles, so they amount to the same-block rule.
 """
-SEGMENTER, SEGMENTER_AND_MARKS = "segmenter", "segmenter and marks"
-MAJORITY, DASH, GAP, SAME_BLOCK = "majority class", "dash rule", "gap rule", "same-block rule"
+SEGMENTER = "segmenter"
+SEGMENTER_AND_MARKS = "segmenter and marks"
+MAJORITY = "majority class"
+DASH = "dash rule"
+GAP = "gap rule"
+SAME_BLOCK = "same-block rule"
 
 
 def split_held_out(pairs: DataFrame, share: float, fold: int = 0) -> tuple[DataFrame, DataFrame]:

@@ -25,7 +25,8 @@ from etl.subtitles.turn_ragged import Ragged, mixed, side_by_side
 
 _compute: Any = pc
 _HASH_KEY = "edos-turn-hashes"
-DENSITY_STEP, DENSITY_BINS = 3.0, 12
+DENSITY_STEP = 3.0
+DENSITY_BINS = 12
 """Sentences per minute in one bin, and the number of bins; films have 3 to 35 sentences per minute."""
 LENGTH_BINS = 9
 MOST_REPEATS = 3

@@ -56,9 +56,10 @@ def without_surplus_turns(judged: DataFrame, most: int | None) -> DataFrame:
             place.alias("turn"),
             F.when(i == 0, REASON).otherwise("after_removed_turn").alias("reason"),
             F.when(i == 0, F.concat(F.col("copies").cast("string"), F.lit(" times: "), text))
-            .otherwise(because).alias("detail"),
+            .otherwise(because)
+            .alias("detail"),
         ),
-    )  # fmt: skip
+    )
     # The turns after it that had already gone keep their reasons.
     return computed_once(
         step,

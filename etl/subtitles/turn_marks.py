@@ -30,8 +30,11 @@ _LABEL = (
 JAVA_LABEL = _LABEL.replace("?P<name>", "").replace("(?P<rest>", "(?! [0-9])(")
 """The label for Spark, which needs no second look at the clock times."""
 _CLOCK = r"^ [0-9]"
-NEW_TURN, SAME_TURN, UNMARKED = 1, 0, -1
-MIN_DASHES, MIN_DASH_SHARE = 10, 0.15
+NEW_TURN = 1
+SAME_TURN = 0
+UNMARKED = -1
+MIN_DASHES = 10
+MIN_DASH_SHARE = 0.15
 """An upload marks its turns by dashes if at least so many, and such a share, of its pairs within a block have one.
 
 Ours. Of 90 uploads of fiction, those that mark every turn have 17 to 55%, those that mark some or none 0 to 12%; the
@@ -164,10 +167,12 @@ class Spoken(Sentences):
 def spoken(sentences: Sentences) -> Spoken:
     """Return the spoken sentences of a batch with their marks."""
     if not len(sentences):
-        none, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+        none = np.zeros(0, dtype=np.int64)
+        no = np.zeros(0, dtype=bool)
         values: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
         return Spoken(**values, words=no, opens_at=none, dash=no, label=none)
-    dash, label = opens_with_dash(sentences.text), speaker_labels(sentences)
+    dash = opens_with_dash(sentences.text)
+    label = speaker_labels(sentences)
     texts = hidden_marks(sentences, label)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
     starts = np.flatnonzero(sentences.first | np.concatenate([[True], words[:-1]]))

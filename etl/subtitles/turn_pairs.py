@@ -26,7 +26,9 @@ from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
 _compute: Any = pc
 
-DASHES, LABELS, CARRIED = "dashes", "labels", "carried"
+DASHES = "dashes"
+LABELS = "labels"
+CARRIED = "carried"
 MIN_LABELS = 10
 """A file with fewer labelled sentences does not label its speakers."""
 MIN_CARRIED = 12
@@ -58,7 +60,9 @@ def pair_candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
         is_label = labelled & (((lines.label >= 0) & (decided == NEW_TURN)) | lines.same_block)
         is_dash = lines.same_block & lines.dashed[lines.file] & ~labelled
         kept = np.flatnonzero(lines.pairable & (is_label | is_dash | ~lines.same_block))
-        file, silence, mark = lines.file[kept], lines.silence_ms[kept], decided[kept]
+        file = lines.file[kept]
+        silence = lines.silence_ms[kept]
+        mark = decided[kept]
         source = np.where(is_label[kept], LABELS, np.where(is_dash[kept], DASHES, CARRIED))
         durations = np.asarray(_compute.fill_null(batch.column("subtitle_duration_ms"), 0), dtype=np.int64)
         per_minute = density(sizes, durations)[file]

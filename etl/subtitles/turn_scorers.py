@@ -26,7 +26,8 @@ class EncoderScorer:
         from udfs.predict import worker_model
 
         model = worker_model(self.path, TurnPairClassifier.load, self.threads)
-        sentences, shared = texts.to_pylist(), {1: True, 0: False}
+        sentences = texts.to_pylist()
+        shared = {1: True, 0: False}
         pairs = [
             SentencePair(sentences[one], sentences[other], shared.get(block))
             for one, other, block in zip(left.tolist(), right.tolist(), context.same_block.tolist(), strict=True)
@@ -74,7 +75,8 @@ def save_cascade(folder: Path, svm: TurnSegmenter, sure_margin: float) -> Path:
 def _cascade(folder: Path, table: LemmaTable, encoder: EncoderScorer) -> CascadeScorer:
     try:
         about = json.loads((folder / CASCADE).read_bytes())
-        known, sure = about.get("format") == _CASCADE_FORMAT, float(about["sure_margin"])
+        known = about.get("format") == _CASCADE_FORMAT
+        sure = float(about["sure_margin"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"turn segmenter {folder}: cannot be read ({error}); train it again") from error
     if not known:
@@ -82,9 +84,7 @@ def _cascade(folder: Path, table: LemmaTable, encoder: EncoderScorer) -> Cascade
     return CascadeScorer(SvmScorer(TurnSegmenter.load(folder / "svm"), table), encoder, sure)
 
 
-def turn_scorer(
-    folder: Path, table: LemmaTable, batch_size: int, threads: int, path: str | None = None
-) -> PairScorer:  # fmt: skip
+def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, path: str | None = None) -> PairScorer:
     """Return the scorer of the model in a folder: the SVM, the encoder that reads both sentences, or their cascade.
 
     Args:

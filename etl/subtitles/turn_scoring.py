@@ -18,7 +18,9 @@ from etl.tables.ops import WORK_VERSION
 _compute: Any = pc
 CARRIED = "array<struct<sentence: int, new_turn: boolean>>"
 """Type of the marks of other uploads: the index of the right sentence, and whether it opens a turn."""
-MARK, OTHER_UPLOAD, MODEL = "mark", "carried", "model"
+MARK = "mark"
+OTHER_UPLOAD = "carried"
+MODEL = "model"
 """Sources of a decision: the upload's own mark, a mark carried from another upload, the turn segmenter."""
 _CHUNK = 4096
 """Pairs scored at once: their 900,000 or so SVM features fit into the processor's cache."""
@@ -127,8 +129,10 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
     flat = np.zeros(len(sentences), dtype=np.float32)
     for start in range(0, len(right), _CHUNK):
         part = slice(start, start + _CHUNK)
-        low, high = int(right[part][0]) - 1, int(right[part][-1]) + 1
-        places, texts = right[part] - low, lines.text.slice(low, high - low)
+        low = int(right[part][0]) - 1
+        high = int(right[part][-1]) + 1
+        places = right[part] - low
+        texts = lines.text.slice(low, high - low)
         flat[lines.opens_at[right[part]]] = np.round(scorer(texts, places - 1, places, context.part(part)), 4)
     carried = flat_carried(batch.column("carried"), sentences)
     decided = deciding_sources(lines, carried)
@@ -167,7 +171,8 @@ def deciding_sources(lines: Spoken, carried: np.ndarray) -> pa.Array:
         lines: the spoken sentences.
         carried: see :func:`flat_carried`.
     """
-    own, other = lines.certain != UNMARKED, carried[lines.opens_at] != UNMARKED
+    own = lines.certain != UNMARKED
+    other = carried[lines.opens_at] != UNMARKED
     by = np.select([own, other], [MARK, OTHER_UPLOAD], MODEL)
     kinds = np.full(len(carried), "", dtype=object)
     kinds[lines.opens_at] = np.where(lines.pairable | (by != MODEL), by, "")

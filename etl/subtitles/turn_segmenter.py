@@ -55,7 +55,8 @@ class TurnSegmenter:
         """``turn-segmenter:`` and a digest of the parameters and the non-zero weights."""
         used = np.flatnonzero(self.weights)
         table = np.empty(len(used), dtype=_WEIGHT)
-        table["bucket"], table["weight"] = used, self.weights[used]
+        table["bucket"] = used
+        table["weight"] = self.weights[used]
         return "turn-segmenter:" + hashlib.sha256(self._header + table.tobytes()).hexdigest()[:16]
 
     def save(self, folder: Path) -> None:
@@ -82,9 +83,11 @@ class TurnSegmenter:
         try:
             about = json.loads((folder / "segmenter.json").read_bytes())
             table = load_file(folder / "weights.safetensors")
-            buckets, intercept = int(about["buckets"]), float(about["intercept"])
+            buckets = int(about["buckets"])
+            intercept = float(about["intercept"])
             known = about["format"] == _FORMAT and 2 <= buckets <= 2**30 and buckets.bit_count() == 1
-            bucket, weight = table["bucket"], table["weight"]
+            bucket = table["bucket"]
+            weight = table["weight"]
             known = known and bucket.dtype == np.int32 and bucket.ndim == 1 and bucket.shape == weight.shape
             known = known and bool(np.isfinite(weight).all()) and bool(np.isfinite(intercept))
             known = known and bool(((bucket >= 0) & (bucket < buckets)).all())

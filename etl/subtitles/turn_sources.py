@@ -12,7 +12,8 @@ from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import flat_values, turn_starts
 from etl.tables.subtitles import SENTENCE
 
-START, SILENCE = "start", "silence"
+START = "start"
+SILENCE = "silence"
 
 
 def border_sources(
@@ -35,9 +36,13 @@ def border_sources(
         marks = flat_values(pa.array([carried], pa.list_(pa.bool_())), sentences, UNMARKED).astype(np.int8)
     silence_ms = round(settings.silence_seconds * 1000) if settings.silence_ends_turn else None
     starts = turn_starts(
-        sentences, margins, marks, explicit_marks=settings.explicit_marks, silence_ends_turn_ms=silence_ms,
+        sentences,
+        margins,
+        marks,
+        explicit_marks=settings.explicit_marks,
+        silence_ends_turn_ms=silence_ms,
         opening_dash_margin=settings.opening_dash_margin,
-    )  # fmt: skip
+    )
     decided = [MODEL] * len(sentences)
     if settings.explicit_marks:
         decided = [source or MODEL for source in deciding_sources(spoken(sentences), marks).to_pylist()]

@@ -128,10 +128,12 @@ def turn_lists(sentences: Sentences, starts: np.ndarray, certainty: np.ndarray) 
     kept = np.diff(bounds) > 0
     through_logs = np.cumsum(np.log(np.append(certainty, 1.0)))
     all_right = np.exp(through_logs[last + 1] - through_logs[first])[kept]
-    first, last = first[kept], last[kept]
+    first = first[kept]
+    last = last[kept]
     file = sentences.file[first]
     offset = sentences.offsets[file]
-    start_ms, end_ms = sentences.start_ms[first], sentences.end_ms[last]
+    start_ms = sentences.start_ms[first]
+    end_ms = sentences.end_ms[last]
     turns = pa.StructArray.from_arrays(
         [
             _compute.binary_join(words.filter(pa.array(kept)), " "),

@@ -11,7 +11,8 @@ from etl.subtitles.turn_marks import DIALOGUE_DASH, JAVA_LABEL
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS
 
-MOST_DISTANCE, MOST_UNTIMED = 0.5, 0.75
+MOST_DISTANCE = 0.5
+MOST_UNTIMED = 0.75
 """Files further from the film's median number of sentences, or with fewer times, are chosen last (ours)."""
 _CDS = r"^\s*([0-9]{1,2})\s*/\s*([0-9]{1,2})\s*$"
 """CDs that the file has, and CDs of the film."""
@@ -78,11 +79,17 @@ def choose_uploads(
 def _small(files: DataFrame) -> DataFrame:
     """Select the columns that the ranking reads, and count the marks."""
     return files.select(
-        "source_path", "subtitle_id", "movie_id", "release", "language", "sentence_count",
+        "source_path",
+        "subtitle_id",
+        "movie_id",
+        "release",
+        "language",
+        "sentence_count",
         (~_is_whole(F.col("cds"))).alias("_part"),
         F.coalesce("machine_translated", F.lit(False)).alias("_machine"),
-        _untimed_share().alias("_untimed"), speaker_marks(F.col("sentences.text")).alias("_marks"),
-    )  # fmt: skip
+        _untimed_share().alias("_untimed"),
+        speaker_marks(F.col("sentences.text")).alias("_marks"),
+    )
 
 
 def speaker_marks(texts: Column) -> Column:
@@ -122,10 +129,17 @@ def _best_first() -> list[Column]:
     marks = F.ceil(F.col("_marks") * 10 / F.col("_most_marks"))
     number = F.expr("try_cast(subtitle_id AS decimal(20, 0))")
     return [
-        F.col("_part"), F.col("_machine"), F.col("_odd"), marks.desc(), F.floor(F.col("_untimed") * 10),
+        F.col("_part"),
+        F.col("_machine"),
+        F.col("_odd"),
+        marks.desc(),
+        F.floor(F.col("_untimed") * 10),
         F.floor(F.col("_distance") * 10),
-        F.col("sentence_count").desc(), number.desc_nulls_last(), F.col("subtitle_id").desc(), F.col("source_path"),
-    ]  # fmt: skip
+        F.col("sentence_count").desc(),
+        number.desc_nulls_last(),
+        F.col("subtitle_id").desc(),
+        F.col("source_path"),
+    ]
 
 
 def _dropped(rows: DataFrame, reason: str, chosen: Column) -> DataFrame:

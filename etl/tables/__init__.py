@@ -19,9 +19,18 @@ from etl.tables import (
 from etl.tables.model import AND_ALSO, Table, sql_text
 
 GROUPS = (
-    subtitles, edos, edos_annotation, replies, emo_pillars, emo_pillars_analysis, llm, augesc, augesc_evaluation,
-    augesc_faults, ops,
-)  # fmt: skip
+    subtitles,
+    edos,
+    edos_annotation,
+    replies,
+    emo_pillars,
+    emo_pillars_analysis,
+    llm,
+    augesc,
+    augesc_evaluation,
+    augesc_faults,
+    ops,
+)
 TABLES: dict[str, Table] = {
     table.name: table for group in GROUPS for table in vars(group).values() if isinstance(table, Table)
 }
@@ -39,7 +48,8 @@ def names_in(sql: str) -> set[str]:
 
 def view_statements(views: Mapping[str, tuple[str, str]], absent: Iterable[str]) -> list[str]:
     """Return the SQL that creates views, by name a comment and a query, without the parts that read absent names."""
-    gone, statements = set(absent), []
+    gone = set(absent)
+    statements = []
     for name, (comment, sql) in views.items():
         if parts := [part for part in sql.split(AND_ALSO) if gone.isdisjoint(names_in(part))]:
             statements.append(f"CREATE OR REPLACE VIEW {name} COMMENT {sql_text(comment)} AS {AND_ALSO.join(parts)}")

@@ -107,7 +107,8 @@ def _column(table: str, part: str) -> Column:
 
 def _parts(ddl: str) -> list[str]:
     """Return the parts of a DDL between commas that are in no brackets and no quotes."""
-    parts, depth = [""], 0
+    parts = [""]
+    depth = 0
     for token in re.findall(r"'(?:\\.|[^'\\])*'|.", ddl.strip(), re.DOTALL):
         depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(token, 0)
         if token == "," and depth == 0:

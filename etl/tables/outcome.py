@@ -39,7 +39,8 @@ class Outcome:
         def joined(rows: DataFrame, name: str) -> DataFrame:
             return rows.join(F.broadcast(units.withColumnRenamed(key, name)), name, "left")
 
-        dropped, quarantined = self.dropped, self.quarantined
+        dropped = self.dropped
+        quarantined = self.quarantined
         dropped = None if dropped is None else joined(with_work_key(dropped), "work_key")
         quarantined = None if quarantined is None else joined(quarantined, "source_path")
         return replace(self, rows=joined(self.rows, key), dropped=dropped, quarantined=quarantined)
@@ -80,7 +81,8 @@ class LocalRows:
 
     def to_outcome(self, spark: SparkSession, schema: str) -> Outcome:
         """Return the rows as an outcome with the given schema."""
-        rows, dropped = spark.createDataFrame(self.rows, schema), spark.createDataFrame(self.dropped, DROPPED_DDL)
+        rows = spark.createDataFrame(self.rows, schema)
+        dropped = spark.createDataFrame(self.dropped, DROPPED_DDL)
         return Outcome(rows, dropped, rows_in=self.rows_in)
 
 

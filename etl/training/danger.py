@@ -58,7 +58,8 @@ def put_together(folder: Path, encoder: ResolvedModel, weights: Weights, words: 
 
     The tuned half votes as well; for the threshold, each of its lines is judged without its own vote.
     """
-    lines, half = training_lines(), evaluation_lines(TUNE)
+    lines = training_lines()
+    half = evaluation_lines(TUNE)
     known = [*lines, *half]
     features = FrozenFeatures(*load_encoder(encoder.path))
     examples = Examples.of(features([line.text for line in known]), [line.danger for line in known])

@@ -18,7 +18,8 @@ from udfs.models.batches import mean_pooled
 from udfs.models.classifiers.danger_classifier import BIAS, DOWN, HEAD, UP
 from udfs.models.classifiers.danger_examples import MAX_TOKENS
 
-RANK, STRENGTH = 8, 2.0
+RANK = 8
+STRENGTH = 2.0
 FIRST_LAYER = 3
 """The first block of the encoder that is changed; lower ones stay frozen, which halves the time."""
 DROPOUT = 0.1
@@ -31,9 +32,23 @@ MOST_COSINE = 0.7
 JOINED = 0.25
 """Joined texts a line; two of three are of harmless lines alone."""
 BEFORE = (
-    "honestly", "idk", "hey", "ok so", "um", "well", "so", "hi", "hello", "sorry", "look", "I mean", "please", "yes",
-    "no", "lol",
-)  # fmt: skip
+    "honestly",
+    "idk",
+    "hey",
+    "ok so",
+    "um",
+    "well",
+    "so",
+    "hi",
+    "hello",
+    "sorry",
+    "look",
+    "I mean",
+    "please",
+    "yes",
+    "no",
+    "lol",
+)
 AFTER = ("lol", "idk", "sorry", "please help", "I think", "you know", "so yeah", "haha", "what should I do", "thanks")
 """Of lines of danger and of harmless ones alike."""
 
@@ -98,9 +113,13 @@ class Trained(NamedTuple):
 
 
 def tuned(
-    encoder: nn.Module, tokenizer: Any, examples: Sequence[Example], epochs: float = EPOCHS, seed: int = 0,
+    encoder: nn.Module,
+    tokenizer: Any,
+    examples: Sequence[Example],
+    epochs: float = EPOCHS,
+    seed: int = 0,
     first: int = FIRST_LAYER,
-) -> dict[str, Tensor]:  # fmt: skip
+) -> dict[str, Tensor]:
     """Return the weights that tell the examples of danger from the others.
 
     Args:
@@ -110,7 +129,8 @@ def tuned(
     chance = random.Random(seed)
     model = Trained.of(encoder, first=first)
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=0.01)
-    done, total = 0, 0
+    done = 0
+    total = 0
     encoder.train()
     for epoch in range(math.ceil(epochs)):
         batches = _batches(varied(examples, chance), tokenizer, chance)
@@ -146,9 +166,12 @@ def far(
         for start in range(0, len(places), BATCH_SIZE):
             some = places[start : start + BATCH_SIZE]
             batch = tokenizer(
-                [texts[place] for place in some], padding=True, truncation=True, max_length=MAX_TOKENS,
+                [texts[place] for place in some],
+                padding=True,
+                truncation=True,
+                max_length=MAX_TOKENS,
                 return_tensors="pt",
-            )  # fmt: skip
+            )
             states = mean_pooled(encoder(**batch).last_hidden_state, batch["attention_mask"])
             found[some] = nn.functional.normalize(states, dim=-1)
         return found
@@ -166,7 +189,8 @@ def varied(examples: Sequence[Example], chance: random.Random) -> list[Example]:
     if len(harmless) < 3 or not dangerous:
         return found
     for place in range(int(JOINED * len(examples))):
-        between, danger = chance.choice((" ", " ", ". ", ", ")), place % 3 == 0
+        between = chance.choice((" ", " ", ". ", ", "))
+        danger = place % 3 == 0
         parts = chance.sample(harmless, 1 if danger else chance.choice((2, 2, 3)))
         if danger:
             parts.insert(chance.randint(0, 1), chance.choice(dangerous))

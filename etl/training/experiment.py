@@ -20,11 +20,21 @@ VIEW = "comparison"
 SHARED_VIEW = f"mlflow.sharedViewState.{VIEW}"
 """Tag in which MLflow's page looks for the columns of a link with ``viewStateShareKey``."""
 COLUMNS = (
-    "attributes.`Dataset`", "metrics.`held_out_macro_f1`", "metrics.`held_out_accuracy`",
-    "metrics.`best_validation_macro_f1`", "metrics.`training_seconds`", "params.`origins`", "params.`seed`",
-    "params.`weighted`", "params.`learning_rate`", "params.`starts_from`", "params.`computed_on`",
-    "params.`computed_in`", "tags.`stage`", "tags.`kind`",
-)  # fmt: skip
+    "attributes.`Dataset`",
+    "metrics.`held_out_macro_f1`",
+    "metrics.`held_out_accuracy`",
+    "metrics.`best_validation_macro_f1`",
+    "metrics.`training_seconds`",
+    "params.`origins`",
+    "params.`seed`",
+    "params.`weighted`",
+    "params.`learning_rate`",
+    "params.`starts_from`",
+    "params.`computed_on`",
+    "params.`computed_in`",
+    "tags.`stage`",
+    "tags.`kind`",
+)
 TAGS = {
     # Trainings with a table of runs; the other kind is about traces of language models.
     "mlflow.experimentKind": "custom_model_development",
@@ -33,12 +43,19 @@ TAGS = {
         "a comparison are children of one run. Inputs are Delta tables with their versions, held_out_ metrics are of "
         "rows that nothing was chosen by, and computed_on, computed_in and cpu_threads are what the hardware chose."
     ),
-    SHARED_VIEW: json.dumps({
-        "searchFilter": "", "orderByKey": "attributes.start_time", "orderByAsc": False, "startTime": "ALL",
-        "lifecycleFilter": "Active", "datasetsFilter": [], "modelVersionFilter": "All Runs",
-        "selectedColumns": list(COLUMNS),
-    }),
-}  # fmt: skip
+    SHARED_VIEW: json.dumps(
+        {
+            "searchFilter": "",
+            "orderByKey": "attributes.start_time",
+            "orderByAsc": False,
+            "startTime": "ALL",
+            "lifecycleFilter": "Active",
+            "datasetsFilter": [],
+            "modelVersionFilter": "All Runs",
+            "selectedColumns": list(COLUMNS),
+        }
+    ),
+}
 
 
 def describe_experiment(client: "MlflowClient", experiment_id: str) -> None:

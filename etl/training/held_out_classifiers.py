@@ -28,8 +28,12 @@ class ClassifierTest(HeldOutTest):
 
     def __init__(
         self, model: type[SequenceClassifier[Any]], rows: Sequence[Any], metric: str, labels: Sequence[str], device: str
-    ) -> None:  # fmt: skip
-        self.model, self.rows, self.metric, self.labels, self.device = model, rows, metric, list(labels), device
+    ) -> None:
+        self.model = model
+        self.rows = rows
+        self.metric = metric
+        self.labels = list(labels)
+        self.device = device
 
     def digest(self) -> str:
         return rows_digest(self.rows)
@@ -68,7 +72,8 @@ def log_answers(
     tracked: TrackedRun, model: SequenceClassifier[Any], probabilities: NDArray[Any], truths: Sequence[Any]
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Log and return a model's ``figures`` and ``class_figures`` on held-out rows, and log its chart."""
-    figures, classes = model.figures(probabilities, truths), model.class_figures(probabilities, truths)
+    figures = model.figures(probabilities, truths)
+    classes = model.class_figures(probabilities, truths)
     tracked.log_metrics(figures, "held_out_")
     tracked.log_classes(classes, "held_out_")
     tracked.log_chart(model.chart(probabilities, truths), "held_out_")

@@ -35,7 +35,7 @@ class HeldOutTexts:
 
 def held_out_figures(
     model: CausalLanguageModel, held: HeldOutTexts, options: LanguageTrainingSettings
-) -> dict[str, float]:  # fmt: skip
+) -> dict[str, float]:
     """Return a model's metrics on held-out texts."""
     model.to(training_device(options.device))
     rows = model.encode(held.texts)
@@ -50,13 +50,18 @@ class LanguageTest(HeldOutTest):
         learned: the training rows.
     """
 
-    metric, lower = "word_perplexity", True
+    metric = "word_perplexity"
+    lower = True
 
     def __init__(
-        self, start: CausalLanguageModel, learned: Sequence[TokenRow], held: HeldOutTexts,
+        self,
+        start: CausalLanguageModel,
+        learned: Sequence[TokenRow],
+        held: HeldOutTexts,
         options: LanguageTrainingSettings,
-    ) -> None:  # fmt: skip
-        self.held, self.options = held, options
+    ) -> None:
+        self.held = held
+        self.options = options
         self.rows = start.encode(held.texts)
         self.tokens = start.counted(self.rows)
         self.before = held_out_figures(start, held, options)

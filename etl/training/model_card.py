@@ -44,8 +44,11 @@ def model_card(name: str, kind: str, starts_from: str, figures: Mapping[str, flo
 
     table = "\n".join(f"| {metric} | {value:.4f} |" for metric, value in sorted(figures.items()))
     parts = [
-        f"# {name}", ABOUT.get(kind, f"A {kind}."), f"Initial weights: `{starts_from}`. Training rows: {rows:,}.",
+        f"# {name}",
+        ABOUT.get(kind, f"A {kind}."),
+        f"Initial weights: `{starts_from}`. Training rows: {rows:,}.",
         f"## Figures on held-out rows\n\n| metric | value |\n| --- | --- |\n{table}",
-        *([f"## How it is opened\n\n{HEAD}".rstrip()] if kind in SERVED else []), f"## Limits\n\n{LIMITS}",
-    ]  # fmt: skip
+        *([f"## How it is opened\n\n{HEAD}".rstrip()] if kind in SERVED else []),
+        f"## Limits\n\n{LIMITS}",
+    ]
     return "\n\n".join(parts)

@@ -118,7 +118,8 @@ def refuse_unfit_cluster(conf: Callable[[str, str], str | None], processes: int,
         conf: Spark's configuration, by key and default.
         slots: number of concurrent tasks.
     """
-    gpus, reason = gpus_of_task(conf), None
+    gpus = gpus_of_task(conf)
+    reason = None
     if str(conf("spark.dynamicAllocation.enabled", "false")).lower() == "true":
         reason = " needs all executors at once: submit this stage alone, with spark.dynamicAllocation.enabled=false"
     elif device != "cpu" and gpus not in (0, 1):

@@ -129,9 +129,11 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
             score = figures[recipe.test.metric] if recipe.choice is None else recipe.choice.score(result.path)
         card = model_card(recipe.name, recipe.model.kind, recipe.starts_from, figures, len(recipe.rows.train))
         source = tracked.log_model(result.path, recipe.model.kind, card)
-        chosen, metric = recipe.test, recipe.test.metric
+        chosen = recipe.test
+        metric = recipe.test.metric
         if recipe.choice is not None:
-            chosen, metric = recipe.choice, f"validation_{recipe.choice.metric}"
+            chosen = recipe.choice
+            metric = f"validation_{recipe.choice.metric}"
             tracked.log_metrics({metric: score}, "champion_")
         tags = {"kind": recipe.model.kind, recipe.test.metric: f"{figures[recipe.test.metric]:.6f}"}
         create_registry_schema(run, recipe.name)
@@ -147,7 +149,8 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
 
 def promote(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:
     """Move the champion's alias to the candidate if it is better; return the champion and the `Promotion`."""
-    store, folder = model_store(run.tracking), Path(run.folder)
+    store = model_store(run.tracking)
+    folder = Path(run.folder)
     promotion = promote_if_better(store, candidate, score, folder)
     uri = f"models:/{candidate.name}@{CHAMPION}"
     return resolve(uri, folder, store.tracking_uri, registry_uri=store.registry_uri), promotion
@@ -177,9 +180,12 @@ def training_context(run: StageRun, tracked: TrackedRun, name: str) -> "Training
 
         elsewhere = partial(train_in_processes, run)
     return TrainingContext(
-        checkpoints=f"{shared_place(run)}/checkpoints/{name}", on_epoch=tracked.on_epoch,
-        on_update=tracked.updates.__setitem__, say=run.say, elsewhere=elsewhere,
-    )  # fmt: skip
+        checkpoints=f"{shared_place(run)}/checkpoints/{name}",
+        on_epoch=tracked.on_epoch,
+        on_update=tracked.updates.__setitem__,
+        say=run.say,
+        elsewhere=elsewhere,
+    )
 
 
 def shared_place(run: StageRun) -> str:

@@ -20,7 +20,8 @@ def model_store(settings: Stored) -> "Store":
     """
     from etl.training.tracking import Store
 
-    root, artifacts = _local_root(settings), None
+    root = _local_root(settings)
+    artifacts = None
     nowhere = settings.mlflow.tracking_uri is None and not os.environ.get("MLFLOW_TRACKING_URI")
     if nowhere and is_store(settings.lakehouse.root):
         raise InputError(

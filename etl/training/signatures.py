@@ -12,12 +12,14 @@ SERVED = ("weak_labeler", "dialogue_classifier", "multi_label_classifier")
 
 def signature_of(kind: str) -> ModelSignature:
     """Return the inputs and outputs of a model of `kind`, which the registry of Unity Catalog requires."""
-    text, turns = ColSpec(DataType.string, "text"), ColSpec(Array(DataType.string), "turns")
+    text = ColSpec(DataType.string, "text")
+    turns = ColSpec(Array(DataType.string), "turns")
     inputs = [text if kind == "weak_labeler" else turns]
     error = ColSpec(DataType.string, "error", required=False)
     outputs = [ColSpec(DataType.string, "label"), ColSpec(DataType.float, "confidence"), error]
     if kind == "causal_language_model":
-        inputs, outputs = [ColSpec(DataType.string, "prompt")], [text]
+        inputs = [ColSpec(DataType.string, "prompt")]
+        outputs = [text]
     elif kind == "multi_label_classifier":
         inputs = [ColSpec(DataType.string, "context", required=False), text]
         outputs = [ColSpec(Array(DataType.string), "labels"), ColSpec(Array(DataType.float), "probabilities"), error]

@@ -56,12 +56,18 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
             return run_transfers(planned, rows, run, task, writes)
 
         return manual_stage(
-            reads=(reads,), writes=writes, models=models, resources=(GOEMOTIONS,),
+            reads=(reads,),
+            writes=writes,
+            models=models,
+            resources=(GOEMOTIONS,),
             units=RowAccounting("trials", rows_out="count(DISTINCT trial)"),
             settings=(
-                f"training.{task}", "emo_pillars.transfer", "models.emo_pillars_encoder", "models.training_threads",
+                f"training.{task}",
+                "emo_pillars.transfer",
+                "models.emo_pillars_encoder",
+                "models.training_threads",
             ),
             incremental=Incremental("trial", cost_per_minute=1e-6, prepare=trials, content_keyed=True),
-        )(results)  # fmt: skip
+        )(results)
 
     return declare

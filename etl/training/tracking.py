@@ -95,7 +95,9 @@ class TrackedRun:
     """
 
     def __init__(self, client: MlflowClient, run_id: str, artifact_uri: str) -> None:
-        self.client, self.run_id, self.artifact_uri = client, run_id, artifact_uri
+        self.client = client
+        self.run_id = run_id
+        self.artifact_uri = artifact_uri
         self.derive: Callable[[EpochMetrics], Mapping[str, float]] = lambda epoch: {}
         self.updates: dict[int, float] = {}
         self._logged: set[int] = set()
@@ -197,7 +199,8 @@ def tracked_run(
     """
     tags = _tags({**code_tags(), **process_tags(), **(tags or {})})
     close_killed_runs(store, tags.get("training"))
-    client, experiment = store.client(), store.experiment_id()
+    client = store.client()
+    experiment = store.experiment_id()
     describe_experiment(client, experiment)
     close_dead_runs(client, experiment)
     run = client.create_run(experiment, run_name=name, tags=tags)
@@ -225,7 +228,8 @@ def close_killed_runs(store: Store, training: str | None) -> None:
     """Set the status of a training's earlier runs from RUNNING to KILLED."""
     if training is None:
         return
-    client, running = store.client(), f"attributes.status = 'RUNNING' and tags.training = '{training}'"
+    client = store.client()
+    running = f"attributes.status = 'RUNNING' and tags.training = '{training}'"
     for run in client.search_runs([store.experiment_id()], running):
         client.set_terminated(run.info.run_id, status="KILLED")
 
@@ -249,9 +253,7 @@ class Candidate:
     lower: bool = False
 
 
-def promote_if_better(
-    store: Store, candidate: Candidate, score: Callable[[Path], float], cache_dir: Path
-) -> Promotion:  # fmt: skip
+def promote_if_better(store: Store, candidate: Candidate, score: Callable[[Path], float], cache_dir: Path) -> Promotion:
     """Move the alias `champion` to the candidate if it beats the current champion on the same held-out rows.
 
     The champion is scored again, because its logged metrics may come from other rows. Equal scores do not move the
@@ -260,14 +262,18 @@ def promote_if_better(
     Args:
         score: from a model's folder to its metric on the held-out rows.
     """
-    name, version, mine = candidate.name, candidate.version, candidate.score
+    name = candidate.name
+    version = candidate.version
+    mine = candidate.score
     client = store.client()
     before = champion_version(store, name)
     theirs: float | None = None
     if before == version:
-        promoted, reason = True, "it is the champion already"
+        promoted = True
+        reason = "it is the champion already"
     elif before is None:
-        promoted, reason = True, "there was no champion"
+        promoted = True
+        reason = "there was no champion"
     else:
         try:
             champion = resolve(
@@ -278,7 +284,8 @@ def promote_if_better(
             verb = "beats" if promoted else "does not beat"
             reason = f"{candidate.metric} {mine:.4f} {verb} version {before}'s {theirs:.4f}"
         except InputError as error:
-            promoted, reason = True, f"version {before} cannot be compared: {error}"
+            promoted = True
+            reason = f"version {before} cannot be compared: {error}"
     if promoted:
         client.set_registered_model_alias(name, CHAMPION, version)
     tags = {candidate.metric: f"{mine:.6f}", "held_out": candidate.held_out, "promotion": reason[:500]}

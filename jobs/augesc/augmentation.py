@@ -14,11 +14,16 @@ from etl.tables.llm import AUGMENTED, UNTUNED
 from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.training.stages import training_stage
 
-TALKS, DUMPS = (".csv", ".csv.gz"), (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
+TALKS = (".csv", ".csv.gz")
+DUMPS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
 LISTS = EMOTIONS, SENSITIVE, MEDICATION, FORUM = (
-    "augesc/negative_emotions", "augesc/sensitive_words", "augesc/medication_words", "augesc/forum_words",
-)  # fmt: skip
-GENERATION, ROLES = "augesc.generation", ("seeker", "supporter")
+    "augesc/negative_emotions",
+    "augesc/sensitive_words",
+    "augesc/medication_words",
+    "augesc/forum_words",
+)
+GENERATION = "augesc.generation"
+ROLES = ("seeker", "supporter")
 
 
 @manual_stage(
@@ -50,8 +55,13 @@ def augesc_draw_sessions(known: DataFrame, run: StageRun) -> Outcome:
     return sessions.training_draw(known, rules.training, rules.seed)
 
 
-@manual_stage(writes=QUERIES, settings=("augesc.query_rules",), inputs=("augesc.queries",), units="posts",
-              resources=tuple(f"{name}.txt" for name in LISTS))  # fmt: skip
+@manual_stage(
+    writes=QUERIES,
+    settings=("augesc.query_rules",),
+    inputs=("augesc.queries",),
+    units="posts",
+    resources=tuple(f"{name}.txt" for name in LISTS),
+)
 def augesc_collect_queries(run: StageRun) -> Outcome:
     """Collect posts that start conversations from EmpatheticDialogues and dumps of forums (AugESC 4.2, A)."""
     rules = run.settings.augesc.query_rules
@@ -62,16 +72,26 @@ def augesc_collect_queries(run: StageRun) -> Outcome:
     dumps = [path for path in files if path not in talks]
     posts = queries.with_lengths(posts.unionByName(queries.forum_posts(run.spark, dumps))).cache()
     outcome = queries.chosen_queries(
-        posts, tokens=(rules.min_tokens, rules.max_tokens), emotions=rules.emotions or cased_words(EMOTIONS),
-        sensitive=cased_words(SENSITIVE), medication=cased_words(MEDICATION), forum_words=cased_words(FORUM),
+        posts,
+        tokens=(rules.min_tokens, rules.max_tokens),
+        emotions=rules.emotions or cased_words(EMOTIONS),
+        sensitive=cased_words(SENSITIVE),
+        medication=cased_words(MEDICATION),
+        forum_words=cased_words(FORUM),
         forums=[name.lower() for name in rules.forums],
-    )  # fmt: skip
+    )
     outcome = Outcome(outcome.rows, outcome.dropped, rows_in=posts.count())
     return with_dropped(files.with_skipped(outcome, run.spark), read.notes(run.spark))
 
 
-@training_stage("augmenter", "models.augmenter_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
-        enabled_if=f"{GENERATION}.augments", resources=(INSTRUCTION,))  # fmt: skip
+@training_stage(
+    "augmenter",
+    "models.augmenter_base",
+    units="sessions",
+    reads=(TRAINING_SESSIONS, SESSIONS),
+    enabled_if=f"{GENERATION}.augments",
+    resources=(INSTRUCTION,),
+)
 def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
     """Tune a language model on a few sessions, so that it continues a query as people do (AugESC 4.1)."""
     from etl.training.recipes.augesc import train_and_register_augmenter
@@ -80,18 +100,27 @@ def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) ->
 
 
 @prompt_stage(
-    (QUERIES,), AUGMENTED, "augmenter", per_minute=3, resources=(INSTRUCTION,), enabled_if=f"{GENERATION}.augments",
+    (QUERIES,),
+    AUGMENTED,
+    "augmenter",
+    per_minute=3,
+    resources=(INSTRUCTION,),
+    enabled_if=f"{GENERATION}.augments",
     settings=(*under(GENERATION, "queries", "decoding"), "augesc.samples_per_query"),
-)  # fmt: skip
+)
 def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
     """Let the tuned model continue each query several times (AugESC 4.2)."""
     return generation.augmenter_requests(posts, run.settings.augesc)
 
 
 @prompt_stage(
-    (QUERIES,), UNTUNED, "augmenter_base", resources=(INSTRUCTION,), enabled_if=f"{GENERATION}.compares_untuned",
+    (QUERIES,),
+    UNTUNED,
+    "augmenter_base",
+    resources=(INSTRUCTION,),
+    enabled_if=f"{GENERATION}.compares_untuned",
     settings=under(GENERATION, "queries", "baseline_queries", "untuned_decoding"),
-)  # fmt: skip
+)
 def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
     """Let the untuned model continue queries, for comparison (AugESC 4.3)."""
     return generation.untuned_requests(posts, run.settings.augesc)
@@ -103,15 +132,25 @@ def _trained_role(role: str, drawn: DataFrame, known: DataFrame, run: StageRun) 
     return train_and_register_speaker(role, role, drawn, known, run)
 
 
-@training_stage("seeker", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
-        enabled_if=f"{GENERATION}.plays_roles")  # fmt: skip
+@training_stage(
+    "seeker",
+    "models.dialogue_base",
+    units="sessions",
+    reads=(TRAINING_SESSIONS, SESSIONS),
+    enabled_if=f"{GENERATION}.plays_roles",
+)
 def augesc_train_seeker(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
     """Tune a model on the seekers' utterances, for talks of two models (AugESC 6.1)."""
     return _trained_role("seeker", drawn, known, run)
 
 
-@training_stage("supporter", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS),
-        enabled_if=f"{GENERATION}.plays_roles")  # fmt: skip
+@training_stage(
+    "supporter",
+    "models.dialogue_base",
+    units="sessions",
+    reads=(TRAINING_SESSIONS, SESSIONS),
+    enabled_if=f"{GENERATION}.plays_roles",
+)
 def augesc_train_supporter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
     """Tune a model on the supporters' utterances, for talks of two models (AugESC 6.1)."""
     return _trained_role("supporter", drawn, known, run)
@@ -123,16 +162,21 @@ def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(
-    reads=(QUERIES,), writes=ROLE_PLAYS, models=ROLES,
+    reads=(QUERIES,),
+    writes=ROLE_PLAYS,
+    models=ROLES,
     settings=under(GENERATION, "queries", "baseline_queries", "role_decoding", "role_utterances"),
-    incremental=Incremental("play_id", cost_per_minute=2, prepare=_plays, content_keyed=True), units="talks",
-    enabled_if=f"{GENERATION}.plays_roles", options=("llm",),
-)  # fmt: skip
+    incremental=Incremental("play_id", cost_per_minute=2, prepare=_plays, content_keyed=True),
+    units="talks",
+    enabled_if=f"{GENERATION}.plays_roles",
+    options=("llm",),
+)
 def augesc_play_roles(plays: DataFrame, posts: DataFrame, run: StageRun) -> DataFrame:
     """Let two models, each tuned on one speaker's utterances, talk with each other about queries (AugESC 6.1)."""
     from udfs.role_play import role_plays
 
-    settings, sources = run.settings.augesc.generation, {role: source(run, role) for role in ROLES}
+    settings = run.settings.augesc.generation
+    sources = {role: source(run, role) for role in ROLES}
     turns = role_plays(
         plays, sources, next_prompt, settings.role_decoding, settings.role_utterances, run.compute.partitions
     )

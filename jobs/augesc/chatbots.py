@@ -23,8 +23,9 @@ def augesc_train_chatbot(drawn: DataFrame, sessions: DataFrame, run: StageRun) -
     return train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
 
 
-@training_stage("augmented_chatbot", units="sessions", reads=(CONVERSATIONS, TRAINING_SESSIONS, SESSIONS),
-        models=("chatbot",))  # fmt: skip
+@training_stage(
+    "augmented_chatbot", units="sessions", reads=(CONVERSATIONS, TRAINING_SESSIONS, SESSIONS), models=("chatbot",)
+)
 def augesc_train_augmented_chatbot(
     conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
 ) -> Trained:
@@ -34,8 +35,13 @@ def augesc_train_augmented_chatbot(
     return train_and_register_augmented_chatbot(conversations, drawn, sessions, run)
 
 
-@manual_stage(reads=(TRAINING_SESSIONS, SESSIONS), writes=CHATBOTS, models=("chatbot", "augmented_chatbot"),
-              settings=("training.chatbot",), units="chatbots")  # fmt: skip
+@manual_stage(
+    reads=(TRAINING_SESSIONS, SESSIONS),
+    writes=CHATBOTS,
+    models=("chatbot", "augmented_chatbot"),
+    settings=("training.chatbot",),
+    units="chatbots",
+)
 def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
     """Compare the chatbots' perplexity on the supporters' utterances of ESConv's held-out sessions (AugESC 7.1)."""
     from etl.training.recipes.augesc import compared_chatbots

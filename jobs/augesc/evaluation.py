@@ -14,8 +14,11 @@ from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 from etl.tables.augesc_evaluation import RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS
 from etl.tables.outcome import Outcome
 
-RATING_SETTINGS, FAULT_SETTINGS = "augesc.evaluation.ratings", "augesc.faults"
-ENCODER, TOXICITY, CONTRADICTION = "sentence_encoder", "toxicity", "contradiction"
+RATING_SETTINGS = "augesc.evaluation.ratings"
+FAULT_SETTINGS = "augesc.faults"
+ENCODER = "sentence_encoder"
+TOXICITY = "toxicity"
+CONTRADICTION = "contradiction"
 
 
 @manual_stage(
@@ -62,16 +65,27 @@ def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
 
 
 @model_stage(
-    embeddings, ENCODER, 10_000, reads=(MEASURED_TEXTS,), writes=tables.UTTERANCE_EMBEDDINGS,
-    settings=(f"{FAULT_SETTINGS}.sampled",), units="utterances", manual=True,
-)  # fmt: skip
+    embeddings,
+    ENCODER,
+    10_000,
+    reads=(MEASURED_TEXTS,),
+    writes=tables.UTTERANCE_EMBEDDINGS,
+    settings=(f"{FAULT_SETTINGS}.sampled",),
+    units="utterances",
+    manual=True,
+)
 def augesc_embed_utterances(measured: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct utterance of the sampled texts once with Sentence-BERT (AugESC 6.4)."""
     return _utterances(measured, run)
 
 
-@manual_stage(reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS), writes=tables.TOPIC_SCORES, models=(ENCODER,),
-              settings=under(FAULT_SETTINGS, "sampled", "least_tokens"), units="utterances")  # fmt: skip
+@manual_stage(
+    reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS),
+    writes=tables.TOPIC_SCORES,
+    models=(ENCODER,),
+    settings=under(FAULT_SETTINGS, "sampled", "least_tokens"),
+    units="utterances",
+)
 def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Score the similarity of each utterance to the earlier ones: topic shifts (AugESC 6.4)."""
     from udfs.conversation_vectors import topic_scores
@@ -85,11 +99,14 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun)
 
 
 @manual_stage(
-    reads=(MEASURED_TEXTS,), writes=tables.TOXICITY_SCORES, models=(TOXICITY,),
+    reads=(MEASURED_TEXTS,),
+    writes=tables.TOXICITY_SCORES,
+    models=(TOXICITY,),
     settings=(f"{FAULT_SETTINGS}.sampled",),
-    incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True), units="utterances",
+    incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True),
+    units="utterances",
     resources=("profanity.txt",),
-)  # fmt: skip
+)
 def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
     """Score the toxicity of each distinct utterance by a classifier, or else by a word list (ours)."""
     if not run.has_model(TOXICITY):
@@ -100,8 +117,13 @@ def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
     return label_scores(texts, ("toxic", "toxicity"), **run.model_arguments(TOXICITY))
 
 
-@manual_stage(reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS), writes=tables.STATEMENT_PAIRS, models=(ENCODER,),
-              settings=under(FAULT_SETTINGS, "sampled", "least_tokens", "related", "pairs"), units="pairs")  # fmt: skip
+@manual_stage(
+    reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS),
+    writes=tables.STATEMENT_PAIRS,
+    models=(ENCODER,),
+    settings=under(FAULT_SETTINGS, "sampled", "least_tokens", "related", "pairs"),
+    units="pairs",
+)
 def augesc_pair_statements(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Pair similar statements of one speaker for an entailment model (AugESC 6.4)."""
     settings = run.settings.augesc.faults
@@ -130,16 +152,27 @@ def augesc_score_contradictions(pairs: DataFrame, run: StageRun) -> DataFrame:
 
 
 @manual_stage(
-    reads=(MEASURED_TEXTS, tables.TOPIC_SCORES, tables.TOXICITY_SCORES, tables.STATEMENT_PAIRS,
-           tables.CONTRADICTION_SCORES),
-    writes=tables.FAULTS, models=(TOXICITY, CONTRADICTION), units="texts",
+    reads=(
+        MEASURED_TEXTS,
+        tables.TOPIC_SCORES,
+        tables.TOXICITY_SCORES,
+        tables.STATEMENT_PAIRS,
+        tables.CONTRADICTION_SCORES,
+    ),
+    writes=tables.FAULTS,
+    models=(TOXICITY, CONTRADICTION),
+    units="texts",
     settings=under(FAULT_SETTINGS, "sampled", "near", "toxic", "contradicts"),
     resources=("augesc/seeker_phrases.txt", "augesc/supporter_phrases.txt"),
-)  # fmt: skip
+)
 def augesc_find_faults(
-    measured: DataFrame, topics: DataFrame, toxicity: DataFrame, pairs: DataFrame, contradictions: DataFrame,
+    measured: DataFrame,
+    topics: DataFrame,
+    toxicity: DataFrame,
+    pairs: DataFrame,
+    contradictions: DataFrame,
     run: StageRun,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """Count the faults of the sampled texts: inconsistency, topic shifts, toxicity (AugESC 6.4)."""
     settings = run.settings.augesc.faults
     texts = faults.sample_texts(measured, settings.sampled).cache()

@@ -12,10 +12,14 @@ from etl.tables.outcome import Outcome
 
 
 @manual_stage(
-    reads=(SESSIONS, QUERIES, AUGMENTED, UNTUNED, ROLE_PLAYS), writes=MEASURED_TEXTS,
-    models=("augmenter", "augmenter_base"), settings=("augesc.generation", "augesc.samples_per_query"),
-    inputs=("augesc.generated_texts",), units="texts", resources=(INSTRUCTION,),
-)  # fmt: skip
+    reads=(SESSIONS, QUERIES, AUGMENTED, UNTUNED, ROLE_PLAYS),
+    writes=MEASURED_TEXTS,
+    models=("augmenter", "augmenter_base"),
+    settings=("augesc.generation", "augesc.samples_per_query"),
+    inputs=("augesc.generated_texts",),
+    units="texts",
+    resources=(INSTRUCTION,),
+)
 def augesc_measure_texts(
     sessions: DataFrame, queries: DataFrame, augmented: DataFrame, untuned: DataFrame, plays: DataFrame, run: StageRun
 ) -> Outcome:
@@ -24,10 +28,12 @@ def augesc_measure_texts(
     files = files_under(augesc.generated_texts, (".jsonl", ".jsonl.gz"), "augesc.generated_texts")
     texts = [measures.texts_from_files(run.spark, files)]
     if augesc.generation.augments:
-        requests, model = generation.augmenter_requests(queries, augesc), run.models["augmenter"].identity
+        requests = generation.augmenter_requests(queries, augesc)
+        model = run.models["augmenter"].identity
         texts.append(generation.generated_texts(requests, augmented, model, "augmenter"))
     if augesc.generation.compares_untuned:
-        requests, model = generation.untuned_requests(queries, augesc), run.models["augmenter_base"].identity
+        requests = generation.untuned_requests(queries, augesc)
+        model = run.models["augmenter_base"].identity
         texts.append(generation.generated_texts(requests, untuned, model, "untuned"))
     if augesc.generation.plays_roles:
         texts.append(Outcome(generation.played_texts(plays), rows_in=plays.count()))

@@ -38,8 +38,12 @@ def augesc_grow_bigrams(measured: DataFrame, conversations: DataFrame, run: Stag
     return Outcome(statistics.bigram_growth(by_set, points), rows_in=statistics.count_sizes(by_set, points))
 
 
-@manual_stage(reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS), writes=tables.TYPICAL_WORDS, units="words",
-              settings=under("augesc.statistics", "sampled", "prior_words", "typical_words"))  # fmt: skip
+@manual_stage(
+    reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
+    writes=tables.TYPICAL_WORDS,
+    units="words",
+    settings=under("augesc.statistics", "sampled", "prior_words", "typical_words"),
+)
 def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: StageRun) -> Outcome:
     """Find the words that are typical of a set, by z-scored log-odds with a prior (AugESC 5.3, Figure 4)."""
     settings = run.settings.augesc.statistics
@@ -51,12 +55,20 @@ def augesc_compare_words(measured: DataFrame, conversations: DataFrame, run: Sta
 
 @manual_stage(
     reads=(
-        tables.CONVERSATIONS, tables.VIOLATIONS, tables.STATISTICS, tables.TYPICAL_WORDS, tables.BIGRAM_GROWTH,
-        RATING_SCORES, COMPARISON_SCORES, FAULTS,
+        tables.CONVERSATIONS,
+        tables.VIOLATIONS,
+        tables.STATISTICS,
+        tables.TYPICAL_WORDS,
+        tables.BIGRAM_GROWTH,
+        RATING_SCORES,
+        COMPARISON_SCORES,
+        FAULTS,
     ),
     writes=None,
     settings=("augesc.report_folder",),
-    shows="a page under `augesc.report_folder`", options=("augesc.filters",))  # fmt: skip
+    shows="a page under `augesc.report_folder`",
+    options=("augesc.filters",),
+)
 def augesc_report(*inputs: Any) -> None:
     """Report on AugESC's conversations: one HTML page, the paper's tables and figures beside ours (AugESC 4 to 7)."""
     from etl.publishing.reports import write_augesc_report

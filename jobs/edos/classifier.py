@@ -12,8 +12,16 @@ from etl.training.stages import training_stage
 CLASSIFIER = "emotion_classifier"
 
 
-@training_stage(CLASSIFIER, "training.processes", "models.encoder", "edos.taxonomy", units="turns",
-                reads=(TRAINING_DIALOGUES,), models=("weak_labeler",), manual=False)  # fmt: skip
+@training_stage(
+    CLASSIFIER,
+    "training.processes",
+    "models.encoder",
+    "edos.taxonomy",
+    units="turns",
+    reads=(TRAINING_DIALOGUES,),
+    models=("weak_labeler",),
+    manual=False,
+)
 def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
     """Train the dialogue emotion classifier on labelled turns with their history (EDOS 3.3.1)."""
     from etl.training.recipes.classifiers import train_and_register_emotion_classifier
@@ -21,8 +29,15 @@ def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Tr
     return train_and_register_emotion_classifier(training_dialogues, run)
 
 
-@training_stage("emotion_student", "training.processes", "models.student_encoder", "edos.taxonomy", units="turns",
-                reads=(TRAINING_DIALOGUES, INITIAL), models=(CLASSIFIER, "weak_labeler"))  # fmt: skip
+@training_stage(
+    "emotion_student",
+    "training.processes",
+    "models.student_encoder",
+    "edos.taxonomy",
+    units="turns",
+    reads=(TRAINING_DIALOGUES, INITIAL),
+    models=(CLASSIFIER, "weak_labeler"),
+)
 def distil_emotion_classifier(labelled: DataFrame, initial: DataFrame, run: StageRun) -> Trained:
     """Train a small classifier on the labels and on the dialogue classifier's answers to unlabelled turns (ours)."""
     from etl.training.recipes.distillation import train_and_register_emotion_student
@@ -36,11 +51,19 @@ def _trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     return planned_trials(training_dialogues, run)
 
 
-@manual_stage(reads=(TRAINING_DIALOGUES,), writes=CLASSIFIER_TRIALS, models=("weak_labeler",), units="trials",
-              settings=(*under("training", "emotion_classifier", "processes", "comparison"),
-                        *under("models", "encoder", "training_threads"), "edos.taxonomy"),
-              # The cost makes each training a slice.
-              incremental=Incremental("trial", cost_per_minute=1e-6, prepare=_trials, content_keyed=True))  # fmt: skip
+@manual_stage(
+    reads=(TRAINING_DIALOGUES,),
+    writes=CLASSIFIER_TRIALS,
+    models=("weak_labeler",),
+    units="trials",
+    settings=(
+        *under("training", "emotion_classifier", "processes", "comparison"),
+        *under("models", "encoder", "training_threads"),
+        "edos.taxonomy",
+    ),
+    # The cost makes each training a slice.
+    incremental=Incremental("trial", cost_per_minute=1e-6, prepare=_trials, content_keyed=True),
+)
 def compare_classifiers(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     """Compare classifiers by token weights, added origins of rows, and seed; only when named (EDOS C)."""
     from etl.training.recipes.trials import run_trials

@@ -19,7 +19,9 @@ from etl.tables import edos_annotation as annotation_tables
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES
 
-SECTION, TALKS, LABELS = "edos.annotation", "edos.empathetic_dialogues", "edos.taxonomy"
+SECTION = "edos.annotation"
+TALKS = "edos.empathetic_dialogues"
+LABELS = "edos.taxonomy"
 ITEMS = under(SECTION, "order", "per_class", "dialogues_per_hit", "quiz_per_hit", "quiz_characters", "seed")
 
 
@@ -102,7 +104,8 @@ def score_workers(answers: DataFrame, run: StageRun) -> Outcome:
 )
 def collect_annotations(answers: DataFrame, run: StageRun) -> Outcome:
     """Collect the crowd's votes on turns with their history from files and from the page (EDOS 3.2)."""
-    files, votes = run.settings.edos.crowd_votes, None
+    files = run.settings.edos.crowd_votes
+    votes = None
     if files or answers.isEmpty():
         votes = labelled_rows(run.spark, files, VOTE_COLUMNS, "edos.crowd_votes")
     return all_annotations(votes, answers, run.settings.edos.taxonomy.names)

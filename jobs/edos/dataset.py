@@ -12,7 +12,8 @@ from etl.tables.edos_annotation import AUDIT_FILES, AUDIT_TASKS
 from etl.tables.outcome import LocalRows, Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
-ANNOTATION, TALKS = "edos.annotation", "edos.empathetic_dialogues"
+ANNOTATION = "edos.annotation"
+TALKS = "edos.empathetic_dialogues"
 
 
 @stage(reads=(DIALOGUES,), writes=None, options=("edos.taxonomy",))
@@ -31,7 +32,8 @@ def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
 )
 def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -> Outcome:
     """Sample finished turns by label and confidence, for people to relabel: the audit (ours)."""
-    audit, seed = run.settings.edos.audit, run.settings.edos.annotation.seed
+    audit = run.settings.edos.audit
+    seed = run.settings.edos.annotation.seed
     return audit_tasks(
         dialogues, weak_labels, bands=audit.bands, per_stratum=audit.per_stratum, per_hit=audit.items_per_hit, seed=seed
     )

@@ -24,12 +24,15 @@ from etl.training.stages import training_stage
 ON = "edos.expands"
 POOL = under("edos.expansion", "enabled", "pool_share")
 SEARCH = under("edos.expansion", "floor", "matches")
-ENCODER, LABELER = "sentence_encoder", "self_labeler"
+ENCODER = "sentence_encoder"
+LABELER = "self_labeler"
 expansion_stage = partial(stage, enabled_if=ON)
 search_stage = partial(
-    expansion_stage, models=(ENCODER,), settings=POOL + SEARCH,
+    expansion_stage,
+    models=(ENCODER,),
+    settings=POOL + SEARCH,
     units=RowAccounting("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
-)  # fmt: skip
+)
 
 
 def _pool(clean: DataFrame, run: StageRun) -> DataFrame:
@@ -49,9 +52,15 @@ def import_released_dialogues(run: StageRun) -> Outcome:
 
 
 @model_stage(
-    embeddings, ENCODER, 20_000, reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES),
-    writes=tables.TURN_EMBEDDINGS, settings=POOL, units="texts", enabled_if=ON,
-)  # fmt: skip
+    embeddings,
+    ENCODER,
+    20_000,
+    reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES),
+    writes=tables.TURN_EMBEDDINGS,
+    settings=POOL,
+    units="texts",
+    enabled_if=ON,
+)
 def embed_turns(clean: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct turn text once with Sentence-BERT (EDOS 3.3)."""
     return distinct_texts(histories_to_embed(_pool(clean, run), seeds, released), "turns")
@@ -63,10 +72,12 @@ def _histories(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: D
 
 @expansion_stage(
     reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES, tables.TURN_EMBEDDINGS),
-    writes=tables.DIALOGUE_EMBEDDINGS, models=(ENCODER,), settings=POOL,
+    writes=tables.DIALOGUE_EMBEDDINGS,
+    models=(ENCODER,),
+    settings=POOL,
     incremental=Incremental("history_hash", cost_per_minute=400_000, prepare=_histories, cache=True),
     units="dialogues",
-)  # fmt: skip
+)
 def embed_dialogues(
     histories: DataFrame, seeds: DataFrame, released: DataFrame, turn_embeddings: DataFrame, run: StageRun
 ) -> DataFrame:
@@ -81,7 +92,8 @@ def _matches(embedded: DataFrame, targets: DataFrame, queries: DataFrame, run: S
     """Return the nearest targets of each query, by exact cosine."""
     from udfs.similarity import find_similar
 
-    settings, model = run.settings.edos.expansion, run.models[ENCODER].identity
+    settings = run.settings.edos.expansion
+    model = run.models[ENCODER].identity
     found = find_similar(embedded, targets, settings.floor, settings.matches, model=model, threads=run.compute.threads)
     return similar.matched_units(found, queries, targets, settings.matches, settings.floor)
 
@@ -112,9 +124,16 @@ def expand_labels(
     return similar.expanded(matches, _pool(clean, run), seeds, released, clean, *thresholds)
 
 
-@training_stage(LABELER, "models.encoder", "edos.taxonomy", units="turns",
-                reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES), models=("weak_labeler",),
-                enabled_if=ON, manual=False)  # fmt: skip
+@training_stage(
+    LABELER,
+    "models.encoder",
+    "edos.taxonomy",
+    units="turns",
+    reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES),
+    models=("weak_labeler",),
+    enabled_if=ON,
+    manual=False,
+)
 def train_self_labeler(seeds: DataFrame, alike: DataFrame, run: StageRun) -> Trained:
     """Train the first dialogue classifier, which self-labels, on the crowd's and similar dialogues (EDOS 3.3)."""
     from etl.training.recipes.classifiers import train_and_register_self_labeler
@@ -128,24 +147,39 @@ def _scored_pool(clean: DataFrame, run: StageRun) -> DataFrame:
 
 
 @model_stage(
-    history_scores, LABELER, 6_000, reads=(CLEAN_DIALOGUES,), writes=tables.SELF_LABEL_SCORES, settings=POOL,
-    units="dialogues", enabled_if=ON,
-)  # fmt: skip
+    history_scores,
+    LABELER,
+    6_000,
+    reads=(CLEAN_DIALOGUES,),
+    writes=tables.SELF_LABEL_SCORES,
+    settings=POOL,
+    units="dialogues",
+    enabled_if=ON,
+)
 def score_for_self_labels(clean: DataFrame, run: StageRun) -> DataFrame:
     """Score each distinct unlabelled dialogue by the self-labeler, once per model (EDOS 3.3)."""
     return _scored_pool(clean, run).select("history_hash", "turns").dropDuplicates(["history_hash"])
 
 
 @expansion_stage(
-    reads=(CLEAN_DIALOGUES, tables.SELF_LABEL_SCORES, tables.SEEDS, tables.SIMILAR_DIALOGUES,
-           tables.RELEASED_DIALOGUES),
-    writes=tables.SELF_LABELLED, models=(LABELER,), settings=(*POOL, "edos.self_labels"), units="dialogues",
-)  # fmt: skip
+    reads=(
+        CLEAN_DIALOGUES,
+        tables.SELF_LABEL_SCORES,
+        tables.SEEDS,
+        tables.SIMILAR_DIALOGUES,
+        tables.RELEASED_DIALOGUES,
+    ),
+    writes=tables.SELF_LABELLED,
+    models=(LABELER,),
+    settings=(*POOL, "edos.self_labels"),
+    units="dialogues",
+)
 def self_label(
     clean: DataFrame, scores: DataFrame, seeds: DataFrame, alike: DataFrame, released: DataFrame, run: StageRun
 ) -> Outcome:
     """Label dialogues by the first classifier's confident answers (EDOS 3.3)."""
-    rules, model = run.settings.edos.self_labels, run.models[LABELER].identity
+    rules = run.settings.edos.self_labels
+    model = run.models[LABELER].identity
     pool = _scored_pool(clean, run)
     return self_labels.self_labels(pool, scores, model, seeds, alike, released, rules.confidence, rules.per_class)
 
@@ -159,14 +193,27 @@ def search_similar_again(clean: DataFrame, self_labelled: DataFrame, embedded: D
 
 
 @expansion_stage(
-    reads=(tables.SIMILAR_SELF_MATCHES, CLEAN_DIALOGUES, tables.SEEDS, tables.SIMILAR_DIALOGUES, tables.SELF_LABELLED,
-           tables.RELEASED_DIALOGUES),
-    writes=tables.SIMILAR_SELF_DIALOGUES, settings=(*POOL, "edos.expansion.again_threshold"), units="dialogues",
-)  # fmt: skip
+    reads=(
+        tables.SIMILAR_SELF_MATCHES,
+        CLEAN_DIALOGUES,
+        tables.SEEDS,
+        tables.SIMILAR_DIALOGUES,
+        tables.SELF_LABELLED,
+        tables.RELEASED_DIALOGUES,
+    ),
+    writes=tables.SIMILAR_SELF_DIALOGUES,
+    settings=(*POOL, "edos.expansion.again_threshold"),
+    units="dialogues",
+)
 def expand_labels_round2(
-    matches: DataFrame, clean: DataFrame, seeds: DataFrame, alike: DataFrame, self_labelled: DataFrame,
-    released: DataFrame, run: StageRun,
-) -> Outcome:  # fmt: skip
+    matches: DataFrame,
+    clean: DataFrame,
+    seeds: DataFrame,
+    alike: DataFrame,
+    self_labelled: DataFrame,
+    released: DataFrame,
+    run: StageRun,
+) -> Outcome:
     """Copy the self-labelled dialogues' labels to similar dialogues, with another threshold (EDOS 3.3)."""
     before = [crowd_rows(seeds), alike, self_labelled]
     threshold = run.settings.edos.expansion.again_threshold
@@ -174,14 +221,28 @@ def expand_labels_round2(
 
 
 @stage(
-    reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES, tables.SELF_LABELLED, tables.SIMILAR_SELF_DIALOGUES,
-           tables.SIMILAR_MATCHES, CLEAN_DIALOGUES),
-    writes=tables.TRAINING_DIALOGUES, settings=("edos.expansion.held_out_threshold",), units="turns", version=2,
-)  # fmt: skip
+    reads=(
+        tables.SEEDS,
+        tables.SIMILAR_DIALOGUES,
+        tables.SELF_LABELLED,
+        tables.SIMILAR_SELF_DIALOGUES,
+        tables.SIMILAR_MATCHES,
+        CLEAN_DIALOGUES,
+    ),
+    writes=tables.TRAINING_DIALOGUES,
+    settings=("edos.expansion.held_out_threshold",),
+    units="turns",
+    version=2,
+)
 def gather_training_dialogues(
-    seeds: DataFrame, alike: DataFrame, self_labelled: DataFrame, similar_self: DataFrame, matches: DataFrame,
-    clean: DataFrame, run: StageRun,
-) -> Outcome:  # fmt: skip
+    seeds: DataFrame,
+    alike: DataFrame,
+    self_labelled: DataFrame,
+    similar_self: DataFrame,
+    matches: DataFrame,
+    clean: DataFrame,
+    run: StageRun,
+) -> Outcome:
     """Gather the labelled turns of all origins for training, without those near a held-out row (EDOS 3.3)."""
     found = [alike, self_labelled, similar_self]
     return gathered(seeds, found, matches, clean, run.settings.edos.expansion.held_out_threshold)

@@ -13,8 +13,14 @@ from etl.tables.subtitles import CLEAN_DIALOGUES
 from etl.training.stages import training_stage
 
 
-@training_stage("weak_labeler", "models.weak_encoder", "edos.taxonomy", units="sentences", manual=False,
-        inputs=("edos.weak_label_examples",))  # fmt: skip
+@training_stage(
+    "weak_labeler",
+    "models.weak_encoder",
+    "edos.taxonomy",
+    units="sentences",
+    manual=False,
+    inputs=("edos.weak_label_examples",),
+)
 def train_weak_labeler(run: StageRun) -> Trained:
     """Train the weak labeler of 41 classes on labelled sentences (EDOS 3.1)."""
     from etl.training.recipes.classifiers import train_and_register_weak_labeler

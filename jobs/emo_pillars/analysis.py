@@ -18,14 +18,22 @@ from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
 from etl.tables.outcome import Outcome
 from jobs.emo_pillars.synthesis import prompt_of
 
-SECTION, ENCODER, NAMER = "emo_pillars.analysis", "analysis_encoder", "topic_namer"
+SECTION = "emo_pillars.analysis"
+ENCODER = "analysis_encoder"
+NAMER = "topic_namer"
 SAMPLES = under(SECTION, "utterances", "pairs", "plots")
 
 
 @model_stage(
-    embeddings, ENCODER, 10_000, reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS), writes=tables.TEXT_EMBEDDINGS,
-    settings=SAMPLES + under(SECTION, "topic_emotion", "topic_utterances", "topic_query"), units="texts", manual=True,
-)  # fmt: skip
+    embeddings,
+    ENCODER,
+    10_000,
+    reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS),
+    writes=tables.TEXT_EMBEDDINGS,
+    settings=SAMPLES + under(SECTION, "topic_emotion", "topic_utterances", "topic_query"),
+    units="texts",
+    manual=True,
+)
 def emo_pillars_embed_texts(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, run: StageRun
 ) -> DataFrame:
@@ -34,26 +42,37 @@ def emo_pillars_embed_texts(
     return samples.texts_to_embed(examples, contextual, contexts, settings, settings.topic_query)
 
 
-@manual_stage(reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.SIMILARITIES,
-              models=(ENCODER,), settings=SAMPLES,
-              units=RowAccounting("pairs", rows_out="coalesce(sum(pairs), 0)"))  # fmt: skip
+@manual_stage(
+    reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS),
+    writes=tables.SIMILARITIES,
+    models=(ENCODER,),
+    settings=SAMPLES,
+    units=RowAccounting("pairs", rows_out="coalesce(sum(pairs), 0)"),
+)
 def emo_pillars_compare_texts(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
 ) -> Outcome:
     """Measure the similarity of pairs of utterances and contexts: overall, by emotion, by actor (Emo Pillars 7, G)."""
-    settings, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
+    settings = run.settings.emo_pillars.analysis
+    model = run.models[ENCODER].identity
     sizes = {"utterances": settings.utterances, "pairs": settings.pairs, "plots": settings.plots}
     counts = similarities.counts_of_samples(examples, contextual, contexts, embedded, model, **sizes).cache()
     return Outcome(similarities.summarised(counts, model), rows_in=similarities.count_pairs(counts))
 
 
-@manual_stage(reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS), writes=tables.CHANGES, models=(ENCODER,),
-              settings=(f"{SECTION}.pairs",), units="examples")  # fmt: skip
+@manual_stage(
+    reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS),
+    writes=tables.CHANGES,
+    models=(ENCODER,),
+    settings=(f"{SECTION}.pairs",),
+    units="examples",
+)
 def emo_pillars_measure_changes(
     contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
 ) -> Outcome:
     """Measure the changes by cleaning and rewriting: similarity, lengths, common words (Emo Pillars 7)."""
-    pairs, model = run.settings.emo_pillars.analysis.pairs, run.models[ENCODER].identity
+    pairs = run.settings.emo_pillars.analysis.pairs
+    model = run.models[ENCODER].identity
     dropped = similarities.unmeasured_changes(contextual, contexts, embedded, model, pairs)
     rows = similarities.changes(contextual, contexts, embedded, model, pairs)
     return Outcome(rows, dropped, rows_in=min(pairs, contextual.count()))
@@ -73,8 +92,12 @@ def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
     return adverb_markers(contextual, words("emo_pillars/not_adverbs"), **shares, least=settings.marker_count)
 
 
-@manual_stage(reads=(tables.MARKERS,), writes=tables.MARKER_GROUPS, settings=under(SECTION, "marker_overlap", "seed"),
-              units=RowAccounting("emotions", "count(DISTINCT label)", GROUPED))  # fmt: skip
+@manual_stage(
+    reads=(tables.MARKERS,),
+    writes=tables.MARKER_GROUPS,
+    settings=under(SECTION, "marker_overlap", "seed"),
+    units=RowAccounting("emotions", "count(DISTINCT label)", GROUPED),
+)
 def emo_pillars_group_markers(markers: DataFrame, run: StageRun) -> Outcome:
     """Group the emotions that share markers (Emo Pillars G, Table 9)."""
     settings = run.settings.emo_pillars.analysis
@@ -90,8 +113,10 @@ def emo_pillars_group_markers(markers: DataFrame, run: StageRun) -> Outcome:
 )
 def emo_pillars_find_topics(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Find topics among the utterances of one emotion: communities of their similarity graph (Emo Pillars 7, H)."""
-    settings, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
-    emotion, number = settings.topic_emotion, settings.topic_utterances
+    settings = run.settings.emo_pillars.analysis
+    model = run.models[ENCODER].identity
+    emotion = settings.topic_emotion
+    number = settings.topic_utterances
     texts = samples.topic_utterances(examples, emotion, number)
     rows = samples.with_vector(texts, embedded, model).orderBy("utterance_id").collect()
     vectors = np.array([row.vector for row in rows], dtype=np.float32)
@@ -125,11 +150,17 @@ def emo_pillars_topic_categories(answers: DataFrame, run: StageRun) -> Outcome:
     return reading.read_topic_categories(answers)
 
 
-@manual_stage(reads=(EXAMPLES, tables.TEXT_EMBEDDINGS), writes=tables.QUERY_EXAMPLES, models=(ENCODER,),
-              settings=under(SECTION, "topic_query", "topic_examples"), units="examples")  # fmt: skip
+@manual_stage(
+    reads=(EXAMPLES, tables.TEXT_EMBEDDINGS),
+    writes=tables.QUERY_EXAMPLES,
+    models=(ENCODER,),
+    settings=under(SECTION, "topic_query", "topic_examples"),
+    units="examples",
+)
 def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
     """Find the examples nearest to a query, as a topic whose emotions are counted (Emo Pillars 7, Figure 7)."""
-    settings, model = run.settings.emo_pillars.analysis, run.models[ENCODER].identity
+    settings = run.settings.emo_pillars.analysis
+    model = run.models[ENCODER].identity
     rows = similarities.nearest_to(settings.topic_query, examples, embedded, model, settings.topic_examples)
     known = samples.with_vector(examples, embedded, model, "utterance").count()
     return Outcome(rows, rows_in=min(settings.topic_examples, known))
@@ -137,13 +168,22 @@ def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: Stage
 
 @manual_stage(
     reads=(
-        EXAMPLES, CONTEXTUAL_EXAMPLES, tables.SIMILARITIES, tables.CHANGES, tables.TOPICS, tables.TOPIC_NAMES,
-        tables.TOPIC_CATEGORIES, tables.QUERY_EXAMPLES, tables.MARKERS, tables.MARKER_GROUPS, tables.EVALUATION_SCORES,
+        EXAMPLES,
+        CONTEXTUAL_EXAMPLES,
+        tables.SIMILARITIES,
+        tables.CHANGES,
+        tables.TOPICS,
+        tables.TOPIC_NAMES,
+        tables.TOPIC_CATEGORIES,
+        tables.QUERY_EXAMPLES,
+        tables.MARKERS,
+        tables.MARKER_GROUPS,
+        tables.EVALUATION_SCORES,
     ),
     writes=None,
     settings=(f"{SECTION}.report_folder",),
-    shows="a page under `emo_pillars.analysis.report_folder`"
-)  # fmt: skip
+    shows="a page under `emo_pillars.analysis.report_folder`",
+)
 def emo_pillars_report(*inputs: Any) -> None:
     """Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 7, G and H beside ours."""
     from etl.publishing.reports import write_emo_pillars_report

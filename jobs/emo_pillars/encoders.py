@@ -12,8 +12,10 @@ from etl.tables.edos import DIALOGUE_SCORES, INITIAL
 from etl.tables.outcome import Outcome, Trained
 from etl.training.stages import training_stage
 
-CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
-CONTEXTUAL, CONTEXTUAL_REWRITTEN = "emo_pillars_contextual", "emo_pillars_contextual_rewritten"
+CONTEXTLESS = "emo_pillars_contextless"
+CONTEXTLESS_REWRITTEN = "emo_pillars_contextless_rewritten"
+CONTEXTUAL = "emo_pillars_contextual"
+CONTEXTUAL_REWRITTEN = "emo_pillars_contextual_rewritten"
 LEARNERS = (CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
 ENCODER = "models.emo_pillars_encoder"
 
@@ -56,8 +58,13 @@ def emo_pillars_train_contextual_rewritten(examples: DataFrame, run: StageRun) -
     return _trained(examples, run, CONTEXTUAL_REWRITTEN, rewritten=True)
 
 
-@manual_stage(reads=(tables.EXAMPLES, tables.CONTEXTUAL_EXAMPLES), writes=tables.TEST_ANSWERS, models=LEARNERS,
-              units="answers", resources=(GOEMOTIONS,))  # fmt: skip
+@manual_stage(
+    reads=(tables.EXAMPLES, tables.CONTEXTUAL_EXAMPLES),
+    writes=tables.TEST_ANSWERS,
+    models=LEARNERS,
+    units="answers",
+    resources=(GOEMOTIONS,),
+)
 def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame, run: StageRun) -> Outcome:
     """Apply each model to the test sets, with and without contexts (Emo Pillars 5.1.1, 5.2.1)."""
     from etl.training.recipes.multi_label import answers_on_tests

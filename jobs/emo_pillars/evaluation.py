@@ -17,8 +17,13 @@ SECTION = "emo_pillars.evaluation"
 SHARES = ("neutral_alone", "neutral_beside", "ranked_share", "rewritten_share")
 
 
-@manual_stage(reads=(CONTEXTUAL_EXAMPLES,), writes=tables.EVALUATION_TASKS, resources=(GOEMOTIONS_GROUPS,),
-              units="items", settings=under(SECTION, "examples", "items_per_hit", "seed", *SHARES))  # fmt: skip
+@manual_stage(
+    reads=(CONTEXTUAL_EXAMPLES,),
+    writes=tables.EVALUATION_TASKS,
+    resources=(GOEMOTIONS_GROUPS,),
+    units="items",
+    settings=under(SECTION, "examples", "items_per_hit", "seed", *SHARES),
+)
 def emo_pillars_prepare_evaluation(contextual: DataFrame, run: StageRun) -> Outcome:
     """Draw the examples whose labels people check, with options as in the paper (Emo Pillars I.1)."""
     settings = run.settings.emo_pillars.evaluation

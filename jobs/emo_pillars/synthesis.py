@@ -51,8 +51,9 @@ def emo_pillars_ask_actors(plots: DataFrame, run: StageRun) -> DataFrame:
     return steps.actors_requests(plots, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_actors, tables.ACTORS, RowAccounting("plots", rows_out="count(DISTINCT plot_id)"),
-              **JUDGED)  # fmt: skip
+@answer_stage(
+    emo_pillars_ask_actors, tables.ACTORS, RowAccounting("plots", rows_out="count(DISTINCT plot_id)"), **JUDGED
+)
 def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the characters, one per line (Emo Pillars 3.1)."""
     return reading.read_actors(answers, run.settings.emo_pillars.quality)
@@ -69,15 +70,23 @@ def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRu
     return steps.utterances_requests(actors, plots, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_utterances, tables.UTTERANCES,
-              RowAccounting("actors", rows_out="count(DISTINCT actor_id)"), **JUDGED)  # fmt: skip
+@answer_stage(
+    emo_pillars_ask_utterances,
+    tables.UTTERANCES,
+    RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
+    **JUDGED,
+)
 def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the utterances and their emotions (Emo Pillars 3.2)."""
     return reading.read_utterances(answers, run.settings.emo_pillars.quality, run.settings.emo_pillars.prompt_order)
 
 
-@manual_stage(reads=(tables.UTTERANCES,), writes=tables.DISTINCT_UTTERANCES, settings=("emo_pillars.near_duplicate",),
-              units="utterances")  # fmt: skip
+@manual_stage(
+    reads=(tables.UTTERANCES,),
+    writes=tables.DISTINCT_UTTERANCES,
+    settings=("emo_pillars.near_duplicate",),
+    units="utterances",
+)
 def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Outcome:
     """Drop near-duplicate utterances of any plot and emotion."""
     return data_sets.distinct_utterances(utterances, run.settings.emo_pillars.near_duplicate)
@@ -94,8 +103,12 @@ def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFra
     return steps.soft_labels_requests(utterances, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_soft_labels, tables.SOFT_LABELS,
-              RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"), **JUDGED)  # fmt: skip
+@answer_stage(
+    emo_pillars_ask_soft_labels,
+    tables.SOFT_LABELS,
+    RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"),
+    **JUDGED,
+)
 def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
     settings = run.settings.emo_pillars
@@ -120,8 +133,9 @@ def emo_pillars_ask_contexts(examples: DataFrame, plots: DataFrame, run: StageRu
     return steps.contexts_requests(examples, plots, run.settings.emo_pillars)
 
 
-@answer_stage(emo_pillars_ask_contexts, tables.CONTEXTS, RowAccounting("examples", rows_in="count_if(needs_context)"),
-              **JUDGED)  # fmt: skip
+@answer_stage(
+    emo_pillars_ask_contexts, tables.CONTEXTS, RowAccounting("examples", rows_in="count_if(needs_context)"), **JUDGED
+)
 def emo_pillars_contexts(answers: DataFrame, run: StageRun) -> Outcome:
     """Parse the contexts (Emo Pillars 3.4)."""
     return reading.read_contexts(answers, run.settings.emo_pillars.quality)
@@ -153,8 +167,12 @@ def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     return reading.read_rewrites(answers, run.settings.emo_pillars.quality, run.settings.emo_pillars.rewrite_prompt)
 
 
-@manual_stage(reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES), writes=tables.CONTEXTUAL_EXAMPLES,
-              units="examples", version=2)  # fmt: skip
+@manual_stage(
+    reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES),
+    writes=tables.CONTEXTUAL_EXAMPLES,
+    units="examples",
+    version=2,
+)
 def emo_pillars_contextual_examples(
     rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame, run: StageRun
 ) -> DataFrame:
@@ -162,10 +180,14 @@ def emo_pillars_contextual_examples(
     return data_sets.contextual_examples(rewrites, clean_contexts, examples)
 
 
-@manual_stage(reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
-              optional=(llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES), writes=tables.ANSWER_QUALITY, units="answers",
-              settings=under("emo_pillars", "quality", "top_labels"),
-              resources=(*NAMES, *(name for step in STEPS for name in template_files(step))))  # fmt: skip
+@manual_stage(
+    reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
+    optional=(llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
+    writes=tables.ANSWER_QUALITY,
+    units="answers",
+    settings=under("emo_pillars", "quality", "top_labels"),
+    resources=(*NAMES, *(name for step in STEPS for name in template_files(step))),
+)
 def emo_pillars_measure_quality(*inputs: Any) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
     settings = inputs[-1].settings.emo_pillars

@@ -15,8 +15,13 @@ EMOCONTEXT_TUNED = "emo_pillars_emocontext"
 SHARES = under("emo_pillars.transfer", "validation_share", "held_out_share")
 
 
-@manual_stage(writes=tables.GOEMOTIONS, inputs=("emo_pillars.goemotions",), settings=SHARES[:1], units="comments",
-              resources=(GOEMOTIONS_LABELS,))  # fmt: skip
+@manual_stage(
+    writes=tables.GOEMOTIONS,
+    inputs=("emo_pillars.goemotions",),
+    settings=SHARES[:1],
+    units="comments",
+    resources=(GOEMOTIONS_LABELS,),
+)
 def emo_pillars_read_goemotions(run: StageRun) -> Outcome:
     """Read GoEmotions' comments with their labels and original splits (Emo Pillars 5.1.2)."""
     settings = run.settings.emo_pillars
@@ -65,8 +70,14 @@ def emo_pillars_transfer_isear() -> None:
     """Measure models on ISEAR, tuned (by fold) and untuned; only when named (Emo Pillars 5.1.3)."""
 
 
-@training_stage(EMOCONTEXT_TUNED, "emo_pillars.transfer.least_probability", units="dialogues",
-                reads=(tables.EMOCONTEXT,), models=(CONTEXTUAL,), resources=(GOEMOTIONS_LABELS,))  # fmt: skip
+@training_stage(
+    EMOCONTEXT_TUNED,
+    "emo_pillars.transfer.least_probability",
+    units="dialogues",
+    reads=(tables.EMOCONTEXT,),
+    models=(CONTEXTUAL,),
+    resources=(GOEMOTIONS_LABELS,),
+)
 def emo_pillars_train_emocontext(dialogues: DataFrame, run: StageRun) -> Trained:
     """Tune the context-aware model on EmoContext, with others relabelled (Emo Pillars 5.2.2)."""
     from etl.training.recipes.predictions import train_and_register_emocontext
@@ -74,9 +85,14 @@ def emo_pillars_train_emocontext(dialogues: DataFrame, run: StageRun) -> Trained
     return train_and_register_emocontext(dialogues, run, EMOCONTEXT_TUNED)
 
 
-@manual_stage(reads=(tables.EMOCONTEXT,), writes=tables.PREDICTIONS, models=(CONTEXTLESS, CONTEXTUAL, EMOCONTEXT_TUNED),
-              settings=under("emo_pillars.analysis", "comment", "comment_context"), resources=(GOEMOTIONS_LABELS,),
-              units="answers")  # fmt: skip
+@manual_stage(
+    reads=(tables.EMOCONTEXT,),
+    writes=tables.PREDICTIONS,
+    models=(CONTEXTLESS, CONTEXTUAL, EMOCONTEXT_TUNED),
+    settings=under("emo_pillars.analysis", "comment", "comment_context"),
+    resources=(GOEMOTIONS_LABELS,),
+    units="answers",
+)
 def emo_pillars_compare_predictions(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Apply three models to a comment and to EmoContext's test dialogues (Emo Pillars Figure 6, Table 8)."""
     from etl.training.recipes.predictions import predictions

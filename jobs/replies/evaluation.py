@@ -27,27 +27,41 @@ def replies_generate(requests: DataFrame, examples: DataFrame, run: StageRun) ->
 
 
 @manual_stage(
-    reads=(EXAMPLES,), writes=BASELINES, models=("sentence_encoder",), units="replies", version=2,
+    reads=(EXAMPLES,),
+    writes=BASELINES,
+    models=("sentence_encoder",),
+    units="replies",
+    version=2,
     settings=("replies.evaluation.examples", "replies.evaluation.baseline_rows"),
-)  # fmt: skip
+)
 def replies_answer_plainly(examples: DataFrame, run: StageRun) -> Outcome:
     """Reply to the same histories without a generator: constant, random, echo, retrieval, and people (ours)."""
-    evaluation, encoder = run.settings.replies.evaluation, run.model_arguments("sentence_encoder")
+    evaluation = run.settings.replies.evaluation
+    encoder = run.model_arguments("sentence_encoder")
     rows = baseline_replies(examples, evaluation.examples, evaluation.baseline_rows, encoder).cache()
     return Outcome(rows, rows_in=rows.count())
 
 
 @model_stage(
-    embeddings, "sentence_encoder", 12_000, reads=(GENERATED, BASELINES), writes=EMBEDDINGS, units="replies",
+    embeddings,
+    "sentence_encoder",
+    12_000,
+    reads=(GENERATED, BASELINES),
+    writes=EMBEDDINGS,
+    units="replies",
     manual=True,
-)  # fmt: skip
+)
 def replies_embed(generated: DataFrame, baselines: DataFrame, run: StageRun) -> DataFrame:
     """Embed each distinct generated or expected reply, once per sentence encoder: SES (EDOS 5)."""
     return distinct_replies(generated, baselines)
 
 
-@manual_stage(reads=(LIKELIHOODS, GENERATED, BASELINES, EMBEDDINGS), writes=EVALUATION, models=("sentence_encoder",),
-              units="cells")  # fmt: skip
+@manual_stage(
+    reads=(LIKELIHOODS, GENERATED, BASELINES, EMBEDDINGS),
+    writes=EVALUATION,
+    models=("sentence_encoder",),
+    units="cells",
+)
 def evaluate_response_generator(
     scored: DataFrame, generated: DataFrame, baselines: DataFrame, embedded: DataFrame, run: StageRun
 ) -> Outcome:

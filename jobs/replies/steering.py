@@ -20,18 +20,29 @@ def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
 
 
 @generator_stage(
-    STEERED, planned_steering, 60, ("reply_steered", *UNSTEERED, *READERS), "replies.decoding", "edos.taxonomy",
+    STEERED,
+    planned_steering,
+    60,
+    ("reply_steered", *UNSTEERED, *READERS),
+    "replies.decoding",
+    "edos.taxonomy",
     *under("replies.evaluation", "contexts", "intents"),
-)  # fmt: skip
+)
 def replies_steer(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Let the steered response generator reply to test histories with each intent and without (ours, EDOS 6)."""
     return replies(requests, run)
 
 
 @model_stage(
-    history_scores, "emotion_classifier", 6_000, reads=(STEERED, EXAMPLES), writes=INTENT_READINGS, units="replies",
-    settings=("replies.evaluation.true_replies",), manual=True,
-)  # fmt: skip
+    history_scores,
+    "emotion_classifier",
+    6_000,
+    reads=(STEERED, EXAMPLES),
+    writes=INTENT_READINGS,
+    units="replies",
+    settings=("replies.evaluation.true_replies",),
+    manual=True,
+)
 def replies_read_intents(steered: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
     """Classify the intent of each steered reply and of true replies, once per model (ours, EDOS 6)."""
     return distinct_answers(steered, examples, run.settings.replies.evaluation.true_replies)

@@ -28,20 +28,28 @@ def generator_stage(
 ) -> Declare:
     """Declare a stage that sends requests on test examples to response generators."""
     return manual_stage(
-        reads=(EXAMPLES,), writes=writes, models=models, settings=settings, units="replies",
+        reads=(EXAMPLES,),
+        writes=writes,
+        models=models,
+        settings=settings,
+        units="replies",
         options=("replies.evaluation.batch_size",),
         incremental=Incremental("request_id", cost_per_minute=per_minute, prepare=requests, content_keyed=True),
-    )  # fmt: skip
+    )
 
 
 @manual_stage(
-    reads=(subtitles.CLEAN_DIALOGUES, subtitles.DIALOGUES, DIALOGUES), writes=EXAMPLES,
+    reads=(subtitles.CLEAN_DIALOGUES, subtitles.DIALOGUES, DIALOGUES),
+    writes=EXAMPLES,
     settings=("replies.rows", "replies.pretraining.dialogues", "replies.network.max_tokens", "edos.taxonomy"),
-    inputs=(TALKS, TRANSCRIPTS), units="replies", version=3,
-)  # fmt: skip
+    inputs=(TALKS, TRANSCRIPTS),
+    units="replies",
+    version=3,
+)
 def replies_gather(clean: DataFrame, raw: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
-    path, replies = run.settings.edos.empathetic_dialogues, run.settings.replies
+    path = run.settings.edos.empathetic_dialogues
+    replies = run.settings.replies
     read = local_rows([path], COLUMNS, TALKS) if path else LocalRows()
     dialogues = raw if replies.pretraining.dialogues == "raw" else clean
     transcripts = training_utterances(replies.pretraining.transcripts, TRANSCRIPTS)
@@ -50,8 +58,15 @@ def replies_gather(clean: DataFrame, raw: DataFrame, edos: DataFrame, run: Stage
     return with_dropped(outcome, read.notes(run.spark))
 
 
-@training_stage("reply_pretrained", "training.processes", "replies.tokens", "replies.network", "edos.taxonomy",
-                units="replies", reads=(EXAMPLES,))  # fmt: skip
+@training_stage(
+    "reply_pretrained",
+    "training.processes",
+    "replies.tokens",
+    "replies.network",
+    "edos.taxonomy",
+    units="replies",
+    reads=(EXAMPLES,),
+)
 def replies_pretrain(examples: DataFrame, run: StageRun) -> Trained:
     """Pre-train a response generator on OpenSubtitles without EDOS (EDOS 5)."""
     return trained_generator(examples, run, PRETRAINED)
@@ -69,8 +84,15 @@ def replies_tune_empathetic(examples: DataFrame, run: StageRun) -> Trained:
     return trained_generator(examples, run, ON_EMPATHETIC)
 
 
-@training_stage("reply_causal", "training.processes", "models.reply_base", "replies.network.max_tokens",
-                "edos.taxonomy", units="replies", reads=(EXAMPLES,))  # fmt: skip
+@training_stage(
+    "reply_causal",
+    "training.processes",
+    "models.reply_base",
+    "replies.network.max_tokens",
+    "edos.taxonomy",
+    units="replies",
+    reads=(EXAMPLES,),
+)
 def replies_tune_causal(examples: DataFrame, run: StageRun) -> Trained:
     """Tune a pre-trained causal language model on EDOS and EmpatheticDialogues (ours)."""
     return trained_generator(examples, run, CAUSAL)

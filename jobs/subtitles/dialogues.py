@@ -30,29 +30,46 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
 @stage(
     reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
     writes=DIALOGUES,
-    settings=under("subtitles", "silence_seconds", "silence_ends_turn", "explicit_marks", "carried_marks",
-                   "opening_dash_margin", "certainty"),
+    settings=under(
+        "subtitles",
+        "silence_seconds",
+        "silence_ends_turn",
+        "explicit_marks",
+        "carried_marks",
+        "opening_dash_margin",
+        "certainty",
+    ),
     incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files, versioned=True),
-    units=RowAccounting("sentences", "sum(sentence_count)",
-                "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))"),
+    units=RowAccounting(
+        "sentences",
+        "sum(sentence_count)",
+        "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))",
+    ),
     version=4,
-)  # fmt: skip
+)
 def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
     subtitles = run.settings.subtitles
     silence_ms = round(subtitles.silence_seconds * 1000) if subtitles.silence_ends_turn else None
     turns = turns_of(
-        scored, explicit_marks=subtitles.explicit_marks, silence_ends_turn_ms=silence_ms, rates=subtitles.certainty,
-        carried_marks=subtitles.carried_marks, opening_dash_margin=subtitles.opening_dash_margin,
-    )  # fmt: skip
+        scored,
+        explicit_marks=subtitles.explicit_marks,
+        silence_ends_turn_ms=silence_ms,
+        rates=subtitles.certainty,
+        carried_marks=subtitles.carried_marks,
+        opening_dash_margin=subtitles.opening_dash_margin,
+    )
     return dialogues_between_silences(turns, subtitles.silence_seconds)
 
 
 @stage(
-    reads=(DIALOGUES,), writes=CLEAN_DIALOGUES, settings=under("subtitles", "cleaning", "languages"),
-    units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"), version=6,
+    reads=(DIALOGUES,),
+    writes=CLEAN_DIALOGUES,
+    settings=under("subtitles", "cleaning", "languages"),
+    units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
+    version=6,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*"),
-)  # fmt: skip
+)
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
     rules = rules_of(run.settings.subtitles.cleaning, run.settings.subtitles.languages)

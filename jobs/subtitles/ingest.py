@@ -42,20 +42,26 @@ def _copies_marked(found: DataFrame, run: StageRun) -> DataFrame:
 
 
 @stage(
-    reads=(MANIFEST,), writes=FILES,
+    reads=(MANIFEST,),
+    writes=FILES,
     settings=under("subtitles", "languages", "truecase", "max_file_megabytes", "max_ratio", "max_file_seconds"),
     version=3,
     incremental=Incremental("source_path", "sum(bytes) / 1e6", 1_000, prepare=_copies_marked, versioned=True),
-    units="files", options=under("subtitles", "sources", "task_megabytes"),
-)  # fmt: skip
+    units="files",
+    options=under("subtitles", "sources", "task_megabytes"),
+)
 def ingest_subtitles(found: DataFrame, run: StageRun) -> Outcome:
     """Read the listed files into one row each, with nested sentences, and quarantine unreadable ones."""
     subtitles = run.settings.subtitles
     return ingest.ingest_subtitles(
-        found, languages=subtitles.languages, task_mb=subtitles.task_megabytes, truecase=subtitles.truecase,
-        max_bytes=subtitles.max_file_megabytes << 20, max_ratio=subtitles.max_ratio,
+        found,
+        languages=subtitles.languages,
+        task_mb=subtitles.task_megabytes,
+        truecase=subtitles.truecase,
+        max_bytes=subtitles.max_file_megabytes << 20,
+        max_ratio=subtitles.max_ratio,
         max_seconds=subtitles.max_file_seconds,
-    )  # fmt: skip
+    )
 
 
 @stage(reads=(FILES,), writes=CHOSEN_UPLOADS, settings=("subtitles.uploads_per_film",), units="files", version=3)
@@ -69,10 +75,13 @@ def _words(files: DataFrame, run: StageRun) -> DataFrame:
 
 
 @stage(
-    reads=(FILES,), writes=LEMMAS, settings=("subtitles.lemma_language",),
-    incremental=Incremental("word", cost_per_minute=500_000, prepare=_words), units="words",
+    reads=(FILES,),
+    writes=LEMMAS,
+    settings=("subtitles.lemma_language",),
+    incremental=Incremental("word", cost_per_minute=500_000, prepare=_words),
+    units="words",
     options=("subtitles.lemmatizer",),
-)  # fmt: skip
+)
 def lemmatize_words(words: DataFrame, run: StageRun) -> DataFrame:
     """Look up the lemma of each distinct word of the subtitles, once (EDOS 3.1: features after lemmatization)."""
     backend = run.settings.subtitles.lemmatizer

@@ -10,16 +10,25 @@ from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
 SVM = under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations")
 ENCODER = ("training.turn_pairs", *under("models", "turn_encoder", "training_threads"))
-KINDS = ByKind("training.turn_segmenter.kind", {
-    "svm": SVM, "encoder": ENCODER, "cascade": (*SVM, *ENCODER, "training.turn_segmenter.sure_margin"),
-})  # fmt: skip
+KINDS = ByKind(
+    "training.turn_segmenter.kind",
+    {
+        "svm": SVM,
+        "encoder": ENCODER,
+        "cascade": (*SVM, *ENCODER, "training.turn_segmenter.sure_margin"),
+    },
+)
 
 
 @stage(
-    reads=(FILES,), writes=Model("turn_segmenter"),
+    reads=(FILES,),
+    writes=Model("turn_segmenter"),
     settings=(*under("training.turn_segmenter", "name", "kind", "subtitle_pairs", "films"), "subtitles.lemma_language"),
-    by_kind=KINDS, inputs=("subtitles.turn_examples",), units="pairs", version=5,
-)  # fmt: skip
+    by_kind=KINDS,
+    inputs=("subtitles.turn_examples",),
+    units="pairs",
+    version=5,
+)
 def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
     """Train the model that decides whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
     from etl.training.recipes.turn_segmenter import train_and_register_turn_segmenter
@@ -44,8 +53,10 @@ def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: Sta
     """Score whether the second of two adjacent sentences starts a new turn (EDOS 3.1), with other uploads' marks."""
     from etl.subtitles.turn_scorers import turn_scorer
 
-    model, compute = run.models["turn_segmenter"], run.compute
-    table, path = turn_segmenter.lemma_table(lemmas), run.worker_path(model)
+    model = run.models["turn_segmenter"]
+    compute = run.compute
+    table = turn_segmenter.lemma_table(lemmas)
+    path = run.worker_path(model)
     scorer = turn_scorer(model.path, table, compute.batch_size, compute.threads, path)
     marks = carried_marks.carried_marks(chosen, files)
     return turn_scoring.score_turns(chosen, scorer, model.identity, marks)

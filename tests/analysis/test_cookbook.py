@@ -19,10 +19,19 @@ COOKBOOK = (Path(__file__).resolve().parents[2] / "docs" / "cookbook.md").read_t
 QUESTIONS = re.findall(r"^## (\d+\. .+?)\n(.*?)(?=^## |\Z)", COOKBOOK, re.DOTALL | re.MULTILINE)
 
 TEXTS = [
-    "You never listen ! I 'm done .", "I 'm sorry . It 's all right .", "Don 't go , Jim ... please .",
-    "( Well ) , $ 5 .", "Wait , . what ? !", "They 've said \" no \" , and she 'd know .", "",
-    "100 % sure ; really : yes …", "don't touch", "We'RE here", "He 'S late ! ?", "a  b   c ,d",
-]  # fmt: skip
+    "You never listen ! I 'm done .",
+    "I 'm sorry . It 's all right .",
+    "Don 't go , Jim ... please .",
+    "( Well ) , $ 5 .",
+    "Wait , . what ? !",
+    "They 've said \" no \" , and she 'd know .",
+    "",
+    "100 % sure ; really : yes …",
+    "don't touch",
+    "We'RE here",
+    "He 'S late ! ?",
+    "a  b   c ,d",
+]
 LABELS = ["angry", "consoling", "sad", "furious", "sympathizing", "neutral"]
 FILMS = [("0001", 1994, ["Drama", "Crime"]), ("0002", 2008, ["Comedy"]), ("0003", None, None), ("0004", 1999, [])]
 
@@ -33,7 +42,7 @@ def dialogues() -> Iterator[tuple[str, tuple[str, int | None, list[str] | None],
         turns = [
             (TEXTS[at % len(TEXTS)], LABELS[(number + 1) * (at - number) % len(LABELS)], (at % 9 + 0.5) / 10)
             for at in range(number, number + number % 4 + 1)
-        ]  # fmt: skip
+        ]
         yield f"77-{number}", FILMS[number % len(FILMS)], turns
 
 
@@ -44,19 +53,34 @@ def history_hash(turns: list[str]) -> str:
 
 def rows() -> dict[str, list[dict[str, Any]]]:
     """Rows of the tables that the cookbook reads; columns that they lack are null."""
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in (
-        "edos.dialogues", "edos.initial", "edos.weak_labels", "edos.dialogue_scores", "subtitles.clean_dialogues",
-        "subtitles.manifest", "ops.dropped", "ops.stage_runs",
-    )}  # fmt: skip
+    found: dict[str, list[dict[str, Any]]] = {
+        name: []
+        for name in (
+            "edos.dialogues",
+            "edos.initial",
+            "edos.weak_labels",
+            "edos.dialogue_scores",
+            "subtitles.clean_dialogues",
+            "subtitles.manifest",
+            "ops.dropped",
+            "ops.stage_runs",
+        )
+    }
     scores = set()
     for dialogue_id, (movie_id, year, genres), turns in dialogues():
-        keys, texts = {"dialogue_id": dialogue_id, "movie_id": movie_id}, [text for text, _, _ in turns]
+        keys = {"dialogue_id": dialogue_id, "movie_id": movie_id}
+        texts = [text for text, _, _ in turns]
         finished = [{"text": text, "label": label, "confidence": sure} for text, label, sure in turns]
         spoken = [
-            {"text": text, "start_ms": 1000 * place, "end_ms": 1000 * place + 900, "sentence_first": place,
-             "sentence_last": place}
+            {
+                "text": text,
+                "start_ms": 1000 * place,
+                "end_ms": 1000 * place + 900,
+                "sentence_first": place,
+                "sentence_last": place,
+            }
             for place, text in enumerate(texts)
-        ]  # fmt: skip
+        ]
         found["edos.dialogues"].append({**keys, "turns": finished})
         found["edos.initial"].append({**keys, "turns": texts})
         source = {"source_path": f"xml/en/{movie_id}/77.xml", "year": year, "genres": genres, "language": "en"}

@@ -20,18 +20,52 @@ FULL: dict[str, list[dict[str, Any]]] = {
     ],
     "emo_pillars_coverage": [{"place": 1, "measure": "percent positive", "value": 41.5, "paper": 33.0}],
     "emo_pillars_similarity": [
-        {"kind": "utterances", "pairs": 45, "mean": 0.17, "paper_mean": 0.12, "deviation": 0.1, "paper_deviation": 0.1,
-         "percentile_99": 0.51, "paper_percentile_99": 0.4, "model": HOSTILE},
-        {"kind": "contexts across plots", "pairs": None, "mean": None, "paper_mean": 0.24, "deviation": None,
-         "paper_deviation": 0.11, "percentile_99": None, "paper_percentile_99": None, "model": None},
+        {
+            "kind": "utterances",
+            "pairs": 45,
+            "mean": 0.17,
+            "paper_mean": 0.12,
+            "deviation": 0.1,
+            "paper_deviation": 0.1,
+            "percentile_99": 0.51,
+            "paper_percentile_99": 0.4,
+            "model": HOSTILE,
+        },
+        {
+            "kind": "contexts across plots",
+            "pairs": None,
+            "mean": None,
+            "paper_mean": 0.24,
+            "deviation": None,
+            "paper_deviation": 0.11,
+            "percentile_99": None,
+            "paper_percentile_99": None,
+            "model": None,
+        },
     ],
     "emo_pillars_table_12": [
-        {"label": "joy", "utterances": 5, "pairs": 10, "mean": 0.31, "paper_mean": 0.23, "deviation": 0.1,
-         "paper_deviation": 0.11, "percentile_99": 0.6, "paper_utterances": 3055}
+        {
+            "label": "joy",
+            "utterances": 5,
+            "pairs": 10,
+            "mean": 0.31,
+            "paper_mean": 0.23,
+            "deviation": 0.1,
+            "paper_deviation": 0.11,
+            "percentile_99": 0.6,
+            "paper_utterances": 3055,
+        }
     ],
     "emo_pillars_topic_sizes": [
-        {"emotion": "joy", "utterances": 30, "topics": 12, "topics_of_two_or_more": 4, "large_topics": 1,
-         "paper_topics": 300, "paper_large_topics": 20}
+        {
+            "emotion": "joy",
+            "utterances": 30,
+            "topics": 12,
+            "topics_of_two_or_more": 4,
+            "large_topics": 1,
+            "paper_topics": 300,
+            "paper_large_topics": 20,
+        }
     ],
     "emo_pillars_topics": [
         {"emotion": "joy", "topic": 1, "utterances": 20, "share": 0.6, "keywords": "song", "example": HOSTILE}
@@ -57,7 +91,7 @@ FULL: dict[str, list[dict[str, Any]]] = {
     "dropped_by_reason": [
         {"stage": "emo_pillars_actors", "unit": "plot", "reason": "nothing_read", "rows": 5, "units": 5}
     ],
-}  # fmt: skip
+}
 
 
 def page_of(**changes: Any) -> tuple[str, Any]:
@@ -72,10 +106,20 @@ def words(element: Any) -> str:
 def test_the_page_is_whole_and_says_the_numbers() -> None:
     _, page = page_of()
     targets = {target.lstrip("#") for target in page.xpath("//nav//@href")}
-    assert targets == set(page.xpath("//section/@id")) and len(targets) == 11
+    assert targets == set(page.xpath("//section/@id"))
+    assert len(targets) == 11
     said = words(page)
-    for fact in ("1,234 utterances that", "75.0%", "41.5", "0.17", "12 topics", "90.0% of their labels are positive",
-                 "18.5", "All markers: 25", "0.41"):  # fmt: skip
+    for fact in (
+        "1,234 utterances that",
+        "75.0%",
+        "41.5",
+        "0.17",
+        "12 topics",
+        "90.0% of their labels are positive",
+        "18.5",
+        "All markers: 25",
+        "0.41",
+    ):
         assert fact in said, fact
     assert "checked by people yet" not in said
 
@@ -84,4 +128,6 @@ def test_the_page_is_whole_and_says_the_numbers() -> None:
 def test_what_is_not_there_is_left_out(missing: str) -> None:
     gone: dict[str, list[Any]] = {name: [] for name in FULL if missing in (name, "all")}
     text, page = page_of(**gone)
-    assert page.xpath("//section[@id='limits']") and "None" not in words(page) and "nan" not in text
+    assert page.xpath("//section[@id='limits']")
+    assert "None" not in words(page)
+    assert "nan" not in text

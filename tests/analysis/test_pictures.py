@@ -27,20 +27,26 @@ def test_bars_are_in_proportion_and_stay_in_their_place() -> None:
     drawn = parsed(bars([Bar(0.5, "emotion", HOSTILE), Bar(3, "paper", ""), Bar(-1, "paper", "")], 6, 2))
     assert [rect.get("width") for rect in drawn.findall("rect")] == ["50%", "100%", "0%"]
     assert [rect.get("y") for rect in drawn.findall("rect")] == ["0", "8", "16"]
-    assert drawn.findtext("rect/title") == HOSTILE and drawn.get("height") == "22"
+    assert drawn.findtext("rect/title") == HOSTILE
+    assert drawn.get("height") == "22"
     assert parsed(bars([])).get("height") == "1"
 
 
 def test_a_histogram_has_its_columns_marks_and_scale() -> None:
     svg = histogram(
-        [Bar(1, "emotion", "all"), Bar(0.25, "neutral", HOSTILE)], [(0, "0 s"), (0.5, "5"), (1, HOSTILE)],
-        [(0.5, HOSTILE)], [(1, "100")], HOSTILE, height=146,
-    )  # fmt: skip
+        [Bar(1, "emotion", "all"), Bar(0.25, "neutral", HOSTILE)],
+        [(0, "0 s"), (0.5, "5"), (1, HOSTILE)],
+        [(0.5, HOSTILE)],
+        [(1, "100")],
+        HOSTILE,
+        height=146,
+    )
     drawn = parsed(svg)
     tall, short = drawn.findall("rect")
     assert float(tall.get("height")) == 4 * float(short.get("height")) == 100
     assert float(tall.get("y")) + 100 == float(short.get("y")) + 25
-    assert drawn.get("aria-label") == HOSTILE and drawn.get("role") == "img"
+    assert drawn.get("aria-label") == HOSTILE
+    assert drawn.get("role") == "img"
     assert [text.get("text-anchor") for text in drawn.findall("text")][1:4] == ["start", "middle", "end"]
     assert "<script" not in svg
 
@@ -61,13 +67,16 @@ LINKS = [
 def test_a_sankey_is_as_thick_as_its_values() -> None:
     svg = sankey(COLUMNS, LINKS, "flow", height=230, gap=6, heads=["turn 1", "turn 2"])
     drawn = parsed(svg)
-    nodes, paths = drawn.findall("svg/rect"), drawn.findall("svg/path")
+    nodes = drawn.findall("svg/rect")
+    paths = drawn.findall("svg/path")
     assert [float(node.get("height")) for node in nodes] == [100, 100, 30, 150]  # (230 - 24 - 6) / 200 px for each
     assert [float(node.get("y")) for node in nodes] == [24, 130, 24, 60]
-    assert len(paths) == 3 and "<script" not in svg
+    assert len(paths) == 3
+    assert "<script" not in svg
     for path, value in zip(paths, (30, 50, 100), strict=True):
         numbers = [float(text) for text in re.findall(r"[\d.]+", path.get("d"))]
-        top, bottom = numbers[7], numbers[8]
+        top = numbers[7]
+        bottom = numbers[8]
         assert bottom - top == pytest.approx(value), path.get("d")
     assert [text.text for text in drawn.findall("text") if text.get("class")] == ["turn 1", "turn 2"]
 
@@ -84,8 +93,15 @@ ROWS = [
     {"position": 2, "label": "questioning", "to_label": "neutral", "dialogues": 4},
     {"position": 2, "label": "angry", "to_label": "suggesting", "dialogues": 1},
 ]
-KINDS = {"sad": "emotion", "proud": "emotion", "angry": "emotion", "neutral": "neutral", "questioning": "intent",
-         "agreeing": "intent", "suggesting": "intent"}  # fmt: skip
+KINDS = {
+    "sad": "emotion",
+    "proud": "emotion",
+    "angry": "emotion",
+    "neutral": "neutral",
+    "questioning": "intent",
+    "agreeing": "intent",
+    "suggesting": "intent",
+}
 
 
 def test_rare_labels_are_together_by_kind() -> None:
@@ -97,7 +113,8 @@ def test_rare_labels_are_together_by_kind() -> None:
         ["other emotions", "questioning"],
         ["neutral", "other intents"],
     ]
-    assert Link(0, "sad", "questioning", 5) in links and Link(0, "other emotions", "", 2) in links
+    assert Link(0, "sad", "questioning", 5) in links
+    assert Link(0, "other emotions", "", 2) in links
     assert sum(link.value for link in links) == sum(row["dialogues"] for row in ROWS)
     assert {node.style for column in columns for node in column} == {"emotion", "intent", "neutral"}
     parsed(sankey(columns, links, "flow"))

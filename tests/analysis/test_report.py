@@ -25,30 +25,58 @@ def table_3(dialogues: float, turns: float) -> list[dict[str, Any]]:
 
 def label(name: str, kind: str, share: float, ed: float | None = None) -> dict[str, Any]:
     return {
-        "place": 1, "label": name, "kind": kind, "turns": int(share * 1000), "share": share, "paper_turns": 10,
-        "paper_share": 0.1, "empathetic_turns": int(1000 * (ed or 0)), "empathetic_share": ed,
-    }  # fmt: skip
+        "place": 1,
+        "label": name,
+        "kind": kind,
+        "turns": int(share * 1000),
+        "share": share,
+        "paper_turns": 10,
+        "paper_share": 0.1,
+        "empathetic_turns": int(1000 * (ed or 0)),
+        "empathetic_share": ed,
+    }
 
 
 def example(place: int, turn: int, text: str, confidence: float = 0.3) -> dict[str, Any]:
-    return {"lowest_confidence_from": 0.25, "place": place, "dialogue_id": f"d{place}", "movie_id": "1", "turn": turn,
-            "text": text, "label": "sad", "confidence": confidence}  # fmt: skip
+    return {
+        "lowest_confidence_from": 0.25,
+        "place": place,
+        "dialogue_id": f"d{place}",
+        "movie_id": "1",
+        "turn": turn,
+        "text": text,
+        "label": "sad",
+        "confidence": confidence,
+    }
 
 
 def gap(kind: str, start: float | None, end: float | None, pairs: int, so_far: float | None) -> dict[str, Any]:
-    return {"kind": kind, "from_seconds": start, "to_seconds": end, "pairs": pairs, "share_of_gaps": None,
-            "share_up_to_here": so_far}  # fmt: skip
+    return {
+        "kind": kind,
+        "from_seconds": start,
+        "to_seconds": end,
+        "pairs": pairs,
+        "share_of_gaps": None,
+        "share_up_to_here": so_far,
+    }
 
 
 FULL: dict[str, list[dict[str, Any]]] = {
     "edos_table_3": table_3(400.0, 1000.0),
     "edos_table_2": [
-        {"place": 1, "dataset": name, "labels": int(n), "dialogues": int(d), "utterances": int(u),
-         "publicly_available": o == "true"}
+        {
+            "place": 1,
+            "dataset": name,
+            "labels": int(n),
+            "dialogues": int(d),
+            "utterances": int(u),
+            "publicly_available": o == "true",
+        }
         for _, name, n, d, u, o in paper_table("edos_paper_table_2").rows
     ],
     "edos_label_distribution": [
-        label("questioning", "intent", 0.5, 0.2), label("sad", "emotion", 0.3, 0.0),
+        label("questioning", "intent", 0.5, 0.2),
+        label("sad", "emotion", 0.3, 0.0),
         label("neutral", "neutral", 0.2, 0.1),
     ],
     "edos_kl_divergence": [
@@ -68,8 +96,12 @@ FULL: dict[str, list[dict[str, Any]]] = {
         {"dialogue_id": "d1", "source_path": HOSTILE, "turn": 1, "sentence": 7, "start_ms": 3_725_000, "text": HOSTILE},
         {"dialogue_id": "d1", "source_path": HOSTILE, "turn": 2, "sentence": 8, "start_ms": None, "text": "- Fine ."},
     ],
-    "edos_gaps": [gap("gap", 0, 0.25, 900, 0.9), gap("gap", 4.75, 5.0, 50, 0.95), gap("gap", 10, None, 50, 1.0),
-                  gap("no_time", None, None, 77, None)],
+    "edos_gaps": [
+        gap("gap", 0, 0.25, 900, 0.9),
+        gap("gap", 4.75, 5.0, 50, 0.95),
+        gap("gap", 10, None, 50, 1.0),
+        gap("no_time", None, None, 77, None),
+    ],
     "edos_funnel": [
         {"place": 1, "step": "subtitle files found", "unit": "files", "units": 10, "paper": 3_700_000},
         {"place": 5, "step": "after cleaning", "unit": "dialogues", "units": 400, "paper": 4_000_000},
@@ -82,7 +114,7 @@ FULL: dict[str, list[dict[str, Any]]] = {
         {"stage": "clean_dialogues", "unit": "turn", "reason": "too_long", "rows": 1234, "units": 1234},
         {"stage": "select_emotional", "unit": "dialogue", "reason": "below_top_n", "rows": 1, "units": 1},
     ],
-}  # fmt: skip
+}
 
 
 def page_of(**changes: Any) -> tuple[str, Any]:
@@ -97,7 +129,8 @@ def words(element: Any) -> str:
 
 def test_hostile_texts_are_texts() -> None:
     text, page = page_of()
-    assert page.xpath("count(//style)") == 1 and text.count("&lt;img src=x") == 5
+    assert page.xpath("count(//style)") == 1
+    assert text.count("&lt;img src=x") == 5
 
 
 def test_every_picture_is_well_formed() -> None:
@@ -111,14 +144,25 @@ def test_it_says_the_numbers() -> None:
     _, page = page_of()
     said = words(page)
     for fact in (
-        "400 short dialogues from 9 films", "1,000 turns", "macro-F1 is 58.9", "accuracy 61.2 of 100",
-        "25.0% of the turns have a confidence under 50%", "most frequent label is questioning with 50.0%",
-        "intents together have 50.0%", "0.3456", "40.0% of the dialogues open with an emotion",
-        "75.0% of those are answered with an intent", "90.0% of the silences are shorter than 3 s",
-        "5.0% are 5 s or longer", "77 without a time", "−1,234 turns: too long", "−1 dialogue: below top n",
-    ):  # fmt: skip
+        "400 short dialogues from 9 films",
+        "1,000 turns",
+        "macro-F1 is 58.9",
+        "accuracy 61.2 of 100",
+        "25.0% of the turns have a confidence under 50%",
+        "most frequent label is questioning with 50.0%",
+        "intents together have 50.0%",
+        "0.3456",
+        "40.0% of the dialogues open with an emotion",
+        "75.0% of those are answered with an intent",
+        "90.0% of the silences are shorter than 3 s",
+        "5.0% are 5 s or longer",
+        "77 without a time",
+        "−1,234 turns: too long",
+        "−1 dialogue: below top n",
+    ):
         assert fact in said, fact
-    assert "never shown" not in said and "checked by people yet" not in said
+    assert "never shown" not in said
+    assert "checked by people yet" not in said
 
 
 def test_each_dialogue_leads_to_its_sentences_and_back() -> None:
@@ -129,7 +173,8 @@ def test_each_dialogue_leads_to_its_sentences_and_back() -> None:
     assert source.xpath(".//a/@href") == ["#dialogue-d1"]
     assert [words(line) for line in source.xpath(".//li")] == [f"7 1:02:05 turn 1 {HOSTILE}", "8 – turn 2 - Fine ."]
     _, without = page_of(edos_example_sentences=[])
-    assert not without.xpath("//article//a") and not without.xpath("//section[@id='sentences']")
+    assert not without.xpath("//article//a")
+    assert not without.xpath("//section[@id='sentences']")
 
 
 def test_the_search_offers_the_labels_that_are_there() -> None:
@@ -141,9 +186,11 @@ def test_the_search_offers_the_labels_that_are_there() -> None:
 def test_links_lead_to_sections_and_headings_are_in_order() -> None:
     _, page = page_of()
     targets = {target.lstrip("#") for target in page.xpath("//nav//@href")}
-    assert targets == set(page.xpath("//section/@id")) and len(targets) >= 10
+    assert targets == set(page.xpath("//section/@id"))
+    assert len(targets) >= 10
     levels = [int(heading.tag[1]) for heading in page.xpath("//h1 | //h2 | //h3")]
-    assert levels[0] == 1 and levels.count(1) == 1
+    assert levels[0] == 1
+    assert levels.count(1) == 1
     assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
 
 
@@ -151,7 +198,9 @@ def test_links_lead_to_sections_and_headings_are_in_order() -> None:
 def test_what_is_not_there_is_left_out(missing: str) -> None:
     gone: dict[str, list[Any]] = {name: [] for name in FULL if missing in (name, "all")}
     text, page = page_of(**gone)
-    assert page.xpath("//section[@id='limits']") and "None" not in words(page) and "nan" not in text
+    assert page.xpath("//section[@id='limits']")
+    assert "None" not in words(page)
+    assert "nan" not in text
 
 
 def test_an_empty_set_is_reported_too() -> None:
@@ -161,9 +210,17 @@ def test_an_empty_set_is_reported_too() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (True, "yes"), (1234567, "1,234,567"), (1e6, "1,000,000"), (0.46, "0.46"), (2.8299999, "2.83"),
-     ("a_b", "a_b"), (0.00001, "0")],
-)  # fmt: skip
+    [
+        (None, "–"),
+        (True, "yes"),
+        (1234567, "1,234,567"),
+        (1e6, "1,000,000"),
+        (0.46, "0.46"),
+        (2.8299999, "2.83"),
+        ("a_b", "a_b"),
+        (0.00001, "0"),
+    ],
+)
 def test_cells_are_readable(value: object, text: str) -> None:
     assert pages.shown(value) == text
 
@@ -171,9 +228,11 @@ def test_cells_are_readable(value: object, text: str) -> None:
 def test_a_frame_holds_a_whole_page_without_code() -> None:
     frame = html.fromstring(pages.framed("Title & more", pages.paragraph(HOSTILE), 300))
     (inner,) = frame.xpath("//iframe")
-    assert inner.get("sandbox") == "" and inner.get("title") == "Title & more"
+    assert inner.get("sandbox") == ""
+    assert inner.get("title") == "Title & more"
     page = html.fromstring(inner.get("srcdoc"))
-    assert page.xpath("//p/text()") == [HOSTILE] and not page.xpath("//script | //img")
+    assert page.xpath("//p/text()") == [HOSTILE]
+    assert not page.xpath("//script | //img")
     assert "script-src 'none'" in inner.get("srcdoc")
 
 
@@ -189,6 +248,7 @@ def test_the_step_of_reading_accounts_for_files_that_could_not_be_read() -> None
     ]
     again = {"stage": "ingest_subtitles", "unit": "file", "reason": "same_upload_again", "rows": 3, "units": 3}
     page, _ = page_of(edos_funnel=steps, dropped_by_reason=[again])
-    assert "−16 files: quarantined" in page and "−3 files: same upload again" in page
+    assert "−16 files: quarantined" in page
+    assert "−3 files: same upload again" in page
     page, _ = page_of(edos_funnel=steps, dropped_by_reason=[{**again, "rows": 19, "units": 19}])
     assert "files: quarantined" not in page

@@ -24,11 +24,19 @@ WIDTHS = (390, 1100, 1920)
 def many_examples() -> list[dict[str, Any]]:
     """Forty dialogues of two turns; every fifth is about a boat."""
     return [
-        {"lowest_confidence_from": number % 4 / 4, "place": number // 4 + 1, "dialogue_id": f"d{number}",
-         "movie_id": "1", "turn": turn, "text": "I sold my boat ." if number % 5 == 0 else "It rains .",
-         "label": ("sad", "questioning")[turn - 1], "confidence": 0.4}
-        for number in range(40) for turn in (1, 2)
-    ]  # fmt: skip
+        {
+            "lowest_confidence_from": number % 4 / 4,
+            "place": number // 4 + 1,
+            "dialogue_id": f"d{number}",
+            "movie_id": "1",
+            "turn": turn,
+            "text": "I sold my boat ." if number % 5 == 0 else "It rains .",
+            "label": ("sad", "questioning")[turn - 1],
+            "confidence": 0.4,
+        }
+        for number in range(40)
+        for turn in (1, 2)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +44,16 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The address of each report."""
     folder = tmp_path_factory.mktemp("reports")
     sentences = [
-        {"dialogue_id": f"d{number}", "source_path": "en.zip!OpenSubtitles/xml/en/1999/9004650/6000616.xml", "turn": 1,
-         "sentence": 7, "start_ms": 61_000, "text": "I sold my boat ."}
+        {
+            "dialogue_id": f"d{number}",
+            "source_path": "en.zip!OpenSubtitles/xml/en/1999/9004650/6000616.xml",
+            "turn": 1,
+            "sentence": 7,
+            "start_ms": 61_000,
+            "text": "I sold my boat .",
+        }
         for number in range(40)
-    ]  # fmt: skip
+    ]
     views = {**test_report.FULL, "edos_examples": many_examples(), "edos_example_sentences": sentences}
     pages = {
         "edos": edos_report.report(Findings(views)),
@@ -53,7 +67,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    binary, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    binary = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
     if binary is None or driver is None:
         pytest.skip("no chromium with chromedriver on the path (Debian: apt-get install chromium chromium-driver)")
     options = webdriver.ChromeOptions()
@@ -85,13 +100,15 @@ def axe_script() -> str:
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [
-        (WIDTHS[0], "light"), (WIDTHS[1], "dark"), (WIDTHS[2], "light"),
+        (WIDTHS[0], "light"),
+        (WIDTHS[1], "dark"),
+        (WIDTHS[2], "light"),
         *(
             pytest.param(width, scheme, marks=pytest.mark.slow)
             for width, scheme in zip(WIDTHS, ("dark", "light", "dark"), strict=True)
         ),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("name", ["edos", "emo_pillars", "augesc"])
 def test_no_report_has_a_fault(chromium: Any, reports: dict[str, str], name: str, width: int, scheme: str) -> None:
     browser = opened(chromium, reports[name], width, scheme)
@@ -112,7 +129,8 @@ def test_wide_screens_are_used_and_narrow_ones_suffice(chromium: Any, reports: d
     for width in WIDTHS:
         browser = opened(chromium, reports["edos"], width)
         widths[width] = browser.find_element(By.CSS_SELECTOR, "#steps table").rect["width"]
-    assert widths[1920] > 1300 and widths[390] <= 390 - 2 * 16
+    assert widths[1920] > 1300
+    assert widths[390] <= 390 - 2 * 16
 
 
 def test_no_two_names_of_the_flow_overlap(chromium: Any, reports: dict[str, str]) -> None:
@@ -122,9 +140,11 @@ def test_no_two_names_of_the_flow_overlap(chromium: Any, reports: dict[str, str]
     for number, one in enumerate(places):
         for other in places[number + 1 :]:
             apart = (
-                one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
-                or one["y"] + one["height"] <= other["y"] + 3 or other["y"] + other["height"] <= one["y"] + 3
-            )  # fmt: skip
+                one["x"] + one["width"] <= other["x"]
+                or other["x"] + other["width"] <= one["x"]
+                or one["y"] + one["height"] <= other["y"] + 3
+                or other["y"] + other["height"] <= one["y"] + 3
+            )
             assert apart, (one, other)
 
 
@@ -159,4 +179,5 @@ def test_a_report_is_printed_as_a_whole_and_light(chromium: Any, reports: dict[s
     browser.execute_script("dispatchEvent(new Event('beforeprint'))")
     assert all(one.get_attribute("open") for one in browser.find_elements(By.TAG_NAME, "details"))
     printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
-    assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") >= 3
+    assert printed.startswith(b"%PDF")
+    assert printed.count(b"/Type /Page\n") >= 3

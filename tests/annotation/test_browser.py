@@ -80,7 +80,8 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def chromium(downloads: Path) -> Iterator[Any]:
-    binary, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    binary = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
     if binary is None or driver is None:
         pytest.skip("no chromium with chromedriver on the path (Debian: apt-get install chromium chromium-driver)")
     options = webdriver.ChromeOptions()
@@ -157,10 +158,12 @@ def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Sit
     assert title(browser) == "Dialog 1/4"
     asked = browser.find_elements(By.CSS_SELECTOR, ".lines li")
     assert [" ".join(line.text.split()) for line in asked] == [
-        "Where were you?", "The statement asked about: I'm so sorry, number 1.",
-    ]  # fmt: skip
+        "Where were you?",
+        "The statement asked about: I'm so sorry, number 1.",
+    ]
     press(browser, Keys.ENTER)  # no answer yet
-    assert browser.find_element(By.ID, "error").text == "Choose an answer first." and title(browser) == "Dialog 1/4"
+    assert browser.find_element(By.ID, "error").text == "Choose an answer first."
+    assert title(browser) == "Dialog 1/4"
     press(browser, "1", Keys.ARROW_RIGHT, "3", Keys.ARROW_RIGHT)
     assert title(browser) == "Dialog 3/4"
     press(browser, "4", "Lon")  # Other, then the list by its first letters
@@ -169,7 +172,8 @@ def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Sit
     assert title(browser) == "Dialog 3/4"
     assert browser.find_element(By.ID, "label-list").get_attribute("value") == "lonely"
     press(browser, Keys.ARROW_LEFT)
-    assert title(browser) == "Dialog 2/4" and chosen(browser) == ["ashamed"]
+    assert title(browser) == "Dialog 2/4"
+    assert chosen(browser) == ["ashamed"]
     press(browser, "2", Keys.ENTER, Keys.ENTER, "1", Keys.ENTER)
     assert title(browser) == "4 of 4 answered. Thank you."
     click(browser, "Download answers")
@@ -177,8 +181,11 @@ def test_a_hit_is_done_by_keyboard_and_survives_a_reload(browser: Any, site: Sit
     content = downloaded(downloads, "answers-h2-_w_7.json")
     rows = list(answers_in("a.json", BytesIO(content)))
     assert [(row["item_id"], row["value"], row["other"]) for row in rows] == [
-        ("ih21", "guilty", False), ("ih22", "sad", False), ("ih23", "lonely", True), ("ih24", "guilty", False),
-    ]  # fmt: skip
+        ("ih21", "guilty", False),
+        ("ih22", "sad", False),
+        ("ih23", "lonely", True),
+        ("ih24", "guilty", False),
+    ]
     assert {(row["hit_id"], row["worker_id"]) for row in rows} == {("h2", "=w 7")}
     assert sum(row["seconds"] for row in rows) > 0
     table = downloaded(downloads, "answers-h2-_w_7.csv")
@@ -194,7 +201,8 @@ def test_a_signed_link_stays_with_the_answers(browser: Any, site: Site, download
     browser.find_element(By.ID, "worker").clear()  # the page remembers who answered before
     browser.find_element(By.ID, "worker").click()
     press(browser, "cy", Keys.ENTER)
-    assert title(browser) == "Dialog 1/4" and "abc123" not in browser.current_url
+    assert title(browser) == "Dialog 1/4"
+    assert "abc123" not in browser.current_url
     press(browser, "1", Keys.ENTER)
     browser.refresh()  # the link is not in the address any more, and is remembered
     for _ in range(3):
@@ -204,7 +212,8 @@ def test_a_signed_link_stays_with_the_answers(browser: Any, site: Site, download
     for ending in ("json", "csv"):
         name = f"answers-h1-cy.{ending}"
         rows = list(answers_in(name, BytesIO(downloaded(downloads, name))))
-        assert len(rows) == 4 and {(row["seat"], row["sign"]) for row in rows} == {("2", "abc123")}
+        assert len(rows) == 4
+        assert {(row["seat"], row["sign"]) for row in rows} == {("2", "abc123")}
     click(browser, "Another task")
     browser.find_element(By.CSS_SELECTOR, "#hit option[value=h2]").click()
     browser.find_element(By.XPATH, "//button[normalize-space()='Start']").click()
@@ -222,7 +231,8 @@ def test_two_workers_do_not_see_each_other_and_a_wrong_hit_is_named(browser: Any
         assert browser.find_element(By.ID, "worker").get_attribute("value") == worker
         press(browser, Keys.TAB)
         click(browser, "Start")
-        assert chosen(browser) == [] and title(browser) == "Dialog 1/4"
+        assert chosen(browser) == []
+        assert title(browser) == "Dialog 1/4"
         press(browser, "2", Keys.ENTER)
     browser.get(f"{site.url}/two?x#hit=h99")
     assert browser.find_element(By.ID, "error").text == "There is no task h99 in this batch."
@@ -279,11 +289,15 @@ def test_every_kind_of_question_and_sending(browser: Any, site: Site) -> None:
     (done,) = site.posted
     first, second = (item["answers"] for item in done["answers"])
     assert first == {
-        "context": {"value": True}, "fits": {"values": ["joy", "fear"]}, "fluency": {"value": "3"},
+        "context": {"value": True},
+        "fits": {"values": ["joy", "fear"]},
+        "fluency": {"value": "3"},
         "mood": {"value": "upset"},
-        "better": {"value": "tie"}, "notes": {"value": "1 =2"},
-    }  # fmt: skip
-    assert "context" not in second and second["fits"] == {"values": ["none"]}
+        "better": {"value": "tie"},
+        "notes": {"value": "1 =2"},
+    }
+    assert "context" not in second
+    assert second["fits"] == {"values": ["none"]}
     assert [row["value"] for row in answers_in("a.json", BytesIO(json.dumps(done).encode()))][:2] == [
         "True",
         "joy|fear",
@@ -293,10 +307,12 @@ def test_every_kind_of_question_and_sending(browser: Any, site: Site) -> None:
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [
-        (390, "light"), (1280, "dark"),
-        pytest.param(390, "dark", marks=pytest.mark.slow), pytest.param(1280, "light", marks=pytest.mark.slow),
+        (390, "light"),
+        (1280, "dark"),
+        pytest.param(390, "dark", marks=pytest.mark.slow),
+        pytest.param(1280, "light", marks=pytest.mark.slow),
     ],
-)  # fmt: skip
+)
 def test_screens_are_accessible(browser: Any, site: Site, scheme: str, width: int) -> None:
     site.pages["/look"] = labelling_page()
     site.pages["/pairs"] = page_of(many_kinds())

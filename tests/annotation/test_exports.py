@@ -16,25 +16,32 @@ TAXONOMY = load_taxonomy("edos")
 
 def test_one_row_a_hit_with_everything_escaped() -> None:
     tasks = [
-        task("h1", 1, turns=["=HYPERLINK(\"x\")", "<b>bold</b> & 'more'"]),
+        task("h1", 1, turns=['=HYPERLINK("x")', "<b>bold</b> & 'more'"]),
         task("h1", 2, turns=["- No ."], options=["sad"]),
         task("h2", 1, turns=["Yes .\nNo ."]),
-    ]  # fmt: skip
+    ]
     rows = list(csv.DictReader(io.StringIO(hits_csv(tasks))))
     assert [row["hit_id"] for row in rows] == ["h1", "h2"]
-    assert rows[0]["dialog_1"] == (
-        "→ =HYPERLINK(&quot;x&quot;)<br>→ &lt;b&gt;bold&lt;/b&gt; &amp; &#x27;more&#x27;"
-    )  # fmt: skip
-    assert rows[0]["dialog_2"] == "→ - No." and rows[0]["option_2_1"] == "Sad" and rows[0]["option_2_2"] == ""
-    assert rows[1]["dialog_1"] == "→ Yes. No." and rows[1]["dialog_2"] == ""
+    assert rows[0]["dialog_1"] == ("→ =HYPERLINK(&quot;x&quot;)<br>→ &lt;b&gt;bold&lt;/b&gt; &amp; &#x27;more&#x27;")
+    assert rows[0]["dialog_2"] == "→ - No."
+    assert rows[0]["option_2_1"] == "Sad"
+    assert rows[0]["option_2_2"] == ""
+    assert rows[1]["dialog_1"] == "→ Yes. No."
+    assert rows[1]["dialog_2"] == ""
     assert list(rows[0])[:4] == ["hit_id", "batch_id", "item_1", "item_2"]
     assert not [cell for row in rows for cell in row.values() if cell[:1] in tuple("=+-@\t\r")]
 
 
 def test_cells_that_look_like_formulas_are_quoted() -> None:
     assert [safe_cell(text) for text in ("=1", "+1", "-1", "@x", "\tx", "x=1", "")] == [
-        "'=1", "'+1", "'-1", "'@x", "'\tx", "x=1", "",
-    ]  # fmt: skip
+        "'=1",
+        "'+1",
+        "'-1",
+        "'@x",
+        "'\tx",
+        "x=1",
+        "",
+    ]
 
 
 def test_the_template_uses_the_tables_columns_and_no_others() -> None:
@@ -49,16 +56,25 @@ def test_only_the_key_knows_the_answers() -> None:
     tasks = [task("h1", 1), task("h1", 2, quiz_label="proud", label=None, confidence=None, stratum_turns=None)]
     batch_id, files = batch_files(tasks, "crowd", TAXONOMY, AnnotationSettings(), 3)
     assert set(files) == {
-        "annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl",
-        "label_studio.json", "label_studio.xml", "potato.jsonl", "potato.yaml",
-    }  # fmt: skip
+        "annotate.html",
+        "hits.csv",
+        "template.html",
+        "hit_type.json",
+        "key.jsonl",
+        "label_studio.json",
+        "label_studio.xml",
+        "potato.jsonl",
+        "potato.yaml",
+    }
     assert batch_files(list(reversed(tasks)), "crowd", TAXONOMY, AnnotationSettings(), 3) == (batch_id, files)
     assert batch_files([task("h9", 1)], "crowd", TAXONOMY, AnnotationSettings(), 3)[0] != batch_id
     key = [json.loads(line) for line in files["key.jsonl"].splitlines()]
     assert [row.get("quiz_label") for row in key] == [None, "proud"]
-    assert {row["batch_id"] for row in key} == {batch_id} and {row["purpose"] for row in key} == {"crowd"}
+    assert {row["batch_id"] for row in key} == {batch_id}
+    assert {row["purpose"] for row in key} == {"crowd"}
     for name in files.keys() - {"key.jsonl"}:
-        assert "77-1" not in files[name] and "0.93" not in files[name]
+        assert "77-1" not in files[name]
+        assert "0.93" not in files[name]
 
 
 def test_the_hit_type_says_what_is_paid_and_who_may_work() -> None:

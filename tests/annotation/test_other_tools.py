@@ -33,9 +33,15 @@ def label_studio_export(**changes: Any) -> list[dict[str, Any]]:
     for number, one in enumerate(json.loads(files()["label_studio.json"]), 1):
         result = {"from_name": "label", "to_name": "dialogue", "type": "choices", "value": {"choices": ["sad"]}}
         annotation = {
-            "id": number, "completed_by": 7, "was_cancelled": False, "lead_time": 4.25, "result": [result],
-            "created_at": "2026-01-02T03:04:05Z", "updated_at": "2026-01-02T03:05:00Z", **changes,
-        }  # fmt: skip
+            "id": number,
+            "completed_by": 7,
+            "was_cancelled": False,
+            "lead_time": 4.25,
+            "result": [result],
+            "created_at": "2026-01-02T03:04:05Z",
+            "updated_at": "2026-01-02T03:05:00Z",
+            **changes,
+        }
         exported.append({"id": number, **one, "annotations": [annotation], "predictions": [], "project": 1})
     return exported
 
@@ -43,22 +49,28 @@ def label_studio_export(**changes: Any) -> list[dict[str, Any]]:
 def test_every_item_is_a_task_with_its_options_and_no_right_answer() -> None:
     tasks = json.loads(files()["label_studio.json"])
     assert [(one["data"]["hit_id"], one["data"]["item_id"]) for one in tasks] == [
-        ("h1", "ih11"), ("h1", "ih12"), ("h2", "ih21"),
-    ]  # fmt: skip
+        ("h1", "ih11"),
+        ("h1", "ih12"),
+        ("h2", "ih21"),
+    ]
     assert tasks[0]["data"]["dialogue"][1] == {"author": "2", "text": "I'm fine."}
     assert [one["value"] for one in tasks[0]["data"]["options"]] == ["guilty", "sad", "ashamed", "Other"]
     items = [json.loads(line) for line in files()["potato.jsonl"].split("\n") if line]
     assert [one["id"] for one in items] == ["h1/ih11", "h1/ih12", "h2/ih21"]
     for content in files().values():
-        assert "quiz" not in content and "77-" not in content and "0.93" not in content
+        assert "quiz" not in content
+        assert "77-" not in content
+        assert "0.93" not in content
 
 
 def test_the_interfaces_name_the_fields_of_the_tasks_and_every_label() -> None:
     view = ElementTree.fromstring(files()["label_studio.xml"])
     fields = {tag.get("value", "")[1:] for tag in view if tag.get("value", "").startswith("$")}
-    assert fields <= set(json.loads(files()["label_studio.json"])[0]["data"]) and fields == {"dialogue", "options"}
+    assert fields <= set(json.loads(files()["label_studio.json"])[0]["data"])
+    assert fields == {"dialogue", "options"}
     names = [tag.get("name") for tag in view if tag.get("name")]
-    assert len(names) == len(set(names)) and {tag.get("toName") for tag in view.iter("Choices")} <= set(names)
+    assert len(names) == len(set(names))
+    assert {tag.get("toName") for tag in view.iter("Choices")} <= set(names)
     assert [tag.get("value") for tag in view.iter("Choice")] == list(TAXONOMY.names)
     potato = yaml.safe_load(files()["potato.yaml"])
     assert potato["annotation_schemes"][0]["labels"] == list(TAXONOMY.names)
@@ -71,7 +83,8 @@ def test_answers_of_label_studio_come_back() -> None:
     assert {(row["worker_id"], row["question"], row["value"], row["seconds"]) for row in rows} == {
         ("label-studio-7", "label", "sad", 4.25)
     }
-    assert rows[0]["submitted"] == "2026-01-02T03:05:00Z" and rows[0]["batch_id"] == batch_id_of(TASKS)
+    assert rows[0]["submitted"] == "2026-01-02T03:05:00Z"
+    assert rows[0]["batch_id"] == batch_id_of(TASKS)
     other = [
         {"from_name": "label", "type": "choices", "value": {"choices": ["Other"]}},
         {"from_name": "other", "type": "choices", "value": {"choices": ["proud"]}},
@@ -82,13 +95,20 @@ def test_answers_of_label_studio_come_back() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"was_cancelled": True}, {"result": []}, {"result": None}, {"result": ["x"]}, {"result": [{"value": 1}]},
-     {"result": [{"from_name": "label", "value": {"choices": []}}]},
-     {"result": [{"from_name": "label", "value": {"choices": [{}]}}]}],
-)  # fmt: skip
+    [
+        {"was_cancelled": True},
+        {"result": []},
+        {"result": None},
+        {"result": ["x"]},
+        {"result": [{"value": 1}]},
+        {"result": [{"from_name": "label", "value": {"choices": []}}]},
+        {"result": [{"from_name": "label", "value": {"choices": [{}]}}]},
+    ],
+)
 def test_an_annotation_without_a_choice_has_no_answer(changes: dict[str, Any]) -> None:
     rows = read("export.json", label_studio_export(**changes))
-    assert len(rows) == 3 and all(row["value"] is None and row.get("fault") is None for row in rows)
+    assert len(rows) == 3
+    assert all(row["value"] is None and row.get("fault") is None for row in rows)
 
 
 @pytest.mark.parametrize("data", [None, 1, [], {}, {"hit_id": {}}])
@@ -100,19 +120,27 @@ def test_a_task_without_ids_is_no_known_item(data: Any) -> None:
 
 def test_answers_of_potato_come_back() -> None:
     lines = [
-        {"user_id": "ann", "instance_id": "h1/ih11", "displayed_text": "x",
-         "label_annotations": {"label": {"sad": "5"}},
-         "span_annotations": [], "behavioral_data": {}},
+        {
+            "user_id": "ann",
+            "instance_id": "h1/ih11",
+            "displayed_text": "x",
+            "label_annotations": {"label": {"sad": "5"}},
+            "span_annotations": [],
+            "behavioral_data": {},
+        },
         {"user_id": "ann", "id": "h1/ih12", "label_annotations": {"label": {"sad": None, "proud": True}}},
         {"user_id": "ann", "id": "h2/ih21", "label_annotations": {"label": {"text_box": "joyful"}}},
         {"user_id": "ann", "id": "h2/ih21", "label_annotations": {"label": {"sad": "1", "proud": "1"}}},
         {"user_id": None, "id": "nothing", "label_annotations": {"label": {"sad": "1"}}},
         {"user_id": "ann", "id": "h1/ih11", "label_annotations": {"label": "sad"}},
-    ]  # fmt: skip
+    ]
     rows = read("annotated_instances.jsonl", "\n".join(map(json.dumps, lines)))
     assert [(row.get("hit_id"), row.get("item_id"), row.get("worker_id"), row.get("value")) for row in rows] == [
-        ("h1", "ih11", "potato-ann", "sad"), ("h1", "ih12", "potato-ann", "proud"),
-        ("h2", "ih21", "potato-ann", "joyful"), (None, None, None, None), (None, "nothing", None, "sad"),
+        ("h1", "ih11", "potato-ann", "sad"),
+        ("h1", "ih12", "potato-ann", "proud"),
+        ("h2", "ih21", "potato-ann", "joyful"),
         (None, None, None, None),
-    ]  # fmt: skip
+        (None, "nothing", None, "sad"),
+        (None, None, None, None),
+    ]
     assert [row.get("fault") for row in rows] == [None, None, None, "not_readable", None, "not_readable"]

@@ -27,7 +27,8 @@ def batch_in(page: str) -> dict:
 def test_hostile_text_stays_text() -> None:
     batch = labelling_batch([task("h1", 1, turns=[HOSTILE])], TAXONOMY)
     page = page_of(batch)
-    assert "alert(1)</script>" not in page and "<!-- {{" not in page
+    assert "alert(1)</script>" not in page
+    assert "<!-- {{" not in page
     assert page.count("<script") == page.count("</script>") == 2
     assert batch_in(page)["hits"][0]["items"][0]["panels"][0]["lines"][0]["text"] == " ".join(HOSTILE.split())
     assert json.loads(safe_json(json.dumps(HOSTILE))) == HOSTILE
@@ -46,7 +47,9 @@ def test_nothing_is_fetched_and_only_the_own_script_runs() -> None:
     page = page_of(many_kinds())
     assert not re.findall(r"""(?:src|href)\s*=\s*["']""", page.partition("<script>")[0])
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
-    assert policy and "default-src &#x27;none&#x27;" in policy[1] and "connect-src" not in policy[1]
+    assert policy
+    assert "default-src &#x27;none&#x27;" in policy[1]
+    assert "connect-src" not in policy[1]
     posting = page_of(many_kinds("https://answers.example:8443/in?x=1"))
     assert (
         "connect-src https://answers.example:8443;" in posting or 'connect-src https://answers.example:8443"' in posting

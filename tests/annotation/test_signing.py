@@ -39,12 +39,15 @@ def test_each_seat_of_each_hit_has_a_link_that_only_the_key_can_check() -> None:
     batch_id, files = batch_files(tasks, "crowd", TAXONOMY, AnnotationSettings(), 3, SIGNING)
     links = list(csv.DictReader(io.StringIO(files["links.csv"])))
     key = {row["hit_id"]: row["signatures"] for row in map(json.loads, files["key.jsonl"].splitlines())}
-    assert len(links) == 2 * (3 + 2) and len({link["link"] for link in links}) == 10
+    assert len(links) == 2 * (3 + 2)
+    assert len({link["link"] for link in links}) == 10
     for link in links:
         given = {name: value for name, (value,) in parse_qs(urlsplit(link["link"]).fragment).items()}
-        assert given["hit"] == link["hit_id"] and key[given["hit"]][given["seat"]] == given["sign"]
+        assert given["hit"] == link["hit_id"]
+        assert key[given["hit"]][given["seat"]] == given["sign"]
     by_hand = hmac.new(b"secret of the batch", f"{batch_id}/h1/2".encode(), hashlib.sha256).hexdigest()[:20]
-    assert key["h1"]["2"] == by_hand and key["h1"]["1"] != key["h2"]["1"] != key["h2"]["2"]
+    assert key["h1"]["2"] == by_hand
+    assert key["h1"]["1"] != key["h2"]["1"] != key["h2"]["2"]
     table = list(csv.DictReader(io.StringIO(files["hits.csv"])))
     assert [row["sign"] for row in table] == [key[row["hit_id"]]["platform"] for row in table]
     shown = files["annotate.html"] + files["hit_type.json"] + template(tasks, TAXONOMY)
@@ -66,11 +69,13 @@ def test_a_secret_is_kept_with_the_batch_and_new_ones_differ() -> None:
     _, files = batch_files([task("h1", 1)], "crowd", TAXONOMY, AnnotationSettings(), 3, SIGNING)
     assert secret_of(files["key.jsonl"]) == "secret of the batch"
     fresh = {secret_of(text) for text in (None, "", "{", "[1]", '{"batch_id": "b"}', '{"batch_secret": 7}')}
-    assert len(fresh) == 6 and all(len(secret) == 32 for secret in fresh)
+    assert len(fresh) == 6
+    assert all(len(secret) == 32 for secret in fresh)
 
 
 def test_an_item_that_the_page_cannot_show_is_left_out() -> None:
-    good, long = task("h1", 1), task("h1", 2, turns=["Hi .", "word " * 2_000])
+    good = task("h1", 1)
+    long = task("h1", 2, turns=["Hi .", "word " * 2_000])
     odd = task("h2", 1, item_id="no id")
     fit, rest = fitting_tasks([good, long, odd], made)
     assert fit == [good]
@@ -78,7 +83,8 @@ def test_an_item_that_the_page_cannot_show_is_left_out() -> None:
         ("item", "h1/ih12", "too_long_for_page", "Line text: String should have at most 5000 characters", 1),
         ("item", "h2/no id", "unfit_for_page", rest[1][3], 1),
     ]
-    assert "pattern" in rest[1][3] and fitting_tasks([good], made) == ([good], [])
+    assert "pattern" in rest[1][3]
+    assert fitting_tasks([good], made) == ([good], [])
     with pytest.raises(InputError, match=r"the page cannot show the items: Value error") as error:
         fitting_tasks([good, good], made)
     assert "\n" not in str(error.value)
@@ -101,5 +107,6 @@ def test_files_keep_their_links_and_left_out_items_are_in_the_ledger(spark: Spar
     assert [(row.id, row.reason, row.units) for row in first.dropped.collect()] == [("h1/ih12", "too_long_for_page", 1)]
     (folder,) = (tmp_path / "annotation").iterdir()
     key = [json.loads(line) for line in (folder / "key.jsonl").read_text("utf-8").splitlines()]
-    assert {row["item_id"] for row in key} == {"ih11", "ih21"} and (folder / "links.csv").is_file()
+    assert {row["item_id"] for row in key} == {"ih11", "ih21"}
+    assert (folder / "links.csv").is_file()
     assert {(row.hits, row.items) for row in first.rows.collect()} == {(2, 2)}

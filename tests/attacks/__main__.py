@@ -43,7 +43,8 @@ def attacked(inputs: int, seed: int, processes: int, until: float) -> list[Tally
     """
     tallies = {attack: Tally(attack) for attack in ATTACKS}
     waiting = parts(inputs, seed)
-    whole, done = len(waiting), 0
+    whole = len(waiting)
+    done = 0
     running: list[_Trial] = []
     while waiting or running:
         while waiting and len(running) < processes:
@@ -66,7 +67,8 @@ class _Trial:
     """A part of an attack that runs in a process."""
 
     def __init__(self, part: Part) -> None:
-        self._part, self._began = part, time.monotonic()
+        self._part = part
+        self._began = time.monotonic()
         forking = multiprocessing.get_context("fork")
         self.answer, theirs = forking.Pipe(duplex=False)
         self._process = forking.Process(target=_send_tally, args=(theirs, part))
@@ -107,10 +109,17 @@ def table(tallies: list[Tally], markdown: bool, columns: int = len(_HEADINGS)) -
     for tally in tallies:
         whole.add(tally)
     rows = [
-        (tally.attack, f"{tally.tried:,}", f"{tally.survived:,}", f"{tally.lost:,}", f"{tally.doubled:,}",
-         f"{tally.slowest:.1f}", f"{tally.peak:,.0f}")
+        (
+            tally.attack,
+            f"{tally.tried:,}",
+            f"{tally.survived:,}",
+            f"{tally.lost:,}",
+            f"{tally.doubled:,}",
+            f"{tally.slowest:.1f}",
+            f"{tally.peak:,.0f}",
+        )
         for tally in (*tallies, whole)
-    ]  # fmt: skip
+    ]
     rows = [row[:columns] for row in (_HEADINGS, *rows)]
     if markdown:
         ruler = "|---|" + "---:|" * (columns - 1)

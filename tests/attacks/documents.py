@@ -5,58 +5,193 @@ from collections.abc import Callable
 
 _SYLLABLES = ("ka", "lo", "mi", "ren", "tu", "so", "vel", "ash", "or")
 _ODD_WORDS = (
-    "\u00e9t\u00e9", "\u4f60\u597d", "a\u00a0b", "\U0001f600", "&amp;", "&lt;i&gt;", "&#233;", "&quot;", "-",
-    "...", " x", "x\ny", "", "alternative", "xmlns", "&amp;#38;", "\u2028", "\u0085", "'", "]]&gt;", "/", ">", "=",
-)  # fmt: skip
+    "\u00e9t\u00e9",
+    "\u4f60\u597d",
+    "a\u00a0b",
+    "\U0001f600",
+    "&amp;",
+    "&lt;i&gt;",
+    "&#233;",
+    "&quot;",
+    "-",
+    "...",
+    " x",
+    "x\ny",
+    "",
+    "alternative",
+    "xmlns",
+    "&amp;#38;",
+    "\u2028",
+    "\u0085",
+    "'",
+    "]]&gt;",
+    "/",
+    ">",
+    "=",
+)
 _OTHER_ATTRIBUTES = (
-    ' emphasis="true"', ' initial="l"', ' alternative="{word}"', ' alternative="{word}" emphasis="box"',
-    ' alternative=""', ' initial="&amp;" alternative="a&amp;{word}"',
-)  # fmt: skip
+    ' emphasis="true"',
+    ' initial="l"',
+    ' alternative="{word}"',
+    ' alternative="{word}" emphasis="box"',
+    ' alternative=""',
+    ' initial="&amp;" alternative="a&amp;{word}"',
+)
 _TIMES = (
-    "{h:02}:{m:02}:{s:02},{f:03}", "{h:02}:{m:02}:{s},{f:03}", "-{h:02}:{m:02}:{s:02},{f:03}", "{h}:{m}:{s}.{f}",
-    "{h:02}:{m:02}:{s:02}", "soon", "{h:02}:{m:02}:{s:02},{f}", " {h:02}:{m:02}:{s:02},{f:03} ",
-)  # fmt: skip
+    "{h:02}:{m:02}:{s:02},{f:03}",
+    "{h:02}:{m:02}:{s},{f:03}",
+    "-{h:02}:{m:02}:{s:02},{f:03}",
+    "{h}:{m}:{s}.{f}",
+    "{h:02}:{m:02}:{s:02}",
+    "soon",
+    "{h:02}:{m:02}:{s:02},{f}",
+    " {h:02}:{m:02}:{s:02},{f:03} ",
+)
 _METAS = (
-    "<meta></meta>", "<meta><source><genre>Drama</genre><year>1999</year></source></meta>", "", "<meta/>",
+    "<meta></meta>",
+    "<meta><source><genre>Drama</genre><year>1999</year></source></meta>",
+    "",
+    "<meta/>",
     "<meta>\n<subtitle><language>English</language><blocks>12</blocks><cds>1/2</cds></subtitle></meta>",
     "<meta><source><duration>90 min</duration><year>666</year></source><conversion/></meta>",
-)  # fmt: skip
+)
 ATTRIBUTES = (
-    ' alternative="no"', " alternative='no'", ' alternative = "no"', ' alternative="n o"', '\nalternative="no"',
-    ' alternative=""', ' alternative="&#32;"', ' alternative="\u00a0"', ' xmlns="u"', ' xmlns:a="u"', ' xml:lang="en"',
-    ' xml:id="a"', ' a:b="c"', ' a=" alternative=" b=""', " a=' alternative=\"x\"'",
-    ' Alternative="no"', ' x=""', ' x="/"',
-    ' x=">"', ' x="&lt;"', " ", "\n",
-)  # fmt: skip
+    ' alternative="no"',
+    " alternative='no'",
+    ' alternative = "no"',
+    ' alternative="n o"',
+    '\nalternative="no"',
+    ' alternative=""',
+    ' alternative="&#32;"',
+    ' alternative="\u00a0"',
+    ' xmlns="u"',
+    ' xmlns:a="u"',
+    ' xml:lang="en"',
+    ' xml:id="a"',
+    ' a:b="c"',
+    ' a=" alternative=" b=""',
+    " a=' alternative=\"x\"'",
+    ' Alternative="no"',
+    ' x=""',
+    ' x="/"',
+    ' x=">"',
+    ' x="&lt;"',
+    " ",
+    "\n",
+)
 """Attributes, and blanks, of which most leave a tag well-formed."""
 CONTENTS = (
-    ' alternative="no" ', " initial=", " xmlns= ", "text", "&amp;", "&#233;", "&#10;", "<!-- x -->", "<![CDATA[<w>]]>",
-   "<?x y?>", "<?x <meta></document> ?>", "<w>no</w>",
-    '<w id="1">no</w>', "<w/>", "<w></w>", "<w> </w>", "<w>a<i>b</i></w>",
-    '<w id="1" alternative="x">no</w>', "<s/>", '<s id="1"></s>', '<s id="1"><w id="2">no</w></s>', "<time/>", "<p/>",
-    '<time id="T1S" value="00:00:01,000" />', '<time id="T1E" value="00:00:01,000"/>', '<time id="T9999S" value="x"/>',
-    '<time value="00:00:01,000" id="T1S" />', '<time id="T1234567890S" value="00:00:01,000" />', "<a:b/>", "<meta/>",
-    "<meta></meta>", "<meta><s><w>x</w></s></meta>", "<meta><year>1</year></meta>", "<document/>", "\u00a0", "\u2028",
-)  # fmt: skip
+    ' alternative="no" ',
+    " initial=",
+    " xmlns= ",
+    "text",
+    "&amp;",
+    "&#233;",
+    "&#10;",
+    "<!-- x -->",
+    "<![CDATA[<w>]]>",
+    "<?x y?>",
+    "<?x <meta></document> ?>",
+    "<w>no</w>",
+    '<w id="1">no</w>',
+    "<w/>",
+    "<w></w>",
+    "<w> </w>",
+    "<w>a<i>b</i></w>",
+    '<w id="1" alternative="x">no</w>',
+    "<s/>",
+    '<s id="1"></s>',
+    '<s id="1"><w id="2">no</w></s>',
+    "<time/>",
+    "<p/>",
+    '<time id="T1S" value="00:00:01,000" />',
+    '<time id="T1E" value="00:00:01,000"/>',
+    '<time id="T9999S" value="x"/>',
+    '<time value="00:00:01,000" id="T1S" />',
+    '<time id="T1234567890S" value="00:00:01,000" />',
+    "<a:b/>",
+    "<meta/>",
+    "<meta></meta>",
+    "<meta><s><w>x</w></s></meta>",
+    "<meta><year>1</year></meta>",
+    "<document/>",
+    "\u00a0",
+    "\u2028",
+)
 """Contents of an element, of which most leave a document well-formed."""
 _PIECES = (
-    "<", ">", "&", '"', "'", "=", "/", " ", "\n", "\t", "\r", "\r\n", ";", ":", "!", "?", "-", "\0", "\x01", "\ufffe",
-    "\ud800", "<!--", "-->", "<![CDATA[", "]]>", "<?", "?>", "<!DOCTYPE d>", "&#0;", "&#xD800;", "&x;", "&#13;", "<w>",
-    "</w>", "<s>", "</s>", "<meta>", "</meta>", "</document>", "</document >", "<document>", "<i>", "</i>", "\u3000",
-    "\ufeff", "T1S", "T-1S", "1e9", 'encoding="utf-16"', 'encoding="punycode"', "encoding='utf-7'", "T123456789S",
-)  # fmt: skip
+    "<",
+    ">",
+    "&",
+    '"',
+    "'",
+    "=",
+    "/",
+    " ",
+    "\n",
+    "\t",
+    "\r",
+    "\r\n",
+    ";",
+    ":",
+    "!",
+    "?",
+    "-",
+    "\0",
+    "\x01",
+    "\ufffe",
+    "\ud800",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?",
+    "?>",
+    "<!DOCTYPE d>",
+    "&#0;",
+    "&#xD800;",
+    "&x;",
+    "&#13;",
+    "<w>",
+    "</w>",
+    "<s>",
+    "</s>",
+    "<meta>",
+    "</meta>",
+    "</document>",
+    "</document >",
+    "<document>",
+    "<i>",
+    "</i>",
+    "\u3000",
+    "\ufeff",
+    "T1S",
+    "T-1S",
+    "1e9",
+    'encoding="utf-16"',
+    'encoding="punycode"',
+    "encoding='utf-7'",
+    "T123456789S",
+)
 _BYTES = (b"\xff", b"\xc3", b"\xe9", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xff\xfe", b"\x80")
-SNIPPETS = (
-    *_BYTES, *(text.encode("utf-8", "surrogatepass") for text in (*_PIECES, *ATTRIBUTES, *CONTENTS))
-)  # fmt: skip
-_HEADS = (b'<?xml version="1.0" encoding="utf-8"?>\n', b'<?xml version="1.0" encoding="UTF-8"?>', b"", b"\xef\xbb\xbf",
-          b'<?xml version="1.1" encoding="utf-8"?>', b'<?xml version="1.0" encoding="latin1"?>',
-          b'<?xml version="1.0" encoding="undefined"?>', b'<?xml version="1.0" encoding="gbk"?>')  # fmt: skip
+SNIPPETS = (*_BYTES, *(text.encode("utf-8", "surrogatepass") for text in (*_PIECES, *ATTRIBUTES, *CONTENTS)))
+_HEADS = (
+    b'<?xml version="1.0" encoding="utf-8"?>\n',
+    b'<?xml version="1.0" encoding="UTF-8"?>',
+    b"",
+    b"\xef\xbb\xbf",
+    b'<?xml version="1.1" encoding="utf-8"?>',
+    b'<?xml version="1.0" encoding="latin1"?>',
+    b'<?xml version="1.0" encoding="undefined"?>',
+    b'<?xml version="1.0" encoding="gbk"?>',
+)
 
 
 def document(rng: random.Random, odd: float = 0.04) -> bytes:
     """Return a document as OPUS writes them, with a share of odd words, attributes and times."""
-    parts, block, clock = [], 0, 0
+    parts = []
+    block = 0
+    clock = 0
     for number in range(1, rng.randint(1, 9) + 1):
         emphasis = ' emphasis="true"' if rng.random() < odd else ""
         parts.append(f'  <s id="{number}"{emphasis}>\n')
@@ -159,9 +294,17 @@ def _requoted(rng: random.Random, data: bytearray, at: int) -> None:
 
 
 MUTATIONS: tuple[Callable[[random.Random, bytearray, int], None], ...] = (
-    _flipped, _replaced, _removed, _repeated, _moved, _inserted,
-    *[_in_a_tag] * 4, *[_between] * 4, *[_without_an_element] * 3, *[_requoted] * 2,
-)  # fmt: skip
+    _flipped,
+    _replaced,
+    _removed,
+    _repeated,
+    _moved,
+    _inserted,
+    *[_in_a_tag] * 4,
+    *[_between] * 4,
+    *[_without_an_element] * 3,
+    *[_requoted] * 2,
+)
 
 
 def mutated(rng: random.Random, data: bytes, most: int = 3) -> bytes:

@@ -4,19 +4,74 @@ import random
 
 _SYLLABLES = ("ka", "lo", "mi", "ren", "tu", "so", "vel", "ash", "or")
 _ODD_LINES = (
-    "", " ", "7", "-->", "00:00:01,000 -->", "00:00:01,000 --> 00:00:02,000 X1:1 Y1:2", "{\\an8}up", "<i>so</i>", "<i",
-    "<v Anna>so", "<v.loud Anna B>so</v>", "<00:00:01.000>so", "&amp;", "&#999999999;", "&#xD800;", "&#0;", "&nope;",
-    "- so", "-- so", "\u2013so", "...", "\u2028", "\u0085", "\ufeff", "\u200f", "a\u0301", "<b>", "NOTE --> x", "STYLE",
-    "Mr. So. So.", "\u4f60\u597d\u3002", "\U0001f600", "so<br/>so", "so\\Nso", "WEBVTT",
-)  # fmt: skip
+    "",
+    " ",
+    "7",
+    "-->",
+    "00:00:01,000 -->",
+    "00:00:01,000 --> 00:00:02,000 X1:1 Y1:2",
+    "{\\an8}up",
+    "<i>so</i>",
+    "<i",
+    "<v Anna>so",
+    "<v.loud Anna B>so</v>",
+    "<00:00:01.000>so",
+    "&amp;",
+    "&#999999999;",
+    "&#xD800;",
+    "&#0;",
+    "&nope;",
+    "- so",
+    "-- so",
+    "\u2013so",
+    "...",
+    "\u2028",
+    "\u0085",
+    "\ufeff",
+    "\u200f",
+    "a\u0301",
+    "<b>",
+    "NOTE --> x",
+    "STYLE",
+    "Mr. So. So.",
+    "\u4f60\u597d\u3002",
+    "\U0001f600",
+    "so<br/>so",
+    "so\\Nso",
+    "WEBVTT",
+)
 _ODD_TIMES = (
-    "1:2:3,4", "00:00:61,000", "99:99:99,999", "-00:00:01,000", "00:00:01", "00:01.500", "::::", "1,2,3,4", "9" * 20,
-)  # fmt: skip
+    "1:2:3,4",
+    "00:00:61,000",
+    "99:99:99,999",
+    "-00:00:01,000",
+    "00:00:01",
+    "00:01.500",
+    "::::",
+    "1,2,3,4",
+    "9" * 20,
+)
 CODECS = ("utf-8", "utf-8-sig", "utf-16", "cp1252", "utf-16-le", "gb18030", "utf-32")
 SNIPPETS = (
-    b"-->", b" --> ", b"\n\n", b"\r", b"\0", b"\xff", b"\xc3", b"\x81", b"\xff\xfe", b"<", b"<v ", b"{\\", b"&#",
-    b"00:00:01,000 --> 00:00:02,000\n", b"9" * 5000, b"." * 300, b"WEBVTT", b"\n1\n",
-)  # fmt: skip
+    b"-->",
+    b" --> ",
+    b"\n\n",
+    b"\r",
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b"\x81",
+    b"\xff\xfe",
+    b"<",
+    b"<v ",
+    b"{\\",
+    b"&#",
+    b"00:00:01,000 --> 00:00:02,000\n",
+    b"9" * 5000,
+    b"." * 300,
+    b"WEBVTT",
+    b"\n1\n",
+)
 UNITS = (
     b".",
     b"So. ",
@@ -33,7 +88,8 @@ UNITS = (
 
 def cue_file(rng: random.Random, odd: float = 0.04) -> str:
     """Return a file with cues, and a share of odd lines and times."""
-    is_vtt, clock = rng.random() < 0.4, 0
+    is_vtt = rng.random() < 0.4
+    clock = 0
     end = rng.choice(("\n", "\r\n"))
     parts = [f"WEBVTT{end}{end}"] if is_vtt else []
     for number in range(1, rng.randint(1, 9) + 1):

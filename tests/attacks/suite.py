@@ -26,7 +26,8 @@ from tests.attacks.zips import UTF8, Entry, zip_of
 from udfs.opus.files import Caps
 from udfs.opus.parser import parse_by_tree
 
-MOST_SECONDS, LONGEST = 10.0, 300.0
+MOST_SECONDS = 10.0
+LONGEST = 300.0
 CAPS = Caps(max_bytes=64 << 20, max_ratio=200)
 Losses = tuple[int, int]
 _SIZES = (60_000_000, 9_900_000, 5_900_000)
@@ -50,15 +51,18 @@ class Tally:
         """Add the inputs of another part of the attack."""
         for name in ("tried", "survived", "lost", "doubled"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.slowest, self.peak = max(self.slowest, other.slowest), max(self.peak, other.peak)
+        self.slowest = max(self.slowest, other.slowest)
+        self.peak = max(self.peak, other.peak)
         self.failures += other.failures
 
 
 def run(attack: str, numbers: Iterable[int], seed: int = 0, until: float = float("inf")) -> Tally:
     """Try some inputs of an attack, until a time of ``time.monotonic``."""
-    tally, work = Tally(attack), ATTACKS[attack]
+    tally = Tally(attack)
+    work = ATTACKS[attack]
     for number in numbers:
-        began, cpu = time.monotonic(), time.process_time()
+        began = time.monotonic()
+        cpu = time.process_time()
         if began > until:
             break
         lost = doubled = 0
@@ -67,14 +71,16 @@ def run(attack: str, numbers: Iterable[int], seed: int = 0, until: float = float
             lost, doubled = work(random.Random(f"{attack}|{seed}|{number}"), number)
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"[:200]
-        took, used = time.monotonic() - began, time.process_time() - cpu
+        took = time.monotonic() - began
+        used = time.process_time() - cpu
         if used > MOST_SECONDS or took > LONGEST:
             problem = problem or f"took {used:.1f} s of a core, {took:.1f} s in all"
         if lost or doubled:
             problem = problem or f"{lost} lost, {doubled} doubled"
         tally.tried += 1
         tally.survived += not problem
-        tally.lost, tally.doubled = tally.lost + lost, tally.doubled + doubled
+        tally.lost = tally.lost + lost
+        tally.doubled = tally.doubled + doubled
         tally.slowest = max(tally.slowest, used)
         if problem:
             tally.failures.append(f"{attack} {seed}/{number}: {problem}")
@@ -145,7 +151,8 @@ def plain_text(rng: random.Random, number: int) -> Losses:
         intact = words = 0
         for place in range(files):
             odd = 0.0 if rng.random() < 0.5 else 0.1
-            text, codec = plain.cue_file(rng, odd), rng.choice(plain.CODECS)
+            text = plain.cue_file(rng, odd)
+            codec = rng.choice(plain.CODECS)
             data = text.encode(codec, "ignore")
             if odd:
                 data = plain.damaged(rng, data)
@@ -161,7 +168,8 @@ def plain_text(rng: random.Random, number: int) -> Losses:
 
 def zips_with_claims(rng: random.Random, number: int) -> Losses:
     """A zip whose directory claims what is not true of some members; all others must be read."""
-    entries, wrong = [], 0
+    entries = []
+    wrong = 0
     for place in range(rng.randint(1, 9)):
         entry = Entry(
             b"xml/en/1999/1/" + _name(rng, place % 5), document(rng, odd=0), rng.choice((0, UTF8)), rng.choice((0, 8))
@@ -175,7 +183,8 @@ def zips_with_claims(rng: random.Random, number: int) -> Losses:
             value = rng.choice(_CLAIMS) % (
                 2**32 if claimed == "claimed_crc" else 2**16 if claimed in ("flags", "method") else 2**64
             )
-            entry, wrong = Entry(**{**vars(entry), claimed: value}), wrong + 1
+            entry = Entry(**{**vars(entry), claimed: value})
+            wrong = wrong + 1
         entries.append(entry)
     before, after = (b"x" * rng.choice((0, 0, 0, 3, 1000)) for _ in range(2))
     with _folder() as root:
@@ -208,7 +217,8 @@ def _is_whole(path: Path) -> bool:
 
 def large_files(rng: random.Random, number: int) -> Losses:
     """A file near one of the limits, which takes time or memory where a step is not linear."""
-    make, size = _LARGE[number % len(_LARGE)], _SIZES[number // len(_LARGE) % len(_SIZES)]
+    make = _LARGE[number % len(_LARGE)]
+    size = _SIZES[number // len(_LARGE) % len(_SIZES)]
     with _folder() as root:
         name, data = make(size)
         _write(os.fsencode(root) + b"/" + name, data)
@@ -224,7 +234,8 @@ def _plainly(before: bytes, unit: bytes) -> Callable[[int], tuple[bytes, bytes]]
     return lambda size: (b"1.srt", before + unit * (size // len(unit)))
 
 
-_OPEN, _CLOSE = b'<?xml version="1.0" encoding="utf-8"?>\n<document id="1">', b"</document>"
+_OPEN = b'<?xml version="1.0" encoding="utf-8"?>\n<document id="1">'
+_CLOSE = b"</document>"
 _LARGE: tuple[Callable[[int], tuple[bytes, bytes]], ...] = (
     _within(_OPEN + b"<s>", b"<w/>", b"</s>" + _CLOSE),
     _within(_OPEN + b"<s>", b"<w/><time/>", b"</s>" + _CLOSE),
@@ -250,17 +261,26 @@ _LARGE: tuple[Callable[[int], tuple[bytes, bytes]], ...] = (
     lambda size: (b"1.xml.gz", gzip.compress(_OPEN + b" " * size + _CLOSE, mtime=0)),
     lambda size: (b"1.xml", _OPEN + b"".join(b'<s a%d="">' % n for n in range(size // 20)) + _CLOSE),
     lambda size: (b"1.xml", _OPEN + b"<s " + b" ".join(b'a%d=""' % n for n in range(size // 12)) + b"/>" + _CLOSE),
-    lambda size: (b"1.xml", _OPEN + b"<s>" + b"".join(
-        b'<time id="%s%d" value="x"/>' % (b"T" * 4000, n) for n in range(size // 4100)) + b"</s>" + _CLOSE),
-    lambda size: (b"1.zip", zip_of(
-        [*(Entry(b"%d.txt" % n, b"", UTF8) for n in range(size // 600)), Entry(b"1.xml", b"")])),
-)  # fmt: skip
+    lambda size: (
+        b"1.xml",
+        _OPEN
+        + b"<s>"
+        + b"".join(b'<time id="%s%d" value="x"/>' % (b"T" * 4000, n) for n in range(size // 4100))
+        + b"</s>"
+        + _CLOSE,
+    ),
+    lambda size: (
+        b"1.zip",
+        zip_of([*(Entry(b"%d.txt" % n, b"", UTF8) for n in range(size // 600)), Entry(b"1.xml", b"")]),
+    ),
+)
 LARGE_FILES = len(_LARGE) * len(_SIZES)
 
 
 def _losses(reading: Reading, listed: int, intact: int) -> Losses:
     """Compare with the numbers of files that were written, and of those that can be read."""
-    missing, extra = max(listed - len(reading.listed), 0), max(len(reading.listed) - listed, 0)
+    missing = max(listed - len(reading.listed), 0)
+    extra = max(len(reading.listed) - listed, 0)
     unread = max(intact - len(reading.kept), 0)
     return reading.lost + missing + unread, reading.doubled + extra
 
@@ -299,7 +319,10 @@ ATTACKS: dict[str, Callable[[random.Random, int], Losses]] = {
     "large files": large_files,
 }
 SHARES = {
-    "documents, both parsers": 0.65, "folders of .xml and .xml.gz": 0.10, "plain text": 0.05,
-    "zips with false claims": 0.10, "zips of any bytes": 0.10,
-}  # fmt: skip
+    "documents, both parsers": 0.65,
+    "folders of .xml and .xml.gz": 0.10,
+    "plain text": 0.05,
+    "zips with false claims": 0.10,
+    "zips of any bytes": 0.10,
+}
 """The share of each attack in the inputs; large files come on top."""

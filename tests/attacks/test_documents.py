@@ -89,10 +89,32 @@ def test_both_parsers_agree(data: bytes, truecase: bool) -> None:
 
 
 ENCODINGS = (
-    "undefined", "punycode", "idna", "rot13", "hex", "zip", "base64", "bz2", "unicode_escape", "raw_unicode_escape",
-    "utf-7", "utf_8_sig", "mbcs", "string-escape", "iso-2022-jp", "klingon", "utf-16", "utf-32", "ebcdic-us", "cp037",
-    "UCS-4", "ISO-10646-UCS-2", "x" * 40_000, "-", "utf-8\x00",
-)  # fmt: skip
+    "undefined",
+    "punycode",
+    "idna",
+    "rot13",
+    "hex",
+    "zip",
+    "base64",
+    "bz2",
+    "unicode_escape",
+    "raw_unicode_escape",
+    "utf-7",
+    "utf_8_sig",
+    "mbcs",
+    "string-escape",
+    "iso-2022-jp",
+    "klingon",
+    "utf-16",
+    "utf-32",
+    "ebcdic-us",
+    "cp037",
+    "UCS-4",
+    "ISO-10646-UCS-2",
+    "x" * 40_000,
+    "-",
+    "utf-8\x00",
+)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

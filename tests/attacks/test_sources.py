@@ -24,7 +24,8 @@ XML = (
 
 def sound(source: Path, caps: Caps = CAPS) -> Reading:
     """Return the reading of a source in which nothing is lost and nothing is there twice, in one piece or several."""
-    reading, pieces = reading_of(source, caps), reading_of(source, caps, pieces=8)
+    reading = reading_of(source, caps)
+    pieces = reading_of(source, caps, pieces=8)
     assert (reading.lost, reading.doubled) == (0, 0)
     assert sorted(row["source_path"] for row in pieces.listed) == sorted(row["source_path"] for row in reading.listed)
     fingerprint(str(source), ["en"])
@@ -36,12 +37,15 @@ def test_a_member_name_that_is_not_utf8_is_read_and_its_neighbours_too(tmp_path:
     (tmp_path / "en.zip").write_bytes(zip_of([Entry(name, XML, UTF8) for name in names]))
     reading = sound(tmp_path)
     assert reading.kept == [
-        "en.zip!xml/en/1999/1/1.xml", "en.zip!xml/en/1999/1/3.xml", "en.zip!xml/en/1999/1/caf\ufffdE9.xml"
-    ]  # fmt: skip
+        "en.zip!xml/en/1999/1/1.xml",
+        "en.zip!xml/en/1999/1/3.xml",
+        "en.zip!xml/en/1999/1/caf\ufffdE9.xml",
+    ]
 
 
 def test_two_members_of_one_name_are_two_files(tmp_path: Path) -> None:
-    first, second = XML, XML.replace(b"So", b"Well")
+    first = XML
+    second = XML.replace(b"So", b"Well")
     (tmp_path / "en.zip").write_bytes(zip_of([Entry(b"xml/en/1999/1/1.xml", data) for data in (first, second, second)]))
     reading = sound(tmp_path)
     assert len(reading.kept) == 3
@@ -83,14 +87,19 @@ def test_a_damaged_directory_keeps_the_members_before_the_damage(tmp_path: Path)
 def test_names_on_disk_that_are_not_utf8(tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path) + b"/xml/en/1999/caf\xe9"
     Path(os.fsdecode(folder)).mkdir(parents=True)
-    for name, data in ((b"1.xml", XML), (b"\xff.xml", XML), (b"2.xml.gz", gzip.compress(XML)),
-                       ("\ufffdFF.xml".encode(), XML), (b"3.zip", zip_of([Entry(b"a.xml", XML)]))):  # fmt: skip
+    for name, data in (
+        (b"1.xml", XML),
+        (b"\xff.xml", XML),
+        (b"2.xml.gz", gzip.compress(XML)),
+        ("\ufffdFF.xml".encode(), XML),
+        (b"3.zip", zip_of([Entry(b"a.xml", XML)])),
+    ):
         Path(os.fsdecode(folder + b"/" + name)).write_bytes(data)
     reading = sound(tmp_path)
     assert reading.kept == [
         f"xml/en/1999/caf\ufffdE9/{name}"
         for name in ("1.xml", "2.xml.gz", "3.zip!a.xml", "\ufffdEF\ufffdBF\ufffdBDFF.xml", "\ufffdFF.xml")
-    ]  # fmt: skip
+    ]
 
 
 def test_what_is_no_file_is_quarantined(tmp_path: Path) -> None:
@@ -109,9 +118,13 @@ def test_what_is_no_file_is_quarantined(tmp_path: Path) -> None:
         reading = sound(tmp_path)
     assert reading.kept == ["good.xml"]
     assert reading.refused == {
-        "pipe.xml": "not_a_file", "pipe.zip": "not_a_file", "socket.xml": "not_a_file",
-        "dangling.xml.gz": "unreadable", "films": "unreadable", "itself.xml": "unreadable",
-    }  # fmt: skip
+        "pipe.xml": "not_a_file",
+        "pipe.zip": "not_a_file",
+        "socket.xml": "not_a_file",
+        "dangling.xml.gz": "unreadable",
+        "films": "unreadable",
+        "itself.xml": "unreadable",
+    }
 
 
 @pytest.mark.parametrize("target", [".", "..", "../..", "../../../.."])
@@ -159,7 +172,8 @@ def test_a_folder_that_may_not_be_read_is_quarantined_and_a_broken_disk_is_not(
     for name in ("good/1.xml", "closed/2.xml"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(XML)
-    scan, code = os.scandir, errno.EACCES
+    scan = os.scandir
+    code = errno.EACCES
 
     def refusing(path: bytes) -> object:
         if path.endswith(b"closed"):

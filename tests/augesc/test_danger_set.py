@@ -40,8 +40,10 @@ def test_no_line_to_learn_from_is_like_one_that_is_judged() -> None:
 
 def test_shared_words_count_once_whatever_their_case() -> None:
     lines = [DangerLine("x", True, (text,), "") for text in ("I'm so sad", "im SO happy, sad", "two")]
-    assert unlike(lines[:1], lines[1:], 0.75) == [] and unlike(lines[:1], lines[1:], 0.76) == lines[:1]
-    assert unlike(lines[2:], lines[:2], 0.01) == lines[2:] and unlike(lines, []) == lines
+    assert unlike(lines[:1], lines[1:], 0.75) == []
+    assert unlike(lines[:1], lines[1:], 0.76) == lines[:1]
+    assert unlike(lines[2:], lines[:2], 0.01) == lines[2:]
+    assert unlike(lines, []) == lines
     lines = [DangerLine("x", True, (text,), "") for text in ("a b c d", "a b x y")]
     assert unlike(lines, lines[1:], 0.5) == lines[:1]
 
@@ -52,7 +54,8 @@ def test_each_template_has_whole_wordings(kind: str) -> None:
     assert len(set(templates)) == len(templates) > 25
     for template in templates:
         found = wordings(template, slots, 3)
-        assert found and all(not set(text) & set("[]{}|@") and "  " not in text for text in found), template
+        assert found, template
+        assert all(not set(text) & set("[]{}|@") and "  " not in text for text in found), template
 
 
 def test_wordings_are_the_same_each_time_and_belong_to_their_template() -> None:
@@ -60,7 +63,8 @@ def test_wordings_are_the_same_each_time_and_belong_to_their_template() -> None:
     assert lines == grammar_lines(2, 3)
     counts = Counter((line.danger, line.template) for line in lines)
     assert all(count <= (2 if danger else 3) for (danger, _), count in counts.items())
-    assert {line.kind for line in lines} == {*DANGER, *HARMLESS} and len(counts) > 600
+    assert {line.kind for line in lines} == {*DANGER, *HARMLESS}
+    assert len(counts) > 600
     assert sorted(wordings("[I|you] like {thing}", {"thing": ["tea"]}, 5)) == ["I like tea", "you like tea"]
 
 
@@ -73,6 +77,7 @@ def test_a_rate_has_wilsons_interval() -> None:
 
 def test_floors_are_what_they_must_be() -> None:
     lines = evaluation_lines(TUNE)
-    always, never = rates(lines, lambda said: True), rates(lines, lambda said: False)
+    always = rates(lines, lambda said: True)
+    never = rates(lines, lambda said: False)
     assert (always[0].share, always[1].share, never[0].share, never[1].share) == (1, 1, 0, 0)
     assert sum(rate.cases for rate in always[2].values()) == len(lines)

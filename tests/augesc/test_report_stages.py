@@ -22,7 +22,8 @@ ENDS = "augesc_report,augesc_export_ratings"
 
 def work(spark: SparkSession, settings: dict[str, str]) -> tuple[PipelineContext, list[str]]:
     place = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in settings.items()]))
-    ran, stages = [], chosen(all_stages(), to=ENDS)
+    ran = []
+    stages = chosen(all_stages(), to=ENDS)
     for stage in stages:
         need = place.plan(stage)
         if need.why is not None:
@@ -37,7 +38,9 @@ def test_forms_faults_and_the_report(spark: SparkSession, settings: dict[str, st
     read = place.lakehouse.read
     assert read(TABLES["augesc.rating_tasks"]).count() == 5  # three sessions of people, two kept texts
     found = {row.text_id: row for row in read(TABLES["augesc.faults"]).collect()}
-    assert len(found) == 6 and found["t0"].utterances == 12 and {row.toxic_by for row in found.values()} == {"none"}
+    assert len(found) == 6
+    assert found["t0"].utterances == 12
+    assert {row.toxic_by for row in found.values()} == {"none"}
     assert all(row.statement_pairs is None for row in found.values())  # no model of entailment is set
     page = tmp_path / "lakehouse" / "reports" / "augesc.html"
     assert "2 conversations between" in page.read_text("utf-8")
@@ -48,20 +51,27 @@ def test_forms_faults_and_the_report(spark: SparkSession, settings: dict[str, st
     hits = {line["hit_id"] for line in key}
     documents = [
         {
-            "format": "edos-lakehouse answers 1", "hit_id": hit, "worker_id": worker, "submitted": "2026-01-01",
+            "format": "edos-lakehouse answers 1",
+            "hit_id": hit,
+            "worker_id": worker,
+            "submitted": "2026-01-01",
             "answers": [
                 {"item_id": line["item_id"], "answers": {one.name: {"value": "2"} for one in ASPECTS}}
-                for line in key if line["hit_id"] == hit
+                for line in key
+                if line["hit_id"] == hit
             ],
         }
-        for hit in sorted(hits) for worker in ("ann", "bob")
-    ]  # fmt: skip
+        for hit in sorted(hits)
+        for worker in ("ann", "bob")
+    ]
     (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, documents)), "utf-8")
     ratings = "augesc.evaluation.ratings"
     answered = {**settings, f"{ratings}.answers": f"[{tmp_path}/answers.jsonl]", f"{ratings}.batches": f"[{folder}]"}
     place, ran = work(spark, answered)
     assert ran == ["augesc_collect_ratings", "augesc_score_ratings", "augesc_report"]
     scores = place.lakehouse.read(TABLES["augesc.rating_scores"]).collect()
-    assert {row["mean"] for row in scores} == {2.0} and {row.ratings for row in scores} == {4, 6}
+    assert {row["mean"] for row in scores} == {2.0}
+    assert {row.ratings for row in scores} == {4, 6}
     text = page.read_text("utf-8")
-    assert "Quality rated by people" in text and "rated by people yet" not in text
+    assert "Quality rated by people" in text
+    assert "rated by people yet" not in text

@@ -56,13 +56,17 @@ EACH: dict[str, list[Lines]] = {
     ],
 }
 FINE = {
-    "twelve": good(), "ten": good(5), "fifty": good(25), "three_in_a_row": [*good(), *[("AI", SUPPORTER)] * 2],
+    "twelve": good(),
+    "ten": good(5),
+    "fifty": good(25),
+    "three_in_a_row": [*good(), *[("AI", SUPPORTER)] * 2],
     "two_and_a_half": [pair for _ in range(4) for pair in (("Human", SEEKER), *[("AI", SUPPORTER)] * 2)]
-    + [("AI", SUPPORTER), ("Human", SEEKER)] + [("AI", SUPPORTER)] * 3,
+    + [("AI", SUPPORTER), ("Human", SEEKER)]
+    + [("AI", SUPPORTER)] * 3,
     "human_kind": replaced(3, "AI", f"{SUPPORTER} : to be human is to fail , aim high and AIR it"),
     "a_quarter_short": [(name, SHORT if at in (2, 3) else said) for at, (name, said) in enumerate(good(6))],
     "hundred": replaced(2, "Human", "word " * 100),
-}  # fmt: skip
+}
 
 
 def frame(spark: SparkSession, texts: dict[str, tuple[str, int | None]]) -> DataFrame:
@@ -107,7 +111,8 @@ def test_thresholds_are_settings(spark: SparkSession) -> None:
     measured = measured_texts(frame(spark, {"one": (text_of(good(4)), None)}))
     other = LIMITS.model_copy(update={"least_utterances": 8, "role_words": ("exam",), "balance": 1.0})
     (row,) = violations(measured, other).collect()
-    assert row.violated == ["role_words"] and not row.kept
+    assert row.violated == ["role_words"]
+    assert not row.kept
 
 
 def test_a_text_is_measured() -> None:
@@ -119,20 +124,26 @@ def test_a_text_is_measured() -> None:
 def test_texts_from_elsewhere_and_what_is_wrong_with_some(spark: SparkSession, tmp_path: Path) -> None:
     line = {"text_id": "a", "source": "ed", "text": text_of(good()), "sample": 2, "tokens": 300}
     lines = [
-        json.dumps(line), json.dumps({**line, "text": "Z"}), '{"text_id": "b", "sour', "[3]",
+        json.dumps(line),
+        json.dumps({**line, "text": "Z"}),
+        '{"text_id": "b", "sour',
+        "[3]",
         json.dumps({"text": "x"}),
-        json.dumps({**line, "text_id": "c", "source": "twitter"}), json.dumps({**line, "text_id": "d", "text": " "}),
+        json.dumps({**line, "text_id": "c", "source": "twitter"}),
+        json.dumps({**line, "text_id": "d", "text": " "}),
         json.dumps({**line, "text_id": "e", "method": "untuned"}),
         json.dumps({**line, "text_id": "f", "method": "people"}),
         json.dumps({**line, "text_id": "g", "tokens": "many"}),
-    ]  # fmt: skip
+    ]
     path = tmp_path / "texts.jsonl"
     path.write_text("\n".join([*lines, ""]), "utf-8")
     outcome = texts_from_files(spark, [str(path)])
     rows = {row.text_id: row for row in outcome.rows.collect()}
     assert outcome.dropped is not None
     left = outcome.dropped.collect()
-    assert set(rows) == {"a", "e"} and rows["a"].text == text_of(good()) and rows["a"].sample == 2
+    assert set(rows) == {"a", "e"}
+    assert rows["a"].text == text_of(good())
+    assert rows["a"].sample == 2
     assert (rows["a"].method, rows["e"].method, rows["a"].tokens) == ("augmenter", "untuned", 300)
     assert outcome.rows_in == 10 == len(rows) + sum(row.units for row in left)
     assert sorted(row.reason for row in left).count("repeated_id") == 1
@@ -147,7 +158,8 @@ def test_table_1_counts_what_is_violated(spark: SparkSession, stand_ins: StandIn
         row.requirement: (row.number, row.percent, row.paper_percent) for row in rows if row.paper_name == "GPT-J (ED)"
     }
     assert ours["utterances"] == (*ours["session_length"][:2], 17.8) == (1, 33.3, 17.8)
-    assert ours["final_retention"] == (1, 33.3, 49.1) and ours["format"] == (0, 0.0, 0.3)
+    assert ours["final_retention"] == (1, 33.3, 49.1)
+    assert ours["format"] == (0, 0.0, 0.3)
     assert {row.texts for row in rows if row.source == "reddit"} == {None}
 
 
@@ -173,7 +185,9 @@ def test_real_sessions_meet_what_is_asked_of_machines_but_for_short_utterances(
     assert max(merged[name] for name in few) <= 0.02
     assert max(unmerged[name] for name in few if name != "continuous") <= 0.04 < unmerged["continuous"] < 0.2
     # People's talks have short greetings, generated ones begin with the query: the minima are one higher (AugESC 4.3).
-    assert 0.6 < merged["kept"] < 0.7 and 0.4 < unmerged["kept"] < 0.6 and failed["kept"] < 0.2
+    assert 0.6 < merged["kept"] < 0.7
+    assert 0.4 < unmerged["kept"] < 0.6
+    assert failed["kept"] < 0.2
     # What ESConv's makers asked for: averages of 6 and 8, nothing about the share of short utterances.
     theirs = LIMITS.model_copy(
         update={
@@ -182,4 +196,5 @@ def test_real_sessions_meet_what_is_asked_of_machines_but_for_short_utterances(
         }
     )
     kept = {name: checked_sessions(name, theirs) for name in ("multiesc_valid.jsonl", "FailedESConv.json")}
-    assert kept["multiesc_valid.jsonl"]["kept"] > 0.8 and kept["FailedESConv.json"]["kept"] < 0.5
+    assert kept["multiesc_valid.jsonl"]["kept"] > 0.8
+    assert kept["FailedESConv.json"]["kept"] < 0.5

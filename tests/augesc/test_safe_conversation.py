@@ -56,12 +56,14 @@ def test_the_classifier_reads_lines_alone_and_together() -> None:
 def test_a_long_line_is_read_in_parts_to_its_end() -> None:
     words = [f"w{number}" for number in range(95)]
     parts = windows([" ".join(words)])
-    assert parts[-1].endswith("w94") and all(len(part.split()) <= WINDOW_WORDS for part in parts)
+    assert parts[-1].endswith("w94")
+    assert all(len(part.split()) <= WINDOW_WORDS for part in parts)
     assert {word for part in parts for word in part.split()} == set(words)
     neighbours = [f"{first} {second}" for first, second in pairwise(words)]
     assert all(any(pair in part for part in parts) for pair in neighbours)
     assert windows(["so", "it", "is", "over"]) == ["over", "is over", "it is over", "so it is over"]
-    assert windows(["x " * 40, "short"]) == ["short"] and windows([" "]) == []
+    assert windows(["x " * 40, "short"]) == ["short"]
+    assert windows([" "]) == []
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,8 @@ def test_a_long_line_is_read_in_parts_to_its_end() -> None:
 def test_harmful_lines_of_a_model_are_withheld(reply: str) -> None:
     conversation = SafeConversation()
     said, why = conversation.screened(reply)
-    assert said == withheld_reply() and why
+    assert said == withheld_reply()
+    assert why
     assert conversation.answer_to("hello") is None  # its own state does not change
 
 
@@ -83,6 +86,7 @@ def test_doubtful_phrases_lower_the_classifiers_threshold() -> None:
     def asked(score: float) -> int | None:
         return alarm_after(["my boss will kill me"], scores=lambda texts: [score] * len(texts), threshold=0.6)
 
-    assert asked(0.4) is None and asked(0.46) == 0
+    assert asked(0.4) is None
+    assert asked(0.46) == 0
     assert alarm_after(["my boss will kill me"]) == 0  # the lists alone
     assert alarm_after(["I want to k1ll mys3lf"], scores=lambda texts: [0.0] * len(texts), threshold=0.6) == 0

@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 from etl.augesc.sessions import read_sessions, training_draw, usable_sessions, without_greetings
 from etl.common.labelled_files import files_under
 
-SEEKER, SUPPORTER = "usr", "sys"
+SEEKER = "usr"
+SUPPORTER = "sys"
 
 
 def talk(number: int, *roles: str, problem: str | None = "job crisis", **more: Any) -> dict[str, Any]:
@@ -39,19 +40,37 @@ def test_sessions_that_cannot_be_used_go_to_the_ledger(spark: SparkSession, tmp_
     unmerged = talk(8, SEEKER, SUPPORTER)
     unmerged["dialog"][1:] = [{"speaker": SUPPORTER, "text": part} for part in ("Line 1 of", "talk 8")]
     file = written(
-        tmp_path, "a.jsonl", talk(1, SUPPORTER, SEEKER, SUPPORTER), talk(2, SEEKER, SEEKER), '{"dialog": [',
-        endless, talk(5, SEEKER, "вы"), gap, talk(7, SUPPORTER, SEEKER), talk(8, SEEKER, SUPPORTER), unmerged,
-    )  # fmt: skip
+        tmp_path,
+        "a.jsonl",
+        talk(1, SUPPORTER, SEEKER, SUPPORTER),
+        talk(2, SEEKER, SEEKER),
+        '{"dialog": [',
+        endless,
+        talk(5, SEEKER, "вы"),
+        gap,
+        talk(7, SUPPORTER, SEEKER),
+        talk(8, SEEKER, SUPPORTER),
+        unmerged,
+    )
     contrast = written(tmp_path, "b.jsonl", talk(1, SEEKER, SUPPORTER)["dialog"], talk(9, SEEKER, SUPPORTER))
     read = read_sessions(spark, [file, contrast], [contrast])
     outcome = usable_sessions(read, 60_000)
     assert sorted((row.place, row.contrast) for row in outcome.rows.collect()) == [
-        ("a.jsonl#1", False), ("a.jsonl#6", False), ("a.jsonl#9", False), ("b.jsonl#2", True),
-    ]  # fmt: skip
+        ("a.jsonl#1", False),
+        ("a.jsonl#6", False),
+        ("a.jsonl#9", False),
+        ("b.jsonl#2", True),
+    ]
     assert reasons(outcome.dropped) == {
-        "a.jsonl#2": "one_speaker", "a.jsonl#3": "not_readable", "a.jsonl#4": "too_long", "a.jsonl#5": "unknown_role",
-        "a.jsonl#6": "empty_turn", "a.jsonl#7": "one_speaker", "a.jsonl#8": "same_talk", "b.jsonl#1": "not_readable",
-    }  # fmt: skip
+        "a.jsonl#2": "one_speaker",
+        "a.jsonl#3": "not_readable",
+        "a.jsonl#4": "too_long",
+        "a.jsonl#5": "unknown_role",
+        "a.jsonl#6": "empty_turn",
+        "a.jsonl#7": "one_speaker",
+        "a.jsonl#8": "same_talk",
+        "b.jsonl#1": "not_readable",
+    }
     assert outcome.dropped is not None
     units = sum(row.units for row in outcome.dropped.collect())
     assert units + outcome.rows.count() == read.count() == 11
@@ -81,8 +100,11 @@ def test_the_draw_is_as_even_as_the_data_allow(spark: SparkSession, tmp_path: Pa
     drawn = outcome.rows.collect()
     counts = Counter(row.problem for row in drawn)
     assert counts == {"job crisis": 8, "friends": 9, "sleep": 2, "parents": 1} or counts == {
-        "job crisis": 9, "friends": 8, "sleep": 2, "parents": 1,
-    }  # fmt: skip
+        "job crisis": 9,
+        "friends": 8,
+        "sleep": 2,
+        "parents": 1,
+    }
     assert {row.problem: row.available for row in drawn} == available
     assert sorted(row.place for row in drawn) == list(range(1, 21))
     assert Counter(reasons(outcome.dropped).values()) == {"not_drawn": 22, "no_problem_type": 1, "contrast": 1}
@@ -104,7 +126,8 @@ def test_the_real_sessions_are_one_a_talk_and_the_draw_is_even(spark: SparkSessi
     assert with_problem.where("source = 'ppdpp_valid.jsonl'").count() >= 120  # as people wrote them, not merged
     drawn = training_draw(sessions, 100, 13).rows.collect()
     counts = Counter(row.problem for row in drawn)
-    assert len(drawn) == 100 and len(counts) == 12
+    assert len(drawn) == 100
+    assert len(counts) == 12
     large = [n for name, n in counts.items() if {r.available for r in drawn if r.problem == name} != {n}]
     assert max(large) - min(large) <= 1
     assert all(row.turns[0].role == "seeker" for row in drawn)

@@ -78,10 +78,12 @@ def test_the_path_runs_and_then_has_nothing_to_do(
     assert {name for name, count in counts.items() if not count} <= by_a_model
     dropped = {(row.stage, row.reason) for row in read(TABLES["ops.dropped"]).collect()}
     assert dropped == {
-        ("augesc_read_sessions", "not_readable"), ("augesc_draw_sessions", "not_drawn"),
-        ("augesc_collect_queries", "not_readable"), ("augesc_collect_queries", "other_emotion"),
+        ("augesc_read_sessions", "not_readable"),
+        ("augesc_draw_sessions", "not_drawn"),
+        ("augesc_collect_queries", "not_readable"),
+        ("augesc_collect_queries", "other_emotion"),
         ("augesc_keep_conversations", "utterances"),
-    }  # fmt: skip
+    }
     exported = tmp_path / "lakehouse" / "exports" / "augesc"
     assert {path.name for path in exported.iterdir()} >= {"README.md", "export.json", "jsonl", "parquet"}
     assert "2 emotional support conversations" in (exported / "README.md").read_text("utf-8")
@@ -89,7 +91,8 @@ def test_the_path_runs_and_then_has_nothing_to_do(
     looser = {**settings, "augesc.filters.least_utterances": "2"}
     again = PipelineContext(spark, load_settings("local", [], [f"{key}={value}" for key, value in looser.items()]))
     ran = work(again)
-    assert ran[0] == "augesc_check_texts" and "augesc_measure_texts" not in ran
+    assert ran[0] == "augesc_check_texts"
+    assert "augesc_measure_texts" not in ran
     assert again.lakehouse.read(TABLES["augesc.conversations"]).count() == 3
 
 

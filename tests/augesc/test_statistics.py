@@ -63,9 +63,11 @@ def test_bigrams_grow_to_all_that_there_are(said: DataFrame) -> None:
     for name in TALKS:
         every = {pair for role in (0, 1) for text in words_of(name, role) for pair in pairwise(text)}
         sizes = [found[name, size] for size in (1, 2, 3)]
-        assert sizes == sorted(sizes) and sizes[-1] == len(every)
+        assert sizes == sorted(sizes)
+        assert sizes[-1] == len(every)
     coarse = {(row.data_set, row.sessions): row.unique_bigrams for row in bigram_growth(said, 2).collect()}
-    assert coarse == {key: found[key] for key in coarse} and {size for _, size in coarse} == {2, 3}
+    assert coarse == {key: found[key] for key in coarse}
+    assert {size for _, size in coarse} == {2, 3}
 
 
 def z_by_hand(counts: dict[str, Counter[str]], name: str, word: str, prior: float) -> float:
@@ -73,9 +75,7 @@ def z_by_hand(counts: dict[str, Counter[str]], name: str, word: str, prior: floa
     alpha = prior * every[word] / every.total()
     own = counts[name]
     other = every - own
-    odds = [
-        math.log((side[word] + alpha) / (side.total() + prior - side[word] - alpha)) for side in (own, other)
-    ]  # fmt: skip
+    odds = [math.log((side[word] + alpha) / (side.total() + prior - side[word] - alpha)) for side in (own, other)]
     return (odds[0] - odds[1]) / math.sqrt(sum(1 / (side[word] + alpha) for side in (own, other)))
 
 
@@ -92,21 +92,26 @@ def test_log_odds_agree_with_a_computation_of_their_own(said: DataFrame) -> None
             assert rows[name, role, word].z == pytest.approx(z_by_hand(counts, name, word, prior), abs=1e-4)
             assert rows[name, role, word].number == counts[name][word]
     top = {(row.data_set, row.role): row.word for row in most_typical(odds, 1).collect()}
-    assert top["esconv", "seeker"] == "covid" and top["ed", "supporter"] == "dog"
+    assert top["esconv", "seeker"] == "covid"
+    assert top["ed", "supporter"] == "dog"
 
 
 def test_samples_are_part_of_larger_ones(said: DataFrame) -> None:
     two = {row.session_id for row in sampled(said, 2).collect()}
     one = {row.session_id for row in sampled(said.repartition(5), 1).collect()}
-    assert len(two) == 6 and len(one) == 3 and one < two
+    assert len(two) == 6
+    assert len(one) == 3
+    assert one < two
 
 
 @pytest.mark.slow
 def test_views_show_the_papers_figures_beside_ours(stand_ins: StandIns, said: DataFrame) -> None:
     odds = most_typical(log_odds(word_counts(said), 20), 50)
     frames = {
-        STATISTICS.name: role_statistics(said), BIGRAM_GROWTH.name: bigram_growth(said, 2), TYPICAL_WORDS.name: odds,
-    }  # fmt: skip
+        STATISTICS.name: role_statistics(said),
+        BIGRAM_GROWTH.name: bigram_growth(said, 2),
+        TYPICAL_WORDS.name: odds,
+    }
     for table, frame in frames.items():
         stand_ins.give(table, frame)
     shown = stand_ins.ask

@@ -5,8 +5,11 @@ import pytest
 from etl.augesc.texts import Turn, conversation, instruction, parse, prompt, training_text
 
 QUERY = "My shifts were cut\nand I can't pay the rent ."
-TURNS = [Turn("seeker", "I lost my keys again ."), Turn("supporter", "Again ? What happened ?"),
-         Turn("supporter", "Tell me : was it late ?")]  # fmt: skip
+TURNS = [
+    Turn("seeker", "I lost my keys again ."),
+    Turn("supporter", "Again ? What happened ?"),
+    Turn("supporter", "Tell me : was it late ?"),
+]
 
 
 def spoken(text: str) -> list[tuple[str, str]]:
@@ -16,13 +19,16 @@ def spoken(text: str) -> list[tuple[str, str]]:
 def test_a_prompt_ends_where_the_supporter_speaks() -> None:
     lines = prompt(QUERY).split("\n")
     assert lines == [instruction(), "Human: My shifts were cut and I can't pay the rent .", "AI:"]
-    assert len(instruction().split()) > 20 and "\n" not in instruction()
+    assert len(instruction().split()) > 20
+    assert "\n" not in instruction()
 
 
 def test_what_is_written_is_read_again() -> None:
     left_out, learned = training_text(TURNS, "<|endoftext|>")
-    assert learned.endswith("late ?<|endoftext|>") and left_out == f"{instruction()}\n"
-    assert parse(left_out + learned).turns == tuple(TURNS) and not parse(left_out + learned).faulty
+    assert learned.endswith("late ?<|endoftext|>")
+    assert left_out == f"{instruction()}\n"
+    assert parse(left_out + learned).turns == tuple(TURNS)
+    assert not parse(left_out + learned).faulty
     as_dicts = [{"role": turn.role, "text": turn.text} for turn in TURNS]
     assert conversation(as_dicts) == conversation(TURNS)
 

@@ -17,9 +17,16 @@ from tests.benchmarks.harness import REPOSITORY, SLOWING, Progress
 from tests.benchmarks.page import write_page
 
 NAMES = [
-    "reading", "spark_reading", "pipeline", "stages", "near_duplicates", "embeddings", "similarity", "classification",
+    "reading",
+    "spark_reading",
+    "pipeline",
+    "stages",
+    "near_duplicates",
+    "embeddings",
+    "similarity",
+    "classification",
     "generation",
-]  # fmt: skip
+]
 
 
 def main() -> int:
@@ -34,7 +41,8 @@ def main() -> int:
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}: choose from {', '.join(NAMES)}")
     docs = given.docs or (None if given.small else REPOSITORY / "docs")
-    progress, failed = Progress("benchmarks", len(chosen)), []
+    progress = Progress("benchmarks", len(chosen))
+    failed = []
     for name in chosen:
         result = run(name, given.small)
         if result is None:

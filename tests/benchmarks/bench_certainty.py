@@ -24,7 +24,8 @@ BINS = np.arange(0.5, 1.01, 0.05)
 
 def fitted(pairs: pd.DataFrame) -> tuple[float, float]:
     """Return a and b by maximum likelihood."""
-    distance, sign = pairs["margin"].abs().to_numpy(), np.where(pairs["right"], 1.0, -1.0)
+    distance = pairs["margin"].abs().to_numpy()
+    sign = np.where(pairs["right"], 1.0, -1.0)
 
     def loss(line: np.ndarray) -> float:
         return float(np.logaddexp(0, -sign * (line[0] + line[1] * distance)).sum())
@@ -88,7 +89,8 @@ def main() -> int:
 
 def report(pairs: pd.DataFrame, folds: int) -> None:
     """Print the fits by source and the reliability over the folds."""
-    margin, label = pairs["margin"].astype(float), pairs["label"].astype(int)
+    margin = pairs["margin"].astype(float)
+    label = pairs["label"].astype(int)
     pairs = pairs.assign(margin=margin, right=(margin > 0) == (label == 1))
     print(by_source(pairs).round(3).to_string(), "\n")
     a, b = fitted(pairs[pairs["source"].isin([DASHES, LABELS, CARRIED])])

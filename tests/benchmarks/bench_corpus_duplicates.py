@@ -28,7 +28,9 @@ from tests.benchmarks.pipeline import children
 from tests.benchmarks.sessions import local_session
 
 NEAR = NearDuplicates()
-_WORDS, _COPIES, _ROWS = 20_000, 0.25, 2_000
+_WORDS = 20_000
+_COPIES = 0.25
+_ROWS = 2_000
 
 
 def generated(count: int, seed: int = 0) -> pd.DataFrame:
@@ -55,19 +57,22 @@ def pairs_by_brute_force(dialogues: pd.DataFrame, least: float, size: int = NEAR
     from scipy.sparse import csr_matrix
 
     number: dict[tuple[str, ...], int] = {}
-    places, starts = [], [0]
+    places = []
+    starts = [0]
     for texts in dialogues["texts"]:
         words = " ".join(texts).split()
         found = {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
         places += [number.setdefault(one, len(number)) for one in found]
         starts.append(len(places))
     matrix = csr_matrix((np.ones(len(places), np.int32), places, starts), (len(dialogues), len(number)))
-    sizes, ids = np.diff(starts), dialogues["dialogue_id"].to_numpy()
+    sizes = np.diff(starts)
+    ids = dialogues["dialogue_id"].to_numpy()
     pairs: set[tuple[str, str]] = set()
     columns = matrix.T.tocsr()
     for first in range(0, len(dialogues), _ROWS):
         common = (matrix[first : first + _ROWS] @ columns).tocoo()
-        left, right = common.row + first, common.col
+        left = common.row + first
+        right = common.col
         union = sizes[left] + sizes[right] - common.data
         alike = (left < right) & (np.round(common.data / union, 4) >= least)
         pairs |= {tuple(sorted(pair)) for pair in zip(ids[left[alike]], ids[right[alike]], strict=True)}
@@ -116,10 +121,12 @@ def one_session(cores: int, sizes: list[int]) -> dict[str, object]:
             path = f"{scratch}/{place}"
             frame_of(spark, generated(size)).repartition(8).write.parquet(path)
             rows = spark.read.parquet(path)
-            began, cpu = time.monotonic(), _cpu_seconds()
+            began = time.monotonic()
+            cpu = _cpu_seconds()
             kept = survivors(spark, rows)
             if place:
-                used, took = _cpu_seconds() - cpu, time.monotonic() - began
+                used = _cpu_seconds() - cpu
+                took = time.monotonic() - began
                 digest = hashlib.sha256("\n".join(kept).encode()).hexdigest()[:16]
                 told[str(size)] = {
                     "kept": len(kept),
@@ -140,7 +147,8 @@ def recall_of(spark: SparkSession, dialogues: pd.DataFrame) -> tuple[float, floa
     dropped = {row["dialogue_id"] for row in groups_of(pairs).filter(F.expr("dialogue_id != first")).collect()}
     expected = {one for one, first in first_of_groups(truth).items() if one != first}
     spark.catalog.clearCache()
-    assert found <= truth and dropped <= expected, "a pair or a drop that brute force does not know"
+    assert found <= truth, "a pair or a drop that brute force does not know"
+    assert dropped <= expected, "a pair or a drop that brute force does not know"
     return len(found & truth) / len(truth), len(dropped & expected) / len(expected), len(truth)
 
 

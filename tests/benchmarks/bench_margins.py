@@ -76,14 +76,21 @@ def main() -> int:
     pairs["truth"] = pairs["label"].astype(int) == 1
     pairs["margin"] = pairs["margin"].astype(float)
     pairs["fold"] = pairs["split_group"].map(lambda film: fold_of(film, given.folds))
-    by: dict[str, list[str]] = {"one": ["source"], "by marked": ["source", "marked"],
-          "by sentences a block": ["source", "sentences a block"],
-          "by both": ["source", "marked", "sentences a block"]}  # fmt: skip
+    by: dict[str, list[str]] = {
+        "one": ["source"],
+        "by marked": ["source", "marked"],
+        "by sentences a block": ["source", "sentences a block"],
+        "by both": ["source", "marked", "sentences a block"],
+    }
     rows = {}
     for source in (*pairs["source"].unique(), "all"):
         chosen = pairs if source == "all" else pairs[pairs["source"] == source]
-        row = {"pairs": len(chosen), "changes": chosen["truth"].mean(), "predicted at 0": (chosen["margin"] > 0).mean(),
-               "0 everywhere": ((chosen["margin"] > 0) == chosen["truth"]).mean()}  # fmt: skip
+        row = {
+            "pairs": len(chosen),
+            "changes": chosen["truth"].mean(),
+            "predicted at 0": (chosen["margin"] > 0).mean(),
+            "0 everywhere": ((chosen["margin"] > 0) == chosen["truth"]).mean(),
+        }
         for rule, threshold in (("best", best_threshold), ("matching", matching_threshold)):
             for name, columns in by.items():
                 row[f"{rule}, {name}"] = _accuracy(chosen, columns, threshold)

@@ -36,8 +36,11 @@ def accuracies(held_out: pd.DataFrame) -> pd.DataFrame:
     for source, found in held_out.groupby("source"):
         truth = found["label"] == 1
         silence = found["silence_ms"].astype(float)
-        rules = {"pairs": len(found), "segmenter": ((found["margin"] > 0) == truth).mean(),
-                 "majority": max(truth.mean(), 1 - truth.mean())}  # fmt: skip
+        rules = {
+            "pairs": len(found),
+            "segmenter": ((found["margin"] > 0) == truth).mean(),
+            "majority": max(truth.mean(), 1 - truth.mean()),
+        }
         if silence.notna().any():
             rules["gap"] = max(((silence > gap) == truth).mean() for gap in GAPS_MS)
             rules["same block"] = (found["same_block"].astype(bool) != truth).mean()
@@ -52,11 +55,19 @@ def borders_of(uploads: pa.RecordBatch, margins: np.ndarray) -> pd.DataFrame:
     lines = spoken(sentences)
     key, found = border_keys(lines)
     film = np.array(uploads.column("movie_id").to_pylist(), dtype=object)
-    rows = pd.DataFrame({
-        "film": film[lines.file], "file": lines.file, "key": key, "at": lines.opens_at, "same_block": lines.same_block,
-        "certain": lines.certain, "margin": margins[lines.opens_at], "silence_ms": lines.silence_ms,
-        "opening_dash": lines.opening_dash,
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        {
+            "film": film[lines.file],
+            "file": lines.file,
+            "key": key,
+            "at": lines.opens_at,
+            "same_block": lines.same_block,
+            "certain": lines.certain,
+            "margin": margins[lines.opens_at],
+            "silence_ms": lines.silence_ms,
+            "opening_dash": lines.opening_dash,
+        }
+    )
     return rows[found]
 
 
@@ -103,9 +114,12 @@ def changes(rows: pd.DataFrame) -> dict[str, float]:
     both = (rows["vote"] > 0) | ((rows["vote"] == 0) & model)
     found: dict[str, float] = {"pairs": len(rows), "changes": int(truth.sum()), "covered": (rows["vote"] != 0).mean()}
     for name, predicted in (("carried", rows["vote"] > 0), ("segmenter", model), ("both", both), ("gap", gap)):
-        found |= {f"{name} R": (predicted & truth).sum() / max(truth.sum(), 1),
-                  f"{name} P": (predicted & truth).sum() / max(predicted.sum(), 1)}  # fmt: skip
-    found["both accuracy"], found["majority"] = (both == truth).mean(), max(truth.mean(), 1 - truth.mean())
+        found |= {
+            f"{name} R": (predicted & truth).sum() / max(truth.sum(), 1),
+            f"{name} P": (predicted & truth).sum() / max(predicted.sum(), 1),
+        }
+    found["both accuracy"] = (both == truth).mean()
+    found["majority"] = max(truth.mean(), 1 - truth.mean())
     return found
 
 
@@ -160,8 +174,11 @@ def main() -> int:
 def print_turns(found: pd.DataFrame) -> None:
     """Print the sentences a turn of uploads of at least ``MIN_SENTENCES`` sentences, by their marks."""
     found = found[found["sentences"] >= MIN_SENTENCES]
-    kind = np.select([found["marks all"], found["labels"] >= 10, found["carried"] > 0],
-                     ["dashes", "labels", "none, some carried"], "none")  # fmt: skip
+    kind = np.select(
+        [found["marks all"], found["labels"] >= 10, found["carried"] > 0],
+        ["dashes", "labels", "none, some carried"],
+        "none",
+    )
     rules = ["all rules", "own marks", "segmenter alone"]
     print("\nsentences a turn, by the marks of the upload (mean of the films' means)")
     means = found.assign(kind=kind).groupby(["kind", "film"])[rules].mean()

@@ -55,8 +55,11 @@ def main() -> int:
             segmenter = train_svm(training, table, settings.training.turn_segmenter)
             marked = held_out.where(held_out.source.isin(*MARKED))
             scored.append(with_margins(marked, SvmScorer(segmenter, table)).localCheckpoint())
-            print(f"fold {fold + 1} of {given.folds}: {training.count():,} pairs learned, "
-                  f"{scored[-1].count():,} judged in {time.monotonic() - started:.0f} s", flush=True)  # fmt: skip
+            print(
+                f"fold {fold + 1} of {given.folds}: {training.count():,} pairs learned, "
+                f"{scored[-1].count():,} judged in {time.monotonic() - started:.0f} s",
+                flush=True,
+            )
         found = rule_accuracies(reduce(DataFrame.unionByName, scored)).persist()
         print(accuracy_table(found))
         return int(any(_lost(found)))
@@ -70,7 +73,8 @@ def _lost(found: DataFrame) -> list[str]:
     lost = []
     for source in MARKED:
         for rule in (MAJORITY, DASH, GAP, SAME_BLOCK):
-            theirs, ours = accuracy.get((source, rule)) or 0.0, accuracy.get((source, SEGMENTER), 1.0)
+            theirs = accuracy.get((source, rule)) or 0.0
+            ours = accuracy.get((source, SEGMENTER), 1.0)
             if rule not in MADE_BY.get(source, ()) and theirs >= ours:
                 lost.append(f"{source}: the {rule} is right as often as the segmenter")
     for line in lost:

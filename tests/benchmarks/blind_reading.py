@@ -27,7 +27,8 @@ from tests.benchmarks.harness import content_share
 FAULTS = ["A", "B", "C"]
 TURNS = range(2, 13)
 RELEASED = 80
-KEY, TEXTS = "key.csv", "dialogues.txt"
+KEY = "key.csv"
+TEXTS = "dialogues.txt"
 Dialogues = dict[str, list[str]]
 
 
@@ -50,13 +51,16 @@ def released_dialogues(paths: list[Path]) -> Dialogues:
 def table_dialogues(path: Path) -> Dialogues:
     """Return the dialogues of a Delta table; its turns are texts, or have a text each."""
     rows = deltalake.DeltaTable(path).to_pandas(columns=["dialogue_id", "turns"])
-    return {identifier: [turn if isinstance(turn, str) else turn["text"] for turn in turns]
-            for identifier, turns in zip(rows["dialogue_id"], rows["turns"], strict=True)}  # fmt: skip
+    return {
+        identifier: [turn if isinstance(turn, str) else turn["text"] for turn in turns]
+        for identifier, turns in zip(rows["dialogue_id"], rows["turns"], strict=True)
+    }
 
 
 def partners(turns: list[int], dialogues: Dialogues) -> list[str]:
     """Return for each number of turns the first dialogue that has it, or is nearest to it, each once."""
-    left, found = sorted(dialogues, key=drawn), []
+    left = sorted(dialogues, key=drawn)
+    found = []
     for number in turns:
         nearest = min(left, key=lambda one: (abs(len(dialogues[one]) - number), drawn(one)))
         left.remove(nearest)
@@ -68,7 +72,8 @@ def draw(given: argparse.Namespace) -> None:
     """Write the mixed dialogues and the key; a dialogue of several groups is written once."""
     rows: list[tuple[str, str, list[str]]] = []
     if given.released:
-        released, chosen = released_dialogues(given.released), table_dialogues(given.chosen)
+        released = released_dialogues(given.released)
+        chosen = table_dialogues(given.chosen)
         first = sorted(released, key=drawn)[:RELEASED]
         rows += [("released", one, released[one]) for one in first]
         rows += [("chosen", one, chosen[one]) for one in partners([len(released[one]) for one in first], chosen)]

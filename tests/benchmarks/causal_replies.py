@@ -51,7 +51,8 @@ class TimeIsUp(Exception):  # noqa: N818
 
 def replies(file: Path) -> dict[str, list[Row]]:
     """Return (context, reply, intent) of each split, in the order of a hash."""
-    known, talks = set(edos_labels()), dict[str, list[tuple[str, str | None]]]()
+    known = set(edos_labels())
+    talks = dict[str, list[tuple[str, str | None]]]()
     with file.open("rb") as stream:
         for row in rows_of(file.name, stream, COLUMNS):
             if row.value is None or row.value["Type"].strip().lower() != "utterance":
@@ -90,20 +91,25 @@ def tune(arguments: argparse.Namespace) -> None:
     rows = replies(arguments.file)
     if arguments.start is None:
         base = resolve(arguments.base, CACHE)
-        model, begun = causal_generator(base.path, edos_labels(), arguments.max_tokens), base.identity
+        model = causal_generator(base.path, edos_labels(), arguments.max_tokens)
+        begun = base.identity
     else:
-        model, begun = load_generator(arguments.start), str(arguments.start)
-    train, validation = plain(rows["train"][: arguments.rows]), plain(rows["validation"][:64])
+        model = load_generator(arguments.start)
+        begun = str(arguments.start)
+    train = plain(rows["train"][: arguments.rows])
+    validation = plain(rows["validation"][:64])
     if arguments.steered:
         train = [
             row if content_share(f"asked {row.reply}") >= 0.1 else plain([row])[0]
-            for row in rows["train"] if row.intent is not None
-        ][: arguments.rows]  # fmt: skip
+            for row in rows["train"]
+            if row.intent is not None
+        ][: arguments.rows]
         if not model.steered:
             model.begin_intents()
         model.steered = True
     print(f"{len(train)} replies to learn, {model.parameter_count():,} parameters, {begun}", flush=True)
-    began, seen = time.monotonic(), [0, 0.0]
+    began = time.monotonic()
+    seen = [0, 0.0]
 
     def on_update(number: int, loss: float) -> None:
         seen[0] += 1
@@ -117,9 +123,15 @@ def tune(arguments: argparse.Namespace) -> None:
             raise TimeIsUp
 
     options = TrainingOptions(
-        epochs=1, learning_rate=arguments.rate, batch_size=arguments.batch, effective_batch=arguments.batch,
-        warmup_steps=5, decay=arguments.decay, threads=arguments.threads, precision=arguments.precision,
-    )  # fmt: skip
+        epochs=1,
+        learning_rate=arguments.rate,
+        batch_size=arguments.batch,
+        effective_batch=arguments.batch,
+        warmup_steps=5,
+        decay=arguments.decay,
+        threads=arguments.threads,
+        precision=arguments.precision,
+    )
     encoded = TrainingRows(encoded_rows(model, train), encoded_rows(model, validation))
     with suppress(TimeIsUp):
         train_model(lambda: model, encoded, options, arguments.folder, TrainingContext(on_update=on_update))
@@ -129,7 +141,8 @@ def tune(arguments: argparse.Namespace) -> None:
 
 
 def similarity(encoder: SentenceEncoder, ours: list[str], theirs: list[str]) -> float:
-    one, other = encoder.embed(ours, 32), encoder.embed(theirs, 32)
+    one = encoder.embed(ours, 32)
+    other = encoder.embed(theirs, 32)
     norms = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     return float(((one * other).sum(axis=1) / norms).mean())
 
@@ -137,15 +150,18 @@ def similarity(encoder: SentenceEncoder, ours: list[str], theirs: list[str]) -> 
 def shown(name: str, given: list[str], true: list[str], encoder: SentenceEncoder) -> None:
     words = [word for text in given for word in text.lower().split()]
     figures = {
-        "replies": len(given), "different": len(set(given)), "mean_words": round(len(words) / len(given), 1),
+        "replies": len(given),
+        "different": len(set(given)),
+        "mean_words": round(len(words) / len(given), 1),
         "similarity": round(similarity(encoder, given, true), 4),
-    }  # fmt: skip
+    }
     print(name, json.dumps(figures), flush=True)
 
 
 def floors(arguments: argparse.Namespace) -> None:
     rows = replies(arguments.file)
-    asked, train = rows["test"][: arguments.asked], rows["train"]
+    asked = rows["test"][: arguments.asked]
+    train = rows["train"]
     encoder = SentenceEncoder.load(resolve(arguments.encoder, CACHE).path)
     true = [row.reply for row in asked]
     index = TfidfIndex(["\n".join(row.context) for row in train[:20_000]], [row.reply for row in train[:20_000]])
@@ -167,12 +183,16 @@ def judge(arguments: argparse.Namespace) -> None:
     if arguments.method == "none":
         return
     how = ReplyDecoding(
-        method=arguments.method, beams=arguments.beams, top_p=arguments.top_p, temperature=arguments.temperature,
+        method=arguments.method,
+        beams=arguments.beams,
+        top_p=arguments.top_p,
+        temperature=arguments.temperature,
         max_new_tokens=40,
-    )  # fmt: skip
+    )
     asked = rows["test"][: arguments.asked]
     encoder = SentenceEncoder.load(resolve(arguments.encoder, CACHE).path)
-    contexts, seeds = [row.context for row in asked], list(range(len(asked)))
+    contexts = [row.context for row in asked]
+    seeds = list(range(len(asked)))
     written = write_replies(model, contexts, [None] * len(asked), how, 16, seeds, Reranker(encoder))
     shown(how.model_dump_json(), [one.text or "..." for one in written], [row.reply for row in asked], encoder)
 
@@ -184,29 +204,35 @@ def intents(arguments: argparse.Namespace) -> None:
     """
     test = [row for row in replies(arguments.file)["test"] if row.intent is not None]
     torch.set_num_threads(arguments.threads)
-    model, labels = load_generator(arguments.folder), edos_labels()
+    model = load_generator(arguments.folder)
+    labels = edos_labels()
     reranker = None
     if arguments.method == "rerank":
         encoder = SentenceEncoder.load(resolve(arguments.encoder, CACHE).path)
         reranker = Reranker(encoder, DialogueClassifier.load(resolve(arguments.chooser, CACHE).path))
     reader = DialogueClassifier.load(resolve(arguments.reader, CACHE).path)
     how = ReplyDecoding(
-        method=arguments.method, top_p=arguments.top_p, max_new_tokens=30, candidates=arguments.candidates,
-    )  # fmt: skip
+        method=arguments.method,
+        top_p=arguments.top_p,
+        max_new_tokens=30,
+        candidates=arguments.candidates,
+    )
 
     def read(contexts: list[list[str]], answers: list[str]) -> list[str]:
         given = [[*context, answer or " "] for context, answer in zip(contexts, answers, strict=True)]
         return [reader.labels[place] for place in reader.probabilities(given, 32).argmax(dim=1).tolist()]
 
     def written(rows: list[Row], asked: list[str | None]) -> list[str]:
-        contexts, wanted = [row.context for row in rows for _ in asked], list(asked) * len(rows)
+        contexts = [row.context for row in rows for _ in asked]
+        wanted = list(asked) * len(rows)
         seeds = list(range(len(contexts)))
         answers = [one.text for one in write_replies(model, contexts, wanted, how, 64, seeds, reranker)]
         print(f"{len(answers)} replies, {len(set(answers))} different, {time.monotonic() - began:.0f} s", flush=True)
         return read(contexts, answers)
 
     began = time.monotonic()
-    rows, wanted = test[: arguments.asked], list[str | None](labels)
+    rows = test[: arguments.asked]
+    wanted = list[str | None](labels)
     unasked = Counter(written(test[: arguments.unasked], [None]))
     asked = Counter[str | None]()
     for start in range(0, len(rows), 10):
@@ -222,7 +248,8 @@ def intents(arguments: argparse.Namespace) -> None:
     print("intent, asked, unasked, times (unasked at least one reply), ceiling, people's replies")
     reached = 0
     for label in sorted(labels, key=lambda one: -asked[one]):
-        rate, floor = asked[label] / len(rows), unasked[label] / arguments.unasked
+        rate = asked[label] / len(rows)
+        floor = unasked[label] / arguments.unasked
         times = rate / max(floor, 1 / arguments.unasked)
         reached += times >= 2
         by_chance += _twice_by_chance(floor, len(rows), arguments.unasked)
@@ -251,9 +278,16 @@ def main() -> None:
     for name, value in (("minutes", 20.0), ("rate", 2e-4), ("top-p", 0.9), ("temperature", 1.0)):
         parser.add_argument(f"--{name}", type=float, default=value)
     numbers = (
-        ("rows", 20_000), ("batch", 8), ("threads", 2), ("max-tokens", 64), ("asked", 200), ("scored", 400),
-        ("beams", 4), ("unasked", 400), ("candidates", 8),
-    )  # fmt: skip
+        ("rows", 20_000),
+        ("batch", 8),
+        ("threads", 2),
+        ("max-tokens", 64),
+        ("asked", 200),
+        ("scored", 400),
+        ("beams", 4),
+        ("unasked", 400),
+        ("candidates", 8),
+    )
     for name, value in numbers:
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--method", default="top_p")

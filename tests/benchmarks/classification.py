@@ -24,9 +24,11 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import resolve
 from udfs.predict import score_texts
 
-OURS, PIPELINE = "ours", "transformers pipeline"
+OURS = "ours"
+PIPELINE = "transformers pipeline"
 LABELS = [f"label {number}" for number in range(41)]
-AIM, LEAST_ALIKE = 2.0, 0.999
+AIM = 2.0
+LEAST_ALIKE = 0.999
 MAX_TOKENS = 64
 SMALL = 1e-3
 """Keeps the pipeline's tanh in its straight part, so that both heads compute the same logits."""
@@ -67,20 +69,26 @@ def alike(scored: DataFrame, texts: list[str], theirs: list[str]) -> float:
 def compared(corpus: list[str], rounds: int) -> list[Row]:
     """Distinct texts, and the corpus as it is."""
     distinct = list(dict.fromkeys(corpus))
-    progress, rows = Progress("classification", 4 * rounds), []
+    progress = Progress("classification", 4 * rounds)
+    rows = []
     with tempfile.TemporaryDirectory() as scratch:
         spark, settings = local_session(Path(scratch))
         own = settings.models
         encoder = resolve(own.weak_encoder, Path(scratch) / "models").path
         folder, peer = models(encoder, Path(scratch) / "labeler")
         for number, (name, texts) in enumerate((("distinct turns", distinct), ("turns with repeats", corpus))):
-            turns, target = table_of(spark, texts, Path(scratch) / f"turns{number}"), f"{scratch}/scores{number}"
+            turns = table_of(spark, texts, Path(scratch) / f"turns{number}")
+            target = f"{scratch}/scores{number}"
 
             def ours(turns: DataFrame = turns, target: str = target) -> None:
                 scored = score_texts(
-                    distinct_texts(turns, "turns"), str(folder), "drawn", batch_size=own.batch_size,
-                    threads=own.threads, partitions=spark.sparkContext.defaultParallelism,
-                )  # fmt: skip
+                    distinct_texts(turns, "turns"),
+                    str(folder),
+                    "drawn",
+                    batch_size=own.batch_size,
+                    threads=own.threads,
+                    partitions=spark.sparkContext.defaultParallelism,
+                )
                 scored.write.format("delta").mode("overwrite").save(target)
 
             def theirs(texts: list[str] = texts) -> list[str]:
@@ -92,8 +100,16 @@ def compared(corpus: list[str], rounds: int) -> list[Row]:
             theirs(texts[:64])
             took = alternate(works, rounds, progress)
             speeds = {who: f"{len(texts) / took[who]:,.0f} turns/s" for who in took}
-            rows.append(Row(f"{name} ({len(texts):,})", speeds[OURS], PIPELINE, speeds[PIPELINE],
-                            took[PIPELINE] / took[OURS], AIM))  # fmt: skip
+            rows.append(
+                Row(
+                    f"{name} ({len(texts):,})",
+                    speeds[OURS],
+                    PIPELINE,
+                    speeds[PIPELINE],
+                    took[PIPELINE] / took[OURS],
+                    AIM,
+                )
+            )
             if number == 0:
                 share = alike(spark.read.format("delta").load(target), texts, theirs())
         spark.stop()
@@ -112,8 +128,11 @@ def main() -> int:
         "Seconds from a Delta table of turns to one of labels by `distinct_texts` and `score_texts` in a warm "
         f"local session (one thread a worker), against the pipeline on a list in memory, batches of 64, {cores()} "
         "threads, nothing read or written. MiniLM's encoder with a drawn head.",
-        f"{data}, {len(set(corpus)):,} distinct", compared(corpus, given.rounds), CAUSE, ("transformers",),
-    )  # fmt: skip
+        f"{data}, {len(set(corpus)):,} distinct",
+        compared(corpus, given.rounds),
+        CAUSE,
+        ("transformers",),
+    )
     return hand_in(result, given, "classification")
 
 

@@ -25,7 +25,8 @@ _DEMO_FILMS = 300
 
 def opus_files(megabytes: float) -> tuple[list[bytes], str]:
     """Up to so many MB of OPUS XML, spread over the files at hand, and what they are."""
-    files, named = _real_files() or _demo_files(), SHARED.joinpath("opensubtitles2018_xml").is_dir()
+    files = _real_files() or _demo_files()
+    named = SHARED.joinpath("opensubtitles2018_xml").is_dir()
     step = max(1, round(sum(len(data) for _, data in files) / (megabytes * 1e6)))
     chosen = [data for _, data in files[::step]]
     origin = "real OPUS OpenSubtitles v2018 files" if named else "files of the demo generator"

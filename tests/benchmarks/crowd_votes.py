@@ -26,7 +26,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from conf.taxonomy import edos_labels
 from etl.edos.label_doubts import document
 
-SEEDS, SIZES = (13, 14, 15), (800, 1600, 3200, 4800)
+SEEDS = (13, 14, 15)
+SIZES = (800, 1600, 3200, 4800)
 LABELS = list(edos_labels())
 ORDERS = ("random", "readability", "uncertainty", "retrained")
 
@@ -52,7 +53,8 @@ class Votes:
 
     def __init__(self, votes_file: str, sentences_file: str) -> None:
         rows = crowd(votes_file)
-        self.turns, self.votes = [turns for turns, _ in rows], [votes for _, votes in rows]
+        self.turns = [turns for turns, _ in rows]
+        self.votes = [votes for _, votes in rows]
         most = [Counter(votes).most_common(1)[0] for votes in self.votes]
         self.label = np.array([LABELS.index(a) if n >= 2 and a in LABELS else -1 for a, n in most])
         self.agreed = self.label >= 0
@@ -64,11 +66,14 @@ class Votes:
         counts = Counter(token for some in tokens for token in some)
         total = sum(counts.values())
         self.readable = np.array(
-            [sum(counts[t] for t in some) / total / (87 + len(some)) + 0.04 * len(set(some)) / len(some)
-             for some in tokens]
-        )  # fmt: skip
+            [
+                sum(counts[t] for t in some) / total / (87 + len(some)) + 0.04 * len(set(some)) / len(some)
+                for some in tokens
+            ]
+        )
         weak = self.weak(sentences_file)
-        self.confidence, self.weak_label = weak.max(axis=1), weak.argmax(axis=1)
+        self.confidence = weak.max(axis=1)
+        self.weak_label = weak.argmax(axis=1)
 
     def dawid_skene(self) -> Any:
         from crowdkit.aggregation.classification.dawid_skene import DawidSkene
@@ -79,7 +84,8 @@ class Votes:
         return found / found.sum(axis=1, keepdims=True)
 
     def weak(self, sentences_file: str) -> Any:
-        texts, labels = [], []
+        texts = []
+        labels = []
         with opened(sentences_file) as file:
             for line in file:
                 label, mark, text = line.partition("<SEP>")
@@ -111,7 +117,9 @@ class Votes:
 
 def by_class(votes: Votes, places: Any, key: Any) -> Any:
     """Return places by key, one of each weak class in turn."""
-    ordered, seen, turn = places[np.argsort(key[places], kind="stable")], Counter[int](), []
+    ordered = places[np.argsort(key[places], kind="stable")]
+    seen = Counter[int]()
+    turn = []
     for place in ordered:
         turn.append(seen[votes.weak_label[place]])
         seen[votes.weak_label[place]] += 1
@@ -121,8 +129,11 @@ def by_class(votes: Votes, places: Any, key: Any) -> Any:
 def asked(votes: Votes, seed: int) -> Iterator[tuple[str, float]]:
     """Yield (order and votes, macro-F1): three votes are paid for each turn, and only majorities are learned from."""
     _, test, pool = votes.splits(seed)
-    keys = {"random": np.random.default_rng(seed).random(len(votes.label)), "readability": -votes.readable,
-            "uncertainty": votes.confidence}  # fmt: skip
+    keys = {
+        "random": np.random.default_rng(seed).random(len(votes.label)),
+        "readability": -votes.readable,
+        "uncertainty": votes.confidence,
+    }
     orders = {name: by_class(votes, pool, key) for name, key in keys.items()}
     learned = orders["readability"][: SIZES[0]]
     for number, size in enumerate(SIZES):
@@ -158,7 +169,9 @@ def trained(votes: Votes, seed: int) -> Iterator[tuple[str, float]]:
 
 def main() -> None:
     votes = Votes(*sys.argv[1:3])
-    top, best, agreed = votes.probable.max(axis=1), votes.probable.argmax(axis=1), votes.agreed
+    top = votes.probable.max(axis=1)
+    best = votes.probable.argmax(axis=1)
+    agreed = votes.agreed
     print(f"turns {len(agreed):,}, with a majority {agreed.sum():,}")
     print(f"Dawid-Skene's label is the majority's: {(best == votes.label)[agreed].mean():.4f}")
     print(f"without a majority, above 0.5: {(top[~agreed] > 0.5).sum():,}, above 0.9: {(top[~agreed] > 0.9).sum():,}")

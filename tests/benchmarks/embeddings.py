@@ -21,8 +21,11 @@ from tests.benchmarks.sessions import cores, local_session
 from udfs.models.loader import resolve
 from udfs.predict import embed_texts
 
-OURS, ENCODE = "ours", "sentence-transformers encode"
-DISTINCT_AIM, CORPUS_AIM, LARGEST_DIFFERENCE = 1.2, 2.0, 1e-5
+OURS = "ours"
+ENCODE = "sentence-transformers encode"
+DISTINCT_AIM = 1.2
+CORPUS_AIM = 2.0
+LARGEST_DIFFERENCE = 1e-5
 CAUSE = (
     "on distinct texts both spend nearly all their time in the encoder's matrix products, on batches sorted by length; "
     "what is left to gain is the padding inside a batch, since ours also reads and writes Delta."
@@ -59,7 +62,8 @@ def largest_difference(embedded: DataFrame, texts: list[str], theirs: NDArray[np
 def compared(corpus: list[str], rounds: int) -> list[Row]:
     """Distinct texts, and the corpus as it is."""
     distinct = list(dict.fromkeys(corpus))
-    progress, rows = Progress("embeddings", 4 * rounds), []
+    progress = Progress("embeddings", 4 * rounds)
+    rows = []
     with tempfile.TemporaryDirectory() as scratch:
         spark, settings = local_session(Path(scratch))
         models = settings.models
@@ -67,13 +71,18 @@ def compared(corpus: list[str], rounds: int) -> list[Row]:
         encoder = peer_encoder(model.path)
         sizes = {"distinct texts": (distinct, DISTINCT_AIM), "the corpus with its repeats": (corpus, CORPUS_AIM)}
         for number, (name, (texts, aim)) in enumerate(sizes.items()):
-            histories, target = table_of(spark, texts, Path(scratch) / f"texts{number}"), f"{scratch}/vectors{number}"
+            histories = table_of(spark, texts, Path(scratch) / f"texts{number}")
+            target = f"{scratch}/vectors{number}"
 
             def ours(histories: DataFrame = histories, target: str = target) -> None:
                 found = embed_texts(
-                    distinct_texts(histories, "turns"), str(model.path), model.identity, batch_size=models.batch_size,
-                    threads=models.threads, partitions=spark.sparkContext.defaultParallelism,
-                )  # fmt: skip
+                    distinct_texts(histories, "turns"),
+                    str(model.path),
+                    model.identity,
+                    batch_size=models.batch_size,
+                    threads=models.threads,
+                    partitions=spark.sparkContext.defaultParallelism,
+                )
                 found.write.format("delta").mode("overwrite").save(target)
 
             def encode(texts: list[str] = texts) -> NDArray[np.float32]:
@@ -83,8 +92,9 @@ def compared(corpus: list[str], rounds: int) -> list[Row]:
             encode(texts[:64])
             took = alternate({OURS: ours, ENCODE: encode}, rounds, progress)
             speeds = {who: f"{len(texts) / took[who]:,.0f} texts/s" for who in took}
-            rows.append(Row(f"{name} ({len(texts):,})", speeds[OURS], ENCODE, speeds[ENCODE], took[ENCODE] / took[OURS],
-                            aim))  # fmt: skip
+            rows.append(
+                Row(f"{name} ({len(texts):,})", speeds[OURS], ENCODE, speeds[ENCODE], took[ENCODE] / took[OURS], aim)
+            )
             if number == 0:
                 far = largest_difference(spark.read.format("delta").load(target), texts, encode())
         spark.stop()
@@ -103,9 +113,11 @@ def main() -> int:
         "Seconds from a Delta table of texts to one of vectors by `distinct_texts` and `embed_texts` in a warm "
         f"local session (each text once, one thread a worker), against `encode` on the same texts as a list in memory "
         f"with its own sorting and {cores()} threads, nothing read or written. Loading the model is left out of both.",
-        f"{data}, {len(set(corpus)):,} distinct", compared(corpus, given.rounds), CAUSE,
+        f"{data}, {len(set(corpus)):,} distinct",
+        compared(corpus, given.rounds),
+        CAUSE,
         ("sentence-transformers", "transformers"),
-    )  # fmt: skip
+    )
     return hand_in(result, given, "embeddings")
 
 

@@ -25,7 +25,9 @@ from udfs.generate import generate_answers, source_of
 from udfs.models.loader import resolve
 from udfs.models.pretrained import causal_model
 
-OURS, ONE_BY_ONE, LLAMA = "ours", "transformers generate, one by one", "llama.cpp, same GGUF"
+OURS = "ours"
+ONE_BY_ONE = "transformers generate, one by one"
+LLAMA = "llama.cpp, same GGUF"
 AIM = 4.0
 SLOTS = 8
 CAUSE = (
@@ -78,9 +80,11 @@ class LlamaCpp:
         parameters = xllamacpp.CommonParams()
         parameters.model.path = str(gguf)
         parameters.verbosity = 0
-        parameters.n_ctx, parameters.n_parallel = SLOTS * 1024, SLOTS
+        parameters.n_ctx = SLOTS * 1024
+        parameters.n_parallel = SLOTS
         parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = cores()
-        self.server, self.tokens = xllamacpp.Server(parameters), tokens
+        self.server = xllamacpp.Server(parameters)
+        self.tokens = tokens
 
     def __call__(self, prompts: list[str]) -> int:
         """Answer templated prompts; return the new tokens."""
@@ -153,9 +157,11 @@ def main() -> int:
         "New tokens a second: `generate_answers` in a warm local session, from requests to a Delta table of answers "
         f"(batches of 8, one thread a worker); `generate` prompt by prompt with {cores()} threads; llama.cpp with "
         f"{SLOTS} slots and {cores()} threads. Models are loaded beforehand.",
-        data, compared(prompts, 8 if given.small else given.tokens, given.rounds), CAUSE,
+        data,
+        compared(prompts, 8 if given.small else given.tokens, given.rounds),
+        CAUSE,
         ("transformers", "xllamacpp"),
-    )  # fmt: skip
+    )
     return hand_in(result, given, "generation")
 
 

@@ -19,9 +19,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 """Variables that make numpy take slower kernels than the machine has; benchmarks run without them."""
 INSTRUCTIONS = {
-    "avx2": "AVX2", "avx512f": "AVX-512", "avx512_vnni": "AVX512-VNNI", "avx512_bf16": "AVX512-BF16",
+    "avx2": "AVX2",
+    "avx512f": "AVX-512",
+    "avx512_vnni": "AVX512-VNNI",
+    "avx512_bf16": "AVX512-BF16",
     "amx_bf16": "AMX-BF16",
-}  # fmt: skip
+}
 
 
 def content_share(text: str) -> float:
@@ -110,7 +113,10 @@ class Progress:
     """A line on stderr after each step: how far, how long, how long still."""
 
     def __init__(self, name: str, steps: int) -> None:
-        self.name, self.steps, self.done, self.began = name, steps, 0, time.monotonic()
+        self.name = name
+        self.steps = steps
+        self.done = 0
+        self.began = time.monotonic()
 
     def step(self, what: str) -> None:
         """Count a step and print the line."""
@@ -119,8 +125,9 @@ class Progress:
         left = took / self.done * max(0, self.steps - self.done)
         print(
             f"{self.name}: {self.done} of {self.steps}, {what}, {took:.0f} s so far, about {left:.0f} s left",
-            file=sys.stderr, flush=True,
-        )  # fmt: skip
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def alternate(

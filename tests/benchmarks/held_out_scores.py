@@ -25,7 +25,8 @@ def main() -> int:
     for name in ("folder", "lakehouse", "copy", "--margins"):
         parser.add_argument(name, type=Path, **({"required": True} if name.startswith("--") else {}))  # type: ignore[arg-type]
     given = parser.parse_args()
-    margins, uploads = np.load(given.margins / MARGINS), read_uploads(given.folder)
+    margins = np.load(given.margins / MARGINS)
+    uploads = read_uploads(given.folder)
     offsets = Sentences.of(uploads.column("sentences")).offsets
     places = {path: place for place, path in enumerate(uploads.column("source_path").to_pylist())}
     shutil.copytree(given.lakehouse, given.copy)

@@ -25,7 +25,9 @@ from tests.benchmarks.corpora import film_windows
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
 
-OURS, DATATROVE, RENSA = "ours", "datatrove MinHash", "rensa"
+OURS = "ours"
+DATATROVE = "datatrove MinHash"
+RENSA = "rensa"
 AIM = 1.5
 LINES = 4
 CAUSE = (
@@ -92,7 +94,8 @@ def by_datatrove(source: Path, target: Path, near: NearDuplicates) -> list[Pair]
     from datatrove.pipeline.readers import ParquetReader
 
     config = MinhashConfig(n_grams=near.shingle_words, num_buckets=near.bands, hashes_per_bucket=near.rows)
-    signatures, pairs = f"{target}/signatures", f"{target}/pairs"
+    signatures = f"{target}/signatures"
+    pairs = f"{target}/pairs"
     signing = MinhashDedupSignature(signatures, config=config, language=blank_tokenizer())
     signing._hash_func = hash_of_text
     steps = (
@@ -160,8 +163,10 @@ def by_rensa(source: Path, near: NearDuplicates) -> list[Pair]:
     found = index.query_all(signatures)
     return [
         (rows[kept[place]]["id"], rows[kept[other]]["id"])
-        for place, others in enumerate(found) for other in others if other < place
-    ]  # fmt: skip
+        for place, others in enumerate(found)
+        for other in others
+        if other < place
+    ]
 
 
 def compared(texts: list[str], rounds: int) -> list[Row]:
@@ -210,8 +215,11 @@ def main() -> int:
         f"so that none is spared a comparison; datatrove with {cores()} processes up to the pairs, rensa in one "
         "process. All have 16 bands of 4 minima over runs of three words; recall is of the pairs with an exact Jaccard "
         "of 0.8 and more. Ours also verifies each pair.",
-        f"{data}, the first {len(texts):,}", compared(texts, given.rounds), CAUSE, ("datatrove", "rensa"),
-    )  # fmt: skip
+        f"{data}, the first {len(texts):,}",
+        compared(texts, given.rounds),
+        CAUSE,
+        ("datatrove", "rensa"),
+    )
     return hand_in(result, given, "near_duplicates")
 
 

@@ -33,7 +33,10 @@ from tests.benchmarks.harness import (
 
 BEFORE = {1: (265, 145), 8: (2_120, 255), 32: (8_480, 580)}
 """Files and seconds before this round, by size."""
-FIXED_AIM, GROWTH_AIM, MEMORY_AIM, ESTIMATE_AIM = 40.0, 1.1, 1.1, 1.2
+FIXED_AIM = 40.0
+GROWTH_AIM = 1.1
+MEMORY_AIM = 1.1
+ESTIMATE_AIM = 1.2
 ID_STEP = 100_000_000
 EXCHANGED = 0.3
 FREQUENT = 20_000
@@ -80,7 +83,9 @@ class Memory(threading.Thread):
 
     def __init__(self, process: int) -> None:
         super().__init__(daemon=True)
-        self.process, self.most, self.over = process, 0.0, threading.Event()
+        self.process = process
+        self.most = 0.0
+        self.over = threading.Event()
 
     def run(self) -> None:
         while not self.over.wait(0.5):
@@ -161,7 +166,9 @@ def measured(
     seconds: dict[int, list[float]] = {size: [] for size in sizes}
     memory: dict[int, list[float]] = {size: [] for size in sizes}
     with tempfile.TemporaryDirectory() as scratch:
-        copier, sources, done = Copier(files), {size: Path(scratch) / f"films{size}" for size in sizes}, 0
+        copier = Copier(files)
+        sources = {size: Path(scratch) / f"films{size}" for size in sizes}
+        done = 0
         for size in sizes:
             for number in range(size):
                 # A larger size holds the films of the smaller ones.
@@ -213,18 +220,47 @@ def rows_of(found: dict[int, tuple[float, float]], files: int, estimate: float) 
         rows.append(Row(work, f"{took:.0f} s", "itself at 1x", f"{alone:.0f} s", took / alone, before=before))
     if len(sizes) < 3:
         return rows
-    first, middle, last = sizes[0], sizes[1], sizes[-1]
-    early, late = per_file(found, first, middle, files), per_file(found, middle, last, files)
+    first = sizes[0]
+    middle = sizes[1]
+    last = sizes[-1]
+    early = per_file(found, first, middle, files)
+    late = per_file(found, middle, last, files)
     fixed = found[first][0] - first * files * per_file(found, first, last, files)
-    rows.append(Row("an added file", f"{late:.3f} s up to {last}x", "itself", f"{early:.3f} s up to {middle}x",
-                    late / early, most=GROWTH_AIM, before="0.86"))  # fmt: skip
+    rows.append(
+        Row(
+            "an added file",
+            f"{late:.3f} s up to {last}x",
+            "itself",
+            f"{early:.3f} s up to {middle}x",
+            late / early,
+            most=GROWTH_AIM,
+            before="0.86",
+        )
+    )
     rows.append(Row("fixed part, seconds", f"{fixed:.0f} s", "", "", fixed, most=FIXED_AIM, before="about 130"))
-    rows.append(Row("driver's memory (JVM and Python)", f"{found[last][1]:.2f} GiB at {last}x", "itself",
-                    f"{found[middle][1]:.2f} GiB at {middle}x", found[last][1] / found[middle][1],
-                    most=MEMORY_AIM, before="1.25 GB"))  # fmt: skip
+    rows.append(
+        Row(
+            "driver's memory (JVM and Python)",
+            f"{found[last][1]:.2f} GiB at {last}x",
+            "itself",
+            f"{found[middle][1]:.2f} GiB at {middle}x",
+            found[last][1] / found[middle][1],
+            most=MEMORY_AIM,
+            before="1.25 GB",
+        )
+    )
     took = found[last][0]
-    rows.append(Row(f"{last}x by `jobs estimate --pilot` on 1x", f"{estimate:.0f} s", "the run", f"{took:.0f} s",
-                    max(estimate / took, took / estimate), most=ESTIMATE_AIM, before="2.01"))  # fmt: skip
+    rows.append(
+        Row(
+            f"{last}x by `jobs estimate --pilot` on 1x",
+            f"{estimate:.0f} s",
+            "the run",
+            f"{took:.0f} s",
+            max(estimate / took, took / estimate),
+            most=ESTIMATE_AIM,
+            before="2.01",
+        )
+    )
     return rows
 
 
@@ -250,8 +286,10 @@ def main() -> int:
         "line through the smallest and the largest size. Memory is the most that the driver's JVM and Python held "
         "together; tasks run in that JVM as well.",
         f"{len(files):,} {origin}, and copies under other ids with {EXCHANGED:.0%} of the vocabulary exchanged",
-        rows_of(found, len(files), estimate), CAUSE, ("delta-spark",),
-    )  # fmt: skip
+        rows_of(found, len(files), estimate),
+        CAUSE,
+        ("delta-spark",),
+    )
     return hand_in(result, given, "pipeline")
 
 

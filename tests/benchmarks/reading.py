@@ -26,29 +26,60 @@ from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
 from udfs.opus.listing import list_piece, pieces_of
 
-OURS, ITERPARSE, OPUSTOOLS, GUNZIP = "ours", "lxml iterparse", "OpusTools' parser", "gunzip alone"
+OURS = "ours"
+ITERPARSE = "lxml iterparse"
+OPUSTOOLS = "OpusTools' parser"
+GUNZIP = "gunzip alone"
 AIMS = {ITERPARSE: 2.0, OPUSTOOLS: 8.0, GUNZIP: None}
 BEFORE = {("plain folder", ITERPARSE): "1.38", ("gzip folder", ITERPARSE): "1.50", ("zip", ITERPARSE): "1.29"}
 CAUSE = (
     "in a short profile on a busy machine libxml2's check for well-formedness took about a third of our time and "
     "cutting the tags as arrays about half."
 )
-SENTENCE = pa.struct([
-    ("index", pa.int32()), ("block_first", pa.int32()), ("block_last", pa.int32()),
-    ("start_ms", pa.int32()), ("end_ms", pa.int32()), ("text", pa.string()),
-])  # fmt: skip
-STRINGS = ("source source_path release language movie_id subtitle_id document_id country original cds"
-           " subtitle_date encoding reason detail")  # fmt: skip
+SENTENCE = pa.struct(
+    [
+        ("index", pa.int32()),
+        ("block_first", pa.int32()),
+        ("block_last", pa.int32()),
+        ("start_ms", pa.int32()),
+        ("end_ms", pa.int32()),
+        ("text", pa.string()),
+    ]
+)
+STRINGS = (
+    "source source_path release language movie_id subtitle_id document_id country original cds"
+    " subtitle_date encoding reason detail"
+)
 INTEGERS = "directory_year year duration_ms subtitle_duration_ms blocks sentence_count token_count"
-SCHEMA = pa.schema([
-    *((name, pa.string()) for name in STRINGS.split()), *((name, pa.int32()) for name in INTEGERS.split()),
-    ("machine_translated", pa.bool_()), ("genres", pa.list_(pa.string())),
-    ("quirks", pa.map_(pa.string(), pa.int32())), ("sentences", pa.list_(SENTENCE)),
-])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in STRINGS.split()),
+        *((name, pa.int32()) for name in INTEGERS.split()),
+        ("machine_translated", pa.bool_()),
+        ("genres", pa.list_(pa.string())),
+        ("quirks", pa.map_(pa.string(), pa.int32())),
+        ("sentences", pa.list_(SENTENCE)),
+    ]
+)
 MANIFEST = [
-    "source", "source_path", "container", "offset", "stored_bytes", "bytes", "method", "crc", "gzipped", "tag",
-    "release", "language", "movie_id", "directory_year", "subtitle_id", "member", "fault",
-]  # fmt: skip
+    "source",
+    "source_path",
+    "container",
+    "offset",
+    "stored_bytes",
+    "bytes",
+    "method",
+    "crc",
+    "gzipped",
+    "tag",
+    "release",
+    "language",
+    "movie_id",
+    "directory_year",
+    "subtitle_id",
+    "member",
+    "fault",
+]
 
 
 def laid_out(files: list[bytes], folder: Path) -> dict[str, Path]:
@@ -130,7 +161,8 @@ def checked(work: Callable[[Any], int], given: object, expected: int) -> None:
 
 def compared(files: list[bytes], rounds: int) -> list[Row]:
     """A row for each layout and peer."""
-    megabytes, rows = sum(map(len, files)) / 1e6, []
+    megabytes = sum(map(len, files)) / 1e6
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         places = laid_out(files, Path(folder))
         progress = Progress("reading", rounds * (4 * len(places) - 1))
@@ -143,10 +175,17 @@ def compared(files: list[bytes], rounds: int) -> list[Row]:
             checked(by_us, manifest_rows(place), len(files))  # once, to load what is loaded once
             took = alternate(works, rounds, progress, time.process_time)
             rows += [
-                Row(name, f"{megabytes / took[OURS]:.1f} MB/s", peer, f"{megabytes / took[peer]:.1f} MB/s",
-                    took[peer] / took[OURS], AIMS[peer], before=BEFORE.get((name, peer), ""))
+                Row(
+                    name,
+                    f"{megabytes / took[OURS]:.1f} MB/s",
+                    peer,
+                    f"{megabytes / took[peer]:.1f} MB/s",
+                    took[peer] / took[OURS],
+                    AIMS[peer],
+                    before=BEFORE.get((name, peer), ""),
+                )
                 for peer in peers
-            ]  # fmt: skip
+            ]
     return rows
 
 
@@ -161,8 +200,11 @@ def main() -> int:
         "CPU seconds of one process from files on disk to Arrow rows of `subtitles.files` (`parsed_batches`, as "
         "`ingest_subtitles` calls it). iterparse only makes and clears elements; OpusTools reads sentences with their "
         "time tags; gunzip only unpacks and is the limit.",
-        data, compared(files, given.rounds), CAUSE, ("lxml", "opustools"),
-    )  # fmt: skip
+        data,
+        compared(files, given.rounds),
+        CAUSE,
+        ("lxml", "opustools"),
+    )
     return hand_in(result, given, "reading")
 
 

@@ -18,8 +18,11 @@ from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments
 from tests.benchmarks.sessions import cores, local_session
 from udfs.similarity import find_similar
 
-OURS, FAISS = "ours", "FAISS flat"
-SIZE, MODEL, AIM = 384, "drawn", 1.0
+OURS = "ours"
+FAISS = "FAISS flat"
+SIZE = 384
+MODEL = "drawn"
+AIM = 1.0
 Vectors = NDArray[np.float32]
 CAUSE = (
     "the matrix products take about 4.5 s on two cores by themselves; the rest is reading the vectors in Spark and "
@@ -43,12 +46,14 @@ def written(vectors: dict[str, Vectors], folder: Path) -> None:
     for kind, rows in vectors.items():
         flat = pa.array(rows.reshape(-1))
         lists = pa.ListArray.from_arrays(pa.array(np.arange(0, rows.size + 1, SIZE, dtype=np.int32)), flat)
-        table = pa.table({
-            "history_hash": [f"{kind}{number:060d}" for number in range(len(rows))],
-            "model": pa.array([MODEL] * len(rows)),
-            "embedding": lists,
-            "error": pa.nulls(len(rows), pa.string()),
-        })  # fmt: skip
+        table = pa.table(
+            {
+                "history_hash": [f"{kind}{number:060d}" for number in range(len(rows))],
+                "model": pa.array([MODEL] * len(rows)),
+                "embedding": lists,
+                "error": pa.nulls(len(rows), pa.string()),
+            }
+        )
         for start in range(0, len(rows), 25_000):
             write_deltalake(str(folder), table.slice(start, 25_000), mode="append")
 
@@ -99,7 +104,8 @@ def compared(seeds: int, pool: int, rounds: int) -> tuple[list[Row], int]:
         table, mine, theirs = (Path(scratch) / name for name in ("embeddings", "ours", "faiss"))
         left, right = drawn(seeds, pool)
         written({"seed": left, "pool": right}, table)
-        floor, best = settings.edos.expansion.floor, settings.edos.expansion.matches
+        floor = settings.edos.expansion.floor
+        best = settings.edos.expansion.matches
         works = {
             OURS: lambda: by_us(spark, table, mine, floor, best),
             FAISS: lambda: by_faiss(table, theirs, floor, best),
@@ -108,7 +114,8 @@ def compared(seeds: int, pool: int, rounds: int) -> tuple[list[Row], int]:
             work()
         took = alternate(works, rounds, Progress("similarity", 2 * rounds))
         spark.stop()
-        found, expected = pairs(mine), pairs(theirs)
+        found = pairs(mine)
+        expected = pairs(theirs)
     # Pairs whose cosine is the floor to the last bit may be in one and not in the other.
     if len(found ^ expected) > 0.001 * len(expected):
         raise SystemExit(f"{len(found - expected)} pairs of ours are not FAISS's, {len(expected - found)} are missing")
@@ -129,8 +136,11 @@ def main() -> int:
         "Seconds from a Delta table of embeddings to a Delta table of matches, in a warm local session, against FAISS "
         f"`IndexFlatIP` with {cores()} threads reading and writing the same tables with deltalake. Both find the same "
         f"{found:,} pairs.",
-        "drawn unit vectors, one dialogue in twenty near a seed", rows, CAUSE, ("faiss-cpu", "deltalake"),
-    )  # fmt: skip
+        "drawn unit vectors, one dialogue in twenty near a seed",
+        rows,
+        CAUSE,
+        ("faiss-cpu", "deltalake"),
+    )
     return hand_in(result, given, "similarity")
 
 

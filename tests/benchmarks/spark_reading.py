@@ -42,9 +42,14 @@ def serve(source: Path, number: int, folder: Path) -> None:
 
     def read_once() -> None:
         read = ingest_subtitles(
-            manifest, languages=["en"], sources=[str(source)], task_mb=subtitles.task_megabytes,
-            max_bytes=subtitles.max_file_megabytes << 20, max_ratio=1000, truecase=subtitles.truecase,
-        )  # fmt: skip
+            manifest,
+            languages=["en"],
+            sources=[str(source)],
+            task_mb=subtitles.task_megabytes,
+            max_bytes=subtitles.max_file_megabytes << 20,
+            max_ratio=1000,
+            truecase=subtitles.truecase,
+        )
         target = folder / "files"
         shutil.rmtree(target, ignore_errors=True)
         read.rows.write.format("delta").save(str(target))
@@ -62,9 +67,16 @@ def serve(source: Path, number: int, folder: Path) -> None:
 def started(source: Path, number: int, folder: Path) -> "subprocess.Popen[str]":
     """A process that serves; returned once it is warm."""
     command = [
-        sys.executable, "-m", "tests.benchmarks.spark_reading", "--serve", str(number), "--source", str(source),
-        "--folder", str(folder),
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "tests.benchmarks.spark_reading",
+        "--serve",
+        str(number),
+        "--source",
+        str(source),
+        "--folder",
+        str(folder),
+    ]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     wait(process.stdout)
@@ -81,7 +93,8 @@ def wait(lines: IO[str]) -> None:
 
 def one_round(process: "subprocess.Popen[str]") -> None:
     """Let a process read once."""
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     process.stdin.write("again\n")
     process.stdin.flush()
     wait(process.stdout)
@@ -89,7 +102,8 @@ def one_round(process: "subprocess.Popen[str]") -> None:
 
 def measured(files: list[bytes], rounds: int) -> list[Row]:
     """One core against all of them."""
-    megabytes, most = sum(map(len, files)) / 1e6, cores()
+    megabytes = sum(map(len, files)) / 1e6
+    most = cores()
     progress = Progress("spark_reading", 2 * rounds)
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as ends:
         source = laid_out(files, Path(scratch))["gzip folder"]
@@ -100,7 +114,8 @@ def measured(files: list[bytes], rounds: int) -> list[Row]:
             processes[f"{number} cores"] = started(source, number, folder)
             ends.callback(ended, processes[f"{number} cores"])
         took = alternate({name: partial(one_round, one) for name, one in processes.items()}, rounds, progress)
-    one, all_of_them = took["1 cores"], took[f"{most} cores"]
+    one = took["1 cores"]
+    all_of_them = took[f"{most} cores"]
     return [
         Row(
             f"gzip folder, {most} cores",
@@ -142,8 +157,11 @@ def main() -> int:
         "Seconds of `ingest_subtitles` from a manifest to a Delta table, gzip folder, in warm local sessions. Each "
         "session, JVM and Python workers, is pinned to its cores: without that `local[1]` uses a second core for the "
         "JVM beside its Python worker.",
-        f"{data}, {TIMES} times under other ids", measured(files, given.rounds), CAUSE, ("delta-spark",),
-    )  # fmt: skip
+        f"{data}, {TIMES} times under other ids",
+        measured(files, given.rounds),
+        CAUSE,
+        ("delta-spark",),
+    )
     return hand_in(result, given, "spark_reading")
 
 

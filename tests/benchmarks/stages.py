@@ -26,9 +26,12 @@ from tests.benchmarks.harness import Progress, Result, Row, arguments, hand_in, 
 
 AIM = 2.5
 BEFORE = {
-    "ingest_subtitles": "4.6 s", "clean_dialogues": "3.3 s", "score_weakly": "2.8 s", "score_turns": "2.4 s",
+    "ingest_subtitles": "4.6 s",
+    "clean_dialogues": "3.3 s",
+    "score_weakly": "2.8 s",
+    "score_turns": "2.4 s",
     "gather_training_dialogues": "2.2 s",
-}  # fmt: skip
+}
 """Seconds before tiny tables were read as one partition, each stage in a run of its own."""
 CAUSE = "the times of one machine vary by a fifth from hour to hour."
 
@@ -57,9 +60,10 @@ def measured(settings: Settings, rounds: int) -> dict[str, list[float]]:
     """Run all stages, and then those that train nothing so many times; returns their seconds, planning included."""
     everything = chosen(all_stages())
     kept = [
-        stage for stage in everything
+        stage
+        for stage in everything
         if isinstance(stage.writes, Table) and (stage.enabled_if is None or setting(settings, stage.enabled_if))
-    ]  # fmt: skip
+    ]
     progress = Progress("stages", 1 + rounds)
     found: dict[str, list[float]] = {}
 
@@ -108,8 +112,11 @@ def main() -> int:
         "Seconds of each stage of the demo that trains nothing, in runs of all of them again from their inputs, in a "
         "warm short session (the one that `run` takes for small sources), from its plan to that of the next stage: the "
         f"median of {given.rounds} runs. The five slowest are listed.",
-        f"the demo's corpus with {films} films", rows(found), CAUSE, ("delta-spark",),
-    )  # fmt: skip
+        f"the demo's corpus with {films} films",
+        rows(found),
+        CAUSE,
+        ("delta-spark",),
+    )
     return hand_in(result, given, "stages")
 
 

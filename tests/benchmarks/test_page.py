@@ -16,7 +16,8 @@ def result(title: str, ratio: float = 2.0) -> dict[str, object]:
 
 
 def test_works_take_turns_and_each_has_its_median() -> None:
-    now, said = [0.0], []
+    now = [0.0]
+    said = []
 
     def work(name: str, lengths: list[float]):
         def run() -> None:
@@ -33,10 +34,16 @@ def test_works_take_turns_and_each_has_its_median() -> None:
 @pytest.mark.parametrize(
     "ratio, least, most, reached",
     [
-        (2.0, 2.0, None, True), (1.994, 2.0, None, False), (1.996, 2.0, None, True), (39.0, None, 40.0, True),
-        (1.2, None, 1.1, False), (3e-7, None, 1e-5, True), (3e-5, None, 1e-5, False), (0.5, None, None, None),
+        (2.0, 2.0, None, True),
+        (1.994, 2.0, None, False),
+        (1.996, 2.0, None, True),
+        (39.0, None, 40.0, True),
+        (1.2, None, 1.1, False),
+        (3e-7, None, 1e-5, True),
+        (3e-5, None, 1e-5, False),
+        (0.5, None, None, None),
     ],
-)  # fmt: skip
+)
 def test_an_aim_is_reached_by_the_figure_that_is_shown(
     ratio: float, least: float | None, most: float | None, reached: bool | None
 ) -> None:
@@ -54,7 +61,8 @@ def test_a_part_replaces_its_own_section_alone(tmp_path: Path) -> None:
     text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings == ["## Reading", "## Embeddings", "## Similar dialogues"]
-    assert "| 2.00 |" in text and "| 0.25 |" in text
+    assert "| 2.00 |" in text
+    assert "| 0.25 |" in text
     assert text == page(json.loads((tmp_path / "benchmarks.json").read_text(encoding="utf-8")))
 
 
@@ -64,10 +72,14 @@ def test_results_of_unknown_names_stay_at_the_end() -> None:
 
 def test_each_table_row_has_all_columns() -> None:
     lines = [line for line in section(Result.from_json(result("Reading"))).splitlines() if line.startswith("|")]
-    assert len(lines) == 3 and {line.count("|") for line in lines} == {9}
+    assert len(lines) == 3
+    assert {line.count("|") for line in lines} == {9}
 
 
 def test_the_machine_is_described() -> None:
     found = machine(("no-such-package",))
-    assert found["cores"] >= 1 and found["memory_gib"] >= 1 and found["cpu"]
-    assert found["versions"]["no-such-package"] == "not installed" and found["versions"]["pyspark"] != "not installed"
+    assert found["cores"] >= 1
+    assert found["memory_gib"] >= 1
+    assert found["cpu"]
+    assert found["versions"]["no-such-package"] == "not installed"
+    assert found["versions"]["pyspark"] != "not installed"

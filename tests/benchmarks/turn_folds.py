@@ -37,23 +37,38 @@ from udfs.opus.files import UnreadableError
 from udfs.opus.parser import parse_subtitles
 from udfs.opus.paths import is_subtitle_name
 
-REGULARIZATION, ITERATIONS = 0.007, 60
+REGULARIZATION = 0.007
+ITERATIONS = 60
 VALIDATION = 0.1
 """Share of the films and scenes that an encoder is validated on."""
-SVM, CASCADE = "svm", "cascade"
-MARGINS, PAIRS_KEPT = "margins.npy", "pairs.parquet"
+SVM = "svm"
+CASCADE = "cascade"
+MARGINS = "margins.npy"
+PAIRS_KEPT = "pairs.parquet"
 Trainer = Callable[[pd.DataFrame, LemmaTable], PairScorer]
 _PAIR_TYPES = {
-    "same_block": pa.bool_(), "genres": pa.list_(pa.string()), "density": pa.float64(), "silence_ms": pa.int64(),
-    "mark": pa.bool_(), "label": pa.int32(),
-}  # fmt: skip
+    "same_block": pa.bool_(),
+    "genres": pa.list_(pa.string()),
+    "density": pa.float64(),
+    "silence_ms": pa.int64(),
+    "mark": pa.bool_(),
+    "label": pa.int32(),
+}
 _CARRIED = pa.list_(pa.struct([("sentence", pa.int32()), ("new_turn", pa.bool_())]))
-_SENTENCE = pa.struct([(name, pa.int32()) for name in ("index", "block_first", "block_last", "start_ms", "end_ms")]
-                      + [("text", pa.string())])  # fmt: skip
-_UPLOAD = pa.schema([
-    ("source_path", pa.string()), ("movie_id", pa.string()), ("genres", pa.list_(pa.string())),
-    ("subtitle_duration_ms", pa.int32()), ("subtitle_id", pa.string()), ("sentences", pa.list_(_SENTENCE)),
-])  # fmt: skip
+_SENTENCE = pa.struct(
+    [(name, pa.int32()) for name in ("index", "block_first", "block_last", "start_ms", "end_ms")]
+    + [("text", pa.string())]
+)
+_UPLOAD = pa.schema(
+    [
+        ("source_path", pa.string()),
+        ("movie_id", pa.string()),
+        ("genres", pa.list_(pa.string())),
+        ("subtitle_duration_ms", pa.int32()),
+        ("subtitle_id", pa.string()),
+        ("sentences", pa.list_(_SENTENCE)),
+    ]
+)
 
 
 def arguments(description: str | None, *, kinds: bool = False) -> argparse.ArgumentParser:
@@ -111,8 +126,9 @@ def pair_batch(pairs: pd.DataFrame) -> pa.RecordBatch:
     """Return pairs as a batch; labels between blocks hide whether the block is shared."""
     columns = {name: pairs[name].tolist() for name in PAIRS.names}
     hidden = (pairs["source"] == LABELS) & (pairs["same_block"] == False)  # noqa: E712
-    columns["same_block"] = [None if no or value is None else value
-                             for no, value in zip(hidden, columns["same_block"], strict=True)]  # fmt: skip
+    columns["same_block"] = [
+        None if no or value is None else value for no, value in zip(hidden, columns["same_block"], strict=True)
+    ]
     arrays = [pa.array(columns[name], _PAIR_TYPES.get(name, pa.string()), from_pandas=True) for name in PAIRS.names]
     return pa.RecordBatch.from_arrays(arrays, names=PAIRS.names)
 
@@ -149,7 +165,8 @@ def margins_by_fold(
     table = LemmaTable.of(lemma_dictionary("en"))
     sentences = Sentences.of(uploads.column("sentences"))
     film_fold = np.array([fold_of(film, folds) for film in uploads.column("movie_id").to_pylist()])
-    margins, judged_pairs = np.zeros(len(sentences)), []
+    margins = np.zeros(len(sentences))
+    judged_pairs = []
     none = pa.nulls(uploads.num_rows, _CARRIED)
     with_marks = pa.RecordBatch.from_arrays([*uploads.columns, none], [*uploads.schema.names, "carried"])
     for fold in range(folds):

@@ -105,8 +105,10 @@ class Field:
         """Count one trial, and remove its lakehouse."""
         lost, doubled = losses(self.expected, self.rows(root))
         problem = problem or (f"{lost} lost, {doubled} doubled" if lost or doubled else "")
-        tally.tried, tally.survived = tally.tried + 1, tally.survived + (not problem)
-        tally.lost, tally.doubled = tally.lost + lost, tally.doubled + doubled
+        tally.tried = tally.tried + 1
+        tally.survived = tally.survived + (not problem)
+        tally.lost = tally.lost + lost
+        tally.doubled = tally.doubled + doubled
         if problem:
             tally.failures.append(f"{tally.attack}: {what}: {problem}")
         print(f"{tally.attack}: {tally.tried} tried, {len(tally.failures)} failed", file=sys.stderr, flush=True)
@@ -188,14 +190,16 @@ def _checksum(file: Path) -> Path:
 
 def _forget_logs(place: Field) -> None:
     """Let the session read the logs of tables again, as a new one would."""
-    assert place.spark is not None and place.spark._jvm is not None
+    assert place.spark is not None
+    assert place.spark._jvm is not None
     place.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     place.spark.catalog.clearCache()
 
 
 def input_changes(place: Field, most: int, seed: int) -> Tally:
     """Films come, change and go between runs, some of which are stopped; in the end the input is as it was."""
-    tally, choose = Tally("growing and withdrawn input"), random.Random(seed)
+    tally = Tally("growing and withdrawn input")
+    choose = random.Random(seed)
     root = place.undisturbed()
     for trial in range(most):
         film = place.tiny.add_film(50 + trial)
@@ -219,7 +223,8 @@ class Clock(datetime):
 
 def clock_back(place: Field, most: int, seed: int) -> Tally:
     """The clock goes back between two stops, and after them no stage has work."""
-    tally, choose = Tally("clock goes back"), random.Random(seed)
+    tally = Tally("clock goes back")
+    choose = random.Random(seed)
     place.undisturbed()
     for trial in range(most):
         root = place.root()
@@ -239,9 +244,11 @@ def clock_back(place: Field, most: int, seed: int) -> Tally:
 
 def kills(place: Field, most: int, seed: int) -> Tally:
     """SIGKILL of the driver, of a Python worker, or of the JVM; the next run goes on in the same lakehouse."""
-    tally, choose = Tally("SIGKILL of driver, worker, JVM"), random.Random(seed)
+    tally = Tally("SIGKILL of driver, worker, JVM")
+    choose = random.Random(seed)
     usual = _seconds_of_a_run(place)
-    root, waiting = place.root(), []
+    root = place.root()
+    waiting = []
     for number in range(most):
         whom = ("driver", "worker", "jvm")[number % 3]
         waiting.append(f"{whom} of trial {number}")
@@ -257,12 +264,14 @@ def kills(place: Field, most: int, seed: int) -> Tally:
         place.judge(tally, root, ", ".join(waiting), problem)
         tally.tried += len(waiting) - 1
         tally.survived = before + len(waiting) * (tally.survived - before)
-        root, waiting = place.root(), []
+        root = place.root()
+        waiting = []
     return tally
 
 
 def _seconds_of_a_run(place: Field) -> float:
-    root, began = place.root(), time.monotonic()
+    root = place.root()
+    began = time.monotonic()
     done = place.tiny.child(root)
     text, _ = done.communicate()
     assert done.returncode == 0, text[-2000:]
@@ -328,10 +337,12 @@ def _end_session(session: int) -> None:
 
 def two_runs(place: Field, most: int, seed: int) -> Tally:
     """Two runs at once: the second waits for each stage, or refuses it in one line."""
-    tally, choose = Tally("two runs at once"), random.Random(seed)
+    tally = Tally("two runs at once")
+    choose = random.Random(seed)
     usual = _seconds_of_a_run(place)
     for trial in range(most):
-        root, minutes = place.root(), (30, 0)[trial % 2]
+        root = place.root()
+        minutes = (30, 0)[trial % 2]
         both = [place.tiny.child(root, pipeline__wait_minutes=30)]
         time.sleep(usual * choose.uniform(0.0, 0.5))
         both.append(place.tiny.child(root, pipeline__wait_minutes=minutes))

@@ -19,13 +19,15 @@ def place(spark: SparkSession, tmp_path: Path) -> Field:
 @pytest.mark.slow
 def test_a_stopped_driver_loses_and_doubles_nothing(place: Field, tables: None) -> None:
     tally = stops(place, 2, seed=3)
-    assert tally.failures == [] and (tally.tried, tally.survived, tally.lost, tally.doubled) == (2, 2, 0, 0)
+    assert tally.failures == []
+    assert (tally.tried, tally.survived, tally.lost, tally.doubled) == (2, 2, 0, 0)
 
 
 @pytest.mark.slow
 def test_settings_that_change_half_way_leave_no_mixture(place: Field, tables: None) -> None:
     tally = settings_changed(place, 1, seed=1)
-    assert tally.failures == [] and tally.survived == 1
+    assert tally.failures == []
+    assert tally.survived == 1
 
 
 @pytest.mark.slow

@@ -62,7 +62,8 @@ def test_what_follows_from_a_changed_file_follows(
     tiny = Tiny.made(tmp_path / "chaos", films=3)
     tiny.run(spark, tmp_path / "lake")
     before = rows_of(spark, tiny.settings(tmp_path / "lake"))
-    assert all(before.values()) and "xml/en/1999/1/11.xml" in names(before, "subtitles.files", "source_path")
+    assert all(before.values())
+    assert "xml/en/1999/1/11.xml" in names(before, "subtitles.files", "source_path")
     change(tiny)
     tiny.run(spark, tmp_path / "lake")
     tiny.run(spark, tmp_path / "fresh")
@@ -70,14 +71,16 @@ def test_what_follows_from_a_changed_file_follows(
     assert losses(fresh, changed) == (0, 0)
     assert changed["subtitles.clean_dialogues"] != before["subtitles.clean_dialogues"]
     if change is other_words:
-        assert has(changed, "ocean") and has(before, "ocean") == []
+        assert has(changed, "ocean")
+        assert has(before, "ocean") == []
     if change is gone_and_new:
         assert has(changed, FILM) == []
 
 
 @pytest.mark.slow
 def test_a_withdrawn_film_goes_from_every_table(spark: SparkSession, tmp_path: Path) -> None:
-    tiny, root = Tiny.made(tmp_path / "chaos", films=3), tmp_path / "lake"
+    tiny = Tiny.made(tmp_path / "chaos", films=3)
+    root = tmp_path / "lake"
     settings = tiny.settings(root)
     tiny.run(spark, root)
     whole = rows_of(spark, settings)
@@ -89,7 +92,8 @@ def test_a_withdrawn_film_goes_from_every_table(spark: SparkSession, tmp_path: P
     told = {row.id: (row.stage, row.detail) for row in lakehouse.read(DROPPED).where("reason = 'withdrawn'").collect()}
     paths = [f"{FILM}/31.xml", f"{FILM}/32.xml", "xml/en/1999/2/22.xml"]
     assert told == dict.fromkeys(paths, ("find_subtitles", "asked for"))
-    assert has(left, f"{FILM}/") == [] and has(left, "22.xml") == []
+    assert has(left, f"{FILM}/") == []
+    assert has(left, "22.xml") == []
     moved = tmp_path / "moved"
     (tiny.source / FILM).rename(moved)
     (tiny.source / "xml/en/1999/2/22.xml").rename(tmp_path / "22.xml")

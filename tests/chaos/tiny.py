@@ -27,17 +27,57 @@ from tests.compare_lakehouses import plain, plain_rows
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAST = "clean_dialogues"
 STAGES = (
-    "find_subtitles", "ingest_subtitles", "choose_uploads", "lemmatize_words", "score_turns", "segment_dialogues", LAST,
-)  # fmt: skip
+    "find_subtitles",
+    "ingest_subtitles",
+    "choose_uploads",
+    "lemmatize_words",
+    "score_turns",
+    "segment_dialogues",
+    LAST,
+)
 COMPARED = (
-    "subtitles.manifest", "subtitles.files", "subtitles.quarantine", "subtitles.chosen_uploads", "subtitles.lemmas",
-    "subtitles.turn_scores", "subtitles.dialogues", "subtitles.clean_dialogues", "ops.dropped",
-)  # fmt: skip
+    "subtitles.manifest",
+    "subtitles.files",
+    "subtitles.quarantine",
+    "subtitles.chosen_uploads",
+    "subtitles.lemmas",
+    "subtitles.turn_scores",
+    "subtitles.dialogues",
+    "subtitles.clean_dialogues",
+    "ops.dropped",
+)
 _WORDS = (
-    "river", "candle", "mountain", "letter", "window", "garden", "captain", "silver", "winter", "bridge", "market",
-    "doctor", "thunder", "village", "orange", "forest", "pocket", "engine", "kitchen", "shadow", "ladder", "harbor",
-    "blanket", "feather", "mirror", "pepper", "rocket", "saddle", "tunnel", "velvet",
-)  # fmt: skip
+    "river",
+    "candle",
+    "mountain",
+    "letter",
+    "window",
+    "garden",
+    "captain",
+    "silver",
+    "winter",
+    "bridge",
+    "market",
+    "doctor",
+    "thunder",
+    "village",
+    "orange",
+    "forest",
+    "pocket",
+    "engine",
+    "kitchen",
+    "shadow",
+    "ladder",
+    "harbor",
+    "blanket",
+    "feather",
+    "mirror",
+    "pepper",
+    "rocket",
+    "saddle",
+    "tunnel",
+    "velvet",
+)
 _OPENINGS = ("where", "why", "maybe", "never", "always", "tonight", "tomorrow", "listen", "perhaps", "surely")
 _META = "<meta><source><genre>Drama</genre></source></meta>"
 Rows = dict[str, Counter[str]]
@@ -82,10 +122,14 @@ class Tiny:
     def values(self, root: Path, **more: object) -> dict[str, Any]:
         """Return the settings of a run, with those of ``more`` as ``section__key``."""
         own = {
-            "lakehouse.root": str(root), "subtitles.sources": [str(self.source)], "subtitles.lemmatizer": "simplemma",
-            "models.turn_segmenter": f"file:{self.folder}/segmenter", "pipeline.slice_minutes": 2e-4,
-            "spark.shuffle_partitions": 2, "subtitles.cleaning.near_duplicates": False,
-        }  # fmt: skip
+            "lakehouse.root": str(root),
+            "subtitles.sources": [str(self.source)],
+            "subtitles.lemmatizer": "simplemma",
+            "models.turn_segmenter": f"file:{self.folder}/segmenter",
+            "pipeline.slice_minutes": 2e-4,
+            "spark.shuffle_partitions": 2,
+            "subtitles.cleaning.near_duplicates": False,
+        }
         return own | {key.replace("__", "."): value for key, value in more.items()}
 
     def settings(self, root: Path, **more: object) -> Settings:
@@ -101,9 +145,13 @@ class Tiny:
         values = [f"{key}={value}" for key, value in self.values(root, **more).items()]
         return subprocess.Popen(
             [sys.executable, "-m", "jobs", "run", "--to", LAST, "--set", *values, "spark.short_session=true"],
-            cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+            cwd=REPOSITORY,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
-        )  # fmt: skip
+        )
 
 
 def stages() -> list[Stage]:
@@ -113,7 +161,9 @@ def stages() -> list[Stage]:
 
 def subtitles(film: int, upload: int, lines: int = 24) -> bytes:
     """Return an upload: talk in which neighbouring sentences differ, with a silence after every eight sentences."""
-    choose, found, at = random.Random(f"{film}|{upload}"), [], 1_000
+    choose = random.Random(f"{film}|{upload}")
+    found = []
+    at = 1_000
     for number in range(lines):
         at += 9_000 if number % 8 == 0 else 1_500
         words = [choose.choice(_OPENINGS), *choose.sample(_WORDS, 4)]

@@ -56,7 +56,8 @@ def test_every_reference_is_declared() -> None:
 
 
 def test_a_job_for_each_data_set() -> None:
-    assert set(TITLES) == set(GROUPS) and set(RESULTS) < set(GROUPS)
+    assert set(TITLES) == set(GROUPS)
+    assert set(RESULTS) < set(GROUPS)
     assert set(JOBS) == {f"edos_lakehouse_{group}" for group in GROUPS}
     for group in ("subtitles", "edos"):
         automatic = [stage.name for stage in all_stages() if stage.group == group and not stage.manual]
@@ -73,10 +74,13 @@ def test_tasks_keep_the_order_of_the_stages(name: str) -> None:
     for task in tasks:
         stage = STAGES[task["task_key"]]
         after = {needed["task_key"] for needed in task.get("depends_on", [])}
-        assert after == {first.name for first in own if feeds(first, stage)} and after <= seen
+        assert after == {first.name for first in own if feeds(first, stage)}
+        assert after <= seen
         seen.add(stage.name)
-        assert task["max_retries"] == 2 and task["timeout_seconds"] > 0
-    assert JOBS[name]["permissions"] and JOBS[name]["email_notifications"]["on_failure"]
+        assert task["max_retries"] == 2
+        assert task["timeout_seconds"] > 0
+    assert JOBS[name]["permissions"]
+    assert JOBS[name]["email_notifications"]["on_failure"]
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -90,7 +94,8 @@ def test_parameters_are_understood(name: str, monkeypatch: pytest.MonkeyPatch, t
         options = parsed([one.replace("${resources.volumes.files.", "{") for one in text])
         assert (options.command, options.profile) == (task["task_key"], "databricks")
         settings = load_settings(options.profile, options.config, [one for group in options.set for one in group])
-        assert settings.lakehouse.catalog == "main" and settings.lakehouse.schema_prefix == "edos_lakehouse_"
+        assert settings.lakehouse.catalog == "main"
+        assert settings.lakehouse.schema_prefix == "edos_lakehouse_"
         assert settings.lakehouse.root.startswith("/Volumes/")
 
 
@@ -109,22 +114,45 @@ def test_models_have_names_of_the_catalog() -> None:
     assert load_settings("emr").training.weak_labeler.name == "edos-weak-labeler"
 
 
-GPU = {"train_weak_labeler", "score_weakly", "embed_turns", "train_emotion_classifier", "score_dialogues",
-       "replies_pretrain", "replies_generate", "emo_pillars_ask_contexts", "augesc_play_roles",
-       "emo_pillars_answer_tests", "train_self_labeler"}  # fmt: skip
-CPU = {"find_subtitles", "ingest_subtitles", "train_turn_segmenter", "score_turns", "clean_dialogues", "label_weakly",
-       "search_similar", "self_label", "annotate_dialogues", "describe_dataset", "emo_pillars_contexts",
-       "evaluate_response_generator"}  # fmt: skip
+GPU = {
+    "train_weak_labeler",
+    "score_weakly",
+    "embed_turns",
+    "train_emotion_classifier",
+    "score_dialogues",
+    "replies_pretrain",
+    "replies_generate",
+    "emo_pillars_ask_contexts",
+    "augesc_play_roles",
+    "emo_pillars_answer_tests",
+    "train_self_labeler",
+}
+CPU = {
+    "find_subtitles",
+    "ingest_subtitles",
+    "train_turn_segmenter",
+    "score_turns",
+    "clean_dialogues",
+    "label_weakly",
+    "search_similar",
+    "self_label",
+    "annotate_dialogues",
+    "describe_dataset",
+    "emo_pillars_contexts",
+    "evaluate_response_generator",
+}
 
 
 def test_networks_run_on_gpus_and_text_does_not() -> None:
     chosen = {name for name, stage in STAGES.items() if uses_gpu(stage, STAGES.values())}
-    assert chosen >= GPU and not chosen & CPU
+    assert chosen >= GPU
+    assert not chosen & CPU
     for job in JOBS.values():
         clusters = {one["job_cluster_key"]: one["new_cluster"] for one in job["job_clusters"]}
         for task in job["tasks"]:
             kind = "gpu" if task["task_key"] in chosen else "cpu"
-            assert task["job_cluster_key"] == kind and clusters[kind]["node_type_id"] == f"${{var.{kind}_node}}"
+            assert task["job_cluster_key"] == kind
+            assert clusters[kind]["node_type_id"] == f"${{var.{kind}_node}}"
     runtimes = {name: BUNDLE["variables"][f"{name}_runtime"]["default"] for name in ("cpu", "gpu")}
     assert runtimes == {"cpu": "16.4.x-cpu-ml-scala2.12", "gpu": "16.4.x-gpu-ml-scala2.12"}
 
@@ -140,14 +168,18 @@ def test_spark_nlp_goes_where_it_is_used() -> None:
 
 
 def test_targets() -> None:
-    dev, prod = BUNDLE["targets"]["dev"], BUNDLE["targets"]["prod"]
+    dev = BUNDLE["targets"]["dev"]
+    prod = BUNDLE["targets"]["prod"]
     assert (dev["mode"], dev["default"], prod["mode"]) == ("development", True, "production")
     assert dev["variables"]["prefix"] != BUNDLE["variables"]["prefix"]["default"]
-    assert prod["run_as"] and prod["permissions"]
+    assert prod["run_as"]
+    assert prod["permissions"]
 
 
 def test_the_bundle_names_no_host_and_its_entry_point_exists() -> None:
     text = databricks_yaml(all_stages())
-    assert "http" not in text and not re.search(r"\bhost\b", text) and str(ROOT) not in text
+    assert "http" not in text
+    assert not re.search(r"\bhost\b", text)
+    assert str(ROOT) not in text
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     assert f'\n{PACKAGE} = "' in project.partition("[project.scripts]")[2]

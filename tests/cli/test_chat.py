@@ -25,7 +25,8 @@ def test_no_model_answers_after_a_line_of_danger() -> None:
         asked.append(turns[-1]["text"])
         return "why ?\n really"
 
-    turns, said = [], []  # type: ignore[var-annotated]
+    turns = []
+    said = []  # type: ignore[var-annotated]
     lines = ["my dog is lost", "", "  ", "I want to k1ll mys3lf", "thanks", "/QUIT", "never read"]
     saved = [len(turns) for _ in converse(turns, reply, lines, said.append, SafeConversation())]
     assert asked == ["my dog is lost"]
@@ -39,7 +40,8 @@ def test_no_model_answers_after_a_line_of_danger() -> None:
 
 def test_a_models_line_of_danger_is_withheld_and_the_talk_goes_on() -> None:
     written = iter(["You should just k1ll yourself.", "what a pity"])
-    turns, said = [], []  # type: ignore[var-annotated]
+    turns = []
+    said = []  # type: ignore[var-annotated]
     list(converse(turns, lambda turns: next(written), ["my dog is lost", "yes"], said.append, SafeConversation()))
     assert said == [withheld_reply(), "what a pity"]
     assert [turn.get("fixed") for turn in turns] == [None, True, None, False]
@@ -52,13 +54,15 @@ def test_danger_at_the_end_of_a_line_that_no_model_would_see_whole() -> None:
     lines = ["so " * LONGEST + "I want to die"]
     refuse = SafeConversation()
     list(converse(turns, lambda turns: pytest.fail("a model was asked"), lines, said.append, refuse))
-    assert said == [danger_answer()] and len(turns[0]["text"]) == LONGEST
+    assert said == [danger_answer()]
+    assert len(turns[0]["text"]) == LONGEST
 
 
 def test_the_command_talks_and_saves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model, file = tiny_language_model(tmp_path / "bot"), tmp_path / "talks.jsonl"
+    model = tiny_language_model(tmp_path / "bot")
+    file = tmp_path / "talks.jsonl"
     arguments = ["chat", "--model", f"file:{model}", "--save", str(file), "--pair", "p1", "--bot", "augesc"]
     arguments += ["--set", f"lakehouse.root={tmp_path}/lakehouse", "augesc.chat.decoding={max_new_tokens: 5}", ALONE]
     for _ in range(2):
@@ -82,7 +86,9 @@ def test_the_notice_and_the_answers_name_the_countrys_help(
     arguments = ["chat", "--model", f"file:{model}", "--set", f"lakehouse.root={tmp_path}", ALONE, "safety.country=DE"]
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    assert shown.count("116 123") == 2 and "988" not in shown and shown.count("110 for the police") == 3
+    assert shown.count("116 123") == 2
+    assert "988" not in shown
+    assert shown.count("110 for the police") == 3
     assert main([*arguments[:-1], "safety.country=ZZ"]) == 2
     assert "no numbers for ZZ" in capsys.readouterr().err
 

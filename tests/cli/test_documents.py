@@ -18,11 +18,26 @@ from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN_JOB = (
-    "find_subtitles", "ingest_subtitles", "choose_uploads", "lemmatize_words", "train_turn_segmenter", "score_turns",
-    "segment_dialogues", "clean_dialogues", "train_weak_labeler", "score_weakly", "label_weakly", "select_emotional",
-    "collect_annotations", "agree_labels", "gather_training_dialogues", "train_emotion_classifier", "score_dialogues",
-    "annotate_dialogues", "describe_dataset",
-)  # fmt: skip
+    "find_subtitles",
+    "ingest_subtitles",
+    "choose_uploads",
+    "lemmatize_words",
+    "train_turn_segmenter",
+    "score_turns",
+    "segment_dialogues",
+    "clean_dialogues",
+    "train_weak_labeler",
+    "score_weakly",
+    "label_weakly",
+    "select_emotional",
+    "collect_annotations",
+    "agree_labels",
+    "gather_training_dialogues",
+    "train_emotion_classifier",
+    "score_dialogues",
+    "annotate_dialogues",
+    "describe_dataset",
+)
 
 
 def cells(row: str) -> list[str]:
@@ -32,7 +47,8 @@ def cells(row: str) -> list[str]:
 
 def rows(text: str) -> list[list[str]]:
     """The rows of a page's tables, heads and lines below them aside."""
-    found, lines = [], text.splitlines()
+    found = []
+    lines = text.splitlines()
     for before, line in zip(["", *lines], lines, strict=False):
         if line.startswith("| ") and not line.startswith("| ---") and before.startswith("|"):
             found.append(cells(line))
@@ -112,7 +128,8 @@ def test_the_picture_shows_every_chapter_within_its_edges(theme: str) -> None:
     boxes = [element.attrib for element in picture if element.tag.endswith("rect")]
     assert len(boxes) == 1 + len(reference.DATA_SETS) + len(chapters(stages))
     for box in boxes:
-        assert float(box["x"]) + float(box["width"]) <= width and float(box["y"]) + float(box["height"]) <= height
+        assert float(box["x"]) + float(box["width"]) <= width
+        assert float(box["y"]) + float(box["height"]) <= height
 
 
 def test_chapters_stand_right_of_those_they_read_and_arrows_skip_none() -> None:

@@ -19,11 +19,25 @@ from jobs import all_stages
 
 def event(rows_in: int, seconds: float, settings_hash: str = "a", task_seconds: float | None = None) -> StageEvent:
     return StageEvent(
-        stage="clean", run_id=f"{rows_in}", event="done", started=datetime(2026, 1, 1, tzinfo=UTC), seconds=seconds,
-        slices=1, unit="turns", rows_in=rows_in, rows_out=rows_in, rows_dropped=0, rows_quarantined=0,
-        input_versions={}, settings_hash=settings_hash, stage_version=1, models={}, output_version=None,
-        package_version="tree", task_seconds=task_seconds,
-    )  # fmt: skip
+        stage="clean",
+        run_id=f"{rows_in}",
+        event="done",
+        started=datetime(2026, 1, 1, tzinfo=UTC),
+        seconds=seconds,
+        slices=1,
+        unit="turns",
+        rows_in=rows_in,
+        rows_out=rows_in,
+        rows_dropped=0,
+        rows_quarantined=0,
+        input_versions={},
+        settings_hash=settings_hash,
+        stage_version=1,
+        models={},
+        output_version=None,
+        package_version="tree",
+        task_seconds=task_seconds,
+    )
 
 
 def test_an_incremental_stage_counts_only_what_a_run_added() -> None:
@@ -58,14 +72,16 @@ def test_the_line_has_no_negative_part(runs: list[tuple[int, float, float]], cos
 
 
 def test_a_larger_run_is_predicted_from_two_pilots() -> None:
-    fixed, per_film = 12.0, 0.05
+    fixed = 12.0
+    per_film = 0.05
     runs = [event(66, fixed + 66 * per_film), event(265, fixed + 199 * per_film)]
     predicted = fitted(measured(runs, grows=True, cores=2)).seconds(8_480)
     assert predicted == pytest.approx(fixed + 8_480 * per_film, rel=1e-6)
 
 
 def test_the_first_run_of_a_session_has_the_fixed_time_and_the_last_ones_the_growth() -> None:
-    cold, warm = [(100, 20.0, 12.0), (400, 12.0, 9.0)], [(100, 5.0, 3.0), (400, 9.0, 6.0)]
+    cold = [(100, 20.0, 12.0), (400, 12.0, 9.0)]
+    warm = [(100, 5.0, 3.0), (400, 9.0, 6.0)]
     found = fitted([Measured(*run) for run in cold + warm])
     assert (found.fixed, found.per_unit) == pytest.approx((19.0, 0.01))
 
@@ -125,15 +141,18 @@ def test_a_pilot_measures_in_tables_of_its_own(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     values = {"lakehouse.root": str(tmp_path), "subtitles.sample": 0.04, "spark.set_runtime": False}
-    settings, stages = load_settings("local", [], values), chosen(all_stages(), to="score_turns")
+    settings = load_settings("local", [], values)
+    stages = chosen(all_stages(), to="score_turns")
     asked: list[tuple[str, float]] = []
 
     def ran(spark: SparkSession, settings: Settings, stages: list[Stage], running: list[str], again: bool) -> None:
-        assert again and settings.spark.short_session is False
+        assert again
+        assert settings.spark.short_session is False
         assert settings.mlflow.tracking_uri == f"sqlite:///{tmp_path}/mlflow.db"  # models are those of the lakehouse
         assert "train_turn_segmenter" not in [stage.name for stage in stages]
         asked.append((settings.lakehouse.root, settings.subtitles.sample))
-        files, warm = round(1_000 * settings.subtitles.sample), len(asked) > 2
+        files = round(1_000 * settings.subtitles.sample)
+        warm = len(asked) > 2
         seconds = 2.0 + files * 0.1 if warm else 30.0
         took = event(files, seconds, task_seconds=2 * seconds)
         PipelineContext(spark, settings).log.add(replace(took, stage=FILES))

@@ -57,45 +57,77 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
         (PermissionError(errno.EACCES, "Permission denied", "/lake/edos"), ("cannot write to /lake/edos",)),
         (PermissionError(errno.EACCES, "Permission denied", "/data/x"), ("no permission for /data/x", "readable")),
         (NotADirectoryError(errno.ENOTDIR, "Not a directory", "/a/file/lake"), ("to /a/file/lake (below a file)",)),
-        (Py4JJavaError("o2\n: io.delta.DeltaIOException: [DELTA_CANNOT_CREATE_LOG_PATH] "
-                       "Cannot create file:/sys/l/_delta_log"),
-         ("cannot write to /sys/l/_delta_log",)),
-        (Py4JJavaError("o1.save\n: java.io.IOException: Mkdirs failed to create file:/lake/ops/dropped/_delta_log"),
-         ("cannot write to /lake/ops/dropped/_delta_log", "lakehouse.root")),
-        (Py4JJavaError(MISSING),
-         ("table subtitles.files lacks its file subtitles/files/part-00000-1", "delete /lake/subtitles/files")),
-        (Py4JJavaError("o9\n: io.delta.exceptions.DeltaTableFeatureException: [DELTA_UNSUPPORTED_FEATURES_FOR_READ] "
-                       "Unable to read table file:/lake/edos/seeds because it requires reader table feature \"x\""),
-         ("table edos.seeds has other columns or features", "package_version")),
-        (ValueError("[UNRESOLVED_COLUMN] A column `sentences` of delta.`/lake/subtitles/files` cannot be resolved"),
-         ("table subtitles.files has other columns", "another lakehouse.root")),
-        (Py4JJavaError("o7\n: com.fasterxml.jackson.core.JsonParseException: Unexpected character in "
-                       "/lake/edos/seeds/_delta_log/0.json"),
-         ("the log of table edos.seeds is damaged", "delete /lake/edos/seeds")),
+        (
+            Py4JJavaError(
+                "o2\n: io.delta.DeltaIOException: [DELTA_CANNOT_CREATE_LOG_PATH] Cannot create file:/sys/l/_delta_log"
+            ),
+            ("cannot write to /sys/l/_delta_log",),
+        ),
+        (
+            Py4JJavaError("o1.save\n: java.io.IOException: Mkdirs failed to create file:/lake/ops/dropped/_delta_log"),
+            ("cannot write to /lake/ops/dropped/_delta_log", "lakehouse.root"),
+        ),
+        (
+            Py4JJavaError(MISSING),
+            ("table subtitles.files lacks its file subtitles/files/part-00000-1", "delete /lake/subtitles/files"),
+        ),
+        (
+            Py4JJavaError(
+                "o9\n: io.delta.exceptions.DeltaTableFeatureException: [DELTA_UNSUPPORTED_FEATURES_FOR_READ] "
+                'Unable to read table file:/lake/edos/seeds because it requires reader table feature "x"'
+            ),
+            ("table edos.seeds has other columns or features", "package_version"),
+        ),
+        (
+            ValueError("[UNRESOLVED_COLUMN] A column `sentences` of delta.`/lake/subtitles/files` cannot be resolved"),
+            ("table subtitles.files has other columns", "another lakehouse.root"),
+        ),
+        (
+            Py4JJavaError(
+                "o7\n: com.fasterxml.jackson.core.JsonParseException: Unexpected character in "
+                "/lake/edos/seeds/_delta_log/0.json"
+            ),
+            ("the log of table edos.seeds is damaged", "delete /lake/edos/seeds"),
+        ),
         (Py4JNetworkError("Answer from Java side is empty"), ("Spark's Java process ended", "spark.driver_memory")),
         (LostError("x"), ("Spark's Java process ended", "run again to go on")),
-        (chained(RuntimeError("x"), Py4JNetworkError("An error occurred while trying to connect to the Java server")),
-         ("Spark's Java process ended",)),
-        (Py4JJavaError("o1\n: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"),
-         ("a worker process ended", "models.batch_size")),
+        (
+            chained(
+                RuntimeError("x"), Py4JNetworkError("An error occurred while trying to connect to the Java server")
+            ),
+            ("Spark's Java process ended",),
+        ),
+        (
+            Py4JJavaError("o1\n: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"),
+            ("a worker process ended", "models.batch_size"),
+        ),
         (ValueError(WORKER), ("ZeroDivisionError: division by zero",)),
-        (Py4JJavaError("o1\n: org.apache.spark.SparkException: Job aborted.\n\tat org.x"),
-         ("Spark failed: SparkException: Job aborted.",)),
+        (
+            Py4JJavaError("o1\n: org.apache.spark.SparkException: Job aborted.\n\tat org.x"),
+            ("Spark failed: SparkException: Job aborted.",),
+        ),
         (Py4JJavaError("nothing"), ("Spark failed without a message",)),
         (ConnectionRefusedError(111, "Connection refused"), ("Connection refused",)),
-        (chained(RuntimeError("x"), ValueError("(sqlite3.DatabaseError) file is not a database\n[SQL: SELECT name]")),
-         ("the MLflow store sqlite:////lake/mlflow.db is damaged", "delete it", "trainings make their models anew")),
+        (
+            chained(
+                RuntimeError("x"), ValueError("(sqlite3.DatabaseError) file is not a database\n[SQL: SELECT name]")
+            ),
+            ("the MLflow store sqlite:////lake/mlflow.db is damaged", "delete it", "trainings make their models anew"),
+        ),
         (ValueError("(sqlite3.DatabaseError) database disk image is malformed"), ("the MLflow store sqlite:////lake",)),
         (StageError("it does not add up: Permission denied"), ("StageError: it does not add up: Permission denied",)),
         (KeyError(), ("KeyError: no message",)),
     ],
-)  # fmt: skip
+)
 def test_a_fault_is_told_in_one_line(error: BaseException, words: tuple[str, ...], settings: Settings) -> None:
     line = fault_line(error, settings, "shout")
-    assert "\n" not in line and "Py4J" not in line and "o1" not in line
+    assert "\n" not in line
+    assert "Py4J" not in line
+    assert "o1" not in line
     for word in words:
         assert word in line, line
-    assert line.count("shout") <= 2 and "  " not in line
+    assert line.count("shout") <= 2
+    assert "  " not in line
 
 
 def test_words_of_our_own_from_a_worker_stay(settings: Settings) -> None:
@@ -130,7 +162,8 @@ def test_a_run_ends_with_status_1_and_the_line(
     monkeypatch.setattr(running, "run_stages", runs)
     assert command_line.main(["run", "--set", f"lakehouse.root={tmp_path}"]) == 1
     told = capsys.readouterr().err
-    assert told.startswith("edos-lakehouse: Spark's Java process ended in stage x") and told.count("\n") == 1
+    assert told.startswith("edos-lakehouse: Spark's Java process ended in stage x")
+    assert told.count("\n") == 1
     assert command_line.main(["run", "--traceback", "--set", f"lakehouse.root={tmp_path}"]) == 1
     assert "Traceback" in capsys.readouterr().err
 

@@ -27,7 +27,8 @@ with local_lease(sys.argv[1], "a_stage", 0) as held:
 def holding(root: Path, seconds: float) -> subprocess.Popen[str]:
     """A process that holds the lease by now."""
     found = subprocess.Popen([sys.executable, "-c", HOLDS, str(root), str(seconds)], stdout=subprocess.PIPE, text=True)
-    assert found.stdout is not None and found.stdout.readline() == "True\n"
+    assert found.stdout is not None
+    assert found.stdout.readline() == "True\n"
     return found
 
 
@@ -36,7 +37,8 @@ def test_the_second_refuses_in_one_line_and_names_the_first(tmp_path: Path) -> N
         refused = pytest.raises(InputError, match=rf"is in use by process {first.pid} on ")
         with refused as error, local_lease(str(tmp_path / "lake"), "a_stage", 0):
             pytest.fail("it is held")
-        assert "\n" not in str(error.value) and "pipeline.wait_minutes" in str(error.value)
+        assert "\n" not in str(error.value)
+        assert "pipeline.wait_minutes" in str(error.value)
         for root, stage in (("other", "a_stage"), ("lake", "another_stage")):
             with local_lease(str(tmp_path / root), stage, 0) as held:
                 assert held
@@ -49,7 +51,8 @@ def test_a_killed_run_holds_nothing(tmp_path: Path, stop: signal.Signals) -> Non
         os.kill(first.pid, stop)
         first.wait()
     with local_lease(str(tmp_path), "a_stage", 0) as held:
-        assert held and json.loads((tmp_path / FOLDER / "a_stage").read_text())["process"] == os.getpid()
+        assert held
+        assert json.loads((tmp_path / FOLDER / "a_stage").read_text())["process"] == os.getpid()
     with local_lease(f"file:{tmp_path}", "a_stage", 0) as held:
         assert held
 
@@ -58,7 +61,8 @@ def test_the_second_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
     with holding(tmp_path, 1.5):
         started = time.monotonic()
         with local_lease(str(tmp_path), "a_stage", 1) as held:
-            assert held and 0.5 < time.monotonic() - started < 30
+            assert held
+            assert 0.5 < time.monotonic() - started < 30
 
 
 def test_stores_and_file_systems_without_locks_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,17 +107,22 @@ class Shared:
 
 def test_on_a_store_a_living_owner_is_respected_and_a_silent_one_is_not() -> None:
     shared = Shared()
-    first, second = shared.lease(), shared.lease()
+    first = shared.lease()
+    second = shared.lease()
     first.acquire(0)
-    assert first.held() and shared.time < 10
+    assert first.held()
+    assert shared.time < 10
     shared.others = [first]
     with pytest.raises(InputError, match="is in use by process"):
         second.acquire(0)
-    assert first.held() and shared.time < 60
+    assert first.held()
+    assert shared.time < 60
     shared.others = []  # it was killed
     before = shared.time
     second.acquire(0)
-    assert second.held() and not first.held() and shared.time - before >= SILENT_SECONDS
+    assert second.held()
+    assert not first.held()
+    assert shared.time - before >= SILENT_SECONDS
     first.release()
     assert second.held(), "only an owner gives it back"
     second.release()
@@ -136,7 +145,8 @@ def test_on_a_store_a_clock_that_went_back_changes_nothing() -> None:
 
 def test_on_a_store_one_waits_for_the_end_of_the_other() -> None:
     shared = Shared()
-    first, second = shared.lease(), shared.lease()
+    first = shared.lease()
+    second = shared.lease()
     first.acquire(0)
     shared.others = [first]
     with pytest.raises(InputError):
@@ -154,7 +164,8 @@ def _freed(shared: Shared, first: BeatingLease) -> BeatingLease:
 
 def test_the_last_of_two_that_take_it_at_once_has_it() -> None:
     shared = Shared()
-    first, second = shared.lease(), shared.lease()
+    first = shared.lease()
+    second = shared.lease()
     original = shared.sleep
 
     def meanwhile(seconds: float) -> None:
@@ -177,4 +188,5 @@ def test_another_runs_events_are_noticed(tmp_path: Path) -> None:
     for number in (0, 9, 10):
         (log / f"{number:020d}.json").touch()
         seen.append(events(None, settings))  # type: ignore[arg-type]
-    assert len(set(seen)) == 4 and seen == sorted(seen)
+    assert len(set(seen)) == 4
+    assert seen == sorted(seen)

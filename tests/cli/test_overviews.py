@@ -25,7 +25,8 @@ class Log:
     """Finished and stopped runs by stage."""
 
     def __init__(self, done: dict[str, Any], stopped: tuple[str, ...] = ()) -> None:
-        self._done, self._stopped = done, stopped
+        self._done = done
+        self._stopped = stopped
 
     def last(self, stage: str, event: str) -> Any:
         return self._done.get(stage)
@@ -38,7 +39,10 @@ class Context:
     """What ``plan`` asks of a lakehouse."""
 
     def __init__(self, *, why: dict[str, str | None], given: dict[str, str], off: tuple[str, ...], log: Log) -> None:
-        self._why, self._given, self._off, self.log = why, given, off, log
+        self._why = why
+        self._given = given
+        self._off = off
+        self.log = log
         self.settings = Settings()
 
     def given_model(self, stage: Stage) -> str | None:
@@ -56,22 +60,30 @@ class Context:
 
 def event(rows_out: int | None = 7) -> Any:
     return SimpleNamespace(
-        started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), seconds=62.25, unit="files", rows_in=10, rows_out=rows_out,
-        rows_dropped=2, rows_quarantined=1,
-    )  # fmt: skip
+        started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        seconds=62.25,
+        unit="files",
+        rows_in=10,
+        rows_out=rows_out,
+        rows_dropped=2,
+        rows_quarantined=1,
+    )
 
 
 def test_plan_says_what_runs_and_why() -> None:
     context = Context(
         why={"ingest_subtitles": "its settings changed", "find_subtitles": None, "lemmatize_words": "never ran"},
-        given={"train_turn_segmenter": "file:mine"}, off=("lemmatize_words",), log=Log({"find_subtitles": event()}),
-    )  # fmt: skip
+        given={"train_turn_segmenter": "file:mine"},
+        off=("lemmatize_words",),
+        log=Log({"find_subtitles": event()}),
+    )
     found = {one.stage: one for one in planned(context, STAGES)}
     assert list(found) == [stage.name for stage in STAGES]
     assert found["find_subtitles"] == Planned("find_subtitles", "done", "up to date")
     assert found["ingest_subtitles"] == Planned("ingest_subtitles", "run", "its settings changed")
     assert found["choose_uploads"].after == ("ingest_subtitles",)
-    assert found["train_turn_segmenter"].action == "skip" and "file:mine" in found["train_turn_segmenter"].reason
+    assert found["train_turn_segmenter"].action == "skip"
+    assert "file:mine" in found["train_turn_segmenter"].reason
     assert found["lemmatize_words"].action == "off"
     assert set(found["score_turns"].after) == {"ingest_subtitles", "choose_uploads"}
     assert found["segment_dialogues"].action == "run"
@@ -140,12 +152,14 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
         assert set(json.loads(plan)[0]) == {"stage", "action", "reason", "after"}
         return
     assert len(plan.splitlines()) == len(status.splitlines()) == len(STAGES) + 1
-    assert "2026-01-02 03:05" in status and "never ran, stopped midway" in status
+    assert "2026-01-02 03:05" in status
+    assert "never ran, stopped midway" in status
     assert "up to date" in plan
 
 
 def test_json_is_an_option_of_plan_and_status_alone() -> None:
-    assert parsed(["plan", "--json"]).json and parsed(["status", "--json", "--to", "clean_dialogues"]).json
+    assert parsed(["plan", "--json"]).json
+    assert parsed(["status", "--json", "--to", "clean_dialogues"]).json
     with pytest.raises(InputError, match="--json"):
         parsed(["run", "--json"])
 
@@ -153,11 +167,16 @@ def test_json_is_an_option_of_plan_and_status_alone() -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("pl", {"plan"}), ("clean", {"clean_dialogues"}), ("plan --js", {"--json"}), ("chat --b", {"--bot"}),
-        ("run --to segment_d", {"segment_dialogues"}), ("segment_dialogues --ag", {"--again"}),
-        ("run --profile ", {"local", "databricks", "emr"}), ("completion --n", set()),
+        ("pl", {"plan"}),
+        ("clean", {"clean_dialogues"}),
+        ("plan --js", {"--json"}),
+        ("chat --b", {"--bot"}),
+        ("run --to segment_d", {"segment_dialogues"}),
+        ("segment_dialogues --ag", {"--again"}),
+        ("run --profile ", {"local", "databricks", "emr"}),
+        ("completion --n", set()),
     ],
-)  # fmt: skip
+)
 def test_bash_completes(line: str, expected: set[str]) -> None:
     words_typed = f"edos-lakehouse {line}" + ("''" if line.endswith(" ") else "")
     typed = f"COMP_WORDS=({words_typed})"

@@ -22,12 +22,16 @@ from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES, FILES, TURN_SCORES
 SETTINGS = Settings().subtitles
 # text, block, start, end, the model's score that a turn starts here
 SENTENCES = (
-    ("Where is the boat ?", 1, 0, 900, 0.0), ("Don 't tell me .", 2, 1_000, 1_900, -0.5),
-    ("- It sank last night .", 3, 2_000, 2_900, -0.5), ("I know that .", 4, 3_000, 3_900, 0.7),
-    ("Subtitles : Ana Roca", 5, 4_000, 4_900, 0.7), ("Never mind that .", 6, 5_000, 5_900, 0.7),
+    ("Where is the boat ?", 1, 0, 900, 0.0),
+    ("Don 't tell me .", 2, 1_000, 1_900, -0.5),
+    ("- It sank last night .", 3, 2_000, 2_900, -0.5),
+    ("I know that .", 4, 3_000, 3_900, 0.7),
+    ("Subtitles : Ana Roca", 5, 4_000, 4_900, 0.7),
+    ("Never mind that .", 6, 5_000, 5_900, 0.7),
     ("Alone .", 7, 15_000, 15_900, -0.5),
-    ("Who are you ?", 8, 25_000, 25_900, 0.1), ("- I am \x1b[31mnobody .", 9, 26_000, 26_900, 0.1),
-)  # fmt: skip
+    ("Who are you ?", 8, 25_000, 25_900, 0.1),
+    ("- I am \x1b[31mnobody .", 9, 26_000, 26_900, 0.1),
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +39,25 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
     """The tables of one film, by the pipeline's rules."""
     sentences = [(i, block, block, start, end, text) for i, (text, block, start, end, _) in enumerate(SENTENCES)]
     row = dict.fromkeys(FILES.columns)
-    row |= {"source_path": "a.xml", "release": "v2018", "language": "en", "movie_id": "77", "subtitle_id": "5",
-            "year": 1999, "genres": ["Drama"], "sentence_count": len(sentences), "sentences": sentences}  # fmt: skip
+    row |= {
+        "source_path": "a.xml",
+        "release": "v2018",
+        "language": "en",
+        "movie_id": "77",
+        "subtitle_id": "5",
+        "year": 1999,
+        "genres": ["Drama"],
+        "sentence_count": len(sentences),
+        "sentences": sentences,
+    }
     files = spark.createDataFrame([tuple(row[name] for name in FILES.columns)], FILES.schema)
     scores = [score for *_, score in SENTENCES[1:]]
     scored = spark.createDataFrame([("a.xml", "5", "m", scores, None, None, None)], TURN_SCORES.schema)
-    turns = turns_of(files.join(scored.select("source_path", "scores"), "source_path"),
-                     explicit_marks=True, silence_ends_turn_ms=5_000)  # fmt: skip
+    turns = turns_of(
+        files.join(scored.select("source_path", "scores"), "source_path"),
+        explicit_marks=True,
+        silence_ends_turn_ms=5_000,
+    )
     raw = dialogues_between_silences(turns, 5.0).rows.persist()
     outcome = clean_dialogues(raw, rules_of(CleaningSettings(min_alphabetic_share=0.5)), cached)
     assert outcome.dropped is not None
@@ -49,10 +65,13 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
     below = "SELECT 'select_emotional' stage, 'dialogue' unit, '5-7' id, 'below_top_n' reason, 'rank 9' detail"
     weak = spark.sql("SELECT '5-0' AS dialogue_id, 1 AS turn, 'sad' AS label, 0.75F AS confidence")
     return {
-        FILES.name: files, TURN_SCORES.name: scored, DIALOGUES.name: raw, edos.WEAK_LABELS.name: weak,
+        FILES.name: files,
+        TURN_SCORES.name: scored,
+        DIALOGUES.name: raw,
+        edos.WEAK_LABELS.name: weak,
         CLEAN_DIALOGUES.name: outcome.rows.persist(),
         DROPPED.name: dropped.unionByName(spark.sql(below), allowMissingColumns=True).persist(),
-    }  # fmt: skip
+    }
 
 
 READ = """\

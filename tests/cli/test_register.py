@@ -20,16 +20,20 @@ def test_tables_are_found_by_name_in_another_session(spark: SparkSession, tmp_pa
     house.append(LEMMAS, spark.createDataFrame([("cats", "cat")], "word string, lemma string"), {})
     metastore = f"jdbc:derby:;databaseName={tmp_path}/metastore;create=true"
     settings = [
-        f"lakehouse.root={tmp_path}/lake", "lakehouse.schema_prefix=edos_lakehouse_",
+        f"lakehouse.root={tmp_path}/lake",
+        "lakehouse.schema_prefix=edos_lakehouse_",
         f"spark.conf.spark.hadoop.javax.jdo.option.ConnectionURL={metastore}",
         f"spark.conf.spark.sql.warehouse.dir={tmp_path}/warehouse",
-    ]  # fmt: skip
+    ]
 
     def jobs(*arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "jobs", *arguments, "--set", *settings],
-            cwd=REPOSITORY, capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 

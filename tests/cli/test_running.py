@@ -60,7 +60,9 @@ def test_a_withdrawal_says_how_many_files_it_left_out_or_that_there_were_none() 
     assert withdraw._told("film 7", 1, undo=False).startswith("withdrawn: film 7; 1 file left out from now on; ")
     assert "; 2 files left out" in withdraw._told("film 7", 2, undo=False)
     none = withdraw._told("film 0", 0, undo=False)
-    assert "no listed file has this id" in none and "subtitles.manifest" in none and "--undo" in none
+    assert "no listed file has this id" in none
+    assert "subtitles.manifest" in none
+    assert "--undo" in none
 
 
 @pytest.mark.parametrize(("given", "taken"), [(None, True), (False, False), (True, True)])
@@ -83,9 +85,12 @@ def test_what_settings_name_is_looked_for_before_the_first_stage_runs(
     monkeypatch.setattr(running, "events", lambda *_: [])
     monkeypatch.setattr(running, "PipelineContext", lambda *_: context)
     values = {
-        "lakehouse.root": str(tmp_path), "subtitles.turn_examples": ["meld"], "edos.weak_label_examples": "/nowhere",
-        "models.weak_labeler": "file:mine", "edos.crowd_votes": [str(tmp_path)],
-    }  # fmt: skip
+        "lakehouse.root": str(tmp_path),
+        "subtitles.turn_examples": ["meld"],
+        "edos.weak_label_examples": "/nowhere",
+        "models.weak_labeler": "file:mine",
+        "edos.crowd_votes": [str(tmp_path)],
+    }
     stages = chosen(all_stages(), to="label_weakly,collect_annotations")
     with pytest.raises(InputError) as refused:
         running.run_stages(cast(Any, None), load_settings("local", [], values), stages, ran)

@@ -20,7 +20,8 @@ def test_the_file_is_complete_after_each_turn(tmp_path: Path) -> None:
         saved = SavedTalk(file, {"pair_id": name})
         for said in (["a"], ["a", "é\ud800"], ["a", "é", "c"]):
             saved.write([{"text": text} for text in said])
-            assert len(talks(file)[-1]["turns"]) == len(said) and talks(file)[-1]["pair_id"] == name
+            assert len(talks(file)[-1]["turns"]) == len(said)
+            assert talks(file)[-1]["pair_id"] == name
         saved.close()
     assert [talk["pair_id"] for talk in talks(file)] == ["first", "second"]
 
@@ -52,8 +53,13 @@ def test_what_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     held = SavedTalk(file, {})
     (tmp_path / "link").symlink_to(file)
     os.mkfifo(tmp_path / "pipe")
-    cases = {file: "another chat", tmp_path / "link": "", tmp_path / "pipe": "no plain file", tmp_path: "directory",
-             tmp_path / "no" / "file": "No such file"}  # fmt: skip
+    cases = {
+        file: "another chat",
+        tmp_path / "link": "",
+        tmp_path / "pipe": "no plain file",
+        tmp_path: "directory",
+        tmp_path / "no" / "file": "No such file",
+    }
     for path, why in cases.items():
         with pytest.raises(InputError, match=f"chat --save .*cannot be written.*{why}"):
             SavedTalk(path, {})

@@ -25,7 +25,8 @@ def test_a_refused_statement_is_one_line_with_a_cure(spark: SparkSession, statem
     with pytest.raises(AnalysisException) as refused:
         spark.sql(statement)
     said = refusal(refused.value, KNOWN, "mine")
-    assert line in said and "\n" not in said
+    assert line in said
+    assert "\n" not in said
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,13 @@ from jobs import all_stages
 from tests.stand_ins import StandIns
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-ME, OTHER = "5-3", "5-40"
+ME = "5-3"
+OTHER = "5-40"
 TURN = "struct<text: string, start_ms: int, end_ms: int, sentence_first: int, sentence_last: int>"
 RAW = f"dialogue_id string, source_path string, subtitle_id string, movie_id string, year int, turns array<{TURN}>"
 SENTENCES = "array<struct<index: int, start_ms: int, end_ms: int, text: string>>"
-TRAINING, CHAMPION = "train_emotion_classifier", "models:/edos-emotion-classifier/2#x"
+TRAINING = "train_emotion_classifier"
+CHAMPION = "models:/edos-emotion-classifier/2#x"
 STARTED = datetime(2026, 1, 2, tzinfo=UTC)
 
 
@@ -53,7 +55,8 @@ def traced(spark: SparkSession, stand_ins: StandIns) -> list[Row]:
     weak = "dialogue_id string, turn int, label string, confidence float, model string"
     give("edos.weak_labels", weak, (ME, 0, "sad", 0.5, "weak1"), (OTHER, 0, "glad", 0.5, "weak1"))
     labelled = "dialogue_id string, turn int, label string, origin string, score float, matched_id string, split string"
-    mine, alike = (ME, 0, "sad", "crowd", None, None, "train"), (OTHER, 0, "sad", "similar", 0.95, f"{ME}/0", "train")
+    mine = (ME, 0, "sad", "crowd", None, None, "train")
+    alike = (OTHER, 0, "sad", "similar", 0.95, f"{ME}/0", "train")
     give("edos.training_dialogues", labelled, mine, alike)
     example = "example_id string, source string, split string, reply string, intent string"
     reply = (f"edos/{ME}/0", "edos", "train", "yes", "sad")
@@ -100,13 +103,16 @@ def test_the_way_and_what_depends_on_it(traced: list[Row]) -> None:
     by_step = {row["step"]: row for row in traced}
     clean = by_step["clean turn"]
     assert (clean["run_id"], clean["stage_version"], clean["settings_hash"], clean["version"]) == ("new", 2, "b", "t:2")
-    assert by_step["read by"]["models"] == {"encoder": "e"} and by_step["film"]["run_id"] is None
+    assert by_step["read by"]["models"] == {"encoder": "e"}
+    assert by_step["film"]["run_id"] is None
 
 
 def test_the_printed_lines_have_both_parts(traced: list[Row]) -> None:
     text = "\n".join(lines(traced))
     way, _, depends = text.partition("what depends on it:")
-    assert "OpenSubtitles/5.xml" in way and "clean_dialogues v2" in way and "5-40/0" in depends
+    assert "OpenSubtitles/5.xml" in way
+    assert "clean_dialogues v2" in way
+    assert "5-40/0" in depends
     assert "encoder e" in depends
     assert "\x1b" not in "\n".join(lines([Row(**{**traced[0].asDict(), "detail": "\x1b[31m"})]))
 
@@ -133,4 +139,5 @@ def test_an_unknown_dialogue_is_bad_input(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "jobs", "trace", "5-3", "--set", f"lakehouse.root={tmp_path}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=REPOSITORY)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no run of a stage is in" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "no run of a stage is in" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

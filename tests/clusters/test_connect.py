@@ -39,15 +39,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server on two cores, in a process of its own; gives its address."""
     version = printed("pyspark.__version__", "import pyspark, grpc")
     home = printed("_find_spark_home()", "from pyspark.find_spark_home import _find_spark_home")
-    folder, port = tmp_path_factory.mktemp("server"), free_port()
+    folder = tmp_path_factory.mktemp("server")
+    port = free_port()
     jars = printed("class_path()", "from etl.common.jars import class_path")
     conf = DELTA | {
-        "spark.connect.grpc.binding.port": str(port), "spark.driver.extraClassPath": jars,
-        "spark.sql.catalogImplementation": "in-memory", "spark.sql.shuffle.partitions": "2",
-        "spark.databricks.delta.snapshotPartitions": "2", "spark.ui.enabled": "false", "spark.driver.memory": "1g",
-        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.jars.ivy": str(ivy()),
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.master": "local[2]",
-    }  # fmt: skip
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.extraClassPath": jars,
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.jars.ivy": str(ivy()),
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.master": "local[2]",
+    }
     options = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
     fetched = ["--packages", f"org.apache.spark:spark-connect_2.12:{version}"] if version < "4" else []
     command = [str(Path(home, "bin", "spark-submit")), "--class", SERVER, *fetched, *options]
@@ -77,13 +85,20 @@ def wait_for_server(process: subprocess.Popen[bytes], port: int, log: Path) -> N
 
 def run_to_clean_dialogues(corpus: Path, root: Path, *settings: str) -> str:
     options = [
-        f"lakehouse.root={root}", f"subtitles.sources=[{corpus}/opus/OpenSubtitles/v2018/en.zip]",
-        f"subtitles.turn_examples=[{corpus}/turns/meld]", "subtitles.lemmatizer=simplemma", *SMALL_OPTIONS, *settings,
-    ]  # fmt: skip
+        f"lakehouse.root={root}",
+        f"subtitles.sources=[{corpus}/opus/OpenSubtitles/v2018/en.zip]",
+        f"subtitles.turn_examples=[{corpus}/turns/meld]",
+        "subtitles.lemmatizer=simplemma",
+        *SMALL_OPTIONS,
+        *settings,
+    ]
     done = subprocess.run(
         [PYTHON, "-m", "jobs", "run", "--traceback", "--to", "clean_dialogues", "--set", *options],
-        cwd=REPOSITORY, capture_output=True, text=True, timeout=LONGEST,
-    )  # fmt: skip
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+    )
     assert done.returncode == 0, done.stderr[-6000:] + done.stdout[-3000:]
     return done.stdout
 
@@ -97,6 +112,7 @@ def test_the_rows_are_those_of_a_session_with_java(server: str, tmp_path: Path) 
     run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "local", *SMALL)
     print(f"without after {time.monotonic() - started:.0f} s")
     for table in TABLES:
-        over, without = table_rows(str(tmp_path / "connect" / table)), table_rows(str(tmp_path / "local" / table))
+        over = table_rows(str(tmp_path / "connect" / table))
+        without = table_rows(str(tmp_path / "local" / table))
         assert over == without, f"{table}: {over.total()} rows over Connect, {without.total()} without"
     assert table_rows(str(tmp_path / "connect" / "subtitles/clean_dialogues")).total() > 0

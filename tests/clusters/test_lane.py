@@ -32,8 +32,15 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "docs" / "clusters.md").read_text("utf-8")
 SHORT = os.environ.get("CLUSTER_LANE") == "short"
 BUCKET = "my-bucket"
-TABLES = ("subtitles/manifest", "subtitles/files", "subtitles/turn_scores", "subtitles/dialogues",
-          "subtitles/clean_dialogues", "ops/dropped", "subtitles/quarantine")  # fmt: skip
+TABLES = (
+    "subtitles/manifest",
+    "subtitles/files",
+    "subtitles/turn_scores",
+    "subtitles/dialogues",
+    "subtitles/clean_dialogues",
+    "ops/dropped",
+    "subtitles/quarantine",
+)
 SMALL = {"training.turn_segmenter.max_iterations": 5, "training.turn_segmenter.features": 4096}
 SMALL_OPTIONS = [f"{key}={value}" for key, value in SMALL.items()]
 LONGEST = 3_600
@@ -72,8 +79,12 @@ class Cluster:
     def shell(self, commands: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
-            cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=LONGEST,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=self.variables,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+        )
 
     def said(self, commands: str) -> str:
         """What commands printed that came to a good end."""
@@ -83,12 +94,16 @@ class Cluster:
 
     def run_and_kill(self, commands: str, when: str, name: str) -> tuple[int, str]:
         """Run commands, and kill a worker with its executors as soon as a line says ``when``."""
-        said, done = self.folder.parent / "said.txt", None
+        said = self.folder.parent / "said.txt"
+        done = None
         with said.open("w") as out:
             done = subprocess.Popen(
                 ["bash", "-euo", "pipefail", "-c", commands],
-                cwd=self.folder, env=self.variables | {"PYTHONUNBUFFERED": "1"}, stdout=out, stderr=out,
-            )  # fmt: skip
+                cwd=self.folder,
+                env=self.variables | {"PYTHONUNBUFFERED": "1"},
+                stdout=out,
+                stderr=out,
+            )
             killed = False
             deadline = time.monotonic() + LONGEST
             while done.poll() is None and time.monotonic() < deadline:
@@ -119,10 +134,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     host, port = server.get_host_and_port()
     endpoint = f"http://{host}:{port}"
     own = {
-        "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": endpoint, "SPARK_LOCAL_IP": "127.0.0.1", "MLFLOW_TRACKING_URI": "sqlite:///mlflow.db",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": endpoint,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "MLFLOW_TRACKING_URI": "sqlite:///mlflow.db",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }  # fmt: skip
+    }
     hidden = ("PYTHONPATH", "PYSPARK_PYTHON", "SPARK_HOME", "VIRTUAL_ENV")
     variables = {name: value for name, value in os.environ.items() if name not in hidden} | own
     one = Cluster(folder, variables, {**own, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"})
@@ -161,14 +180,21 @@ def prepare(cluster: Cluster, corpus: Path) -> None:
     (cluster.folder / "my.yaml").write_text(parts["my.yaml"] + small)
     endpoint = cluster.variables["AWS_ENDPOINT_URL"]
     ours = {
-        "spark.hadoop.fs.s3a.endpoint": endpoint, "spark.hadoop.fs.s3a.path.style.access": "true",
-        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false", "spark.executor.memory": "700m",
-        "spark.driver.memory": "900m", "spark.sql.shuffle.partitions": "2", "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1", "spark.jars.ivy": str(ivy()), "spark.ui.enabled": "false",
+        "spark.hadoop.fs.s3a.endpoint": endpoint,
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
+        "spark.executor.memory": "700m",
+        "spark.driver.memory": "900m",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.jars.ivy": str(ivy()),
+        "spark.ui.enabled": "false",
         # For 50 tasks a table, two cores would need most of the time.
-        "spark.databricks.delta.snapshotPartitions": "2", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
         "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-    }  # fmt: skip
+    }
     lines = "".join(f"{key} {value}\n" for key, value in ours.items())
     (cluster.folder / "cluster.properties").write_text(parts["cluster.properties"] + lines)
     client = boto3.client("s3", endpoint_url=endpoint, aws_access_key_id="test", aws_secret_access_key="test")
@@ -199,8 +225,11 @@ def make_environment(cluster: Cluster) -> None:
     if SHORT:
         subprocess.run(
             [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(cluster.folder / "dist")],
-            cwd=REPOSITORY, check=True, capture_output=True, timeout=300,
-        )  # fmt: skip
+            cwd=REPOSITORY,
+            check=True,
+            capture_output=True,
+            timeout=300,
+        )
         shutil.copy(next((cluster.folder / "dist").glob("*.whl")), cluster.folder / "edos_lakehouse.zip")
         write_python(cluster.folder / "environment", ("torch", "transformers", "sentence_transformers", "sparknlp"))
         shutil.make_archive(str(cluster.folder / "environment"), "gztar", cluster.folder / "environment")
@@ -269,17 +298,26 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
 
     local = tmp_path / "lakehouse"
     options = [
-        "--set", f"lakehouse.root={local}", f"subtitles.sources=[{corpus}/opus/OpenSubtitles/v2018/en.zip]",
-        f"subtitles.turn_examples=[{corpus}/turns/meld]", "subtitles.lemmatizer=simplemma", *SMALL_OPTIONS,
-        "spark.shuffle_partitions=2", "spark.short_session=true",
-    ]  # fmt: skip
+        "--set",
+        f"lakehouse.root={local}",
+        f"subtitles.sources=[{corpus}/opus/OpenSubtitles/v2018/en.zip]",
+        f"subtitles.turn_examples=[{corpus}/turns/meld]",
+        "subtitles.lemmatizer=simplemma",
+        *SMALL_OPTIONS,
+        "spark.shuffle_partitions=2",
+        "spark.short_session=true",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "jobs", "run", "--to", "clean_dialogues", *options],
-        cwd=REPOSITORY, capture_output=True, text=True, timeout=LONGEST,
-    )  # fmt: skip
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     for table in TABLES:
-        here, there = table_rows(str(local / table)), table_rows(f"s3://{BUCKET}/lakehouse/{table}", cluster.store)
+        here = table_rows(str(local / table))
+        there = table_rows(f"s3://{BUCKET}/lakehouse/{table}", cluster.store)
         assert here == there, f"{table}: {here.total()} rows here, {there.total()} there"
     assert dialogues == table_rows(str(local / "subtitles/clean_dialogues")).total() > 0
     print(f"compared after {time.monotonic() - started:.0f} s")
@@ -289,11 +327,14 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
 def test_a_model_reaches_the_workers_through_the_store(cluster: Cluster, corpus: Path, tmp_path: Path) -> None:
     """After the commands of the page: a training and its scoring, with no folder that driver and workers share."""
     said = cluster.said(as_tests_do(cluster, tiny_encoder(tmp_path / "encoder"), corpus))
-    assert "score_weakly (never ran)" in said and "label_weakly (never ran)" in said
+    assert "score_weakly (never ran)" in said
+    assert "label_weakly (never ran)" in said
     (copy,) = [path for path in (cluster.folder.parent / "copies" / "copies").iterdir() if path.is_dir()]
-    assert copy.name.startswith("models-edos-weak-labeler-1-") and any(copy.rglob("*.safetensors"))
+    assert copy.name.startswith("models-edos-weak-labeler-1-")
+    assert any(copy.rglob("*.safetensors"))
     scores = DeltaTable(f"s3://{BUCKET}/lakehouse/edos/weak_scores", storage_options=cluster.store).to_pyarrow_table()
-    assert scores.num_rows > 100 and scores["error"].null_count == scores.num_rows
+    assert scores.num_rows > 100
+    assert scores["error"].null_count == scores.num_rows
     client = boto3.client(
         "s3", endpoint_url=cluster.variables["AWS_ENDPOINT_URL"], aws_access_key_id="test", aws_secret_access_key="test"
     )

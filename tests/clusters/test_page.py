@@ -25,9 +25,13 @@ SUBMIT = {"--master", "--deploy-mode", "--properties-file", "--conf", "--py-file
 
 
 ELSEWHERE = {
-    "aws": "an AWS account", "zip": "for the bucket of the block's next command", "docker": "a Docker daemon",
-    "conda": "conda", "databricks": "a Databricks workspace", "export": "the addresses of a cluster",
-}  # fmt: skip
+    "aws": "an AWS account",
+    "zip": "for the bucket of the block's next command",
+    "docker": "a Docker daemon",
+    "conda": "conda",
+    "databricks": "a Databricks workspace",
+    "export": "the addresses of a cluster",
+}
 """Programs of the page whose commands cannot run here, and what they need."""
 
 
@@ -80,7 +84,8 @@ def programs() -> list[list[str]]:
 
 
 def test_emr_requests_have_the_apis_form() -> None:
-    steps, configurations = checked("emr steps"), checked("emr configurations")
+    steps = checked("emr steps")
+    configurations = checked("emr configurations")
     refuse_unknown("emr", "AddJobFlowSteps", {"JobFlowId": "j-1", "Steps": steps})
     cluster = {"Name": "edos", "Instances": {}, "Configurations": configurations}
     refuse_unknown("emr", "RunJobFlow", cluster)
@@ -94,9 +99,11 @@ def test_emr_requests_have_the_apis_form() -> None:
 def test_commands_that_can_run_here_are_run() -> None:
     """A command is in a block that `make cluster` runs, or needs what is not here."""
     run = set(re.findall(r"^<!-- runs: \S+ -->\n```console\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
-    assert len(run) == 5 and run <= set(fenced("console"))
+    assert len(run) == 5
+    assert run <= set(fenced("console"))
     left = [(block, words) for block in fenced("console") if block not in run for words in commands(block)]
-    assert left and not [words for block, words in left if not needs_elsewhere(block, words)]
+    assert left
+    assert not [words for block, words in left if not needs_elsewhere(block, words)]
     used = {words[0] for _, words in left}
     assert ELSEWHERE.keys() <= used
     # The rule finds what it is for: the commands that are run need nothing else.
@@ -154,7 +161,8 @@ def test_links_and_files_exist() -> None:
         assert (ROOT / path).exists(), path
     targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = re.findall(r"(?:^|`)make ([a-z0-9-]+)", PAGE, re.MULTILINE)
-    assert named and set(named) <= targets
+    assert named
+    assert set(named) <= targets
 
 
 def test_what_was_not_run_says_so() -> None:

@@ -35,20 +35,27 @@ def test_components_of_named_nodes() -> None:
     batches = [pa.record_batch({"a": ["c", "x"], "b": ["b", "y"]}), pa.record_batch({"a": ["a"], "b": ["b"]})]
     (found,) = component_adder("id", "first")(iter(batches))
     assert found.to_pydict() == {
-        "id": ["a", "b", "c", "x", "y"], "first": ["a", "a", "a", "x", "x"], "size": [3, 3, 3, 2, 2],
-    }  # fmt: skip
+        "id": ["a", "b", "c", "x", "y"],
+        "first": ["a", "a", "a", "x", "x"],
+        "size": [3, 3, 3, 2, 2],
+    }
     assert list(component_adder("id", "first")(iter(batch.slice(0, 0) for batch in batches))) == []
 
 
 def test_the_first_of_a_connected_group_stays_in_any_film(spark: SparkSession) -> None:
     texts = {
-        "1-0": ("a", LONG), "2-0": ("b", CHANGED), "3-0": ("c", CHANGED_AGAIN), "4-0": ("d", ["Good night ."]),
-        "5-0": ("e", ["Good night ."]), "6-0": ("f", ["Where is the lamp that I left on the pier this morning ?"]),
-    }  # fmt: skip
+        "1-0": ("a", LONG),
+        "2-0": ("b", CHANGED),
+        "3-0": ("c", CHANGED_AGAIN),
+        "4-0": ("d", ["Good night ."]),
+        "5-0": ("e", ["Good night ."]),
+        "6-0": ("f", ["Where is the lamp that I left on the pier this morning ?"]),
+    }
     near = NearDuplicates(jaccard=0.7, bands=40, rows=2)
     dropped, crowded = corpus_duplicates(duplicate_frame(spark, texts), near)
     found = {row["dialogue_id"]: (row["reason"], row["detail"]) for row in dropped.collect()}
-    assert set(found) == {"2-0", "3-0"} and {reason for reason, _ in found.values()} == {REASON}
+    assert set(found) == {"2-0", "3-0"}
+    assert {reason for reason, _ in found.values()} == {REASON}
     assert all(detail.startswith("in the group of 1-0, 3 dialogues; highest Jaccard") for _, detail in found.values())
     assert crowded.count() == 0
 
@@ -58,22 +65,28 @@ def test_a_crowded_band_is_reported_and_bounded(spark: SparkSession) -> None:
     dropped, crowded = corpus_duplicates(duplicate_frame(spark, texts), NearDuplicates(bucket_limit=10))
     assert dropped.count() == 59
     rows = crowded.collect()
-    assert rows and {(row["unit"], row["reason"], row["units"]) for row in rows} == {("band", CROWDED, 0)}
+    assert rows
+    assert {(row["unit"], row["reason"], row["units"]) for row in rows} == {("band", CROWDED, 0)}
     assert any("60 dialogues, each compared with the first 10" in row["detail"] for row in rows)
 
 
 def test_recall_and_survivors_of_a_small_corpus(spark: SparkSession) -> None:
     dialogues = generated(800)
     pairs, dropped, count = recall_of(spark, dialogues)
-    assert count > 50 and pairs >= 0.98 and dropped >= 0.98
+    assert count > 50
+    assert pairs >= 0.98
+    assert dropped >= 0.98
     kept = [survivors(spark, frame_of(spark, dialogues).repartition(parts, "texts")) for parts in (1, 2, 4)]
-    assert kept[0] == kept[1] == kept[2] and 0 < len(kept[0]) < len(dialogues)
+    assert kept[0] == kept[1] == kept[2]
+    assert 0 < len(kept[0]) < len(dialogues)
 
 
 @pytest.mark.slow
 def test_recall_of_100_000_dialogues(spark: SparkSession) -> None:
     pairs, dropped, count = recall_of(spark, generated(100_000))
-    assert count > 10_000 and pairs >= 0.98 and dropped >= 0.98
+    assert count > 10_000
+    assert pairs >= 0.98
+    assert dropped >= 0.98
 
 
 @pytest.mark.slow

@@ -20,11 +20,25 @@ from etl.tables.ops import DROPPED, STAGE_RUNS
 from etl.tables.subtitles import GAPS
 
 EVENT: dict[str, Any] = {
-    "stage": "s", "run_id": "r", "event": "started", "started": datetime(2020, 2, 29, 23, 59, 59, 123456, UTC),
-    "seconds": 0.5, "slices": 1, "unit": "files", "rows_in": None, "rows_out": 2**40, "rows_dropped": 0,
-    "rows_quarantined": 0, "input_versions": {"a.b": "id:3", "c.d": "it's"}, "settings_hash": "h", "stage_version": 1,
-    "models": {}, "output_version": None, "package_version": "tree", "task_seconds": 0.25,
-}  # fmt: skip
+    "stage": "s",
+    "run_id": "r",
+    "event": "started",
+    "started": datetime(2020, 2, 29, 23, 59, 59, 123456, UTC),
+    "seconds": 0.5,
+    "slices": 1,
+    "unit": "files",
+    "rows_in": None,
+    "rows_out": 2**40,
+    "rows_dropped": 0,
+    "rows_quarantined": 0,
+    "input_versions": {"a.b": "id:3", "c.d": "it's"},
+    "settings_hash": "h",
+    "stage_version": 1,
+    "models": {},
+    "output_version": None,
+    "package_version": "tree",
+    "task_seconds": 0.25,
+}
 
 
 def lakehouse(spark: SparkSession, folder: Path) -> Lakehouse:
@@ -41,7 +55,8 @@ def lakehouse(spark: SparkSession, folder: Path) -> Lakehouse:
 def test_a_table_is_as_spark_creates_it(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    table, found = TABLES[name], []
+    table = TABLES[name]
+    found = []
     for folder, with_delta_rs in (("one", True), ("other", False)):
         monkeypatch.setattr(local_delta, "available", lambda with_delta_rs=with_delta_rs: with_delta_rs)
         here = lakehouse(spark, tmp_path / folder)
@@ -51,10 +66,17 @@ def test_a_table_is_as_spark_creates_it(
         detail = spark.sql(f"DESCRIBE DETAIL {here.reference(table)}").first()
         assert detail is not None
         columns = spark.sql(f"DESCRIBE {here.reference(table)}").collect()
-        found.append((
-            detail.description, detail.partitionColumns, detail.properties, detail.minReaderVersion,
-            detail.minWriterVersion, columns, spark.table(here.reference(table)).schema.jsonValue(),
-        ))  # fmt: skip
+        found.append(
+            (
+                detail.description,
+                detail.partitionColumns,
+                detail.properties,
+                detail.minReaderVersion,
+                detail.minWriterVersion,
+                columns,
+                spark.table(here.reference(table)).schema.jsonValue(),
+            )
+        )
     assert found[0] == found[1]
     assert found[0][2] == PROPERTIES
 
@@ -173,9 +195,17 @@ def test_a_table_of_an_earlier_version_gets_the_new_column(spark: SparkSession, 
 
 def dropped(spark: SparkSession, stage: str, count: int) -> DataFrame:
     return spark.range(count).selectExpr(
-        f"'{stage}' AS stage", "'turn' AS unit", "string(id) AS id", "'too long' AS reason", "'x' AS detail",
-        "1L AS units", "'k' AS work_key", "bigint(NULL) AS work_version", "'r' AS run_id", "0 AS slice",
-    )  # fmt: skip
+        f"'{stage}' AS stage",
+        "'turn' AS unit",
+        "string(id) AS id",
+        "'too long' AS reason",
+        "'x' AS detail",
+        "1L AS units",
+        "'k' AS work_key",
+        "bigint(NULL) AS work_version",
+        "'r' AS run_id",
+        "0 AS slice",
+    )
 
 
 def by_stage(here: Lakehouse) -> dict[str, int]:
@@ -185,7 +215,8 @@ def by_stage(here: Lakehouse) -> dict[str, int]:
 def test_a_run_on_little_data_writes_and_reads_what_spark_would(spark: SparkSession, tmp_path: Path) -> None:
     """Each change is made by delta-rs and by Spark; both lakehouses are the same after it, whoever reads."""
     settings = {name: LakehouseSettings(root=str(tmp_path / name)) for name in ("small", "spark")}
-    small, other = Lakehouse(spark, settings["small"], small=True), Lakehouse(spark, settings["spark"])
+    small = Lakehouse(spark, settings["small"], small=True)
+    other = Lakehouse(spark, settings["spark"])
     by_spark = Lakehouse(spark, settings["small"])
     changes: list[tuple[Callable[[Lakehouse], None], dict[str, int]]] = [
         (lambda here: here.append(DROPPED, dropped(spark, "a", 3), {"run_id": "r"}, "first"), {"a": 3}),

@@ -11,9 +11,13 @@ from etl.common.spark_api import show_errors_only
 
 @pytest.mark.parametrize(
     ("error", "printed"),
-    [(EOFError(), False), (ConnectionResetError(104, "reset"), False), (BrokenPipeError(), False),
-     (ValueError("a bad update"), True)],
-)  # fmt: skip
+    [
+        (EOFError(), False),
+        (ConnectionResetError(104, "reset"), False),
+        (BrokenPipeError(), False),
+        (ValueError("a bad update"), True),
+    ],
+)
 def test_only_other_errors_are_printed(
     spark: SparkSession, capsys: pytest.CaptureFixture[str], error: Exception, printed: bool
 ) -> None:

@@ -50,7 +50,8 @@ def test_what_cannot_work_over_connect_says_so() -> None:
 
 
 def test_over_connect_progress_has_no_tasks_and_workers_are_elsewhere() -> None:
-    assert spark_api.running_tasks(REMOTE) == (0, 0) and not spark_api.is_local(REMOTE)
+    assert spark_api.running_tasks(REMOTE) == (0, 0)
+    assert not spark_api.is_local(REMOTE)
     spark_api.show_errors_only(REMOTE)
 
 
@@ -62,18 +63,21 @@ def test_a_cached_frame_is_a_leaf_with_the_same_rows(spark: SparkSession) -> Non
     numbers = spark.createDataFrame([(number,) for number in range(9)], "id bigint")
     made = numbers.selectExpr("id", "id % 3 AS part", "array(struct(id AS a, 'x' AS b)) AS nested")
     leaf = spark_api.cached(made)
-    assert leaf.schema == made.schema and leaf.collect() == made.collect()
+    assert leaf.schema == made.schema
+    assert leaf.collect() == made.collect()
     plan = leaf._jdf.queryExecution().analyzed()  # type: ignore[attr-defined]
     assert plan.getClass().getSimpleName() == "InMemoryRelation"
     own = leaf.alias("a").join(leaf.alias("b"), F.expr("a.id = b.part"))
-    assert own.count() == 9 and own.select("a.id").distinct().count() == 3
+    assert own.count() == 9
+    assert own.select("a.id").distinct().count() == 3
     spark.catalog.clearCache()
     assert leaf.where("part = 1").count() == 3
 
 
 def test_a_sorted_frame_is_persisted_and_joins_with_itself(spark: SparkSession) -> None:
     kept = spark_api.cached(spark.range(4).sort("id"))
-    assert kept.is_cached and kept.alias("a").join(kept.alias("b"), F.expr("a.id = b.id")).count() == 4
+    assert kept.is_cached
+    assert kept.alias("a").join(kept.alias("b"), F.expr("a.id = b.id")).count() == 4
     spark.catalog.clearCache()
 
 
@@ -84,7 +88,9 @@ def test_a_frame_without_java_is_persisted(spark: SparkSession, monkeypatch: pyt
     frame = spark.range(3)
     monkeypatch.setattr(spark_api, "reduce", refuse)
     found = spark_api.cached(frame)
-    assert found is frame and found.is_cached and found.count() == 3
+    assert found is frame
+    assert found.is_cached
+    assert found.count() == 3
     spark.catalog.clearCache()
 
 
@@ -101,4 +107,6 @@ def test_only_the_time_of_tasks_is_counted(spark: SparkSession) -> None:
     spark.range(1, numPartitions=1).mapInArrow(slow, "id long").collect()
     time.sleep(0.3)
     after = spark_api.task_seconds(spark)
-    assert before is not None and after is not None and 0.4 <= after - before < 5.0
+    assert before is not None
+    assert after is not None
+    assert 0.4 <= after - before < 5.0

@@ -22,9 +22,11 @@ def crowd_frame(spark: SparkSession) -> DataFrame:
     for number in range(12):  # one word apart
         text = f"we walked along the harbour wall until the lamps went out at number {number}"
         rows.append((f"near{number:02}", 0, [text], "proud", None, "s"))
-    rows += [("cut", 0, ["first words of it"], "sad", None, "s"),
-             ("cut", 1, ["first words of it", "quite other words then"], "proud", None, "s"),
-             ("nolabel", 0, ["nobody agreed"], None, None, "s")]  # fmt: skip
+    rows += [
+        ("cut", 0, ["first words of it"], "sad", None, "s"),
+        ("cut", 1, ["first words of it", "quite other words then"], "proud", None, "s"),
+        ("nolabel", 0, ["nobody agreed"], None, None, "s"),
+    ]
     return spark.createDataFrame(rows, CROWD)
 
 
@@ -34,7 +36,8 @@ def test_groups_stay_together_and_each_class_gets_its_share(spark: SparkSession)
         rows = split_released(crowd_frame(spark).repartition(partitions)).collect()
         outcomes.append({(row["dialogue_id"], row["turn"]): (row["label"], row["split"]) for row in rows})
     found = outcomes[0]
-    assert outcomes[0] == outcomes[1] and len(found) == 227
+    assert outcomes[0] == outcomes[1]
+    assert len(found) == 227
     assert found.pop(("nolabel", 0)) == (None, None)
     for prefix in ("tail", "near", "cut"):
         assert len({split for (name, _), (_, split) in found.items() if name.startswith(prefix)}) == 1
@@ -46,10 +49,14 @@ def test_groups_stay_together_and_each_class_gets_its_share(spark: SparkSession)
 
 def test_a_short_last_turn_links_nothing_and_links_are_bounded(spark: SparkSession) -> None:
     items = spark.createDataFrame(
-        [("a", "1", ["x y", "thank you"]), ("b", "2", ["z w", "Thank you !"]), ("c", "3", ["q", "so it goes on"]),
-         ("d", "4", ["r", "So it goes on ."])],
+        [
+            ("a", "1", ["x y", "thank you"]),
+            ("b", "2", ["z w", "Thank you !"]),
+            ("c", "3", ["q", "so it goes on"]),
+            ("d", "4", ["r", "So it goes on ."]),
+        ],
         "id string, dialogue_id string, turns array<string>",
-    )  # fmt: skip
+    )
     near = NearDuplicates()
     groups = {row["id"]: row["group"] for row in near_duplicate_groups(items, near, 3).collect()}
     assert groups == {"a": "a", "b": "b", "c": "c", "d": "c"}

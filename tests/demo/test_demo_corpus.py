@@ -25,16 +25,54 @@ from udfs.opus.tokens import opus_tokens
 
 FILMS = 12
 PLANTED = (
-    "advert", "advert_9999", "alternative", "dash", "document_id_differs", "duration_in_words",
-    "duration_not_known", "emphasised_sentence", "emphasised_word", "genre_missing", "genre_with_blanks",
-    "initial", "lyrics", "malformed_time", "missing_time_tag", "negative_time", "no_words", "number_only",
-    "odd_year", "over_two_blocks", "previously_on", "profane", "repeated_turn", "repetitive", "sdh", "shared",
-    "shouted", "sound", "speaker_label", "too_long", "too_short", "machine_translated", "backwards_time",
-)  # fmt: skip
+    "advert",
+    "advert_9999",
+    "alternative",
+    "dash",
+    "document_id_differs",
+    "duration_in_words",
+    "duration_not_known",
+    "emphasised_sentence",
+    "emphasised_word",
+    "genre_missing",
+    "genre_with_blanks",
+    "initial",
+    "lyrics",
+    "malformed_time",
+    "missing_time_tag",
+    "negative_time",
+    "no_words",
+    "number_only",
+    "odd_year",
+    "over_two_blocks",
+    "previously_on",
+    "profane",
+    "repeated_turn",
+    "repetitive",
+    "sdh",
+    "shared",
+    "shouted",
+    "sound",
+    "speaker_label",
+    "too_long",
+    "too_short",
+    "machine_translated",
+    "backwards_time",
+)
 REASONS = {
-    "not_xml", "no_sentences", "truncated_gzip", "bad_gzip", "empty", "doctype", "ratio", "too_large",
-    "bad_encoding", "unsafe_name", "crc", "bad_zip",
-}  # fmt: skip
+    "not_xml",
+    "no_sentences",
+    "truncated_gzip",
+    "bad_gzip",
+    "empty",
+    "doctype",
+    "ratio",
+    "too_large",
+    "bad_encoding",
+    "unsafe_name",
+    "crc",
+    "bad_zip",
+}
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +180,8 @@ def test_second_copies_are_the_same_upload(demo: tuple[Path, DemoFacts]) -> None
     folder, facts = demo
     assert facts.copies
     for copy, first in facts.copies.items():
-        assert first in facts.files and copy not in facts.files
+        assert first in facts.files
+        assert copy not in facts.files
         assert etree.tostring(_xml(folder, copy)) == etree.tostring(_xml(folder, first))
 
 
@@ -214,7 +253,8 @@ def test_sentences_for_the_weak_labeler(demo: tuple[Path, DemoFacts]) -> None:
         rows = [re.fullmatch(r"(\d+) <SEP> (.+)", line) for line in lines[split]]
         counts = Counter(int(row[1]) for row in rows if row)
         assert sum(counts.values()) == len(rows)
-        assert sorted(counts) == list(range(41)) and min(counts.values()) >= least
+        assert sorted(counts) == list(range(41))
+        assert min(counts.values()) >= least
         texts[split] = {row[2].lower() for row in rows if row}
     assert not texts["train"] & texts["valid"]
 
@@ -237,7 +277,8 @@ def test_votes_have_the_released_columns_and_a_majority_where_told(demo: tuple[P
     assert set(per_class) == {*edos_labels(), "-"}
     assert min(per_class.values()) >= 12
     assert 0.05 < per_class["-"] / len(rows) < 0.25
-    assert outside > 0 and any("(Other)" in row[worker] for row in rows for worker in workers)
+    assert outside > 0
+    assert any("(Other)" in row[worker] for row in rows for worker in workers)
     twice = [number for number, count in Counter(row["DialogID"] for row in rows).items() if count > 1]
     assert len(twice) == 1
     first, second = (row["Dialog"] for row in rows if row["DialogID"] == twice[0])
@@ -251,7 +292,8 @@ def test_talks_have_the_form_of_empathetic_dialogues(demo: tuple[Path, DemoFacts
     assert list(rows[0]) == ["context", "Dialog_ID", "Type", "Actor", "Text", "Label"]
     situations = [row for row in rows if row["Type"] == "situation"]
     emotions = {label for label, kind in edos_kinds().items() if kind == "emotion"}
-    assert set(Counter(row["context"] for row in situations)) == emotions and len(emotions) == 32
+    assert set(Counter(row["context"] for row in situations)) == emotions
+    assert len(emotions) == 32
     assert len({row["Text"] for row in situations}) == len(situations) == len({row["Dialog_ID"] for row in rows})
     assert {row["Actor"] for row in rows} == {"none", "speaker", "listener"}
     assert {row["Label"] for row in rows if row["Type"] == "utterance"} - emotions
@@ -293,7 +335,8 @@ def test_scenes_expand_to_clean_english(name: str) -> None:
                 assert turn.label in edos_labels(), scene.key
                 plain = turn.text.replace("...", ".")
                 assert not re.search(r"[{}|<>=]|\s[.,?!]|[.,?!][.,?!]|\ba [aeiou]", plain), turn.text
-                assert turn.text[0].isupper() and turn.text[-1] in ".?!", turn.text
+                assert turn.text[0].isupper(), turn.text
+                assert turn.text[-1] in ".?!", turn.text
                 assert len(opus_tokens(turn.text)) <= 100, turn.text
 
 
@@ -312,7 +355,8 @@ def test_a_slot_and_a_linked_choice_keep_their_meaning_within_a_dialogue() -> No
         frame = Frame(rng)
         words = expand("<thing> <thing> <town> <town2> {1=x|y} {1=x|y}", frame, rng)
         thing, again, *_, first, second = words.split()
-        assert thing.lower() == again.lower() and first.lower() == second.lower()
+        assert thing.lower() == again.lower()
+        assert first.lower() == second.lower()
         assert frame["town"] != frame["town2"]
         assert (frame["he"], frame["his"]) in {("she", "her"), ("he", "his")}
         assert (frame["c"] in material("slots")["women"]) == (frame["he"] == "she")

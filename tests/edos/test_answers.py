@@ -33,10 +33,21 @@ def key(
 
 def given(worker: str | None, item: str | None, value: str | None, **more: object) -> tuple:
     row = {
-        "place": f"f#{worker}{item}{value}", "batch_id": "made up", "hit_id": (item or "h1i")[:2], "worker_id": worker,
-        "item_id": item, "question": "label", "value": value, "other": False, "seconds": 10.0,
-        "submitted": "2024-05-01", "seat": None, "sign": None, "fault": None, "detail": None,
-    }  # fmt: skip
+        "place": f"f#{worker}{item}{value}",
+        "batch_id": "made up",
+        "hit_id": (item or "h1i")[:2],
+        "worker_id": worker,
+        "item_id": item,
+        "question": "label",
+        "value": value,
+        "other": False,
+        "seconds": 10.0,
+        "submitted": "2024-05-01",
+        "seat": None,
+        "sign": None,
+        "fault": None,
+        "detail": None,
+    }
     return tuple((row | more).values())
 
 
@@ -83,7 +94,8 @@ def test_each_rule_has_its_reason(spark: SparkSession) -> None:
         "b1",
         "angry",
     )
-    assert kept[("w1", "h1i1")]["label"] == "sad" and kept[("w2", "h1i2")]["label"] is None
+    assert kept[("w1", "h1i1")]["label"] == "sad"
+    assert kept[("w2", "h1i2")]["label"] is None
     by_reason = {reason: sorted(name for name in left if left[name][0] == reason) for reason, _ in left.values()}
     assert by_reason == {
         "half_done_hit": ["f#w3h1i1sad", "f#w3h1i2angry"],
@@ -116,7 +128,8 @@ def test_links_bind_a_worker_id_to_a_seat(spark: SparkSession) -> None:
         settings = AnnotationSettings(require_signed=required)
         outcome = accepted_answers(answers, key(spark, signatures=signatures), edos_labels(), settings)
         kept = {(row.worker_id, row.signed) for row in outcome.rows.collect()}
-        assert {worker for worker, _ in kept} == counted and (("w8", None) in kept) != required
+        assert {worker for worker, _ in kept} == counted
+        assert (("w8", None) in kept) != required
         assert outcome.dropped is not None
         left = {(row.id, row.reason) for row in outcome.dropped.collect() if row.units}
         expected = {("b", "seat_taken"), *((place, "bad_signature") for place in "cde")}
@@ -127,12 +140,15 @@ def test_links_bind_a_worker_id_to_a_seat(spark: SparkSession) -> None:
 
 def test_copies_are_reported_and_count(spark: SparkSession) -> None:
     rows = [
-        *whole("w1", "sad", "angry", "proud", seconds=7.3), *whole("w2", "sad", "angry", "proud", seconds=7.3),
-        *whole("w3", "sad", "angry", "proud", seconds=7.4), *whole("w4", "sad", "angry", "sad", seconds=7.3),
+        *whole("w1", "sad", "angry", "proud", seconds=7.3),
+        *whole("w2", "sad", "angry", "proud", seconds=7.3),
+        *whole("w3", "sad", "angry", "proud", seconds=7.4),
+        *whole("w4", "sad", "angry", "sad", seconds=7.3),
         *whole("w5", "sad", "angry", "proud", seconds=None),
-    ]  # fmt: skip
+    ]
     outcome = accepted_answers(spark.createDataFrame(rows, DDL), key(spark), edos_labels(), AnnotationSettings())
-    assert outcome.rows.count() == 15 and outcome.dropped is not None
+    assert outcome.rows.count() == 15
+    assert outcome.dropped is not None
     assert [tuple(row) for row in outcome.dropped.collect()] == [
         ("worker", "h1/w2", "same_answers_and_times", "as worker w1", 0)
     ]
@@ -141,8 +157,9 @@ def test_copies_are_reported_and_count(spark: SparkSession) -> None:
 def test_long_hits_with_equal_answers_are_reported_without_times(spark: SparkSession) -> None:
     rows = [
         (None, "h1", f"i{n}", worker, "label", "sad" if n or worker != "w3" else "angry", 1.0 + int(worker[1]))
-        for worker in ("w1", "w2", "w3") for n in range(10)
-    ]  # fmt: skip
+        for worker in ("w1", "w2", "w3")
+        for n in range(10)
+    ]
     names = ("fault", "hit_id", "item_id", "worker_id", "question", "value")
     schema = ", ".join(f"{name} string" for name in names) + ", seconds double"
     found = copied_answers(spark.createDataFrame(rows, schema)).collect()
@@ -151,8 +168,10 @@ def test_long_hits_with_equal_answers_are_reported_without_times(spark: SparkSes
 
 def test_strangers_and_half_done_hits_by_setting(spark: SparkSession) -> None:
     kept, left = accepted(spark, ROWS, known_workers=("w2", "w3"), keep_half_done=True)
-    assert {worker for worker, _ in kept} == {"w2", "w3"} and len(kept) == 5
-    assert left["f#w1h1i1sad"][0] == "unknown_worker" and left["bad"] == ("not_readable", "no JSON: {")
+    assert {worker for worker, _ in kept} == {"w2", "w3"}
+    assert len(kept) == 5
+    assert left["f#w1h1i1sad"][0] == "unknown_worker"
+    assert left["bad"] == ("not_readable", "no JSON: {")
 
 
 def test_only_the_crowds_dialogues_become_annotations(spark: SparkSession) -> None:
@@ -161,9 +180,13 @@ def test_only_the_crowds_dialogues_become_annotations(spark: SparkSession) -> No
     own = all_annotations(None, answers, edos_labels())
     rows = own.rows.select(*ANNOTATIONS.columns).collect()
     assert sorted((row["dialogue_id"], row["turn"], row["worker_id"]) for row in rows) == [
-        ("7-1", 1, "w1"), ("7-1", 1, "w2"), ("7-9", 0, "w1"), ("7-9", 0, "w2"),
-    ]  # fmt: skip
-    assert own.rows_in == 4 and {row["source"] for row in rows} == {"b1"}
+        ("7-1", 1, "w1"),
+        ("7-1", 1, "w2"),
+        ("7-9", 0, "w1"),
+        ("7-9", 0, "w2"),
+    ]
+    assert own.rows_in == 4
+    assert {row["source"] for row in rows} == {"b1"}
     audit = accepted_answers(
         spark.createDataFrame(ROWS, DDL), key(spark, purpose="audit"), edos_labels(), AnnotationSettings()
     )
@@ -171,7 +194,9 @@ def test_only_the_crowds_dialogues_become_annotations(spark: SparkSession) -> No
     released = [("0.9-1", "7-9", "So .", "Sad", "Sad", "Proud")]
     votes = spark.createDataFrame(released, ", ".join(f"`{name}` string" for name in VOTE_COLUMNS))
     both = all_annotations(Outcome(votes, spark.createDataFrame([], DROPPED_DDL), None, 1), answers, edos_labels())
-    assert both.rows.count() == 5 and both.rows_in == 7 and both.dropped is not None
+    assert both.rows.count() == 5
+    assert both.rows_in == 7
+    assert both.dropped is not None
     left = [(row["id"], row["reason"], row["units"]) for row in both.dropped.orderBy("id").collect()]
     assert left == [(f"b1/7-9/0/{w}", "released_with_votes", 1) for w in ("w1", "w2")]
 
@@ -181,7 +206,7 @@ def test_quiz_bonus_time_and_outliers(spark: SparkSession) -> None:
         row
         for n in range(8)
         for row in whole(f"w{n}", "sad", "sad", "proud" if n else "angry", seconds=4000.0 if n == 7 else 60.0 + n)
-    ] + whole("half", "sad", "sad")  # fmt: skip
+    ] + whole("half", "sad", "sad")
     kept = accepted_answers(
         spark.createDataFrame(rows, DDL), key(spark), edos_labels(), AnnotationSettings(keep_half_done=True)
     ).rows
@@ -208,16 +233,22 @@ def view(stand_ins: StandIns) -> Callable[..., list[Row]]:
 
 
 def test_the_audit_weighs_strata_by_their_size(spark: SparkSession, view) -> None:
-    rows = [("b", f"d{n}", 0, "w", "sad", band, turns, label, label) for n, (band, turns, label) in enumerate(
-        [("0.9", 900, "sad")] * 9 + [("0.9", 900, "proud")] + [("0.5", 100, "sad")] + [("0.5", 100, "angry")] * 3)
-    ]  # fmt: skip
+    rows = [
+        ("b", f"d{n}", 0, "w", "sad", band, turns, label, label)
+        for n, (band, turns, label) in enumerate(
+            [("0.9", 900, "sad")] * 9 + [("0.9", 900, "proud")] + [("0.5", 100, "sad")] + [("0.5", 100, "angry")] * 3
+        )
+    ]
     rows += [("b", "split", 0, w, "sad", "0.5", 100, label, label) for w, label in (("w", "sad"), ("x", "proud"))]
     answers = spark.createDataFrame(
-        rows, "batch_id string, dialogue_id string, turn int, worker_id string, model_label string, band string, "
+        rows,
+        "batch_id string, dialogue_id string, turn int, worker_id string, model_label string, band string, "
         "stratum_turns bigint, label string, answer string",
-    ).selectExpr("*", "'audit' AS purpose")  # fmt: skip
+    ).selectExpr("*", "'audit' AS purpose")
     found = {(row["grouped_by"], row["name"]): row for row in view("edos_audit", answers=answers)}
-    high, low, every = found[("band", "0.9")], found[("band", "0.5")], found[("all", "all")]
+    high = found[("band", "0.9")]
+    low = found[("band", "0.5")]
+    every = found[("all", "all")]
     assert (high["audited"], high["right_ones"], high["precision"]) == (10, 9, 0.9)
     # Wilson's interval for 9 of 10 and 1 of 4, as printed in tables
     assert (high["low"], high["high"]) == (pytest.approx(0.5958, abs=2e-4), pytest.approx(0.9821, abs=2e-4))
@@ -248,9 +279,11 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
         row["worker_id"]: row for row in view("edos_workers", crowd_labels=labels, assignments=done, answers=kept)
     }
     assert (workers["w1"]["quiz_percent"], workers["w2"]["quiz_percent"]) == (100, 0)
-    assert workers["w1"]["percent_with_majority"] == 100 and workers["w1"]["specified"] == 1
+    assert workers["w1"]["percent_with_majority"] == 100
+    assert workers["w1"]["specified"] == 1
     cost = {row["criterion"]: row["value"] for row in view("edos_crowd_cost", assignments=done)}
-    assert cost["Rewards in dollars"] == pytest.approx(0.8) and cost["Bonuses in dollars"] == pytest.approx(0.1)
+    assert cost["Rewards in dollars"] == pytest.approx(0.8)
+    assert cost["Bonuses in dollars"] == pytest.approx(0.1)
     assert cost["Mean minutes a HIT, unusually long ones aside"] == 0.5
     assert cost["Dollars an hour by the reward alone"] == 48
     tasks = spark.createDataFrame(
@@ -277,5 +310,6 @@ def test_the_released_votes_give_the_released_figures(spark: SparkSession, view,
     done = assignments(nobody, pass_at=3, reward=0.4, bonus=0.1)
     table = [row["value"] for row in view("edos_table_4", crowd_labels=labels, assignments=done, annotations=rows)]
     assert annotations.rows_in == 3 * 8187 == rows.count()
-    assert table[:3] == [8187, 7100, 86.72] and table[4] is None
+    assert table[:3] == [8187, 7100, 86.72]
+    assert table[4] is None
     assert table[3] == pytest.approx(0.45, abs=0.01)

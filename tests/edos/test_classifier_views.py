@@ -19,10 +19,19 @@ TRIALS = [
 @pytest.fixture()
 def trials(spark: SparkSession, stand_ins: StandIns) -> StandIns:
     rows = [
-        (f"t{place}", weighted, list(origins), seed, f1, accuracy, f1 + 0.01, f1 + 0.02,
-         [("sad", 0.5, 0.25, f1, 3), ("proud", 1.0, 1.0, 1.0, 2)])
+        (
+            f"t{place}",
+            weighted,
+            list(origins),
+            seed,
+            f1,
+            accuracy,
+            f1 + 0.01,
+            f1 + 0.02,
+            [("sad", 0.5, 0.25, f1, 3), ("proud", 1.0, 1.0, 1.0, 2)],
+        )
         for place, (weighted, origins, seed, f1, accuracy) in enumerate(TRIALS)
-    ]  # fmt: skip
+    ]
     schema = (
         "trial string, weighted boolean, origins array<string>, seed int, macro_f1 double, accuracy double, "
         "macro_precision double, macro_recall double, "
@@ -34,7 +43,9 @@ def trials(spark: SparkSession, stand_ins: StandIns) -> StandIns:
 
 def test_table_5_has_means_over_seeds_beside_the_papers_row(trials: StandIns) -> None:
     rows = trials.ask("edos_table_5")
-    others, ours, floors = rows[:7], rows[7:11], rows[11:]
+    others = rows[:7]
+    ours = rows[7:11]
+    floors = rows[11:]
     assert [row.paper_accuracy for row in others] == [62.5, 62.48, 56.56, 58.3, 64.7, 63.4, 65.25]
     assert all(row.macro_f1 is None and row.seeds == 0 for row in others)
     shown = [

@@ -20,10 +20,19 @@ from udfs.models.classifiers.weak_labeler import WeakLabeler
 pytestmark = pytest.mark.usefixtures("tables")
 
 CHAIN = (
-    "hold_out_labels", "import_released_dialogues", "embed_turns", "embed_dialogues", "search_similar",
-    "expand_labels", "train_self_labeler", "score_for_self_labels", "self_label", "search_similar_again",
-    "expand_labels_round2", "gather_training_dialogues",
-)  # fmt: skip
+    "hold_out_labels",
+    "import_released_dialogues",
+    "embed_turns",
+    "embed_dialogues",
+    "search_similar",
+    "expand_labels",
+    "train_self_labeler",
+    "score_for_self_labels",
+    "self_label",
+    "search_similar_again",
+    "expand_labels_round2",
+    "gather_training_dialogues",
+)
 LABELS = ("sad", "joyful", "angry")
 
 
@@ -67,14 +76,26 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         csv.writer(text).writerows(
             [["os_dialog_id", "emotion", "confidence", "os_dialog"], ["900", "sad", "0.7", "- we went home\n- so sad"]]
         )
-    return load_settings("local", [], {
-        "lakehouse.root": str(folder / "lakehouse"), "models.sentence_encoder": f"file:{encoder}",
-        "models.encoder": f"file:{encoder}", "models.weak_labeler": f"file:{weak}",
-        "training.self_labeler.epochs": 1, "training.self_labeler.precision": "fp32",
-        "edos.released_labels": [str(released)], "edos.expansion.floor": 0.9, "edos.expansion.threshold": 0.95,
-        "edos.expansion.again_threshold": 0.95, "edos.expansion.held_out_threshold": 0.9999,
-        "edos.self_labels.confidence": None, "edos.self_labels.per_class": 3, "spark.shuffle_partitions": 2,
-    })  # fmt: skip
+    return load_settings(
+        "local",
+        [],
+        {
+            "lakehouse.root": str(folder / "lakehouse"),
+            "models.sentence_encoder": f"file:{encoder}",
+            "models.encoder": f"file:{encoder}",
+            "models.weak_labeler": f"file:{weak}",
+            "training.self_labeler.epochs": 1,
+            "training.self_labeler.precision": "fp32",
+            "edos.released_labels": [str(released)],
+            "edos.expansion.floor": 0.9,
+            "edos.expansion.threshold": 0.95,
+            "edos.expansion.again_threshold": 0.95,
+            "edos.expansion.held_out_threshold": 0.9999,
+            "edos.self_labels.confidence": None,
+            "edos.self_labels.per_class": 3,
+            "spark.shuffle_partitions": 2,
+        },
+    )
 
 
 def work(place: PipelineContext) -> list[str]:
@@ -116,7 +137,8 @@ def test_the_chain_adds_up_and_goes_on_from_where_it_is(
     matches = place.lakehouse.read(TABLES["edos.similar_matches"])
     assert matches.where("seed_split != 'train' AND label IS NOT NULL").count() == 0
     run = place.log.last("train_self_labeler", "done")
-    assert run is not None and run.rows_in == 60 + len(similar)
+    assert run is not None
+    assert run.rows_in == 60 + len(similar)
     assert work(PipelineContext(spark, settings)) == []
 
 
@@ -136,7 +158,8 @@ def test_another_threshold_needs_no_search_and_the_switch_leaves_the_released(
     assert stricter.plan(stages["expand_labels"]).why == "its settings changed"
     off = PipelineContext(spark, changed(enabled=False))
     ran = work(off)
-    assert "train_self_labeler" not in ran and "gather_training_dialogues" in ran
+    assert "train_self_labeler" not in ran
+    assert "gather_training_dialogues" in ran
     found = counts(off, "edos.training_dialogues")
     assert found.pop(("self", "train")) == 1
     assert {origin for origin, _ in found} == {"crowd"}

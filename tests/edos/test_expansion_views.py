@@ -33,14 +33,22 @@ ROWS = {
     "edos.self_labelled": [{"dialogue_id": "w", "turn": 0, "turns": ["oh no"], "label": "sad"}],
     "subtitles.clean_dialogues": [{"dialogue_id": name, "turns": [{"text": f"I am {name}"}]} for name in "abc"],
     "edos.released_dialogues": [
-        {"origin": "similar", "dialogue_id": "r", "turn": 1, "turns": ["a", "b"], "label": "sad", "score": 0.95,
-         "matched_id": "s/0", "matched_turns": ["c"]},
+        {
+            "origin": "similar",
+            "dialogue_id": "r",
+            "turn": 1,
+            "turns": ["a", "b"],
+            "label": "sad",
+            "score": 0.95,
+            "matched_id": "s/0",
+            "matched_turns": ["c"],
+        },
         {"origin": "self", "dialogue_id": "r2", "turn": 0, "turns": ["a"], "label": "sad", "score": 0.7},
         {"origin": "self", "dialogue_id": "b", "turn": 0, "turns": ["no"], "label": "sad", "score": 0.7},
         {"origin": "similar_self", "dialogue_id": "c", "turn": 0, "turns": ["me"], "label": "sad", "score": 0.9},
         {"origin": "similar", "dialogue_id": "a", "turn": 0, "turns": ["me"], "label": "sad", "score": 0.9},
     ],
-}  # fmt: skip
+}
 
 
 @pytest.fixture()
@@ -50,11 +58,14 @@ def views(spark: SparkSession, stand_ins: StandIns) -> StandIns:
         history_hash(F.col("turns"))
     )
     first, second = [row[0] for row in hashes.collect()]
-    rows = {**ROWS, "edos.dialogue_embeddings": [
-        {"history_hash": first, "model": "m", "embedding": [0.6, 0.8]},
-        {"history_hash": second, "model": "m", "embedding": [0.0, 1.0]},
-        {"history_hash": second, "model": "other", "embedding": [0.0, 1.0]},
-    ]}  # fmt: skip
+    rows = {
+        **ROWS,
+        "edos.dialogue_embeddings": [
+            {"history_hash": first, "model": "m", "embedding": [0.6, 0.8]},
+            {"history_hash": second, "model": "m", "embedding": [0.0, 1.0]},
+            {"history_hash": second, "model": "other", "embedding": [0.0, 1.0]},
+        ],
+    }
     for name, content in rows.items():
         filled = [{field: row.get(field) for field in TABLES[name].columns} for row in content]
         stand_ins.give(name, spark.createDataFrame(filled, TABLES[name].schema))
@@ -94,4 +105,5 @@ def test_released_pairs_have_our_score(views: StandIns) -> None:
 def test_agreement_by_threshold_counts_what_lies_above(views: StandIns) -> None:
     rows = views.ask("edos_threshold_agreement")
     assert [tuple(row)[:3] for row in rows] == [(0.95, 1, 0.0), (0.9, 2, 50.0)]
-    assert len({row.percent_by_chance for row in rows}) == 1 and 0 <= rows[0].percent_by_chance <= 100
+    assert len({row.percent_by_chance for row in rows}) == 1
+    assert 0 <= rows[0].percent_by_chance <= 100

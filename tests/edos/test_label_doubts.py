@@ -28,7 +28,8 @@ def test_a_wrong_label_comes_first(spark: SparkSession) -> None:
     rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
     assert [row["rank"] for row in rows] == list(range(1, 41))
     assert (rows[0]["dialogue_id"], rows[0]["label"], rows[0]["suggested"]) == ("d07", "proud", "sad")
-    assert rows[0]["doubtful"] and not rows[-1]["doubtful"]
+    assert rows[0]["doubtful"]
+    assert not rows[-1]["doubtful"]
     assert [row["probability"] for row in rows] == sorted(row["probability"] for row in rows)
     assert rows == sorted(label_doubts(seeds(spark, 40), spark).rows.collect(), key=lambda row: row["rank"])
 

@@ -14,9 +14,14 @@ DIALOGUES = {
     "void": [" "],
 }
 LABELS = [
-    ("easy", 0, "sad", 0.95), ("easy", 2, "sad", 0.89996), ("hard", 0, "sad", 0.9), ("no", 1, "angry", 1.0),
-    ("dear", 0, "angry", 0.5999), ("hard", 1, "neutral", 0.1), ("void", 0, "sad", 0.99),
-]  # fmt: skip
+    ("easy", 0, "sad", 0.95),
+    ("easy", 2, "sad", 0.89996),
+    ("hard", 0, "sad", 0.9),
+    ("no", 1, "angry", 1.0),
+    ("dear", 0, "angry", 0.5999),
+    ("hard", 1, "neutral", 0.1),
+    ("void", 0, "sad", 0.99),
+]
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +40,11 @@ def test_f_and_d_by_hand(frames: tuple[DataFrame, DataFrame]) -> None:
     words = [word.lower() for turns in DIALOGUES.values() for turn in turns for word in turn.split()]
     easy = rows[("easy", 0)]
     count_sum = sum(words.count(word) for word in ("i", "know", "you", "."))
-    f, d = count_sum / len(words) / (87 + 4), 1.0
+    f = count_sum / len(words) / (87 + 4)
+    d = 1.0
     assert (easy["count_sum"], easy["corpus_tokens"], easy["tokens"]) == (count_sum, len(words), 4)
-    assert easy["f"] == pytest.approx(f) and easy["d"] == d
+    assert easy["f"] == pytest.approx(f)
+    assert easy["d"] == d
     assert easy["readability"] == pytest.approx(f + 0.04 * d, abs=1e-6)
     whole = rows[("easy", 2)]
     assert (whole["tokens"], whole["distinct_tokens"]) == (13, 7)  # i know you . me and that
@@ -66,10 +73,12 @@ def test_confidences_are_rounded_before_the_threshold(spark: SparkSession, confi
     from pyspark.sql import functions as F
 
     row = spark.range(1).select(band_of(F.lit(confidence).cast("float"), (0.6, 0.9, 0.8)).alias("band")).first()
-    assert row is not None and row["band"] == band
+    assert row is not None
+    assert row["band"] == band
 
 
 def test_other_readings_leave_one_term_without_a_say(frames: tuple[DataFrame, DataFrame]) -> None:
     counts = correlations(readability_of_turns(*frames, (0.0,), Reading(frequencies="counts")).rows)
     percent = correlations(readability_of_turns(*frames, (0.0,), Reading(distinct="percent")).rows)
-    assert counts[0] == pytest.approx(1, abs=0.02) and percent[1] == pytest.approx(1, abs=0.02)
+    assert counts[0] == pytest.approx(1, abs=0.02)
+    assert percent[1] == pytest.approx(1, abs=0.02)

@@ -28,10 +28,16 @@ def test_each_kind_of_file_gives_the_same_columns(spark: SparkSession, tmp_path:
     rows = released(spark, tmp_path, SIMILAR, similar).collect()
     assert [row.asDict() for row in rows] == [
         {
-            "origin": "similar", "dialogue_id": "68", "turn": 1, "turns": ["A.", "B ."], "label": "acknowledging",
-            "score": 0.92, "matched_id": "41/1", "matched_turns": ["Hm ?", 'That, "there" , was nice !'],
+            "origin": "similar",
+            "dialogue_id": "68",
+            "turn": 1,
+            "turns": ["A.", "B ."],
+            "label": "acknowledging",
+            "score": 0.92,
+            "matched_id": "41/1",
+            "matched_turns": ["Hm ?", 'That, "there" , was nice !'],
         }
-    ]  # fmt: skip
+    ]
     own = released(spark, tmp_path, SELF, [["5", "5", "70", "afraid", "0.90255326", "- Run !"]]).collect()[0]
     assert (own.origin, own.score, own.matched_id, own.turn) == ("self", 0.9026, None, 0)
     again = released(spark, tmp_path, AGAIN, [["0", "sad", "0.9", "1", "- - Oh .\n- - No .", "2", "- No ."]]).collect()
@@ -71,9 +77,11 @@ def test_another_file_is_refused_and_no_file_is_no_rows(spark: SparkSession, tmp
 
 
 def test_files_of_all_kinds_are_read_together(spark: SparkSession, tmp_path: Path) -> None:
-    rows = {"a.csv": (SIMILAR, ["0", "Sad", "0.95", "1", "- Oh .", "10", "- No ."]),
-            "b.csv": (SELF[::-1], ["- Run !", "0.9", "afraid", "70", "5", "5"]),
-            "c.csv": (["os_dialog_id", "os_dialog", "emotion"], ["1", "- Run !", "sad"])}  # fmt: skip
+    rows = {
+        "a.csv": (SIMILAR, ["0", "Sad", "0.95", "1", "- Oh .", "10", "- No ."]),
+        "b.csv": (SELF[::-1], ["- Run !", "0.9", "afraid", "70", "5", "5"]),
+        "c.csv": (["os_dialog_id", "os_dialog", "emotion"], ["1", "- Run !", "sad"]),
+    }
     for name, content in rows.items():
         with (tmp_path / name).open("w", encoding="utf-8", newline="") as text:
             csv.writer(text).writerows(content)
@@ -83,20 +91,26 @@ def test_files_of_all_kinds_are_read_together(spark: SparkSession, tmp_path: Pat
     read = read_released(spark, [str(tmp_path)], "edos.released_labels")
     found = {(row.origin, row.dialogue_id, row.label, row.score) for row in read.rows.collect()}
     assert found == {("similar", "10", "sad", 0.95), ("self", "70", "afraid", 0.9), ("self", "71", "sad", 0.8)}
-    assert read.dropped is not None and read.rows_in == 4
+    assert read.dropped is not None
+    assert read.rows_in == 4
     assert {(row.id, row.reason, row.units) for row in read.dropped.collect()} == {
-        ("c.csv", "no_column", 0), ("d.jsonl:2", "not_json", 1),
-    }  # fmt: skip
+        ("c.csv", "no_column", 0),
+        ("d.jsonl:2", "not_json", 1),
+    }
 
 
 def test_the_released_files_are_read_whole(spark: SparkSession, shared_data: Path) -> None:
-    names = {"similar": ("similar_dialogs_3k", 2225), "self": ("self_labeled_dialogs_4k", 4100),
-             "similar_self": ("similar_self_labeled_dialogs_2k", 2118)}  # fmt: skip
+    names = {
+        "similar": ("similar_dialogs_3k", 2225),
+        "self": ("self_labeled_dialogs_4k", 4100),
+        "similar_self": ("similar_self_labeled_dialogs_2k", 2118),
+    }
     for origin, (name, number) in names.items():
         path = shared_data / "edos" / f"{name}.csv.gz"
         outcome = released_dialogues(read_released(spark, [str(path)], "x").rows, edos_labels())
         rows = outcome.rows.collect()
-        assert len(rows) == number and {row.origin for row in rows} == {origin}
+        assert len(rows) == number
+        assert {row.origin for row in rows} == {origin}
         assert len({row.dialogue_id for row in rows}) == number
         assert all(row.turn == len(row.turns) - 1 and row.turns[0][:1] != "-" for row in rows if row.turns[0])
         assert all(bool(row.matched_turns) == (origin != "self") for row in rows)

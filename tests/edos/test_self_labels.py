@@ -36,9 +36,12 @@ def labelled(
         [("similar", 1, ["so", "words of similar"], "proud", "similar", 0.95, "s/1", "pool")], LABELLED
     )
     released = spark.createDataFrame(
-        [("self", "r", 0, ["released"], "sad", 0.64, None, None),
-         ("similar", "r2", 0, ["of another step"], "sad", 0.95, None, None)], RELEASED,
-    )  # fmt: skip
+        [
+            ("self", "r", 0, ["released"], "sad", 0.64, None, None),
+            ("similar", "r2", 0, ["of another step"], "sad", 0.95, None, None),
+        ],
+        RELEASED,
+    )
     return self_labels(pool, scores, model, seeds, similar, released, least, per_class)
 
 

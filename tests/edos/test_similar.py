@@ -10,10 +10,14 @@ from etl.tables.outcome import Outcome
 
 MATCHES = "dialogue_id string, turn int, seed_id string, seed_split string, label string, score double, rank int"
 SEEDS = "dialogue_id string, turn int, turns array<string>, label string, split string"
-RELEASED = ("origin string, dialogue_id string, turn int, turns array<string>, label string, score double, "
-            "matched_id string, matched_turns array<string>")  # fmt: skip
-LABELLED = ("dialogue_id string, turn int, turns array<string>, label string, origin string, score double, "
-            "matched_id string, source string")  # fmt: skip
+RELEASED = (
+    "origin string, dialogue_id string, turn int, turns array<string>, label string, score double, "
+    "matched_id string, matched_turns array<string>"
+)
+LABELLED = (
+    "dialogue_id string, turn int, turns array<string>, label string, origin string, score double, "
+    "matched_id string, source string"
+)
 
 
 def clean_frame(spark: SparkSession, dialogues: dict[str, tuple[str, list[str]]]) -> DataFrame:
@@ -35,7 +39,8 @@ def balanced(outcome: Outcome) -> bool:
 def test_the_pool_is_whole_dialogues_and_a_smaller_share_is_part_of_a_larger(spark: SparkSession) -> None:
     clean = clean_frame(spark, {f"d{number}": ("f", ["a", f"b{number}"]) for number in range(400)})
     shares = [{row.dialogue_id for row in pool_of(clean, True, share).collect()} for share in (0.1, 0.3, 1.0)]
-    assert shares[0] < shares[1] < shares[2] and len(shares[2]) == 400
+    assert shares[0] < shares[1] < shares[2]
+    assert len(shares[2]) == 400
     assert 15 < len(shares[0]) < 70
     assert pool_of(clean, False, 1.0).count() == 0
     row = pool_of(clean, True, 1.0).where("dialogue_id = 'd7'").collect()[0]
@@ -44,10 +49,14 @@ def test_the_pool_is_whole_dialogues_and_a_smaller_share_is_part_of_a_larger(spa
 
 def test_matches_keep_the_best_seeds_and_no_held_out_label(spark: SparkSession) -> None:
     seeds = spark.createDataFrame(
-        [("s1", 0, ["thanks ."], "grateful", "train"), ("s2", 0, ["thanks ."], "proud", "train"),
-         ("s3", 0, ["thank you"], "grateful", "train"), ("t1", 0, ["oh thanks"], "grateful", "test")],
+        [
+            ("s1", 0, ["thanks ."], "grateful", "train"),
+            ("s2", 0, ["thanks ."], "proud", "train"),
+            ("s3", 0, ["thank you"], "grateful", "train"),
+            ("t1", 0, ["oh thanks"], "grateful", "test"),
+        ],
         SEEDS,
-    )  # fmt: skip
+    )
     targets = seed_targets(seeds)
     assert {row.seed_id: row.label for row in targets.collect()}["t1/0"] is None
     hashes = {row.seed_id: row.history_hash for row in targets.collect()}
@@ -56,10 +65,15 @@ def test_matches_keep_the_best_seeds_and_no_held_out_label(spark: SparkSession) 
     queries = queries_of(pool, released)
     key = {row.dialogue_id: row.history_hash for row in queries.collect()}
     found = spark.createDataFrame(
-        [(key["p"], hashes["s1/0"], 0.95), (key["p"], hashes["s3/0"], 0.93), (key["p"], hashes["t1/0"], 0.9),
-         (key["r"], hashes["t1/0"], 0.94), (hashes["s1/0"], hashes["s3/0"], 0.99)],
+        [
+            (key["p"], hashes["s1/0"], 0.95),
+            (key["p"], hashes["s3/0"], 0.93),
+            (key["p"], hashes["t1/0"], 0.9),
+            (key["r"], hashes["t1/0"], 0.94),
+            (hashes["s1/0"], hashes["s3/0"], 0.99),
+        ],
         "history_hash string, matched_hash string, score double",
-    ).repartition(3)  # fmt: skip
+    ).repartition(3)
     outcome = matched_units(found, queries, targets, 2, 0.85)
     rows = {(row.dialogue_id, row.seed_id): (row.label, row.score, row.rank) for row in outcome.rows.collect()}
     assert rows == {
@@ -80,7 +94,8 @@ def test_a_dialogue_does_not_match_itself(spark: SparkSession) -> None:
     key = targets.collect()[0].history_hash
     found = spark.createDataFrame([(key, key, 1.0)], "history_hash string, matched_hash string, score double")
     outcome = matched_units(found, queries_of(pool), targets, 5, 0.8)
-    assert outcome.rows.count() == 0 and outcome.rows_in == 1
+    assert outcome.rows.count() == 0
+    assert outcome.rows_in == 1
 
 
 DIALOGUES = {
@@ -102,26 +117,46 @@ DIALOGUES = {
 def expansion(spark: SparkSession) -> tuple[Outcome, DataFrame, DataFrame, DataFrame]:
     clean = clean_frame(spark, DIALOGUES)
     seeds = spark.createDataFrame(
-        [("s1", 0, ["I am so proud of you !"], "proud", "train"), ("s2", 0, ["a fine day"], "joyful", "train"),
-         ("t1", 1, ["before that", "we lost the boat"], "sad", "test"),
-         ("crowd-film", 1, ["held out text itself", "from the second film"], "sad", "validation")],
+        [
+            ("s1", 0, ["I am so proud of you !"], "proud", "train"),
+            ("s2", 0, ["a fine day"], "joyful", "train"),
+            ("t1", 1, ["before that", "we lost the boat"], "sad", "test"),
+            ("crowd-film", 1, ["held out text itself", "from the second film"], "sad", "validation"),
+        ],
         SEEDS,
-    )  # fmt: skip
-    best = {"good": 0.97, "exact": 1.0, "low": 0.9199, "tied": 0.93, "rival": 0.94, "near": 0.96, "tail": 0.95,
-            "film": 0.92, "copy-a": 0.93, "copy-b": 0.95}  # fmt: skip
+    )
+    best = {
+        "good": 0.97,
+        "exact": 1.0,
+        "low": 0.9199,
+        "tied": 0.93,
+        "rival": 0.94,
+        "near": 0.96,
+        "tail": 0.95,
+        "film": 0.92,
+        "copy-a": 0.93,
+        "copy-b": 0.95,
+    }
     turn = {name: len(turns) - 1 for name, (_, turns) in DIALOGUES.items()}
     rows = [(name, turn[name], "s1/0", "train", "proud", score, 1) for name, score in best.items()]
-    rows += [("tied", 1, "s2/0", "train", "joyful", 0.93, 2), ("rival", 1, "s2/0", "train", "joyful", 0.92, 2),
-             ("good", 1, "s2/0", "train", "joyful", 0.9, 2), ("near", 1, "t1/1", "test", None, 0.92, 1),
-             ("good", 1, "t1/1", "test", None, 0.9199, 1), ("rel-near", 1, "t1/1", "test", None, 0.98, 1)]  # fmt: skip
+    rows += [
+        ("tied", 1, "s2/0", "train", "joyful", 0.93, 2),
+        ("rival", 1, "s2/0", "train", "joyful", 0.92, 2),
+        ("good", 1, "s2/0", "train", "joyful", 0.9, 2),
+        ("near", 1, "t1/1", "test", None, 0.92, 1),
+        ("good", 1, "t1/1", "test", None, 0.9199, 1),
+        ("rel-near", 1, "t1/1", "test", None, 0.98, 1),
+    ]
     matches = spark.createDataFrame(rows, MATCHES).repartition(3)
     released = spark.createDataFrame(
-        [("similar", "rel", 0, ["released words"], "proud", 0.95, "s9/0", ["x"]),
-         ("similar", "rel-near", 1, ["other", "released words here"], "sad", 0.95, "s9/0", ["x"]),
-         ("similar", "rel-seed", 0, ["labelled by one held out"], "sad", 0.95, "t1/1", ["x"]),
-         ("self", "own", 0, ["not of this step"], "sad", 0.95, None, None)],
+        [
+            ("similar", "rel", 0, ["released words"], "proud", 0.95, "s9/0", ["x"]),
+            ("similar", "rel-near", 1, ["other", "released words here"], "sad", 0.95, "s9/0", ["x"]),
+            ("similar", "rel-seed", 0, ["labelled by one held out"], "sad", 0.95, "t1/1", ["x"]),
+            ("self", "own", 0, ["not of this step"], "sad", 0.95, None, None),
+        ],
         RELEASED,
-    )  # fmt: skip
+    )
     outcome = expanded(matches, pool_of(clean, True, 1.0), seeds, released, clean, 0.92, 0.92)
     assert outcome.dropped is not None
     # As tables, which later steps read: plans of one step do not go on into the next.
@@ -162,10 +197,14 @@ def test_the_second_round_leaves_what_has_a_label(spark: SparkSession, expansion
     outcome, seeds, _, clean = expansion
     own = spark.createDataFrame([("low", 1, DIALOGUES["low"][1], "calm", "self", 0.95, None, "pool")], LABELLED)
     again = spark.createDataFrame(
-        [("low", 1, "x/0", "train", "sad", 0.99, 1), ("good", 1, "low/1", "train", "calm", 0.99, 1),
-         ("film", 1, "low/1", "train", "calm", 0.9, 1), ("near", 1, "low/1", "train", "calm", 0.8999, 1)],
+        [
+            ("low", 1, "x/0", "train", "sad", 0.99, 1),
+            ("good", 1, "low/1", "train", "calm", 0.99, 1),
+            ("film", 1, "low/1", "train", "calm", 0.9, 1),
+            ("near", 1, "low/1", "train", "calm", 0.8999, 1),
+        ],
         MATCHES,
-    )  # fmt: skip
+    )
     released = spark.createDataFrame([("similar_self", "ss", 0, ["of the second"], "sad", 0.9, "z/0", ["x"])], RELEASED)
     before = [crowd_rows(seeds), outcome.rows, own]
     second = expanded_again(again, pool_of(clean, True, 1.0), before, released, 0.9)
@@ -184,13 +223,15 @@ def test_the_second_round_leaves_what_has_a_label(spark: SparkSession, expansion
 def test_gathering_keeps_people_first_and_held_out_rows_alone(spark: SparkSession, expansion: tuple) -> None:
     outcome, seeds, matches, clean = expansion
     own = spark.createDataFrame(
-        [("good", 1, DIALOGUES["good"][1], "sad", "self", 0.99, None, "pool"),
-         ("low", 1, DIALOGUES["low"][1], "sad", "self", 0.95, None, "pool"),
-         ("near", 1, DIALOGUES["near"][1], "sad", "self", 0.97, None, "pool"),
-         ("s-copy", 0, ["A fine day ."], "sad", "self", 0.97, None, "released"),
-         ("jaccard", 1, ["held out text itself now", "from the second film"], "sad", "self", 0.9, None, "released")],
+        [
+            ("good", 1, DIALOGUES["good"][1], "sad", "self", 0.99, None, "pool"),
+            ("low", 1, DIALOGUES["low"][1], "sad", "self", 0.95, None, "pool"),
+            ("near", 1, DIALOGUES["near"][1], "sad", "self", 0.97, None, "pool"),
+            ("s-copy", 0, ["A fine day ."], "sad", "self", 0.97, None, "released"),
+            ("jaccard", 1, ["held out text itself now", "from the second film"], "sad", "self", 0.9, None, "released"),
+        ],
         LABELLED,
-    )  # fmt: skip
+    )
     more = spark.createDataFrame(
         [("low", 1, DIALOGUES["low"][1], "proud", "similar_self", 0.99, "good/1", "pool")], LABELLED
     )

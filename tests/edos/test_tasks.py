@@ -25,8 +25,10 @@ ED = "context string, Dialog_ID string, Type string, Actor string, Text string, 
 
 def readable(spark: SparkSession) -> DataFrame:
     """22 sad turns, 12 of them in the first band, one of those a copy; 4 proud ones in the second."""
-    rows = [(f"d{n:02}", 1, "sad", 0.95 if n < 12 else 0.85, "0.9" if n < 12 else "0.8", f"s{n}", n / 100)
-            for n in range(22)]  # fmt: skip
+    rows = [
+        (f"d{n:02}", 1, "sad", 0.95 if n < 12 else 0.85, "0.9" if n < 12 else "0.8", f"s{n}", n / 100)
+        for n in range(22)
+    ]
     rows += [(f"p{n}", 0, "proud", 0.81, "0.8", f"p{n}", 0.5) for n in range(4)]
     rows += [("copy", 3, "sad", 0.95, "0.9", "s11", 0.11)]
     return spark.createDataFrame(rows, READABLE)
@@ -87,8 +89,11 @@ def test_hits_of_dialogues_and_quiz_items(spark: SparkSession) -> None:
     weak, dialogues = sources(spark)
     pool = situations(talks(spark), edos_labels(), (20, 160))
     assert sorted((row["quiz_label"], row["dialogue_id"]) for row in pool.collect()) == [
-        ("afraid", "hit:0_conv:0"), ("joyful", "hit:3_conv:3"), ("proud", "hit:1_conv:1"), ("sad", "hit:2_conv:2"),
-    ]  # fmt: skip
+        ("afraid", "hit:0_conv:0"),
+        ("joyful", "hit:3_conv:3"),
+        ("proud", "hit:1_conv:1"),
+        ("sad", "hit:2_conv:2"),
+    ]
     given = AnnotationSettings(per_class=14, dialogues_per_hit=5, quiz_per_hit=2, seed=13)
     outcome = annotation_tasks(readable(spark), weak, dialogues, pool, given)
     rows = outcome.rows.select(*ANNOTATION_TASKS.columns).collect()
@@ -101,7 +106,9 @@ def test_hits_of_dialogues_and_quiz_items(spark: SparkSession) -> None:
         quiz = [row for row in items if row["quiz_label"]]
         assert len({row["dialogue_id"] for row in quiz}) == 2
         for row in quiz:
-            assert row["quiz_label"] in row["options"] and len(set(row["options"])) == 3 and row["label"] is None
+            assert row["quiz_label"] in row["options"]
+            assert len(set(row["options"])) == 3
+            assert row["label"] is None
     asked = [row for row in rows if row["quiz_label"] is None]
     for row in asked:
         assert sorted(row["options"]) == sorted([row["label"], "content", "caring"])
@@ -121,7 +128,8 @@ def test_hits_of_dialogues_and_quiz_items(spark: SparkSession) -> None:
 def test_without_situations_there_is_no_quiz(spark: SparkSession) -> None:
     weak, dialogues = sources(spark)
     rows = annotation_tasks(readable(spark), weak, dialogues, None, TWO).rows.collect()
-    assert len(rows) == 4 and not [row for row in rows if row["quiz_label"]]
+    assert len(rows) == 4
+    assert not [row for row in rows if row["quiz_label"]]
 
 
 def test_a_pool_too_small_and_a_wrong_file_are_refused(spark: SparkSession, tmp_path: Path) -> None:
@@ -151,7 +159,8 @@ def test_the_audit_draws_alike_from_each_label_and_band(spark: SparkSession) -> 
     assert drawn == {("sad", "0.9", 4): 2, ("sad", "below", 1): 1, ("proud", "0.9", 1): 1}
     assert sorted(Counter(row["hit_id"] for row in rows).values()) == [1, 3]
     for row in rows:
-        assert row["label"] in row["options"] and len(row["turns"]) == row["turn"] + 1
+        assert row["label"] in row["options"]
+        assert len(row["turns"]) == row["turn"] + 1
     proud = next(row for row in rows if row["label"] == "proud")
     assert sorted(proud["options"]) == ["angry", "furious", "proud"]
     assert next(row for row in rows if row["band"] == "below")["options"] == ["sad"]
@@ -165,5 +174,6 @@ def test_real_situations_serve_for_683_hits(spark: SparkSession, shared_data: Pa
     read = labelled_rows(spark, [str(shared_data / "empathetic_dialogues")], COLUMNS, "edos.empathetic_dialogues")
     pool = situations(read.rows, edos_labels(), (20, 160))
     counts = {row["quiz_label"]: row["count"] for row in pool.groupBy("quiz_label").count().collect()}
-    assert len(counts) == 32 and min(counts.values()) > 300
+    assert len(counts) == 32
+    assert min(counts.values()) > 300
     assert sum(counts.values()) > 5 * 683

@@ -40,7 +40,8 @@ def seven() -> Taxonomy:
 
 def test_the_default_has_the_papers_labels(seven: Taxonomy) -> None:
     assert load_settings().edos.taxonomy.in_words() == "41 labels, 32 emotions, 8 empathetic intents and neutral"
-    assert seven.names == SEVEN and seven.in_words() == "7 labels, 6 emotions and neutral"
+    assert seven.names == SEVEN
+    assert seven.in_words() == "7 labels, 6 emotions and neutral"
 
 
 @pytest.mark.slow
@@ -56,18 +57,22 @@ def test_every_view_follows_the_labels(spark: SparkSession, seven: Taxonomy) -> 
     }
     assert next(row.paper_turns for row in table if row.label == "neutral") == 55_932
     shares = {row.label: (row.share, row.paper_share) for row in views.ask("edos_label_distribution")}
-    assert shares["fear"] == (0.5, None) and shares["neutral"] == (0, 0.019768)
+    assert shares["fear"] == (0.5, None)
+    assert shares["neutral"] == (0, 0.019768)
     assert [(row.nats, row.paper) for row in views.ask("edos_kl_divergence")] == [(None, None)] * 4
     assert [row.labels for row in views.ask("edos_table_2")][-2:] == [41, 7]
     names = ("edos_table_3", "edos_label_distribution", "edos_confidence", "edos_kl_divergence", "edos_flow")
     findings = Findings({name: [row.asDict() for row in views.ask(name)] for name in names}, taxonomy=seven)
     views.drop()
     said = " ".join(html.fromstring(report(findings)).text_content().split())
-    assert "has one of 7 labels, 6 emotions and neutral" in said and "With 7 classes" in said
+    assert "has one of 7 labels, 6 emotions and neutral" in said
+    assert "With 7 classes" in said
     assert "most frequent label is fear with 50.0% of the turns (paper: –)" in said
-    assert "intents together" not in said and "None" not in said
+    assert "intents together" not in said
+    assert "None" not in said
     text = card(findings, PublishingSettings(name="mine", formats=["jsonl"]), rows={"train": 1}, languages=["en"])
-    assert "one of 7 labels, 6 emotions and neutral" in text and "| fear | emotion | 1 | 50.0% | – |" in text
+    assert "one of 7 labels, 6 emotions and neutral" in text
+    assert "| fear | emotion | 1 | 50.0% | – |" in text
 
 
 def test_crowd_votes_agree_in_the_taxonomy(spark: SparkSession, seven: Taxonomy) -> None:
@@ -82,7 +87,8 @@ def test_crowd_votes_agree_in_the_taxonomy(spark: SparkSession, seven: Taxonomy)
 
 def test_weak_examples_are_read_by_the_labels_ids(seven: Taxonomy) -> None:
     found = examples_of([Row(number, line) for number, line in enumerate(LINES, 1)], seven.names, "mine.txt")
-    assert found.rows == (("boo !", 2), ("it is noon .", 6)) and found.reasons() == {"label_id_outside_taxonomy": 1}
+    assert found.rows == (("boo !", 2), ("it is noon .", 6))
+    assert found.reasons() == {"label_id_outside_taxonomy": 1}
 
 
 def test_the_annotation_page_offers_the_seven(seven: Taxonomy) -> None:
@@ -92,7 +98,8 @@ def test_the_annotation_page_offers_the_seven(seven: Taxonomy) -> None:
     assert [one.value for one in batch.tutorial] == list(SEVEN)
     _, files = batch_files(tasks, "crowd", seven, AnnotationSettings(), 3)
     assert files["template.html"].count("<option>") == files["template.html"].count("<dt>") == 7
-    assert "Surprise" in files["annotate.html"] and "nostalgic" not in files["annotate.html"]
+    assert "Surprise" in files["annotate.html"]
+    assert "nostalgic" not in files["annotate.html"]
 
 
 def test_a_file_of_ones_own_is_found_by_its_path(tmp_path: Path) -> None:

@@ -71,15 +71,23 @@ def test_votes_become_answers_and_every_vote_is_accounted_for(spark: SparkSessio
     dropped = outcome.dropped.collect()
     assert len(rows) == 14
     assert Counter(row["reason"] for row in dropped) == {
-        "repeated_item": 3, "no_dialogue": 6, "no_answer": 1, "outside_taxonomy": 3,
-    }  # fmt: skip
+        "repeated_item": 3,
+        "no_dialogue": 6,
+        "no_answer": 1,
+        "outside_taxonomy": 3,
+    }
     assert 3 * len(VOTES) == len(rows) + sum(row["units"] for row in dropped)
     assert len({row["id"] for row in dropped}) == len(dropped)
     other = rows[("8", 1, "2")]
     assert (other["turns"], other["answer"], other["label"], other["specified"], other["band"]) == (
-        ["Look at that !", "What a boat ."], "IMPRESSED  (Other)", "impressed", True, "0.8",
-    )  # fmt: skip
-    assert rows[("9", 0, "1")]["label"] is None and rows[("9", 0, "1")]["answer"] == "Refusing (Other)"
+        ["Look at that !", "What a boat ."],
+        "IMPRESSED  (Other)",
+        "impressed",
+        True,
+        "0.8",
+    )
+    assert rows[("9", 0, "1")]["label"] is None
+    assert rows[("9", 0, "1")]["answer"] == "Refusing (Other)"
 
 
 def test_two_of_three_agree_after_normalising(spark: SparkSession) -> None:
@@ -107,12 +115,14 @@ def test_shares_of_the_votes_are_the_majoritys_probabilities(spark: SparkSession
     found = {unit: [tuple(one) for one in row["probabilities"]] for unit, row in rows.items()}
     assert found["7/1"] == [("sad", 0.6667), ("lonely", 0.3333)]
     assert found["7/0"] == [("afraid", 0.3333), ("lonely", 0.3333), ("sad", 0.3333)]
-    assert found["8/1"] == [("impressed", 0.6667)] and found["10/0"] == [("proud", 1.0)]
+    assert found["8/1"] == [("impressed", 0.6667)]
+    assert found["10/0"] == [("proud", 1.0)]
 
 
 def crowd_of_three(spark: SparkSession) -> DataFrame:
     """36 turns: worker 1 is right, worker 2 in three of four, worker 3 always names the next label."""
-    labels, rows = ("afraid", "proud", "sad"), []
+    labels = ("afraid", "proud", "sad")
+    rows = []
     for n in range(36):
         truth = n % 3
         votes = (truth, (truth + 2) % 3 if n % 4 == 3 else truth, (truth + 1) % 3)
@@ -135,12 +145,15 @@ def test_dawid_skene_knows_a_worker_who_errs_alike(spark: SparkSession, stand_in
     assert found.collect() == agree(votes, edos_labels(), "dawid_skene").rows.collect()
     for row in found.collect():
         shares = [one["probability"] for one in row["probabilities"]]
-        assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(1, abs=0.02)
+        assert shares == sorted(shares, reverse=True)
+        assert sum(shares) == pytest.approx(1, abs=0.02)
     stand_ins.give("edos.crowd_labels", found)
     stand_ins.give("edos.annotations", votes)
     workers = {row["worker_id"]: row for row in stand_ins.ask("edos_worker_reliability")}
-    assert workers["1"]["reliability"] == pytest.approx(1, abs=0.02) and workers["1"]["votes"] == 36
-    assert workers["2"]["share_with_label"] == 0.75 and workers["3"]["reliability"] == pytest.approx(0, abs=0.02)
+    assert workers["1"]["reliability"] == pytest.approx(1, abs=0.02)
+    assert workers["1"]["votes"] == 36
+    assert workers["2"]["share_with_label"] == 0.75
+    assert workers["3"]["reliability"] == pytest.approx(0, abs=0.02)
 
 
 def test_without_votes_dawid_skene_has_nothing_to_say(spark: SparkSession) -> None:
@@ -168,7 +181,8 @@ def test_fleiss_kappa(spark: SparkSession, stand_ins: StandIns) -> None:
     found = kappa_of(stand_ins, spark.createDataFrame(rows, schema))
     # by hand: P = (1 + 1/3 + 0 + 1 + 1/3) / 5 = 8/15; p = 6/15, 6/15, 3/15; expected = 81/225
     assert found["items"] == 5
-    assert found["observed"] == pytest.approx(8 / 15) and found["expected"] == pytest.approx(81 / 225)
+    assert found["observed"] == pytest.approx(8 / 15)
+    assert found["expected"] == pytest.approx(81 / 225)
     assert found["kappa"] == pytest.approx((8 / 15 - 0.36) / 0.64) == pytest.approx(independent_kappa(items))
     agreed = kappa_of(stand_ins, spark.createDataFrame([("1", 0, ["a", "a", "a"])], schema))
     assert agreed["kappa"] is None
@@ -195,4 +209,5 @@ def test_released_votes_agree_as_released(spark: SparkSession, stand_ins: StandI
         == 0
     )
     kappa = kappa_of(stand_ins, labels)
-    assert kappa["items"] == 8187 and 0.40 < kappa["kappa"] < 0.52
+    assert kappa["items"] == 8187
+    assert 0.40 < kappa["kappa"] < 0.52

@@ -75,13 +75,16 @@ def test_a_file_that_unpacks_too_large_ends_at_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr("udfs.text_files.MAX_FILE", 130)
     (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(b"1 <SEP> fine\n" * 100))
     examples = read_weak_examples(tmp_path / "bomb.txt.gz", LABELS)
-    assert len(examples.rows) == 10 and [line.reason for line in examples.left_out] == ["too_large"]
+    assert len(examples.rows) == 10
+    assert [line.reason for line in examples.left_out] == ["too_large"]
 
 
 def test_a_file_that_ends_early_is_read_so_far(tmp_path):
     (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(b"1 <SEP> fine\n" * 1000, mtime=0)[:-9])
     examples = read_weak_examples(tmp_path / "cut.txt.gz", LABELS)
-    assert examples.rows and examples.left_out[0].reason == "bad_gzip" and examples.left_out[0].units == 0
+    assert examples.rows
+    assert examples.left_out[0].reason == "bad_gzip"
+    assert examples.left_out[0].units == 0
 
 
 def test_a_line_that_is_not_utf8_is_left_out(tmp_path):

@@ -21,7 +21,7 @@ TEMPLATE = prompt("emo_pillars/actors")
         ("Ada Voss\nOld Piet\nThe villagers", ["Ada Voss", "Old Piet", "The villagers"]),
         ("Ada, Piet, the Mayor, and two sailors.", ["Ada", "Piet", "the Mayor", "two sailors"]),
         ("1. Ada, a lighthouse keeper\n2. Dr. E. Voss Jr.", ["Ada (a lighthouse keeper)", "Dr. E. Voss Jr"]),
-        ("1. \"Red\" Mary-Ann\n2. X-17 (a robot)", ["\"Red\" Mary-Ann", "X-17 (a robot)"]),
+        ('1. "Red" Mary-Ann\n2. X-17 (a robot)', ['"Red" Mary-Ann', "X-17 (a robot)"]),
         ("1. Ada\r\n2. Piet\r\n", ["Ada", "Piet"]),
         ("1. Ada (keeper", ["Ada (keeper)"]),
         ("1. Ada (WHO THEY ARE)\n2. Piet (NPC)", ["Ada", "Piet (NPC)"]),
@@ -30,7 +30,7 @@ TEMPLATE = prompt("emo_pillars/actors")
         ("1. Ada (Voss) (a keeper)\n2. Piet (sailor) [Roe]", ["Ada (Voss, a keeper)", "Piet (sailor, Roe)"]),
         ("1. 母 (Ada's mother)", ["母 (Ada's mother)"]),
     ],
-)  # fmt: skip
+)
 def test_well_formed_answers_are_read_whole(answer: str, expected: list[str]) -> None:
     parsed = parse_actors(answer, TEMPLATE)
     assert [actor.actor for actor in parsed.items] == expected
@@ -69,7 +69,8 @@ def test_repeats_and_what_follows_a_list_are_told() -> None:
 
 
 def test_a_last_line_that_was_cut_off_is_left_out() -> None:
-    whole, cut = "1. Ada (keeper)\n2. Piet (sailor)", "1. Ada (keeper)\n2. Pi"
+    whole = "1. Ada (keeper)\n2. Piet (sailor)"
+    cut = "1. Ada (keeper)\n2. Pi"
     assert len(parse_actors(whole, TEMPLATE, cut_off=True).items) == 2
     parsed = parse_actors(cut, TEMPLATE, cut_off=True)
     assert [actor.name for actor in parsed.items] == ["Ada"]

@@ -32,7 +32,8 @@ def test_all_pairs_are_counted_whatever_the_blocks() -> None:
         np.percentile(cosines, 99), abs=0.002
     )
     owners = np.arange(len(rows)) % 3
-    same, other = pair_counts(vectors, owners), pair_counts(vectors, owners, False)
+    same = pair_counts(vectors, owners)
+    other = pair_counts(vectors, owners, False)
     assert whole(same)[0] + whole(other)[0] == len(cosines)
     alike = np.equal.outer(owners, owners)[np.triu_indices(len(rows), k=1)]
     assert whole(same)[1] == pytest.approx(cosines[alike].mean(), abs=1e-5)
@@ -41,9 +42,14 @@ def test_all_pairs_are_counted_whatever_the_blocks() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "ratio"),
-    [("the plane", "I must land the plane now", 100), ("abcd", "abxd", 75), ("", "", 100), ("", "a", 0),
-     ("I need to land this plane.", "I am scared. I need to get this plane down safely.", 81)],
-)  # fmt: skip
+    [
+        ("the plane", "I must land the plane now", 100),
+        ("abcd", "abxd", 75),
+        ("", "", 100),
+        ("", "a", 0),
+        ("I need to land this plane.", "I am scared. I need to get this plane down safely.", 81),
+    ],
+)
 def test_partial_ratio(first: str, second: str, ratio: int) -> None:
     assert partial_ratio(first, second) == partial_ratio(second, first) == ratio
 
@@ -59,9 +65,12 @@ def test_topics_are_communities_and_the_same_every_time() -> None:
     )
     topics = topics_of("joy", texts, vectors, 0.6, 13)
     assert [(one.topic, one.utterances) for one in topics] == [(1, 5), (2, 3), (3, 1)]
-    assert "wedding" in topics[0].keywords and "surgery" in topics[1].keywords and topics[2].keywords == []
+    assert "wedding" in topics[0].keywords
+    assert "surgery" in topics[1].keywords
+    assert topics[2].keywords == []
     assert topics[1].examples == [texts[5]] * 3
-    assert topics_of("joy", [], np.empty((0, 4)), 0.6, 13) == [] and keywords(["", ""]) == [[], []]
+    assert topics_of("joy", [], np.empty((0, 4)), 0.6, 13) == []
+    assert keywords(["", ""]) == [[], []]
 
 
 def example(name: str, actor: str, plot: str, label: str, utterance: str) -> tuple[object, ...]:
@@ -72,23 +81,34 @@ def example(name: str, actor: str, plot: str, label: str, utterance: str) -> tup
 def made(spark: SparkSession) -> dict[str, DataFrame]:
     examples = spark.createDataFrame(
         [
-            example("u1", "a1", "p1", "neutral", "x"), example("u2", "a1", "p1", "neutral", "y"),
-            example("u3", "a2", "p1", "joy", "x y"), example("u4", "a3", "p2", "joy", "y x"),
+            example("u1", "a1", "p1", "neutral", "x"),
+            example("u2", "a1", "p1", "neutral", "y"),
+            example("u3", "a2", "p1", "joy", "x y"),
+            example("u4", "a3", "p2", "joy", "y x"),
             example("u5", "a3", "p2", "neutral", "z"),
         ],
         EXAMPLES.schema,
-    )  # fmt: skip
+    )
     contexts = spark.createDataFrame(
         [("u1", "cx", False, []), ("u2", "cy", False, []), ("u3", "cx", False, []), ("u4", "cy", False, [])],
         CONTEXTS.schema,
     )
     contextual = spark.createDataFrame(
-        [("u3", "p1", "a2", "A", "cy", "x y", "x", "joy", [("joy", 1.0)], "train"),
-         ("u4", "p2", "a3", "A", "cy", "y x", "y x", "joy", [("joy", 1.0)], "train")],
+        [
+            ("u3", "p1", "a2", "A", "cy", "x y", "x", "joy", [("joy", 1.0)], "train"),
+            ("u4", "p2", "a3", "A", "cy", "y x", "y x", "joy", [("joy", 1.0)], "train"),
+        ],
         CONTEXTUAL_EXAMPLES.schema,
-    )  # fmt: skip
-    vectors = {"x": [1.0, 0.0], "y": [0.0, 1.0], "z": [-1.0, 0.0], "x y": [1.0, 0.0], "y x": [0.6, 0.8],
-               "cx": [1.0, 0.0], "cy": [0.8, 0.6]}  # fmt: skip
+    )
+    vectors = {
+        "x": [1.0, 0.0],
+        "y": [0.0, 1.0],
+        "z": [-1.0, 0.0],
+        "x y": [1.0, 0.0],
+        "y x": [0.6, 0.8],
+        "cx": [1.0, 0.0],
+        "cy": [0.8, 0.6],
+    }
     embeddings = spark.createDataFrame(
         [(text, "m", vector, None) for text, vector in vectors.items()],
         "text string, model string, embedding array<float>, error string",
@@ -102,29 +122,38 @@ def test_comparisons_of_samples(spark: SparkSession, made: dict[str, DataFrame])
     )
     found = {(row.kind, row.label): row for row in summarised(counts, "m").collect()}
     assert {key: row.pairs for key, row in found.items()} == {
-        (samples.UTTERANCES, ""): 10, (samples.NEUTRALS, ""): 3, (samples.OF_EMOTION, "joy"): 1,
-        (samples.ONE_ACTOR, ""): 1, (samples.OF_ACTOR, ""): 1, (samples.OF_PLOT, ""): 2, (samples.ACROSS, ""): 1,
-    }  # fmt: skip
-    of_joy, of_plot = found[samples.OF_EMOTION, "joy"], found[samples.OF_PLOT, ""]
+        (samples.UTTERANCES, ""): 10,
+        (samples.NEUTRALS, ""): 3,
+        (samples.OF_EMOTION, "joy"): 1,
+        (samples.ONE_ACTOR, ""): 1,
+        (samples.OF_ACTOR, ""): 1,
+        (samples.OF_PLOT, ""): 2,
+        (samples.ACROSS, ""): 1,
+    }
+    of_joy = found[samples.OF_EMOTION, "joy"]
+    of_plot = found[samples.OF_PLOT, ""]
     assert (of_joy.mean, of_joy.deviation, of_joy.model) == (0.6, 0.0, "m")
     assert (of_plot.mean, of_plot.deviation, of_plot.percentile_99) == (0.9, 0.1, 1.0)
-    assert found[samples.ONE_ACTOR, ""].mean == 0 and found[samples.NEUTRALS, ""].mean == pytest.approx(
-        -1 / 3, abs=1e-4
-    )
+    assert found[samples.ONE_ACTOR, ""].mean == 0
+    assert found[samples.NEUTRALS, ""].mean == pytest.approx(-1 / 3, abs=1e-4)
 
 
 @pytest.mark.slow
 def test_what_changed_and_what_is_near(made: dict[str, DataFrame]) -> None:
-    rows = {row.utterance_id: row for row in changes(
-        made["contextual"], made["contexts"], made["embeddings"], "m", 9).collect()}  # fmt: skip
-    first, second = rows["u3"], rows["u4"]
+    rows = {
+        row.utterance_id: row
+        for row in changes(made["contextual"], made["contexts"], made["embeddings"], "m", 9).collect()
+    }
+    first = rows["u3"]
+    second = rows["u4"]
     assert (first.utterance_tokens, first.rewritten_tokens, first.partial_ratio) == (2, 1, 100)
     assert (first.utterance_similarity, first.context_similarity) == (1.0, 0.8)
     assert (second.utterance_similarity, second.context_similarity, second.partial_ratio) == (1.0, 1.0, 100)
     near = nearest_to("y", made["examples"], made["embeddings"], "m", 2).collect()
     assert [(row["rank"], row.utterance_id, row.similarity, row.labels) for row in near] == [
-        (1, "u2", 1.0, ["neutral"]), (2, "u4", 0.8, ["joy"]),
-    ]  # fmt: skip
+        (1, "u2", 1.0, ["neutral"]),
+        (2, "u4", 0.8, ["joy"]),
+    ]
 
 
 @pytest.mark.slow
@@ -141,8 +170,10 @@ def test_markers_are_what_rewriting_takes_out(spark: SparkSession) -> None:
     contextual = spark.createDataFrame(rows, CONTEXTUAL_EXAMPLES.schema)
     found = adverb_markers(contextual, ("family",), removed=0.6, share=0.25, least=3).rows.collect()
     assert {(one.word, one.label, one.removed_share) for one in found} == {
-        ("horribly", "anger", 0.8), ("safely", "caring", 1.0), ("safely", "fear", 1.0),
-    }  # fmt: skip
+        ("horribly", "anger", 0.8),
+        ("safely", "caring", 1.0),
+        ("safely", "fear", 1.0),
+    }
     horribly = next(one for one in found if one.word == "horribly")
     assert (horribly.occurrences, horribly.left_in, horribly.with_label, horribly.share) == (5, 1, 4, 0.8)
     assert horribly.label_share == pytest.approx(4 / 12, abs=1e-4)

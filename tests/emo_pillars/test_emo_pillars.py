@@ -55,11 +55,17 @@ def settings(server: RecordedServer, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("emo_pillars")
     (folder / "plots.csv").write_text(PLOTS, "utf-8")
     values = {
-        "lakehouse.root": str(folder / "lakehouse"), "emo_pillars.plots": str(folder / "plots.csv"),
-        "models.generator": "openai:recorded", "llm.server.url": server.url, "llm.server.retries": 0,
-        "emo_pillars.context_share": 1.0, "pipeline.max_error_share": 0.5, "models.topic_namer": "openai:recorded",
-        "emo_pillars.analysis.large_topic": 1, "emo_pillars.analysis.topic_emotion": "neutral",
-    }  # fmt: skip
+        "lakehouse.root": str(folder / "lakehouse"),
+        "emo_pillars.plots": str(folder / "plots.csv"),
+        "models.generator": "openai:recorded",
+        "llm.server.url": server.url,
+        "llm.server.retries": 0,
+        "emo_pillars.context_share": 1.0,
+        "pipeline.max_error_share": 0.5,
+        "models.topic_namer": "openai:recorded",
+        "emo_pillars.analysis.large_topic": 1,
+        "emo_pillars.analysis.topic_emotion": "neutral",
+    }
     return load_settings("local", [], values)
 
 
@@ -97,8 +103,12 @@ def test_plots_and_actors(place: PipelineContext) -> None:
     assert {row.title for row in table(place, "emo_pillars.plots").collect()} == {"The Lamp", "Bread", "Dust", "Wall"}
     assert {reason for reason, _ in ledger(place, "read_plots")} == {"empty_plot", "other_language"}
     assert {row.actor for row in table(place, "emo_pillars.actors").collect()} == {
-        "Ada Voss (keeper of the lamp)", "Piet (her uncle)", "Tom the baker", "The mayor", "The people of the town",
-    }  # fmt: skip
+        "Ada Voss (keeper of the lamp)",
+        "Piet (her uncle)",
+        "Tom the baker",
+        "The mayor",
+        "The people of the town",
+    }
     reasons = {reason for reason, _ in ledger(place, "actors")}
     assert reasons == {"nothing_read", "refusal", "model_failed", "repeated"}
     assert any("longer than the context" in row.detail for row in table(place, "ops.dropped").collect())
@@ -156,8 +166,10 @@ def test_all_stored_answers_are_accounted_for(place: PipelineContext, server: Re
     assert work(place, "emo_pillars_measure_quality") == ["emo_pillars_measure_quality"]
     assert len(server.asked) == before
     rows = table(place, "emo_pillars.answer_quality").collect()
-    assert len(rows) == before and {row.model for row in rows} == {"openai:recorded"}
-    assert "other" not in {row.prompt for row in rows} and len({row.prompt for row in rows}) == 6
+    assert len(rows) == before
+    assert {row.model for row in rows} == {"openai:recorded"}
+    assert "other" not in {row.prompt for row in rows}
+    assert len({row.prompt for row in rows}) == 6
     assert sum(row["items"] is None for row in rows) == 1
     read = {
         step: sum(row["items"] or 0 for row in rows if row.step == step)
@@ -166,7 +178,8 @@ def test_all_stored_answers_are_accounted_for(place: PipelineContext, server: Re
     kept = {step: table(place, f"emo_pillars.{step}").count() for step in read}
     assert read == kept
     faults = {fault for row in rows for fault in row.faults}
-    assert "few_labels" in faults and "list_of_labels" not in faults
+    assert "few_labels" in faults
+    assert "list_of_labels" not in faults
 
 
 def test_running_again_asks_nothing(
@@ -215,7 +228,8 @@ def test_views_show_answers_cost_and_scale(place: PipelineContext, server: Recor
     }
     assert answers.where("text IS NULL").count() == answers.where("error IS NOT NULL").count() == 1
     cost = {row.step: row for row in spark.table("analysis.llm_cost").collect()}
-    assert cost["all"].prompts == len(server.asked) and cost["all"].paper_prompts == 700_000
+    assert cost["all"].prompts == len(server.asked)
+    assert cost["all"].paper_prompts == 700_000
     assert cost["emo_pillars_soft_labels"].projected_hours > 0
     scale = {row.criterion: row.value for row in spark.table("analysis.emo_pillars_scale").collect()}
     assert (scale["plots"], scale["actors a plot, mean"]) == (4, 2.5)
@@ -235,7 +249,8 @@ def test_views_show_answers_cost_and_scale(place: PipelineContext, server: Recor
 def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     """Each prompt in a slice of its own; the server goes away after three."""
     (tmp_path / "plots.csv").write_text(PLOTS, "utf-8")
-    answered, away = [], True
+    answered = []
+    away = True
 
     def one_by_one(body: dict[str, Any]) -> Reply:
         if away and len(answered) == 3:
@@ -245,13 +260,17 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
 
     with RecordedServer(one_by_one).running() as running:
         values = {
-            "lakehouse.root": str(tmp_path / "lakehouse"), "emo_pillars.plots": str(tmp_path / "plots.csv"),
-            "models.generator": "openai:recorded", "llm.server.url": running.url, "llm.server.retries": 0,
+            "lakehouse.root": str(tmp_path / "lakehouse"),
+            "emo_pillars.plots": str(tmp_path / "plots.csv"),
+            "models.generator": "openai:recorded",
+            "llm.server.url": running.url,
+            "llm.server.retries": 0,
             "pipeline.slice_minutes": 0.01,
-        }  # fmt: skip
+        }
         place = PipelineContext(spark, load_settings("local", [], values))
         stages = {stage.name: stage for stage in all_stages()}
-        read, ask = stages["emo_pillars_read_plots"], stages["emo_pillars_ask_actors"]
+        read = stages["emo_pillars_read_plots"]
+        ask = stages["emo_pillars_ask_actors"]
         run_stage(place, read, place.plan(read), Progress(spark, 1))
         with pytest.raises(Exception, match="answers 500"):
             run_stage(place, ask, place.plan(ask), Progress(spark, 1))
@@ -269,7 +288,8 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
 def test_the_analysis_and_its_report(place: PipelineContext, spark: SparkSession) -> None:
     place = PipelineContext(spark, place.settings)
     ran = work(place, "emo_pillars_report,emo_pillars_export_evaluation")
-    assert len(ran) == 16 and "emo_pillars_embed_texts" in ran
+    assert len(ran) == 16
+    assert "emo_pillars_embed_texts" in ran
     similarities = {(row.kind, row.label): row for row in table(place, "emo_pillars.similarities").collect()}
     number = table(place, "emo_pillars.examples").count()
     assert similarities["utterances", ""].pairs == number * (number - 1) // 2

@@ -25,9 +25,11 @@ def test_a_plot_is_in_the_same_split_of_both_data_sets(spark: SparkSession) -> N
     contextual = contextual_examples(rewrites, contexts, chosen)
     check_splits(chosen, contextual)
     found = {row.plot_id: row.split for row in contextual.collect()}
-    assert found == {row.plot_id: row.split for row in chosen.collect()} and len(found) == 3000
+    assert found == {row.plot_id: row.split for row in chosen.collect()}
+    assert len(found) == 3000
     counts = Counter(found.values())
-    assert abs(counts["test"] / 3000 - 0.10) < 0.02 and abs(counts["validation"] / 3000 - 0.10) < 0.02
+    assert abs(counts["test"] / 3000 - 0.10) < 0.02
+    assert abs(counts["validation"] / 3000 - 0.10) < 0.02
     moved = contextual.withColumn("split", F.expr("if(split = 'test', 'train', split)"))
     with pytest.raises(InputError, match=f"{counts['test']} plots are in several splits"):
         check_splits(chosen, moved)
@@ -49,15 +51,24 @@ def test_near_duplicates_go_whatever_their_plot_and_emotion(spark: SparkSession)
     assert {row.utterance_id for row in outcome.rows.collect()} == {"a-1-1", "c-1-1", "c-1-3"}
     assert outcome.dropped is not None
     dropped = {row.id: (row.reason, row.detail) for row in outcome.dropped.collect()}
-    assert dropped["b-1-1"][0] == "near_duplicate" and "a-1-1" in dropped["b-1-1"][1]
+    assert dropped["b-1-1"][0] == "near_duplicate"
+    assert "a-1-1" in dropped["b-1-1"][1]
     assert dropped["b-1-2"][0] == dropped["c-1-2"][0] == "duplicate"
-    assert "c-1-1" in dropped["c-1-2"][1] and len(dropped) == 4
+    assert "c-1-1" in dropped["c-1-2"][1]
+    assert len(dropped) == 4
 
 
 def test_labels_from_the_threshold_on_the_strongest_first(spark: SparkSession) -> None:
     utterances = spark.createDataFrame([(key, "p", "p-1", "x", f"words {key}", "joy") for key in "abc"], DISTINCT)
-    levels = [("a", "joy", 0.3), ("a", "love", 0.9), ("a", "pride", 0.29), ("a", "joy", 0.2), ("b", "joy", 0.1),
-              ("c", "love", 0.5), ("c", "joy", 0.5)]  # fmt: skip
+    levels = [
+        ("a", "joy", 0.3),
+        ("a", "love", 0.9),
+        ("a", "pride", 0.29),
+        ("a", "joy", 0.2),
+        ("b", "joy", 0.1),
+        ("c", "love", 0.5),
+        ("c", "joy", 0.5),
+    ]
     soft = spark.createDataFrame(levels, "utterance_id string, label string, level double")
     outcome = examples(soft, utterances, 0.3, 1.0)
     found = {row.utterance_id: [(one.label, one.level) for one in row.labels] for row in outcome.rows.collect()}
@@ -74,5 +85,6 @@ def test_utterances_of_one_plot_can_be_split_by_themselves(spark: SparkSession) 
         Counter(row.split for row in examples(levels, said, 0.3, 1 / 3, key).rows.collect())
         for key in ("plot", "utterance")
     )
-    assert len(by_plot) == 1 and set(by_utterance) == {"train", "validation", "test"}
+    assert len(by_plot) == 1
+    assert set(by_utterance) == {"train", "validation", "test"}
     assert by_utterance["train"] > 140

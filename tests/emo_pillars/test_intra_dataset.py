@@ -13,7 +13,8 @@ def test_paired_tests_see_a_small_gain_on_each_passage() -> None:
     theirs = draw.uniform(0, 0.9, 200)
     ours = theirs + draw.uniform(0, 0.04, 200)
     pairs, gain, t_test, mann_whitney, paired, wilcoxon = differences(ours, theirs)
-    assert pairs == 200 and gain == pytest.approx(float(np.mean(ours - theirs)), abs=1e-4)
+    assert pairs == 200
+    assert gain == pytest.approx(float(np.mean(ours - theirs)), abs=1e-4)
     assert paired == pytest.approx(stats.ttest_1samp(ours - theirs, 0).pvalue)
     assert wilcoxon == pytest.approx(stats.wilcoxon(ours - theirs).pvalue)
     assert t_test == pytest.approx(stats.ttest_ind(ours, theirs, equal_var=False).pvalue)
@@ -32,4 +33,5 @@ def test_no_difference_is_found_where_there_is_none() -> None:
 def test_equal_pairs_and_a_constant_gain(gain: float, p: tuple) -> None:
     theirs = np.array([0.5, 0.25, 0.5, 0.75, 0.5])
     found = differences(theirs + gain, theirs)
-    assert found[:2] == (5, gain) and found[-2:] == p
+    assert found[:2] == (5, gain)
+    assert found[-2:] == p

@@ -32,7 +32,8 @@ GROUPS = goemotions_groups()
 
 
 def test_every_emotion_is_in_one_group() -> None:
-    assert set(GROUPS) == set(goemotions_labels()) - {"neutral"} and len(set(GROUPS.values())) == 6
+    assert set(GROUPS) == set(goemotions_labels()) - {"neutral"}
+    assert len(set(GROUPS.values())) == 6
 
 
 @pytest.mark.parametrize(
@@ -46,19 +47,24 @@ def test_options_follow_the_papers_rules(labels: list[str]) -> None:
     for seed in range(60):
         options, letter = options_of(labels, False, Random(seed))
         sets = [option.split(JOINED) for option in options]
-        assert len(sets) == 6 and len({frozenset(one) for one in sets}) == 6
-        assert len({len(one) for one in sets}) == 1 and all(len(set(one)) == len(one) for one in sets)
+        assert len(sets) == 6
+        assert len({frozenset(one) for one in sets}) == 6
+        assert len({len(one) for one in sets}) == 1
+        assert all(len(set(one)) == len(one) for one in sets)
         emotions = {one for option in sets for one in option}
-        assert len(emotions) <= 6 and "neutral" not in emotions
+        assert len(emotions) <= 6
+        assert "neutral" not in emotions
         near = {GROUPS[one] for one in right}
         related = [one for one in emotions - set(right) if GROUPS[one] in near]
         letters.add(letter)
         if not right:
             assert letter == NONE
             continue
-        assert set(sets[LETTERS.index(letter)]) == set(right) and set(right) <= emotions
+        assert set(sets[LETTERS.index(letter)]) == set(right)
+        assert set(right) <= emotions
         if len(right) == 1:  # all six are options then: three from the group, two more of any
-            assert len(related) >= 3 and len(emotions) == 6
+            assert len(related) >= 3
+            assert len(emotions) == 6
     assert letters == ({NONE} if not right else set(LETTERS))
 
 
@@ -69,12 +75,18 @@ def test_ranked_options_keep_the_order_and_others_do_not() -> None:
         for ranked, found in orders.items():
             options, letter = options_of(labels, ranked, Random(seed))
             found.add(options[LETTERS.index(letter)])
-    assert orders[True] == {"surprise & anger & fear"} and len(orders[False]) == 6
+    assert orders[True] == {"surprise & anger & fear"}
+    assert len(orders[False]) == 6
 
 
 def row(name: int, *labels: str) -> dict[str, Any]:
-    return {"utterance_id": f"u{name}", "utterance": f"original {name}", "rewritten": f"rewritten {name}",
-            "context": f"story {name}", "labels": [{"label": one, "level": 0.9} for one in labels]}  # fmt: skip
+    return {
+        "utterance_id": f"u{name}",
+        "utterance": f"original {name}",
+        "rewritten": f"rewritten {name}",
+        "context": f"story {name}",
+        "labels": [{"label": one, "level": 0.9} for one in labels],
+    }
 
 
 def drawn() -> list[Task]:
@@ -86,7 +98,8 @@ def drawn() -> list[Task]:
 
 def test_neutral_is_raised_and_the_first_fifth_ranked() -> None:
     tasks = drawn()
-    assert len(tasks) == 100 and tasks == drawn()
+    assert len(tasks) == 100
+    assert tasks == drawn()
     kinds = [task.neutral for task in tasks]
     assert (kinds.count("alone"), kinds.count("beside"), kinds.count("none")) == (11, 18, 71)
     assert [task.ranked for task in tasks] == [True] * 20 + [False] * 80
@@ -105,7 +118,8 @@ def test_the_page_hides_the_context_and_tells_no_label() -> None:
     assert [one.id for one in batch.questions] == list(questions())
     assert [one.required for one in batch.questions] == [True] * REQUIRED + [False] * (len(questions()) - REQUIRED)
     item = batch.hits[0].items[0]
-    assert item.hidden == tasks[0]["context"] and [one.value for one in item.options] == [*LETTERS, NONE]
+    assert item.hidden == tasks[0]["context"]
+    assert [one.value for one in item.options] == [*LETTERS, NONE]
     _, files = form_files(LABEL_FORM, tasks, None)
     assert all(f'"{name}"' not in files["annotate.html"] for name in ("answer", "ranked", tasks[0]["utterance_id"]))
     key = [json.loads(line) for line in files[KEY].splitlines()]
@@ -120,11 +134,20 @@ def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_pat
     batch_id, files = form_files(LABEL_FORM, tasks, None)
     (tmp_path / KEY).write_text(files[KEY], "utf-8")
     given = {
-        "neutral": {"value": "no"}, "choice": {"value": "B"}, "context": {"value": True},
-        "unfit": {"value": "joy"}, "no_emotion": {"values": ["yes"]}, "other_emotion": {"value": "neutral"},
-    }  # fmt: skip
-    document = {"format": "edos-lakehouse answers 1", "batch_id": batch_id, "hit_id": tasks[0]["hit_id"],
-                "worker_id": "ann", "answers": [{"item_id": tasks[0]["item_id"], "answers": given}]}  # fmt: skip
+        "neutral": {"value": "no"},
+        "choice": {"value": "B"},
+        "context": {"value": True},
+        "unfit": {"value": "joy"},
+        "no_emotion": {"values": ["yes"]},
+        "other_emotion": {"value": "neutral"},
+    }
+    document = {
+        "format": "edos-lakehouse answers 1",
+        "batch_id": batch_id,
+        "hit_id": tasks[0]["hit_id"],
+        "worker_id": "ann",
+        "answers": [{"item_id": tasks[0]["item_id"], "answers": given}],
+    }
     (tmp_path / "answers.json").write_text(json.dumps(document), "utf-8")
     answers = read_answers(spark, [str(tmp_path / "answers.json")])
     keys = form_keys(spark, [str(tmp_path / KEY)], LABEL_FORM)
@@ -132,15 +155,26 @@ def test_answers_come_back_with_what_they_are_about(spark: SparkSession, tmp_pat
     found = counted_answers(answers, keys, questions(), REQUIRED, settings)
     rows = {one.question: one for one in found.rows.collect()}
     assert {name: one.value for name, one in rows.items()} == {
-        "neutral": "no", "choice": "B", "context": "true", "unfit": "joy", "no_emotion": "yes",
-    }  # fmt: skip
+        "neutral": "no",
+        "choice": "B",
+        "context": "true",
+        "unfit": "joy",
+        "no_emotion": "yes",
+    }
     assert (rows["choice"].answer, rows["choice"].ranked) == (tasks[0]["answer"], True)
-    assert found.dropped is not None and [one.reason for one in found.dropped.collect()] == ["out_of_range"]
+    assert found.dropped is not None
+    assert [one.reason for one in found.dropped.collect()] == ["out_of_range"]
 
 
 def said(item: int, rater: str, choice: str, vote: str = "no", consulted: bool = False, **facts: Any) -> list[Any]:
-    known = {"utterance_id": f"u{item}", "worker_id": rater, "answer": "A", "ranked": False, "neutral": "none",
-             "rewritten": False} | facts  # fmt: skip
+    known = {
+        "utterance_id": f"u{item}",
+        "worker_id": rater,
+        "answer": "A",
+        "ranked": False,
+        "neutral": "none",
+        "rewritten": False,
+    } | facts
     answers = {"neutral": vote, "choice": choice} | ({"context": "true"} if consulted else {})
     return [{**known, "question": name, "value": value} for name, value in answers.items()]
 
@@ -149,14 +183,19 @@ def test_the_papers_figures() -> None:
     rows = [
         *(said(1, rater, "A", ranked=True) for rater in "abc"),  # all agree, right, ranked
         *(said(2, rater, "B") for rater in "abc"),  # all agree, wrong
-        said(3, "a", "A", consulted=True, rewritten=True), said(3, "b", "A", rewritten=True),
+        said(3, "a", "A", consulted=True, rewritten=True),
+        said(3, "b", "A", rewritten=True),
         said(3, "c", "C", consulted=True, rewritten=True),  # two agree, right
-        said(4, "a", "A"), said(4, "b", "B"), said(4, "c", "C", consulted=True),  # nobody agrees
-        said(5, "a", "G", "yes", answer="G", neutral="alone"), said(5, "b", "G", "yes", answer="G", neutral="alone"),
+        said(4, "a", "A"),
+        said(4, "b", "B"),
+        said(4, "c", "C", consulted=True),  # nobody agrees
+        said(5, "a", "G", "yes", answer="G", neutral="alone"),
+        said(5, "b", "G", "yes", answer="G", neutral="alone"),
         said(5, "c", "F", "no", answer="G", neutral="alone"),
         *(said(6, rater, "G", answer="G", neutral="alone") for rater in "abc"),  # right, but no neutral vote
-        said(7, "a", "A"), said(7, "b", "A"),  # two raters only
-    ]  # fmt: skip
+        said(7, "a", "A"),
+        said(7, "b", "A"),  # two raters only
+    ]
     flat = [one for own in rows for one in own]
     found = {(one.measure, one.rater): one for one in label_scores(flat, 3)}
     of_all = {measure: (round(found[measure, ""].value or 0, 4), found[measure, ""].number) for measure in PAPER}
@@ -171,9 +210,12 @@ def test_the_papers_figures() -> None:
     assert found["consulted contexts of rewritten utterances", ""].value == 0.75
     assert all(one.paper is None for (_, rater), one in found.items() if rater)
     kappa = found["Cohen's kappa, mean of pairs", ""]
-    assert kappa.value is not None and 0 < kappa.value < 1 and kappa.number == 5
+    assert kappa.value is not None
+    assert 0 < kappa.value < 1
+    assert kappa.number == 5
 
 
 def test_no_answers_give_no_figures() -> None:
     found = label_scores([], 3)
-    assert [one.measure for one in found] == list(PAPER) and all(one.value is None for one in found)
+    assert [one.measure for one in found] == list(PAPER)
+    assert all(one.value is None for one in found)

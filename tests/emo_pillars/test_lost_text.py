@@ -15,10 +15,26 @@ ACTORS, UTTERANCES, LABELS, CONTEXT, CLEAN, REWRITE = (
 )
 NAMES = known_names()
 HOSTILE = (
-    "“" * 20_000, '"' * 20_000, "(joy) " * 3_300, "\"a\" " * 5_000, "**a " * 5_000, "Sure!\n" * 3_000, "1. " * 6_600,
-    "a" + " " * 19_998 + "b", "| a " * 5_000, "I can't " * 2_500, "Here is " * 2_500, "joy 0.9, " * 2_200, "(" * 20_000,
-    "a: " * 6_600, "[" * 10_000 + "]" * 10_000, "no text " * 2_500, "\\" * 20_000, "A (" * 6_600, "a, the " * 2_800,
-)  # fmt: skip
+    "“" * 20_000,
+    '"' * 20_000,
+    "(joy) " * 3_300,
+    '"a" ' * 5_000,
+    "**a " * 5_000,
+    "Sure!\n" * 3_000,
+    "1. " * 6_600,
+    "a" + " " * 19_998 + "b",
+    "| a " * 5_000,
+    "I can't " * 2_500,
+    "Here is " * 2_500,
+    "joy 0.9, " * 2_200,
+    "(" * 20_000,
+    "a: " * 6_600,
+    "[" * 10_000 + "]" * 10_000,
+    "no text " * 2_500,
+    "\\" * 20_000,
+    "A (" * 6_600,
+    "a, the " * 2_800,
+)
 
 
 def rewritten(answer: str) -> list[str]:
@@ -49,11 +65,11 @@ def levels(answer: str) -> list[tuple[str, float]]:
         "I can't do this any more.",
         "I am sorry, the bread is gone.",
         "Nobody told me anything: context, names, nothing.",
-        "He said \"no\" and went.",
-        "She calls it \"our lamp\" (it is mine).",
+        'He said "no" and went.',
+        'She calls it "our lamp" (it is mine).',
         "The snake_case and __init__ and 2*3*4 stay.",
     ],
-)  # fmt: skip
+)
 def test_speech_is_kept(text: str) -> None:
     assert rewritten(text) == [text]
     assert said(f"1. (Fear) {text}") == [("fear", text)]
@@ -70,7 +86,8 @@ def test_speech_is_kept(text: str) -> None:
     ],
 )
 def test_refusals_in_other_words_are_no_answers(answer: str) -> None:
-    assert rewritten(answer) == [] and parse_prose(answer, CONTEXT).items == []
+    assert rewritten(answer) == []
+    assert parse_prose(answer, CONTEXT).items == []
     for shape in (answer, f"1. {answer}", f"- {answer}"):
         assert parse_actors(shape, ACTORS).items == []
 
@@ -79,13 +96,17 @@ def test_refusals_in_other_words_are_no_answers(answer: str) -> None:
     ("answer", "text"),
     [
         ("There is nothing to drink on the boat. Ada rows on.", "There is nothing to drink on the boat. Ada rows on."),
-        ("The text of the letter is unchanged. Ada posts it again.",
-         "The text of the letter is unchanged. Ada posts it again."),
-        ("No changes are needed.\n\nAda climbs the stairs and lights the lamp.",
-         "Ada climbs the stairs and lights the lamp."),
+        (
+            "The text of the letter is unchanged. Ada posts it again.",
+            "The text of the letter is unchanged. Ada posts it again.",
+        ),
+        (
+            "No changes are needed.\n\nAda climbs the stairs and lights the lamp.",
+            "Ada climbs the stairs and lights the lamp.",
+        ),
         ("There is no mention of a feeling in the text. Nothing was removed.", None),
     ],
-)  # fmt: skip
+)
 def test_only_a_plain_statement_keeps_the_original_context(answer: str, text: str | None) -> None:
     (found,) = parse_cleaned(answer, CLEAN).items
     assert (found.text or None, found.unchanged) == (text, text is None)
@@ -95,21 +116,21 @@ def test_only_a_plain_statement_keeps_the_original_context(answer: str, text: st
     ("answer", "text"),
     [
         (r"\"The lamp is out.\"", "The lamp is out."),
-        (r'He said \"the lamp is out\" again.', 'He said "the lamp is out" again.'),
+        (r"He said \"the lamp is out\" again.", 'He said "the lamp is out" again.'),
         (r"Don\'t go up there.", "Don't go up there."),
         ("The lamp is out. [Amusement]", "The lamp is out."),
-        ("(Anger) \"The lamp is out.\"", "The lamp is out."),
-        ("Anger: \"The lamp is out.\"", "The lamp is out."),
-        ("\"The lamp is out.\" (Anger)", "The lamp is out."),
-        ("\"The lamp is out.\" - Anger", "The lamp is out."),
-        ("\"The lamp is out.\" or \"It is dark up there.\"", "The lamp is out."),
-        ("\"The lamp is out.\" / \"It is dark up there.\"", "The lamp is out."),
+        ('(Anger) "The lamp is out."', "The lamp is out."),
+        ('Anger: "The lamp is out."', "The lamp is out."),
+        ('"The lamp is out." (Anger)', "The lamp is out."),
+        ('"The lamp is out." - Anger', "The lamp is out."),
+        ('"The lamp is out." or "It is dark up there."', "The lamp is out."),
+        ('"The lamp is out." / "It is dark up there."', "The lamp is out."),
         ("\"He said 'out' and left.\"", "He said 'out' and left."),
-        ("\"He said \"out\" and left.\"", "He said \"out\" and left."),
-        ("Option 1: \"The lamp is out.\"", "The lamp is out."),
-        ("**Rewritten utterance:** *\"The lamp is out.\"*", "The lamp is out."),
+        ('"He said "out" and left."', 'He said "out" and left.'),
+        ('Option 1: "The lamp is out."', "The lamp is out."),
+        ('**Rewritten utterance:** *"The lamp is out."*', "The lamp is out."),
     ],
-)  # fmt: skip
+)
 def test_marks_and_labels_are_no_part_of_a_rewritten_utterance(answer: str, text: str) -> None:
     assert rewritten(answer) == [text]
 
@@ -130,21 +151,21 @@ def test_marks_and_labels_are_no_part_of_a_rewritten_utterance(answer: str, text
         ('1. **Joy** "The ship is here!"', [("joy", "The ship is here!")]),
         ('1. Joy "The ship is here!"', [("joy", "The ship is here!")]),
         ('1. **Joy**\n   "The ship is here!"', [("joy", "The ship is here!")]),
-        ('1. Joy: The ship is here!', [("joy", "The ship is here!")]),
+        ("1. Joy: The ship is here!", [("joy", "The ship is here!")]),
         ('1. Emotion: Joy\n   Words: "The ship is here!"', [("joy", "The ship is here!")]),
         ('1. (Joy) "The ship!" "It is here!"', [("joy", "The ship!"), ("joy", "It is here!")]),
         ('1. (Joy) "The ship!" (Fear) "A storm!"', [("joy", "The ship!"), ("fear", "A storm!")]),
         ('1. (Joy) "The ship!", (Fear) "A storm!"', [("joy", "The ship!"), ("fear", "A storm!")]),
         ('1. (Joy) "He said "here" and laughed."', [("joy", 'He said "here" and laughed.')]),
         ('1. (Joy) "The ship," she cried. "At last!"', [("joy", "The ship,")]),
-        (r'1. (Joy) \"The ship!\"', [("joy", "The ship!")]),
-        ('Neutral:\n1. Well: it is noon.', [("neutral", "Well: it is noon.")]),
+        (r"1. (Joy) \"The ship!\"", [("joy", "The ship!")]),
+        ("Neutral:\n1. Well: it is noon.", [("neutral", "Well: it is noon.")]),
         ('Neutral:\n1. "It is noon." (neutral)', [("neutral", "It is noon.")]),
         ('1. (Joy) I said: "come home".', [("joy", 'I said: "come home".')]),
-        ('1. (Joy) I love it (the lamp)', [("joy", "I love it (the lamp)")]),
+        ("1. (Joy) I love it (the lamp)", [("joy", "I love it (the lamp)")]),
         ('| 1 | Joy | "The ship is here!" |', [("joy", "The ship is here!")]),
     ],
-)  # fmt: skip
+)
 def test_forms_of_labelled_utterances(line: str, expected: list[tuple[str, str]]) -> None:
     assert said(line) == expected
 
@@ -157,15 +178,17 @@ def test_forms_of_labelled_utterances(line: str, expected: list[tuple[str, str]]
         ("1. joy\n   - Rating: 0.9\n   - Reason: the ship.\n2. fear\n   - Rating: 0.4", [("joy", 0.9), ("fear", 0.4)]),
         ("1. joy\n(0.9) the ship is here\n2. fear (0.4)", [("joy", 0.9), ("fear", 0.4)]),
         ("1. joy | 0.9 | the ship\n2. fear | 0.4 |", [("joy", 0.9), ("fear", 0.4)]),
-        ("| Label | Rating | Reason |\n|---|---|---|\n| joy | 0.9 | the ship |\n| fear | 0.4 | |",
-         [("joy", 0.9), ("fear", 0.4)]),
+        (
+            "| Label | Rating | Reason |\n|---|---|---|\n| joy | 0.9 | the ship |\n| fear | 0.4 | |",
+            [("joy", 0.9), ("fear", 0.4)],
+        ),
         ("1. **joy**: 0.9\n2. *fear*: 0.4", [("joy", 0.9), ("fear", 0.4)]),
         ("1. Label: joy, Rating: 0.9\n2. Label: fear, Rating: 0.4", [("joy", 0.9), ("fear", 0.4)]),
         ("1. (joy) 0.9\n2. [fear] (0.4)", [("joy", 0.9), ("fear", 0.4)]),
         ("joy 0.9, fear 0.4", [("joy", 0.9), ("fear", 0.4)]),
         ("1. joy\n2. 0.9\n", []),
     ],
-)  # fmt: skip
+)
 def test_forms_of_labels_with_levels(answer: str, expected: list[tuple[str, float]]) -> None:
     assert levels(answer) == expected
 
@@ -174,17 +197,23 @@ def test_forms_of_labels_with_levels(answer: str, expected: list[tuple[str, floa
     ("answer", "names"),
     [
         ("Name: Ada Voss\nName: Piet", ["Ada Voss", "Piet"]),
-        ("1. Name: Ada Voss\n   Role: keeper of the lamp\n2. Name: Piet\n   Role: her uncle",
-         ["Ada Voss (keeper of the lamp)", "Piet (her uncle)"]),
-        ("1. Name: Ada Voss (keeper of the lamp)\n2. Name: Piet (her uncle)",
-         ["Ada Voss (keeper of the lamp)", "Piet (her uncle)"]),
+        (
+            "1. Name: Ada Voss\n   Role: keeper of the lamp\n2. Name: Piet\n   Role: her uncle",
+            ["Ada Voss (keeper of the lamp)", "Piet (her uncle)"],
+        ),
+        (
+            "1. Name: Ada Voss (keeper of the lamp)\n2. Name: Piet (her uncle)",
+            ["Ada Voss (keeper of the lamp)", "Piet (her uncle)"],
+        ),
         ("**Name:** Ada Voss\n**Who they are:** keeper of the lamp", ["Ada Voss (keeper of the lamp)"]),
         ("Character 1: Ada Voss\nCharacter 2: Piet", ["Ada Voss", "Piet"]),
-        ("| Name | Role |\n|---|---|\n| Ada Voss | keeper of the lamp |\n| Piet | her uncle |",
-         ["Ada Voss (keeper of the lamp)", "Piet (her uncle)"]),
+        (
+            "| Name | Role |\n|---|---|\n| Ada Voss | keeper of the lamp |\n| Piet | her uncle |",
+            ["Ada Voss (keeper of the lamp)", "Piet (her uncle)"],
+        ),
         ("NAME: Ada Voss, WHO THEY ARE: keeper of the lamp", ["Ada Voss (keeper of the lamp)"]),
     ],
-)  # fmt: skip
+)
 def test_forms_of_characters(answer: str, names: list[str]) -> None:
     assert [one.actor for one in parse_actors(answer, ACTORS).items] == names
 

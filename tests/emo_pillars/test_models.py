@@ -63,7 +63,9 @@ pytestmark = pytest.mark.usefixtures("tables")
 
 SAID = {"joy": "so happy !", "sadness": "i cry alone .", "fear": "a dark ghost ."}
 SPLITS = ("train", "train", "validation", "test")
-LESS, FULL, PLAIN = "emo_pillars_contextless", "emo_pillars_contextual", "emo_pillars_encoder"
+LESS = "emo_pillars_contextless"
+FULL = "emo_pillars_contextual"
+PLAIN = "emo_pillars_encoder"
 
 
 def run(place: PipelineContext, stage: Stage) -> None:
@@ -83,10 +85,13 @@ def root_of(place: PipelineContext) -> str:
 
 
 SET: dict[str, Any] = {
-    "models.emo_pillars_contextless_rewritten": None, "models.emo_pillars_contextual_rewritten": None,
-    "emo_pillars.transfer.seeds": [1], "emo_pillars.transfer.folds": 2, "emo_pillars.transfer.folds_run": 1,
+    "models.emo_pillars_contextless_rewritten": None,
+    "models.emo_pillars_contextual_rewritten": None,
+    "emo_pillars.transfer.seeds": [1],
+    "emo_pillars.transfer.folds": 2,
+    "emo_pillars.transfer.folds_run": 1,
     "emo_pillars.transfer.validation_share": 0.3,
-}  # fmt: skip
+}
 for _task in (LESS, FULL, "goemotions", "isear", "emocontext", "emo_pillars_emocontext"):
     SET |= {f"training.{_task}.{key}": value for key, value in {"epochs": 1, "max_tokens": 24}.items()}
 
@@ -113,21 +118,38 @@ def tables() -> list[tuple[Table, list[tuple]]]:
     reports = [(f"r{n}{label}", f"{text} {n}", label, label, n % 2) for n, label, text in many]
     named = {"joy": "happy", "sadness": "sad", "fear": "others"}
     return [
-        (EXAMPLES, [
-            (*ids[i], f"{text} {n}", label, labels[label], True, SPLITS[n % 4])
-            for i, (n, label, text) in enumerate(many)
-        ]),
-        (CONTEXTUAL_EXAMPLES, [
-            (*ids[i], "we are home .", f"{text} {n}", f"{text.split()[-2]} {n}", label, labels[label], SPLITS[n % 4])
-            for i, (n, label, text) in enumerate(many)
-        ]),
+        (
+            EXAMPLES,
+            [
+                (*ids[i], f"{text} {n}", label, labels[label], True, SPLITS[n % 4])
+                for i, (n, label, text) in enumerate(many)
+            ],
+        ),
+        (
+            CONTEXTUAL_EXAMPLES,
+            [
+                (
+                    *ids[i],
+                    "we are home .",
+                    f"{text} {n}",
+                    f"{text.split()[-2]} {n}",
+                    label,
+                    labels[label],
+                    SPLITS[n % 4],
+                )
+                for i, (n, label, text) in enumerate(many)
+            ],
+        ),
         (GOEMOTIONS, comments),
         (ISEAR, reports),
-        (EMOCONTEXT, [
-            (f"d{n}{label}", ["what ?", "tell me", f"{text} {n}"], named[label], "train", SPLITS[n % 4])
-            for n, label, text in many
-        ]),
-    ]  # fmt: skip
+        (
+            EMOCONTEXT,
+            [
+                (f"d{n}{label}", ["what ?", "tell me", f"{text} {n}"], named[label], "train", SPLITS[n % 4])
+                for n, label, text in many
+            ],
+        ),
+    ]
 
 
 def test_models_are_registered_with_their_threshold(learned: PipelineContext) -> None:
@@ -154,9 +176,12 @@ def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: PipelineCont
     answers = learned.lakehouse.read(TEST_ANSWERS)
     rows = {(row.learner, row.tested_on, row["class"]): row for row in learned.lakehouse.read(INTRA_DATASET).collect()}
     assert {key[:2] for key in rows} == {
-        (LESS, "original"), (LESS, "contextual original"), (LESS, "contextual rewritten"),
-        (FULL, "contextual original"), (FULL, "contextual rewritten"),
-    }  # fmt: skip
+        (LESS, "original"),
+        (LESS, "contextual original"),
+        (LESS, "contextual rewritten"),
+        (FULL, "contextual original"),
+        (FULL, "contextual rewritten"),
+    }
     assert answers.count() == 5 * 9
     found = answers.where(f"learner = '{FULL}' AND tested_on = 'contextual original'").collect()
     names = sorted({label for row in found for label in (*row.labels, *row.given)})
@@ -171,14 +196,29 @@ def test_each_model_is_scored_on_the_test_sets_it_can_read(learned: PipelineCont
         wanted = {name for name, p in zip(goemotions_labels(), row.probabilities, strict=True) if p >= row.threshold}
         assert set(row.given) == wanted
         assert row.f1 == pytest.approx(2 * len(wanted & set(row.labels)) / (len(wanted) + len(row.labels)))
-    pairs = {row.learner: row for row in answers.where("tested_on = 'contextual original'").groupBy("passage_id")
-             .pivot("learner").agg({"f1": "max"}).selectExpr("'all' AS learner", f"sum({FULL} - {LESS}) AS gain")
-             .collect()}  # fmt: skip
-    assert macro.pairs == 9 and pairs["all"].gain / 9 == pytest.approx(macro.gain, abs=1e-4)
-    assert 0 <= macro.paired_t_test <= 1 and 0 <= macro.wilcoxon <= 1
-    own = {row.learner: row.f1 for row in answers.where("tested_on = 'contextual original'").groupBy("learner")
-           .avg("f1").withColumnRenamed("avg(f1)", "f1").collect()}  # fmt: skip
-    assert macro.against == LESS and macro.gain == pytest.approx(own[FULL] - own[LESS], abs=1e-4)
+    pairs = {
+        row.learner: row
+        for row in answers.where("tested_on = 'contextual original'")
+        .groupBy("passage_id")
+        .pivot("learner")
+        .agg({"f1": "max"})
+        .selectExpr("'all' AS learner", f"sum({FULL} - {LESS}) AS gain")
+        .collect()
+    }
+    assert macro.pairs == 9
+    assert pairs["all"].gain / 9 == pytest.approx(macro.gain, abs=1e-4)
+    assert 0 <= macro.paired_t_test <= 1
+    assert 0 <= macro.wilcoxon <= 1
+    own = {
+        row.learner: row.f1
+        for row in answers.where("tested_on = 'contextual original'")
+        .groupBy("learner")
+        .avg("f1")
+        .withColumnRenamed("avg(f1)", "f1")
+        .collect()
+    }
+    assert macro.against == LESS
+    assert macro.gain == pytest.approx(own[FULL] - own[LESS], abs=1e-4)
     assert rows[LESS, "original", "macro"].against is None
 
 
@@ -202,17 +242,21 @@ def test_transfer_begins_without_a_model_and_goes_on_with_one(learned: PipelineC
     run(learned, emo_pillars_transfer_goemotions)
     rows = learned.lakehouse.read(GOEMOTIONS_RESULTS).where("class = 'macro'").collect()
     assert {(row.model, row.tuned, row.seed) for row in rows} == {
-        (PLAIN, True, 1), (LESS, True, 1), (LESS, False, None),
-    }  # fmt: skip
+        (PLAIN, True, 1),
+        (LESS, True, 1),
+        (LESS, False, None),
+    }
     assert {(row.trial, row.run_id) for row in rows} >= set(first.items()), "the plain trial is not done again"
     untuned = next(row for row in rows if not row.tuned)
     assert (untuned.train_rows, untuned.epochs, untuned.test_rows) == (0, 0, 9)
     assert all(len(row.starts_from) > 10 for row in rows)
     register_views(learned, "emo_pillars_transfer_classes")
     classes = learned.spark.table("analysis.emo_pillars_transfer_classes").where("class = 'grief'").collect()
-    assert {(row.paper_f1, row.goemotions_f1) for row in classes} == {(0.57, 0.0)} and len(classes) == 3
+    assert {(row.paper_f1, row.goemotions_f1) for row in classes} == {(0.57, 0.0)}
+    assert len(classes) == 3
     gains = {row.model: row.gain_over_plain for row in classes if row.tuned}
-    assert gains[PLAIN] is None and gains[LESS] is not None
+    assert gains[PLAIN] is None
+    assert gains[LESS] is not None
 
 
 def test_encoders_are_compared_on_the_synthetic_data(learned: PipelineContext, tmp_path: Path) -> None:
@@ -221,7 +265,8 @@ def test_encoders_are_compared_on_the_synthetic_data(learned: PipelineContext, t
     run(place, emo_pillars_compare_encoders)
     rows = place.lakehouse.read(ENCODER_RESULTS).where("class = 'macro'").collect()
     assert {(row.model, row.tuned, row.test_rows) for row in rows} == {(PLAIN, True, 9), (other, True, 9)}
-    assert len({row.trial for row in rows}) == 2 and all(0 <= row.f1 <= 1 for row in rows)
+    assert len({row.trial for row in rows}) == 2
+    assert all(0 <= row.f1 <= 1 for row in rows)
     register_views(place, "emo_pillars_transfer")
     shown = place.spark.table("analysis.emo_pillars_transfer").where("average = 'macro'")
     rows = shown.where("task = 'synthetic'").collect()
@@ -229,25 +274,31 @@ def test_encoders_are_compared_on_the_synthetic_data(learned: PipelineContext, t
 
 
 def test_an_isear_fold_is_held_out_and_all_reports_without_tuning(learned: PipelineContext) -> None:
-    reports, transfer = learned.lakehouse.read(ISEAR), learned.settings.emo_pillars.transfer
+    reports = learned.lakehouse.read(ISEAR)
+    transfer = learned.settings.emo_pillars.transfer
     folds = {row.text: row.fold for row in reports.collect()}
     fold = isear_rows(reports, Arm(LESS, True, fold=1), transfer).rows
-    assert {folds[passage.utterance] for passage, _ in fold["test"]} == {1} and len(fold["test"]) == 18
+    assert {folds[passage.utterance] for passage, _ in fold["test"]} == {1}
+    assert len(fold["test"]) == 18
     assert {folds[passage.utterance] for split in ("train", "validation") for passage, _ in fold[split]} == {0}
     assert len(isear_rows(reports, Arm(LESS, False), transfer).rows["test"]) == 36
 
 
 def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSession, learned: PipelineContext) -> None:
     need = learned.plan(emo_pillars_transfer_emocontext)
-    stage, settings = emo_pillars_transfer_emocontext, learned.settings
+    stage = emo_pillars_transfer_emocontext
+    settings = learned.settings
     own = stage_run(spark, settings, model_folder(settings), stage, need.models)
     dialogues = learned.lakehouse.read(EMOCONTEXT)
     planned = planned_transfers(dialogues, own, "emocontext")
     arms = {(row.model, row.tuned, row.variant) for row in planned.collect()}
     assert arms == {
-        (PLAIN, True, "kept"), (FULL, False, None), (FULL, True, "kept"), (FULL, True, "relabelled"),
+        (PLAIN, True, "kept"),
+        (FULL, False, None),
+        (FULL, True, "kept"),
+        (FULL, True, "relabelled"),
         (FULL, True, "typed"),
-    }  # fmt: skip
+    }
     some = planned.where("variant = 'typed' OR NOT tuned")
     results = run_transfers(some, dialogues, own, "emocontext", EMOCONTEXT_RESULTS)
     learned.lakehouse.replace(EMOCONTEXT_RESULTS, results, {})
@@ -255,9 +306,11 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     shown = spark.table("analysis.emo_pillars_transfer").collect()
     ours = [row for row in shown if row.task == "emocontext" and row.model == FULL]
     assert {(row.tuned, row.variant, row.scored, row.paper_f1) for row in ours if row.average == "macro"} == {
-        (False, None, "4 classes, strongest", 0.53), (False, None, "3 classes, strongest", None),
-        (True, "typed", "4 classes, strongest", None), (True, "typed", "3 classes, strongest", None),
-    }  # fmt: skip
+        (False, None, "4 classes, strongest", 0.53),
+        (False, None, "3 classes, strongest", None),
+        (True, "typed", "4 classes, strongest", None),
+        (True, "typed", "3 classes, strongest", None),
+    }
     assert {row.trials for row in ours} == {1}
     assert sum(row.paper_model == "BERT (Demszky et al., 2020)" for row in shown) == 1
     found = {row["class"]: row.support for row in results.where("scored LIKE '4%' AND tuned").collect()}
@@ -269,9 +322,11 @@ def test_three_models_answer_a_comment_and_dialogues(learned: PipelineContext) -
     run(learned, emo_pillars_compare_predictions)
     rows = learned.lakehouse.read(PREDICTIONS).collect()
     tuned = "emo_pillars_emocontext"
-    assert {row.learner for row in rows} == {LESS, FULL, tuned} and len(rows) == 3 * (1 + 9)
+    assert {row.learner for row in rows} == {LESS, FULL, tuned}
+    assert len(rows) == 3 * (1 + 9)
     (comment,) = (row for row in rows if row.kind == "comment" and row.learner == tuned)
-    assert comment.utterance == learned.settings.emo_pillars.analysis.comment and comment.truth is None
+    assert comment.utterance == learned.settings.emo_pillars.analysis.comment
+    assert comment.truth is None
     for row in rows:
         assert len(row.probabilities) == 28
         given = {name for name, p in zip(goemotions_labels(), row.probabilities, strict=True) if p >= row.threshold}
@@ -282,14 +337,17 @@ def test_three_models_answer_a_comment_and_dialogues(learned: PipelineContext) -
 
 def test_others_are_learned_as_the_models_label_or_neutral(learned: PipelineContext) -> None:
     model = MultiLabelClassifier.load(learned.plan(emo_pillars_transfer_emocontext).models[FULL].path)
-    neutral, joy = model.labels.index("neutral"), model.labels.index("joy")
-    other, happy = (Passage("a dark ghost .", "what ?"), (neutral,)), (Passage("so happy !"), (joy,))
+    neutral = model.labels.index("neutral")
+    joy = model.labels.index("joy")
+    other = (Passage("a dark ghost .", "what ?"), (neutral,))
+    happy = (Passage("so happy !"), (joy,))
     rows = TaskRows({"train": [other, happy], "validation": [other], "test": [other]}, ["others"])
     answer = model.probabilities([other[0]], 1).numpy()[0]
     for least, label in ((0.0, int(answer.argmax())), (1.0, neutral)):
         found = relabelled(rows, model, least, 4).rows
         assert [labels for _, labels in found["train"]] == [(label,), (joy,)]
-        assert found["validation"][0][1] == (label,) and found["test"] == [other]
+        assert found["validation"][0][1] == (label,)
+        assert found["test"] == [other]
 
 
 def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: PipelineContext) -> None:
@@ -312,19 +370,25 @@ def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: 
         (row.edos_label, row.label): row for row in taxonomy_map(dialogues, scores, texts, "edos", "pillars").collect()
     }
     assert {pair: row.turns for pair, row in found.items()} == {
-        ("joyful", "joy"): 2, ("joyful", "neutral"): 1, ("afraid", "joy"): 1, ("afraid", "fear"): 1,
-    }  # fmt: skip
+        ("joyful", "joy"): 2,
+        ("joyful", "neutral"): 1,
+        ("afraid", "joy"): 1,
+        ("afraid", "fear"): 1,
+    }
     assert {row.all_turns for row in found.values()} == {4}, "one turn has no answer of EDOS's model"
     joyful = found["joyful", "joy"]
     assert (joyful.edos_turns, joyful.label_turns) == (3, 3)
     assert (joyful.share_of_edos, joyful.share_of_label) == (0.6667, 0.6667)
-    assert joyful.lift == pytest.approx(2 * 4 / 9, abs=1e-4) and joyful.pmi == pytest.approx(np.log2(8 / 9), abs=1e-4)
-    assert found["afraid", "fear"].lift == 4.0 and found["afraid", "fear"].pmi == 2.0
+    assert joyful.lift == pytest.approx(2 * 4 / 9, abs=1e-4)
+    assert joyful.pmi == pytest.approx(np.log2(8 / 9), abs=1e-4)
+    assert found["afraid", "fear"].lift == 4.0
+    assert found["afraid", "fear"].pmi == 2.0
 
 
 def test_each_text_is_asked_about_once(spark: SparkSession, learned: PipelineContext) -> None:
     initial = spark.createDataFrame([(["yes", "no"],), (["yes"],)], "turns array<string>")
-    assert emo_pillars_answer_turns.incremental is not None and emo_pillars_answer_turns.incremental.prepare is not None
+    assert emo_pillars_answer_turns.incremental is not None
+    assert emo_pillars_answer_turns.incremental.prepare is not None
     found = emo_pillars_answer_turns.incremental.prepare(initial, learned).collect()  # it looks at no settings
     assert sorted((row.utterance, row.context) for row in found) == [("no", None), ("yes", None)]
 

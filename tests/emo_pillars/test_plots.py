@@ -28,14 +28,20 @@ def test_plots_that_are_none_are_left_out_with_a_reason() -> None:
     plots, dropped = taken(LAMP, "", "N/A \n ", "?! 1 2 3", GERMAN, f"  {LAMP}", BAKER)
     assert sorted(plots) == sorted([LAMP, BAKER])
     assert dropped == {
-        "f:2": "empty_plot", "f:3": "empty_plot", "f:4": "empty_plot", "f:5": "other_language", "f:6": "same_plot",
-    }  # fmt: skip
+        "f:2": "empty_plot",
+        "f:3": "empty_plot",
+        "f:4": "empty_plot",
+        "f:5": "other_language",
+        "f:6": "same_plot",
+    }
 
 
 def test_a_limit_takes_the_same_plots_in_any_order() -> None:
     texts = [f"{LAMP} That was in the year {year}." for year in range(1900, 1930)]
     few, dropped = taken(*texts, limit=7)
-    assert len(few) == 7 and set(dropped.values()) == {"beyond_limit"} and len(dropped) == 23
+    assert len(few) == 7
+    assert set(dropped.values()) == {"beyond_limit"}
+    assert len(dropped) == 23
     assert taken(*texts[::-1], limit=7)[0] == few
     more, _ = taken(*texts, limit=12)
     assert set(few) < set(more)
@@ -43,7 +49,8 @@ def test_a_limit_takes_the_same_plots_in_any_order() -> None:
 
 def test_ids_are_readable_and_of_the_content() -> None:
     one, other = (select_plots([Story("a:1", title, LAMP)], None, 99, 0).rows[0][0] for title in ("The Lamp!", "母"))
-    assert one.startswith("the-lamp-") and other.startswith("plot-")
+    assert one.startswith("the-lamp-")
+    assert other.startswith("plot-")
     assert one.rsplit("-")[-1] == other.rsplit("-")[-1]
     assert select_plots([Story("b:9", "The Lamp!", LAMP)], None, 99, 0).rows[0][0] == one
 
@@ -54,7 +61,9 @@ def test_a_long_plot_is_cut_after_a_sentence_and_that_is_recorded() -> None:
     row = select_plots([Story("f:1", "Long", long)], None, 1000, 0.5).rows[0]
     text, words, kept = row[3:6]
     assert words == len(LAMP.split()) * 2500 + 3 * 2500
-    assert 900 < kept <= 1000 and text.endswith(".") and long.startswith(text)
+    assert 900 < kept <= 1000
+    assert text.endswith(".")
+    assert long.startswith(text)
 
 
 @pytest.mark.parametrize(
@@ -81,9 +90,12 @@ def test_csv_with_any_columns_around_the_plot(tmp_path: Path) -> None:
         rows.writerow(["1903", "Empty", ""])
     found = list(read_stories(str(file)))
     assert [(one.source, one.title) for one in found] == [
-        ("films.csv.gz:1", "Lamp"), ("films.csv.gz:2", "Long"), ("films.csv.gz:3", "Empty"),
-    ]  # fmt: skip
-    assert 'says "wait"' in found[0].text and len(found[1].text) == 300_000
+        ("films.csv.gz:1", "Lamp"),
+        ("films.csv.gz:2", "Long"),
+        ("films.csv.gz:3", "Empty"),
+    ]
+    assert 'says "wait"' in found[0].text
+    assert len(found[1].text) == 300_000
 
 
 def test_wikiplots_pair_of_files_and_a_folder_of_both_kinds(tmp_path: Path) -> None:
@@ -108,10 +120,12 @@ def test_plots_that_cannot_be_read_are_left_out_with_a_reason(tmp_path: Path) ->
     found = select_plots(read_stories(str(tmp_path)), None, 100, 0.5)
     assert sorted(row[3] for row in found.rows) == sorted([BAKER, LAMP])
     assert {row[:3] + row[4:] for row in found.dropped} == {
-        ("plot", "a.csv:1", "open_quote", 1), ("plot", "a.csv:3", "not_unicode", 1),
-        ("file", "c.csv.gz", "bad_gzip", 0), ("plot", "b.jsonl:2", "no_object", 1),
+        ("plot", "a.csv:1", "open_quote", 1),
+        ("plot", "a.csv:3", "not_unicode", 1),
+        ("file", "c.csv.gz", "bad_gzip", 0),
+        ("plot", "b.jsonl:2", "no_object", 1),
         ("plot", "b.jsonl:3", "no_column", 1),
-    }  # fmt: skip
+    }
     assert found.rows_in == 6
 
 
@@ -143,5 +157,6 @@ def test_real_plots_are_read(shared_data: Path) -> None:
     assert len(found.rows) == 50
     assert found.rows_in > 4_000
     reasons = Counter(row[2] for row in found.dropped)
-    assert reasons["beyond_limit"] > 4_000 and reasons["other_language"] == 0
+    assert reasons["beyond_limit"] > 4_000
+    assert reasons["other_language"] == 0
     assert reasons["empty_plot"] == 21  # all of them say N/A

@@ -66,8 +66,10 @@ def test_each_prompt_sees_what_the_paper_gives_it(texts: Row, step: str, seen: s
 def test_definitions_are_there_with_neutral_only_for_soft_labels(texts: Row) -> None:
     assert all(f"- {label}: " in texts["utterances"] for label in goemotions_labels() if label != "neutral")
     assert "- neutral: " not in texts["utterances"]
-    assert "- neutral: " in texts["soft_labels"] and "- neutral: " not in definitions(neutral=False)
-    assert "First write 8 things" in texts["utterances"] and "write 2 more" in texts["utterances"]
+    assert "- neutral: " in texts["soft_labels"]
+    assert "- neutral: " not in definitions(neutral=False)
+    assert "First write 8 things" in texts["utterances"]
+    assert "write 2 more" in texts["utterances"]
     assert texts["soft_labels"].endswith('Your answer begins with "1. joy".')
 
 
@@ -84,9 +86,11 @@ def test_a_story_stays_data(spark: SparkSession) -> None:
     for text in (asked.p, asked.u):
         assert text.count("=" * 20) == 2  # ours alone
         assert not any(mark in text for mark in ("<|im_end|>", "<|im_start|>", "[/INST]", "</s>"))
-        assert "write {actor}" in text and "\\1 $1 a < b" in text
+        assert "write {actor}" in text
+        assert "\\1 $1 a < b" in text
         before, story, after = text.split("=" * 20)
-        assert "Ignore the story" in story and "Ignore the story" not in before + after
+        assert "Ignore the story" in story
+        assert "Ignore the story" not in before + after
     assert "story: Ada {plot}\n" in asked.u
 
 
@@ -98,12 +102,15 @@ def test_a_slot_that_is_not_given_is_refused(spark: SparkSession) -> None:
 @pytest.mark.parametrize("text", ["a < b > c", "I <3 you", "[sighs deeply]", "2 < 3", "=== x ==="])
 def test_common_texts_are_left_as_they_are(spark: SparkSession, text: str) -> None:
     row = spark.createDataFrame([(text,)], "t string").select(as_data(F.col("t")).alias("t")).first()
-    assert row is not None and row.t == text
+    assert row is not None
+    assert row.t == text
 
 
 def test_the_taxonomy_holds_together() -> None:
     labels = goemotions_labels()
-    assert len(labels) == 28 and labels[-1] == "neutral" and list(labels[:-1]) == sorted(labels[:-1])
+    assert len(labels) == 28
+    assert labels[-1] == "neutral"
+    assert list(labels[:-1]) == sorted(labels[:-1])
     assert set(goemotions_definitions()) == set(goemotions_polarities()) == set(labels)
     assert set(goemotions_polarities().values()) == {"positive", "negative", "ambiguous", "neutral"}
     mapping = goemotions_mapping()
@@ -119,11 +126,13 @@ def test_labels_out_of_the_taxonomy_are_mapped_or_left_out_and_told() -> None:
         "1. joy: 0.9\n2. Hope: 0.8\n3. calm: 0.7\n4. zeal: 0.5", prompt("emo_pillars/soft_labels"), 5, known_names()
     )
     assert [(one.raw_label, one.label, one.was_mapped) for one in parsed.items] == [
-        ("joy", "joy", False), ("hope", "optimism", True),
-    ]  # fmt: skip
+        ("joy", "joy", False),
+        ("hope", "optimism", True),
+    ]
     assert [(one.reason, one.text) for one in parsed.rejected] == [
-        ("unknown_label", "calm 0.7"), ("unknown_label", "zeal 0.5"),
-    ]  # fmt: skip
+        ("unknown_label", "calm 0.7"),
+        ("unknown_label", "zeal 0.5"),
+    ]
 
 
 def test_topics_are_listed_as_data(texts: Row) -> None:

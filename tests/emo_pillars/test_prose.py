@@ -104,4 +104,5 @@ def test_a_rewritten_utterance_stands_alone(answer: str) -> None:
 )
 def test_what_is_no_rewriting_is_rejected(answer: str, reason: str) -> None:
     parsed = parse_rewrite(answer, REWRITE)
-    assert parsed.items == [] and [one.reason for one in parsed.rejected] == [reason]
+    assert parsed.items == []
+    assert [one.reason for one in parsed.rejected] == [reason]

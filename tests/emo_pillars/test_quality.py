@@ -10,7 +10,8 @@ from etl.emo_pillars.prompts import FORMS, PLAIN, forms_of, template
 from etl.emo_pillars.quality import is_of_other_person, label_faults, rewrite_faults, text_faults, utterance_faults
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
 
-NAMES, QUALITY = known_names(), QualitySettings()
+NAMES = known_names()
+QUALITY = QualitySettings()
 SAID = {"utterance": "I can see the lamp from my window.", "actor": "Ada Voss (keeper of the lamp)", "labels": ["joy"]}
 
 
@@ -37,11 +38,18 @@ def test_texts(text: str, faults: list[str]) -> None:
 
 
 def test_utterances_of_other_emotions_that_are_the_same() -> None:
-    said = [("joy", "I feel joy when I see the lamp"), ("anger", "I feel anger when I see the lamp"),
-            ("fear", "Who is at the door?"), ("grief", "Oh")]  # fmt: skip
+    said = [
+        ("joy", "I feel joy when I see the lamp"),
+        ("anger", "I feel anger when I see the lamp"),
+        ("fear", "Who is at the door?"),
+        ("grief", "Oh"),
+    ]
     assert utterance_faults(said, NAMES, QUALITY) == [
-        ["names_emotion", "same_across_emotions"], ["names_emotion", "same_across_emotions"], [], ["too_few_words"],
-    ]  # fmt: skip
+        ["names_emotion", "same_across_emotions"],
+        ["names_emotion", "same_across_emotions"],
+        [],
+        ["too_few_words"],
+    ]
     equal = [("joy", "The lamp burns on."), ("joy", "The lamp burns on!")]
     assert utterance_faults(equal, NAMES, QUALITY) == [[], []]
 
@@ -98,7 +106,8 @@ def test_bare_lists_of_labels_parse_and_are_not_usable() -> None:
     answers = ("joy, love, admiration", "Anger", "1. Joy\n2. Love", '"fear and sadness"', "Emotions: joy, pride")
     for answer in answers:
         parsed = parse_step("rewrites", rules("rewrites"), answer, False, SAID)
-        assert parsed.items == [] and parsed.rejected[0].reason == "list_of_labels", answer
+        assert parsed.items == [], answer
+        assert parsed.rejected[0].reason == "list_of_labels", answer
         kept = parse_step("rewrites", rules("rewrites", reject=()), answer, False, SAID)
         assert "list_of_labels" in kept.items[0][-1]
 
@@ -107,8 +116,9 @@ def test_faults_are_a_column_or_a_reason_by_setting() -> None:
     answer = '1. (Joy) "What a joy!"\n2. (Fear) "Who is at the door?"'
     kept = parse_step("utterances", rules("utterances"), answer, False, {})
     assert [(item[1], item[-1]) for item in kept.items] == [
-        ("What a joy!", ["names_emotion"]), ("Who is at the door?", []),
-    ]  # fmt: skip
+        ("What a joy!", ["names_emotion"]),
+        ("Who is at the door?", []),
+    ]
     some = parse_step("utterances", rules("utterances", reject=("names_emotion",)), answer, False, {})
     assert [item[1] for item in some.items] == ["Who is at the door?"]
     assert [(one.reason, one.text) for one in some.rejected] == [("names_emotion", "What a joy!")]
@@ -142,14 +152,19 @@ def test_a_stored_answer_is_judged_with_what_its_prompt_contained() -> None:
         "rewrites", context="It is dark.", actor=SAID["actor"], utterance=SAID["utterance"], emotions="joy, love"
     )
     name, items, usable, faults, rejected = judged_answer("rewrites", rules("rewrites"), asked, "She sees love.", False)
-    assert len(name) == 8 and (items, usable) == (1, 0) and rejected == []
+    assert len(name) == 8
+    assert (items, usable) == (1, 0)
+    assert rejected == []
     assert faults == ["names_emotion", "other_person"]
     assert judged_answer("rewrites", rules("rewrites"), asked, None, False) == (name, None, None, [], [])
     other = judged_answer("rewrites", rules("rewrites"), "an old prompt", "She sees it now.", False)
     assert other == (OTHER, 1, 1, [], [])
     assert judged_answer("rewrites", rules("rewrites"), asked, "I cannot rewrite that.", False)[1:] == (
-        0, 0, [], ["refusal"],
-    )  # fmt: skip
+        0,
+        0,
+        [],
+        ["refusal"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,8 +178,10 @@ def test_a_prompt_of_either_order_is_told_by_its_template(step: str, answer: str
         judged_answer(step, rules(step), filled(name, **said), answer, False, forms[1:])
         for name in (step, f"{step}_{FORMS[step]}")
     ]
-    assert len({one[0] for one in judged}) == 2 and OTHER not in {one[0] for one in judged}
-    assert judged[0][1] == judged[1][1] > 0 and judged[0][2:] == judged[1][2:]
+    assert len({one[0] for one in judged}) == 2
+    assert OTHER not in {one[0] for one in judged}
+    assert judged[0][1] == judged[1][1] > 0
+    assert judged[0][2:] == judged[1][2:]
     assert {slot for slot in said if "{" + slot + "}" in forms[0]} == {
         slot for slot in said if "{" + slot + "}" in forms[1]
     }
@@ -179,7 +196,8 @@ def test_a_rewriting_prompt_of_either_form_is_told_by_its_template() -> None:
         judged_answer("rewrites", rules("rewrites"), filled(name, **said), '"I see it now."', False, forms)
         for name in names
     ]
-    assert len({one[0] for one in judged}) == 2 and OTHER not in {one[0] for one in judged}
+    assert len({one[0] for one in judged}) == 2
+    assert OTHER not in {one[0] for one in judged}
     assert [one[1:] for one in judged] == [(1, 1, [], [])] * 2
     echoed = "So I ran all that way, and then nothing but a locked door."  # of the examples
     assert (

@@ -14,9 +14,11 @@ from tests.emo_pillars.remarks import KINDS, half, remarks
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_remark_is_in_one_half(kind: str) -> None:
     lines = remarks(kind)
-    tuning, held_out = half(kind, held_out=False), half(kind, held_out=True)
+    tuning = half(kind, held_out=False)
+    held_out = half(kind, held_out=True)
     assert sorted(tuning + held_out) == sorted(set(lines))
-    assert min(len(tuning), len(held_out)) >= len(lines) / 3 and all(line == line.strip() for line in lines)
+    assert min(len(tuning), len(held_out)) >= len(lines) / 3
+    assert all(line == line.strip() for line in lines)
 
 
 CONTEXT, CLEAN, REWRITE, ACTORS = (
@@ -118,7 +120,8 @@ missed 36 of its 40 lines. A parser that keeps all misses all.
 @pytest.mark.parametrize("name", MOST_RARE_ERRORS)
 def test_refusals_in_rare_words_are_missed_rather_than_speech_is_lost(name: str) -> None:
     """What nobody foresaw is kept, and left to the faults of quality and to readers; no speech goes with it."""
-    refusals, said = remarks(f"{name}_refusals"), remarks(f"{name}_said")
+    refusals = remarks(f"{name}_refusals")
+    said = remarks(f"{name}_said")
     assert len(refusals) == len(said) >= 30
     missed = [line for line in refusals if not is_refused(line)]
     assert len(missed) <= MOST_RARE_ERRORS[name] * len(refusals)

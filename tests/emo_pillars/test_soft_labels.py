@@ -65,10 +65,13 @@ def test_the_shapes_of_a_level(line: str, level: float, reasoning: str | None) -
         ("1. 0.9", ["no_label"]),
         ("The words sound happy.", ["no_list_item"]),
         ("", []),
-        ("Which labels fit these words best? Choose the 5 that fit best, the strongest first, and rate how strongly "
-         "each is expressed: from 0 to 1", ["repeats_prompt"]),
+        (
+            "Which labels fit these words best? Choose the 5 that fit best, the strongest first, and rate how strongly "
+            "each is expressed: from 0 to 1",
+            ["repeats_prompt"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_level_is_rejected(answer: str, reasons: list[str]) -> None:
     parsed = parse_soft_labels(answer, TEMPLATE, 5)
     assert parsed.items == []

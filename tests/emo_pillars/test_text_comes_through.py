@@ -98,12 +98,32 @@ def test_real_texts_come_through(shared_data: Path, source, fault, least: int) -
 
 
 BEGINNINGS = (
-    "", "", "", "Okay... ", "Okay. ", "Of course. ", "Of course! ", "Sure. ", "Certainly! ", "Sure, ", "Great! ",
+    "",
+    "",
+    "",
+    "Okay... ",
+    "Okay. ",
+    "Of course. ",
+    "Of course! ",
+    "Sure. ",
+    "Certainly! ",
+    "Sure, ",
+    "Great! ",
     "I see: ",
-    "Here is the thing: ", "Here's my answer: ", "The truth is: ", "I'm not sure what to do. ", "No. ",
+    "Here is the thing: ",
+    "Here's my answer: ",
+    "The truth is: ",
+    "I'm not sure what to do. ",
+    "No. ",
     "There is nothing left. ",
-    "I am sorry, ", "I'm sorry, but ", "Unfortunately, ", "Note this: ", "In other words, ", "Ada: ", "Listen! ",
-)  # fmt: skip
+    "I am sorry, ",
+    "I'm sorry, but ",
+    "Unfortunately, ",
+    "Note this: ",
+    "In other words, ",
+    "Ada: ",
+    "Listen! ",
+)
 SUBJECTS = (
     "I",
     "she",
@@ -115,12 +135,23 @@ SUBJECTS = (
     "the story",
 )
 DEEDS = (
-    "can't do that to her", "cannot answer for him", "won't help the crew", "will not sign it", "lit the lamp again",
+    "can't do that to her",
+    "cannot answer for him",
+    "won't help the crew",
+    "will not sign it",
+    "lit the lamp again",
     "says no",
-    "was never the same", "has no place in this house", "changed nothing", "removed the ring", "left out the best part",
-    "does not end here", "asked for more bread", "can't write to them", "refused the request of the mayor",
+    "was never the same",
+    "has no place in this house",
+    "changed nothing",
+    "removed the ring",
+    "left out the best part",
+    "does not end here",
+    "asked for more bread",
+    "can't write to them",
+    "refused the request of the mayor",
     "told me the answer",
-)  # fmt: skip
+)
 ENDS = (
     ".",
     "!",
@@ -142,8 +173,10 @@ def made_lines(number: int) -> Iterator[str]:
             f"{draw.choice(SUBJECTS)} {draw.choice(DEEDS)}{draw.choice(ENDS)}" for _ in range(draw.randint(1, 3))
         ]
         begun = draw.choice(BEGINNINGS)
-        clauses = [one[0].upper() + one[1:] if place or not begun.endswith((", ", ": ")) else one
-                   for place, one in enumerate(clauses)]  # fmt: skip
+        clauses = [
+            one[0].upper() + one[1:] if place or not begun.endswith((", ", ": ")) else one
+            for place, one in enumerate(clauses)
+        ]
         yield begun + " ".join(clauses)
 
 

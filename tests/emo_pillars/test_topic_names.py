@@ -12,7 +12,8 @@ from etl.emo_pillars.steps import topic_categories_requests, topic_names_request
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
 from etl.llm.requests import with_answers
 
-NAME, CATEGORIES = prompt("emo_pillars/topic_names"), prompt("emo_pillars/topic_categories")
+NAME = prompt("emo_pillars/topic_names")
+CATEGORIES = prompt("emo_pillars/topic_categories")
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,8 @@ NAME, CATEGORIES = prompt("emo_pillars/topic_names"), prompt("emo_pillars/topic_
 )
 def test_a_name_is_read(answer: str, name: str) -> None:
     parsed = parse_topic_name(answer, NAME)
-    assert [one.text for one in parsed.items] == [name] and parsed.rejected == []
+    assert [one.text for one in parsed.items] == [name]
+    assert parsed.rejected == []
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,8 @@ def test_a_name_is_read(answer: str, name: str) -> None:
 )
 def test_what_is_no_name_is_told(answer: str, cut: bool, reason: str) -> None:
     parsed = parse_topic_name(answer, NAME, cut)
-    assert parsed.items == [] and [one.reason for one in parsed.rejected] == [reason]
+    assert parsed.items == []
+    assert [one.reason for one in parsed.rejected] == [reason]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,8 @@ def test_what_is_no_name_is_told(answer: str, cut: bool, reason: str) -> None:
 )
 def test_categories_are_read(answer: str, found: list[tuple[int, str]]) -> None:
     parsed = parse_categories(answer, CATEGORIES)
-    assert [tuple(one) for one in parsed.items] == found and parsed.rejected == []
+    assert [tuple(one) for one in parsed.items] == found
+    assert parsed.rejected == []
 
 
 def test_what_is_no_category_is_told() -> None:
@@ -95,6 +99,8 @@ def test_categories_find_their_topics_by_number(spark: SparkSession) -> None:
     assert {tuple(row) for row in outcome.rows.collect()} == {("joy", 2, "Arts"), ("joy", 7, "Food")}
     left = [SimpleNamespace(**row.asDict()) for row in outcome.dropped.collect()]
     assert {(one.unit, one.reason, one.detail, one.units) for one in left} == {
-        ("emotion", "nothing_read", "Nothing here.", 1), ("line", "no_list_item", "Nothing here.", 0),
-        ("line", "no_such_topic", "Sea", 0), ("line", "no_such_topic", "Air", 0),
-    }  # fmt: skip
+        ("emotion", "nothing_read", "Nothing here.", 1),
+        ("line", "no_list_item", "Nothing here.", 0),
+        ("line", "no_such_topic", "Sea", 0),
+        ("line", "no_such_topic", "Air", 0),
+    }

@@ -54,7 +54,8 @@ def test_goemotions_lines_that_are_none_are_left_out() -> None:
     ]
     reasons = [row[2] for row in found.dropped]
     assert reasons == ["not_a_comment", "unknown_label", "unknown_label", "repeated_id", "not_a_comment"]
-    assert found.dropped[1][:2] == ("comment", "train:3") and found.rows_in == 7
+    assert found.dropped[1][:2] == ("comment", "train:3")
+    assert found.rows_in == 7
 
 
 @pytest.mark.parametrize(
@@ -89,21 +90,35 @@ def test_reports_are_mended(cell: str, text: str) -> None:
 
 def test_isear_reports_without_a_word_are_left_out() -> None:
     lines = [
-        HEAD, "1|joy|1|My boat came home.|1|", "2|shame|1|[ No response.]|1|", "3|guilt|1|I broke it | and hid it.|1|",
-        "4|envy|1|He has one.|1|", "5|fear|1", "6|anger|1|NO RESPONSE|1|", "7|fear|1|Nothing was where I left it.|1|",
-        "8|sadness|1|[ A late train.]|1|", "9|disgust|1|  |1|", "", "10|joy|1|My boat came home.|1|",
-    ]  # fmt: skip
+        HEAD,
+        "1|joy|1|My boat came home.|1|",
+        "2|shame|1|[ No response.]|1|",
+        "3|guilt|1|I broke it | and hid it.|1|",
+        "4|envy|1|He has one.|1|",
+        "5|fear|1",
+        "6|anger|1|NO RESPONSE|1|",
+        "7|fear|1|Nothing was where I left it.|1|",
+        "8|sadness|1|[ A late train.]|1|",
+        "9|disgust|1|  |1|",
+        "",
+        "10|joy|1|My boat came home.|1|",
+    ]
     found = isear_reports([f"{line}\r\n" for line in lines], 5)
     assert [row[1:4] for row in found.rows] == [
-        ("My boat came home.", "joy", "joy"), ("I broke it | and hid it.", "guilt", "remorse"),
-        ("Nothing was where I left it.", "fear", "fear"), ("[ A late train.]", "sadness", "sadness"),
         ("My boat came home.", "joy", "joy"),
-    ]  # fmt: skip
+        ("I broke it | and hid it.", "guilt", "remorse"),
+        ("Nothing was where I left it.", "fear", "fear"),
+        ("[ A late train.]", "sadness", "sadness"),
+        ("My boat came home.", "joy", "joy"),
+    ]
     reasons = [(row[1], row[2]) for row in found.dropped]
     assert reasons == [
-        ("line 3", "no_report"), ("line 5", "unknown_emotion"), ("line 6", "too_few_cells"), ("line 7", "no_report"),
+        ("line 3", "no_report"),
+        ("line 5", "unknown_emotion"),
+        ("line 6", "too_few_cells"),
+        ("line 7", "no_report"),
         ("line 10", "no_report"),
-    ]  # fmt: skip
+    ]
     assert found.rows[0][4] == found.rows[4][4], "equal texts are in one fold"
     with pytest.raises(InputError, match="no columns Field1 and SIT"):
         isear_reports(["a,b"], 5)
@@ -116,9 +131,11 @@ def test_emocontext_is_held_out_by_what_is_said() -> None:
     splits: dict[str, set[str]] = {}
     for row in found.rows:
         splits.setdefault(row[1][0], set()).add(row[4])
-    assert all(len(found) == 1 for found in splits.values()) and len(splits) == 200
+    assert all(len(found) == 1 for found in splits.values())
+    assert len(splits) == 200
     counts = Counter(next(iter(found)) for found in splits.values())
-    assert 20 < counts["test"] < 60 and 20 < counts["validation"] < 60
+    assert 20 < counts["test"] < 60
+    assert 20 < counts["validation"] < 60
     given = emocontext_dialogues({"train": lines, "dev": lines[:3]}, 0.2, 0.2).rows
     assert {row[4] for row in given if row[3] == "train"} == {"train", "validation"}
     assert [row[4] for row in given if row[3] == "dev"] == ["test", "test"]
@@ -133,7 +150,8 @@ def test_real_sets_are_read_whole(shared_data: Path) -> None:
     assert not any(row[-1] for row in parts.unread.dropped)
     read = one_file(str(shared_data / "isear"), ("isear.csv.gz",), unit="report", setting="i")
     reports = isear_reports(read.lines[""], 5)
-    assert reports.rows_in == 7_666 and 130 <= len(reports.dropped) <= 170
+    assert reports.rows_in == 7_666
+    assert 130 <= len(reports.dropped) <= 170
     assert {row[2] for row in reports.dropped} == {"no_report"}
     assert not any("á" in row[1].split() or "\\" in row[1] for row in reports.rows)
     parts = parts_of(str(shared_data / "emocontext"), (".txt",), ("train",), (), unit="dialogue", setting="e")
@@ -144,7 +162,8 @@ def test_real_sets_are_read_whole(shared_data: Path) -> None:
 def test_files_that_cannot_be_read_are_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "train.tsv.gz").write_bytes(b"no gzip")
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xfa")
-    tsv, named = (".tsv",), {"unit": "comment", "setting": "g"}
+    tsv = (".tsv",)
+    named = {"unit": "comment", "setting": "g"}
     with pytest.raises(InputError, match=r"g is not set"):
         parts_of(None, tsv, ("train",), (), **named)
     with pytest.raises(InputError, match=r"g: train\.tsv\.gz cannot be read"):
@@ -165,11 +184,14 @@ def test_lines_and_files_that_cannot_be_read_are_in_the_ledger(tmp_path: Path) -
     found = goemotions_comments(parts.lines, 0.0)
     assert [row[0] for row in found.rows] == ["a", "b1"], "the header of dev.tsv gives the order of its columns"
     dropped = Counter(row[:3] for row in found.plus(parts.unread).dropped if row[2] != "repeated_id")
-    assert dropped == Counter([
-        *(("comment", f"train.tsv.gz:{2 * n}", "not_unicode") for n in range(1, 10)),
-        ("comment", "dev:3", "not_a_comment"), ("file", "train.tsv.gz", "bad_gzip"),
-        ("file", "notes.md", "unknown_file"),
-    ])  # fmt: skip
+    assert dropped == Counter(
+        [
+            *(("comment", f"train.tsv.gz:{2 * n}", "not_unicode") for n in range(1, 10)),
+            ("comment", "dev:3", "not_a_comment"),
+            ("file", "train.tsv.gz", "bad_gzip"),
+            ("file", "notes.md", "unknown_file"),
+        ]
+    )
     assert found.plus(parts.unread).rows_in == 20
 
 
@@ -188,15 +210,19 @@ def test_goemotions_scores_are_of_all_labels_from_the_threshold_on() -> None:
     found = {score.name: score for score in goemotions_scores(answers, truth, 0.3)}
     assert found["joy"][2:] == (1.0, 0.5, 2 / 3, 2, 1)
     assert found["fear"][2:] == (0.5, 1.0, 2 / 3, 1, 2)
-    assert found["macro"].f1 == pytest.approx(2 / 3) and found["micro"].f1 == pytest.approx(2 / 3)
+    assert found["macro"].f1 == pytest.approx(2 / 3)
+    assert found["micro"].f1 == pytest.approx(2 / 3)
     assert len(found) == 30
 
 
 def test_isear_ignores_predictions_outside_its_seven() -> None:
-    truth, answers = np.zeros((2, 28), dtype=bool), np.zeros((2, 28))
+    truth = np.zeros((2, 28), dtype=bool)
+    answers = np.zeros((2, 28))
     truth[0, place("embarrassment")] = truth[1, place("remorse")] = True
     answers[:, place("love")] = 0.99
-    answers[0, place("embarrassment")], answers[1, place("joy")], answers[1, place("remorse")] = 0.2, 0.4, 0.6
+    answers[0, place("embarrassment")] = 0.2
+    answers[1, place("joy")] = 0.4
+    answers[1, place("remorse")] = 0.6
     scores = {(score.scored, score.name): score for score in isear_scores(answers, truth, 0.3)}
     assert scores["7 emotions, strongest", "macro"].f1 == 1.0
     assert scores["7 emotions, threshold", "shame"].recall == 0.0
@@ -217,10 +243,13 @@ def test_emocontext_is_scored_with_others_and_without() -> None:
 
 def test_arms_are_what_the_paper_compares_as_far_as_models_are_there() -> None:
     transfer = TransferSettings(seeds=(1, 2), folds=3)
-    plain, less, rewritten = "emo_pillars_encoder", "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
+    plain = "emo_pillars_encoder"
+    less = "emo_pillars_contextless"
+    rewritten = "emo_pillars_contextless_rewritten"
     assert goemotions_arms([plain], transfer) == [Arm(plain, True, seed=1), Arm(plain, True, seed=2)]
     arms = goemotions_arms([less, rewritten, plain], transfer)
-    assert arms[:2] == [Arm(less, False), Arm(rewritten, False)] and len(arms) == 6
+    assert arms[:2] == [Arm(less, False), Arm(rewritten, False)]
+    assert len(arms) == 6
     encoders = TransferSettings(seeds=(1, 2), encoders=("pkg:a", "pkg:b"))
     listed = [plain, less, *encoders.encoders]
     tuned = [(arm.model, arm.seed) for arm in goemotions_arms(listed, encoders) if arm.tuned]
@@ -243,9 +272,11 @@ def test_a_share_of_the_training_rows_is_drawn_by_their_texts() -> None:
         split: [(Passage(f"{split} {n}"), (n % 3,)) for n in range(400)] for split in ("train", "validation", "test")
     }
     whole = TaskRows(rows, [])
-    half, less = drawn(whole, 0.5), drawn(whole, 0.1)
+    half = drawn(whole, 0.5)
+    less = drawn(whole, 0.1)
     assert drawn(whole, 1.0).rows == rows
-    assert 150 < len(half.rows["train"]) < 250 and 20 < len(less.rows["train"]) < 60
+    assert 150 < len(half.rows["train"]) < 250
+    assert 20 < len(less.rows["train"]) < 60
     assert set(less.rows["train"]) < set(half.rows["train"]) < set(rows["train"])
     assert (half.rows["test"], half.rows["validation"]) == (rows["test"], rows["validation"])
     assert drawn(TaskRows({**rows, "train": rows["train"][::-1]}, []), 0.5).rows["train"] == half.rows["train"][::-1]

@@ -35,7 +35,8 @@ WORDS = "The lamp went out again!"
 def test_the_shapes_of_a_line(line: str) -> None:
     parsed = parse_utterances(line, TEMPLATE)
     if line == "1. Anger\n":  # an emotion alone says nothing
-        assert parsed.items == [] and [one.reason for one in parsed.rejected] == ["no_emotion"]
+        assert parsed.items == []
+        assert [one.reason for one in parsed.rejected] == ["no_emotion"]
         return
     assert [(one.raw_label, one.utterance) for one in parsed.items] == [("anger", WORDS)]
     assert parsed.rejected == []
@@ -94,12 +95,15 @@ def test_headings_of_the_neutral_part(heading: str) -> None:
         ("1. (Anger) ...", ["no_words"]),
         ('1. (Anger) ""', ["no_words"]),
         ("Ada walks to the lamp and sighs.", ["no_emotion"]),
-        (f"1. (Anger) \"{'so ' * 101}\"", ["too_long"]),
+        (f'1. (Anger) "{"so " * 101}"', ["too_long"]),
         ("First write 8 things that this character could say to themselves at different moments", ["repeats_prompt"]),
-        ("1. anger: strong displeasure. Each must express a different one of the emotions above, and none may be "
-         "neutral.", ["repeats_prompt"]),
+        (
+            "1. anger: strong displeasure. Each must express a different one of the emotions above, and none may be "
+            "neutral.",
+            ["repeats_prompt"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_malformed_answers_give_no_utterance(answer: str, reasons: list[str]) -> None:
     parsed = parse_utterances(answer, TEMPLATE)
     assert parsed.items == []

@@ -45,10 +45,12 @@ def views(spark: SparkSession, stand_ins: StandIns) -> StandIns:
 def test_scale(views: StandIns) -> None:
     found = {row.criterion: (row.value, row.paper) for row in views.ask("emo_pillars_scale")}
     assert found["plots"] == (450, 2000)
-    assert found["actors a plot, mean"] == (2, 15) and found["actors a plot, standard deviation"] == (1.4142, 9.44)
+    assert found["actors a plot, mean"] == (2, 15)
+    assert found["actors a plot, standard deviation"] == (1.4142, 9.44)
     assert found["utterances an actor, mean"] == (3, 10)
     assert found["share of examples drawn for contexts"] == (0.25, 0.3333)
-    assert found["labels an example, mean"] == (2, 3.17) and found["labels"] == (800, 1_000_000)
+    assert found["labels an example, mean"] == (2, 3.17)
+    assert found["labels"] == (800, 1_000_000)
     polarities = ("positive", "negative", "ambiguous", "neutral")
     assert [found[f"share of {name} labels"][0] for name in polarities] == [0.5, 0.5, 0, 0]
 
@@ -67,7 +69,8 @@ def test_yield_and_usable_share_by_step_model_and_prompt(spark: SparkSession, vi
     assert (small.prompts, small.answered, small.read, small.share_read) == (4, 3, 2, 0.5)
     assert (small["items"], small.usable, small.usable_share, small.share_with_usable) == (2, 0, 0.0, 0.0)
     assert small.faults == "list_of_labels 2, names_emotion 1"
-    assert found["small", "bb"].usable_share == 1.0 and found["small", "bb"].faults is None
+    assert found["small", "bb"].usable_share == 1.0
+    assert found["small", "bb"].faults is None
     assert (found["large", "aa"].items_a_prompt, found["large", "aa"].usable_share) == (2.0, 0.5)
 
 
@@ -87,18 +90,32 @@ def test_models_side_by_side_and_labels_other_than_the_true_one(spark: SparkSess
     labels = goemotions_labels()
     seen = {"fear": {"fear": 0.9, "joy": 0.05}, "joy": {"joy": 0.7, "neutral": 0.5}, "none": {"joy": 0.2}}
     rows = [
-        (learner, kind, "t", "User: so", "what now", "sad" if kind == "dialogue" else None,
-         "sadness" if kind == "dialogue" else None, [float(seen[name].get(label, 0.0)) for label in labels],
-         [label for label in sorted(seen[name], key=lambda one: -seen[name][one]) if seen[name][label] >= 0.5])
-        for kind in ("comment", "dialogue") for learner, name in (("a", "fear"), ("b", "joy"), ("c", "none"))
-    ]  # fmt: skip
-    columns = "learner string, kind string, text_id string, context string, utterance string, truth string, " \
-        "true_label string, probabilities array<float>, given array<string>"  # fmt: skip
+        (
+            learner,
+            kind,
+            "t",
+            "User: so",
+            "what now",
+            "sad" if kind == "dialogue" else None,
+            "sadness" if kind == "dialogue" else None,
+            [float(seen[name].get(label, 0.0)) for label in labels],
+            [label for label in sorted(seen[name], key=lambda one: -seen[name][one]) if seen[name][label] >= 0.5],
+        )
+        for kind in ("comment", "dialogue")
+        for learner, name in (("a", "fear"), ("b", "joy"), ("c", "none"))
+    ]
+    columns = (
+        "learner string, kind string, text_id string, context string, utterance string, truth string, "
+        "true_label string, probabilities array<float>, given array<string>"
+    )
     views.give("emo_pillars.predictions", spark.createDataFrame(rows, columns))
     shown = {(row.label, row.learner): (row.probability, row.given) for row in views.ask("emo_pillars_figure_6")}
-    assert {label for label, _ in shown} == {"fear", "joy", "neutral"} and len(shown) == 9
-    assert shown["fear", "a"] == (pytest.approx(0.9), True) and shown["joy", "c"] == (pytest.approx(0.2), False)
-    assert shown["neutral", "b"] == (0.5, True) and shown["joy", "a"] == (pytest.approx(0.05), False)
+    assert {label for label, _ in shown} == {"fear", "joy", "neutral"}
+    assert len(shown) == 9
+    assert shown["fear", "a"] == (pytest.approx(0.9), True)
+    assert shown["joy", "c"] == (pytest.approx(0.2), False)
+    assert shown["neutral", "b"] == (0.5, True)
+    assert shown["joy", "a"] == (pytest.approx(0.05), False)
     found = [(row.learner, row.truth, row.labels) for row in views.ask("emo_pillars_table_8")]
     assert found == [("a", "sad", "fear (0.90)"), ("b", "sad", "joy (0.70), neutral (0.50)")]
 
@@ -119,7 +136,8 @@ def test_labels(views: StandIns) -> None:
 
 def test_cost_is_projected(views: StandIns) -> None:
     found = {row.step: row for row in views.ask("llm_cost")}
-    step, every = found["emo_pillars_actors"], found["all"]
+    step = found["emo_pillars_actors"]
+    every = found["all"]
     assert (step.prompts, step.errors, step.prompt_tokens, step.answer_tokens) == (4, 1, 40, 20)
     assert (step.seconds, step.seconds_a_prompt, step.paper_prompts, step.projected_hours) == (7.2, 1.8, 2000, 1.0)
     assert (every.projected_hours, every.paper_hours) == (350.0, 450)
@@ -127,13 +145,15 @@ def test_cost_is_projected(views: StandIns) -> None:
 
 
 def test_nothing_read_yet_is_no_error(views: StandIns) -> None:
-    assert views.ask("emo_pillars_reading") == [] and views.ask("emo_pillars_mapped_labels") == []
+    assert views.ask("emo_pillars_reading") == []
+    assert views.ask("emo_pillars_mapped_labels") == []
 
 
 def test_similarities_and_changes_stand_beside_the_papers(views: StandIns) -> None:
     found = {row.kind: row for row in views.ask("emo_pillars_similarity")}
     assert len(found) == 6
-    one, missing = found["utterances"], found["contexts across plots"]
+    one = found["utterances"]
+    missing = found["contexts across plots"]
     assert (one.pairs, one.mean, one.paper_mean, one.percentile_99, one.paper_percentile_99) == (
         45,
         0.2,
@@ -143,13 +163,15 @@ def test_similarities_and_changes_stand_beside_the_papers(views: StandIns) -> No
     )
     assert (missing.mean, missing.paper_mean, missing.paper_percentile_99) == (None, 0.24, None)
     classes = {row.label: row for row in views.ask("emo_pillars_table_12")}
-    assert len(classes) == 28 and sum(row.paper_utterances for row in classes.values()) == 83226
+    assert len(classes) == 28
+    assert sum(row.paper_utterances for row in classes.values()) == 83226
     assert (classes["joy"].mean, classes["joy"].paper_mean, classes["joy"].utterances) == (0.3, 0.23, 0)
     changed = {row.measure: (row.value, row.paper) for row in views.ask("emo_pillars_changes")}
     assert changed["tokens of an utterance"] == (21, 20)
     assert changed["partial Levenshtein ratio, percent, mean"] == (70, 66)
     assert changed["utterance and rewritten one, similarity, mean"] == (0.75, 0.78)
-    assert changed["tokens of a context"] == (None, 145) and changed["tokens of a plot"] == (800, 823)
+    assert changed["tokens of a context"] == (None, 145)
+    assert changed["tokens of a plot"] == (800, 823)
 
 
 def test_topics_coverage_and_markers(views: StandIns) -> None:
@@ -159,13 +181,15 @@ def test_topics_coverage_and_markers(views: StandIns) -> None:
     assert (first.keywords, first.example) == ("song, hall", "We sang")
     named = views.ask("emo_pillars_named_topics")
     assert [(row.topic, row.utterances, row.name, row.category, row.keywords) for row in named] == [
-        (1, 25, "Singing", None, "song, hall"), (2, 2, "The sea", "Nature", "sea"),
-    ]  # fmt: skip
+        (1, 25, "Singing", None, "song, hall"),
+        (2, 2, "The sea", "Nature", "sea"),
+    ]
     near = {row.label: row for row in views.ask("emo_pillars_topic_emotions")}
     assert (near["joy"].share, near["joy"].share_of_all, near["fear"].share) == (0.6667, 0.5, 0.0)
     coverage = {row.measure: (row.value, row.paper) for row in views.ask("emo_pillars_coverage")}
     assert coverage["emotions with less than 1.5 % of the labels"] == (25, 8)
-    assert coverage["percent positive"] == (50, 33) and coverage["percent negative"] == (50, 48)
+    assert coverage["percent positive"] == (50, 33)
+    assert coverage["percent negative"] == (50, 48)
     assert coverage["percent neutral"] == (0, 2.7)
     words = {row.word: row.emotions for row in views.ask("emo_pillars_markers")}
     assert words == {"badly": "fear (0.5)", "safely": "fear (0.6), joy (0.2)"}

@@ -28,7 +28,8 @@ class TinyRun:
     facts: DemoFacts
 
     def arguments(self, root: Path, *more: str) -> list[str]:
-        corpus, labels = self.corpus, self.corpus / "labels"
+        corpus = self.corpus
+        labels = self.corpus / "labels"
         values = {
             "lakehouse.root": root,
             "subtitles.sources": f"[{corpus}/opus/OpenSubtitles/v2018]",
@@ -65,8 +66,12 @@ def jobs(*arguments: str, timeout: float = 1500) -> subprocess.CompletedProcess[
     """``python -m jobs ...`` from the repository."""
     return subprocess.run(
         [sys.executable, "-m", "jobs", *arguments],
-        cwd=REPOSITORY, capture_output=True, text=True, timeout=timeout, env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
 
 
 @pytest.fixture(scope="session")

@@ -13,11 +13,25 @@ UNCOMPARED = {"run_id", "slice", "model", "source"}
 OF_A_TRAINING = {"subtitles/turn_scores", "subtitles/dialogues"}
 """Tables whose ``work_version`` holds the identity of a model that the run trained."""
 TABLES = (
-    "subtitles/manifest", "subtitles/files", "subtitles/quarantine", "subtitles/chosen_uploads", "subtitles/lemmas",
-    "subtitles/turn_scores", "subtitles/dialogues", "subtitles/clean_dialogues", "ops/dropped", "edos/weak_labels",
-    "edos/initial", "edos/answers", "edos/assignments", "edos/annotations", "edos/crowd_labels", "edos/seeds",
-    "edos/training_dialogues", "edos/dialogues",
-)  # fmt: skip
+    "subtitles/manifest",
+    "subtitles/files",
+    "subtitles/quarantine",
+    "subtitles/chosen_uploads",
+    "subtitles/lemmas",
+    "subtitles/turn_scores",
+    "subtitles/dialogues",
+    "subtitles/clean_dialogues",
+    "ops/dropped",
+    "edos/weak_labels",
+    "edos/initial",
+    "edos/answers",
+    "edos/assignments",
+    "edos/annotations",
+    "edos/crowd_labels",
+    "edos/seeds",
+    "edos/training_dialogues",
+    "edos/dialogues",
+)
 
 
 def table(root: Path, name: str) -> list[dict[str, Any]]:

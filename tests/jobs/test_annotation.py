@@ -37,9 +37,13 @@ def answers(batch_id: str, hit: dict[str, Any], worker: str, labels: list[str]) 
         for place, (item, label) in enumerate(zip(hit["items"], labels, strict=False), 1)
     ]
     return {
-        "format": "edos-lakehouse answers 1", "batch_id": batch_id, "hit_id": hit["id"], "worker_id": worker,
-        "submitted": "2024-05-01T10:00:00.000Z", "answers": items,
-    }  # fmt: skip
+        "format": "edos-lakehouse answers 1",
+        "batch_id": batch_id,
+        "hit_id": hit["id"],
+        "worker_id": worker,
+        "submitted": "2024-05-01T10:00:00.000Z",
+        "answers": items,
+    }
 
 
 def as_csv(done: dict[str, Any]) -> str:
@@ -58,7 +62,9 @@ def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
     tasks = table(finished, "edos/annotation_tasks")
     sizes = Counter(task["hit_id"] for task in tasks)
     quiz = Counter(task["hit_id"] for task in tasks if task["quiz_label"])
-    assert set(sizes.values()) == {5} and set(quiz.values()) == {2} and set(quiz) == set(sizes)
+    assert set(sizes.values()) == {5}
+    assert set(quiz.values()) == {2}
+    assert set(quiz) == set(sizes)
     weak = {(row["dialogue_id"], row["turn"]): row for row in table(finished, "edos/weak_labels")}
     clean = {row["dialogue_id"]: row for row in table(finished, "subtitles/clean_dialogues")}
     for task in tasks:
@@ -71,18 +77,28 @@ def test_the_run_makes_full_hits_with_a_quiz(finished: Path) -> None:
     assert {hit["id"]: len(hit["items"]) for hit in hits} == sizes
     files = {row["name"]: row for row in table(finished, "edos/annotation_files")}
     assert set(files) == {
-        "annotate.html", "hits.csv", "template.html", "hit_type.json", "key.jsonl", "links.csv",
-        "label_studio.json", "label_studio.xml", "potato.jsonl", "potato.yaml",
-    }  # fmt: skip
+        "annotate.html",
+        "hits.csv",
+        "template.html",
+        "hit_type.json",
+        "key.jsonl",
+        "links.csv",
+        "label_studio.json",
+        "label_studio.xml",
+        "potato.jsonl",
+        "potato.yaml",
+    }
     assert {row["batch_id"] for row in files.values()} == {batch_id}
 
 
 @pytest.mark.slow
 def test_answers_become_crowd_labels(tiny: TinyRun, finished: Path, tmp_path: Path) -> None:
-    root, given = tmp_path / "lakehouse", tmp_path / "answers"
+    root = tmp_path / "lakehouse"
+    given = tmp_path / "answers"
     shutil.copytree(finished, root)
     given.mkdir()
-    folder, audit = batch_folder(finished, "crowd"), batch_folder(finished, "audit")
+    folder = batch_folder(finished, "crowd")
+    audit = batch_folder(finished, "audit")
     key = {row["item_id"]: row for row in map(json.loads, (folder / "key.jsonl").read_text("utf-8").splitlines())}
     batch_id, (hit, *_) = hits_of_page(folder)
     right = [key[item["id"]].get("quiz_label") or key[item["id"]]["label"] for item in hit["items"]]
@@ -114,6 +130,8 @@ def test_answers_become_crowd_labels(tiny: TinyRun, finished: Path, tmp_path: Pa
     for item in key.values():
         if item["hit_id"] == hit["id"] and not item.get("quiz_label"):
             row = own[item["dialogue_id"], item["turn"]]
-            assert row["label"] == item["label"] and row["turns"] == item["turns"] and len(row["votes"]) == 3
+            assert row["label"] == item["label"]
+            assert row["turns"] == item["turns"]
+            assert len(row["votes"]) == 3
     before = len(table(finished, "edos/crowd_labels"))
     assert len(table(root, "edos/crowd_labels")) == before + 3

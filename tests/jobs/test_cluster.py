@@ -57,13 +57,25 @@ def submit(stage: str, master: str, folder: Path, *arguments: str) -> subprocess
     """``spark-submit jobs/__main__.py STAGE`` to the cluster."""
     return subprocess.run(
         [
-            str(BIN / "spark-submit"), "--master", master, "--driver-class-path", class_path(),
-            "--driver-memory", "1g", "--executor-memory", "900m", str(REPOSITORY / "jobs" / "__main__.py"),
-            stage, *arguments,
+            str(BIN / "spark-submit"),
+            "--master",
+            master,
+            "--driver-class-path",
+            class_path(),
+            "--driver-memory",
+            "1g",
+            "--executor-memory",
+            "900m",
+            str(REPOSITORY / "jobs" / "__main__.py"),
+            stage,
+            *arguments,
         ],
-        cwd=folder, capture_output=True, text=True, timeout=300,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
         env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.slow

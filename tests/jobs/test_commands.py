@@ -98,7 +98,8 @@ def test_every_command_has_help_that_fits_a_terminal(
         with pytest.raises(SystemExit):
             parsed([*words, "--help"])
         shown = capsys.readouterr().out.splitlines()
-        assert len(shown) <= 30 and max(map(len, shown)) <= 80, words
+        assert len(shown) <= 30, words
+        assert max(map(len, shown)) <= 80, words
         assert words != ["trace"] or "trace DIALOGUE_ID [options]" in shown[0]
 
 
@@ -118,7 +119,8 @@ def test_every_command_has_help_that_fits_a_terminal(
 def test_a_setting_that_is_not_known_leads_to_the_one_that_is(given: str, line: str) -> None:
     with pytest.raises(InputError) as refused:
         load_settings("local", [], [given])
-    assert line in str(refused.value) and "\n" not in str(refused.value)
+    assert line in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_a_command_shows_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,7 +129,9 @@ def test_a_command_shows_its_own_options(capsys: pytest.CaptureFixture[str]) -> 
         with pytest.raises(SystemExit) as left:
             parsed([name, "--help"])
         shown = capsys.readouterr().out
-        assert left.value.code == 0 and option in shown and "--set" in shown
+        assert left.value.code == 0
+        assert option in shown
+        assert "--set" in shown
         others = {*own.values()} - {option} - ({"--to", "--only"} if name in ("run", "plan") else set())
         assert not [other for other in others if other in shown]
 
@@ -143,7 +147,8 @@ def test_a_stage_shows_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parsed(["train_weak_labeler", "--help"])
     shown = capsys.readouterr().out
-    assert "models.weak_labeler" in shown and "training.weak_labeler.*: 24 settings" in shown
+    assert "models.weak_labeler" in shown
+    assert "training.weak_labeler.*: 24 settings" in shown
 
 
 @pytest.mark.parametrize("columns", [80, 200])
@@ -151,6 +156,9 @@ def test_every_stage_has_help_that_fits_a_terminal(columns: int, monkeypatch: py
     monkeypatch.setenv("COLUMNS", str(columns))
     for stage in all_stages():
         shown = stage_options(stage).format_help()
-        assert len(shown.splitlines()) <= 40 and max(map(len, shown.splitlines())) <= min(columns, 100), stage.name
-        assert stage.title in " ".join(shown.split()) and "writes:" in shown
-        assert "--again" in shown and "--bot" not in shown
+        assert len(shown.splitlines()) <= 40, stage.name
+        assert max(map(len, shown.splitlines())) <= min(columns, 100), stage.name
+        assert stage.title in " ".join(shown.split())
+        assert "writes:" in shown
+        assert "--again" in shown
+        assert "--bot" not in shown

@@ -27,7 +27,8 @@ def test_every_chapter_declares_stages_and_says_what_it_is_about() -> None:
 
 def test_every_stage_is_described_in_one_line() -> None:
     for stage in all_stages():
-        assert 20 < len(stage.title) <= 120 and stage.title.endswith("."), stage.name
+        assert 20 < len(stage.title) <= 120, stage.name
+        assert stage.title.endswith("."), stage.name
 
 
 def test_chapters_stay_short() -> None:

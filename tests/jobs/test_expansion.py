@@ -10,10 +10,15 @@ from tests.jobs.tables import table
 
 # An untrained encoder finds everything alike, an untrained classifier is sure of nothing.
 GROWING = (
-    "edos.expansion.enabled=true", "edos.expansion.threshold=0.99", "edos.expansion.again_threshold=0.995",
-    "edos.expansion.held_out_threshold=0.9999", "edos.expansion.floor=0.98", "edos.self_labels.confidence=null",
-    "edos.self_labels.per_class=2", "training.self_labeler.epochs=1",
-)  # fmt: skip
+    "edos.expansion.enabled=true",
+    "edos.expansion.threshold=0.99",
+    "edos.expansion.again_threshold=0.995",
+    "edos.expansion.held_out_threshold=0.9999",
+    "edos.expansion.floor=0.98",
+    "edos.self_labels.confidence=null",
+    "edos.self_labels.per_class=2",
+    "training.self_labeler.epochs=1",
+)
 
 
 @pytest.mark.slow
@@ -42,4 +47,5 @@ def test_expansion_adds_every_origin_and_nothing_near_the_held_out(
     assert {seeds[seed]["split"] for seed in matched} == {"train"}
     assert all(seeds[seed]["label"] == label for seed, label in matched.items())
     held_back = [row for row in table(root, "edos/similar_matches") if row["seed_split"] != "train"]
-    assert held_back and {row["label"] for row in held_back} == {None}
+    assert held_back
+    assert {row["label"] for row in held_back} == {None}

@@ -20,8 +20,12 @@ SMALL_SLICES = "pipeline.slice_minutes=0.02"
 def start(tiny: TinyRun, root: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "jobs", "run", *tiny.arguments(root, SMALL_SLICES)],
-        cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-    )  # fmt: skip
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def python_workers(session: int) -> list[int]:

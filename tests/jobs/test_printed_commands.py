@@ -127,4 +127,5 @@ def test_the_other_printed_commands_run_in_a_readers_folder(place: Path) -> None
         assert done.returncode == 0, f"{command}\n{done.stderr[-2000:]}\n{done.stdout[-1000:]}"
         ran.append(command)
     assert len(ran) >= 8, ran
-    assert (place / "edos-shared" / "export.json").is_file() and (place / "edos-shared-with-text").is_dir()
+    assert (place / "edos-shared" / "export.json").is_file()
+    assert (place / "edos-shared-with-text").is_dir()

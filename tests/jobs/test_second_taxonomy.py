@@ -27,7 +27,8 @@ def _as_seven(answer: str) -> str:
 @pytest.fixture(scope="module")
 def seven_sets(tiny: TinyRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus's labelled sentences and votes, in seven labels."""
-    folder, labels = tmp_path_factory.mktemp("seven"), tiny.corpus / "labels"
+    folder = tmp_path_factory.mktemp("seven")
+    labels = tiny.corpus / "labels"
     for given in ("classifier_train.txt.gz", "classifier_valid.txt"):
         content = (labels / given).read_bytes()
         text = (gzip.decompress(content) if given.endswith(".gz") else content).decode()
@@ -49,8 +50,10 @@ def in_seven(tiny: TinyRun, seven_sets: Path, tmp_path_factory: pytest.TempPathF
     stages = f"annotate_dialogues,describe_dataset,{ON_REQUEST}"
     own = (
         "edos.annotation.quiz_per_hit=0",  # the situations have labels of the other taxonomy
-        "edos.taxonomy=ekman", f"edos.weak_label_examples={seven_sets}", f"edos.crowd_votes=[{seven_sets}/votes.csv]",
-    )  # fmt: skip
+        "edos.taxonomy=ekman",
+        f"edos.weak_label_examples={seven_sets}",
+        f"edos.crowd_votes=[{seven_sets}/votes.csv]",
+    )
     done = tiny.run(root, *own, command=("run", "--to", stages))
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
     return root
@@ -60,9 +63,11 @@ def test_every_label_is_one_of_the_seven(in_seven: Path) -> None:
     crowd = [row["label"] for row in table(in_seven, "edos/crowd_labels")]
     assert set(crowd) == {*SEVEN, None}
     weak = {row["label"] for row in table(in_seven, "edos/weak_labels")}
-    assert weak and weak <= set(SEVEN)
+    assert weak
+    assert weak <= set(SEVEN)
     turns = [turn for row in table(in_seven, "edos/dialogues") for turn in row["turns"]]
-    assert turns and {turn["label"] for turn in turns} <= set(SEVEN)
+    assert turns
+    assert {turn["label"] for turn in turns} <= set(SEVEN)
 
 
 def test_both_classifiers_have_seven_outputs(in_seven: Path, tmp_path: Path) -> None:
@@ -75,13 +80,16 @@ def test_every_view_answers(in_seven: Path) -> None:
     asked = "SELECT label FROM analysis.edos_table_9; SELECT count(*) FROM analysis.edos_label_distribution;"
     shown = jobs("sql", "--set", f"lakehouse.root={in_seven}", "edos.taxonomy=ekman", "-e", asked)
     assert shown.returncode == 0, shown.stderr
-    assert all(label in shown.stdout for label in SEVEN) and "nostalgic" not in shown.stdout
+    assert all(label in shown.stdout for label in SEVEN)
+    assert "nostalgic" not in shown.stdout
 
 
 def test_report_card_and_page_speak_of_seven(in_seven: Path) -> None:
     report = (in_seven / "reports" / "edos.html").read_text("utf-8")
-    assert "has one of 7 labels, 6 emotions and neutral" in report and "nostalgic" not in report
+    assert "has one of 7 labels, 6 emotions and neutral" in report
+    assert "nostalgic" not in report
     cards = [path.read_text("utf-8") for path in in_seven.rglob("README.md")]
     assert [card for card in cards if "one of 7 labels, 6 emotions and neutral" in card]
     pages = [path.read_text("utf-8") for path in in_seven.rglob("annotate.html")]
-    assert pages and all("Surprise" in page and "nostalgic" not in page.lower() for page in pages)
+    assert pages
+    assert all("Surprise" in page and "nostalgic" not in page.lower() for page in pages)

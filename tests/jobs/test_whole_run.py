@@ -24,7 +24,8 @@ def test_every_fault_is_quarantined_with_its_reason(tiny: TinyRun, finished: Pat
     expected = {path.removeprefix("OpenSubtitles/v2018/"): reason for path, reason in tiny.facts.quarantined.items()}
     ledger = table(finished, "ops/dropped")
     again = {row["id"] for row in ledger if row["reason"] == "same_upload_again"}
-    assert found == expected and not again & set(expected)
+    assert found == expected
+    assert not again & set(expected)
 
 
 def test_accounts_add_up_in_every_stage(finished: Path) -> None:
@@ -58,7 +59,8 @@ def test_running_again_writes_nothing(tiny: TinyRun, finished: Path) -> None:
     ran = [line for line in again.stdout.splitlines() if line.startswith("[") and "nothing to do" not in line]
     names = {line.split()[1] if line.split()[0] != "[" else line.split()[2] for line in ran}
     assert names <= {"describe_dataset", "export_dataset", "report_dataset"}
-    assert "report unchanged" in again.stdout and "export unchanged" in again.stdout
+    assert "report unchanged" in again.stdout
+    assert "export unchanged" in again.stdout
 
 
 @pytest.mark.slow
@@ -102,7 +104,8 @@ def test_sql_sees_tables_and_views(tiny: TinyRun, finished: Path) -> None:
     statements = "SELECT count(*) AS n FROM edos.dialogues; SELECT '; it ends' AS mark;"
     shown = jobs("sql", "--set", f"lakehouse.root={finished}", "-e", statements)
     assert shown.returncode == 0, shown.stderr
-    assert "100" in shown.stdout and "; it ends" in shown.stdout
+    assert "100" in shown.stdout
+    assert "; it ends" in shown.stdout
 
 
 @pytest.mark.slow
@@ -125,7 +128,8 @@ def test_queries_of_the_readme_and_the_cookbook_run(finished: Path) -> None:
 def test_schedulers_read_status_and_plan(tiny: TinyRun, finished: Path) -> None:
     done = tiny.run(finished, command=("status", "--json"))
     states = {one["stage"]: one for one in json.loads(done.stdout)}
-    assert states["clean_dialogues"]["state"] == "done" and states["clean_dialogues"]["rows_out"] > 0
+    assert states["clean_dialogues"]["state"] == "done"
+    assert states["clean_dialogues"]["rows_out"] > 0
     assert done.stderr == "", "local sessions print no warnings"
 
 
@@ -151,4 +155,5 @@ def test_a_run_ends_with_the_papers_tables(finished: Path) -> None:
 def test_commits_tell_their_provenance(finished: Path) -> None:
     history = DeltaTable(str(finished / "subtitles/dialogues")).history()
     lineage = [json.loads(entry["userMetadata"]) for entry in history if entry.get("userMetadata")]
-    assert lineage and all(one["stage"] == "segment_dialogues" and one["inputs"] for one in lineage)
+    assert lineage
+    assert all(one["stage"] == "segment_dialogues" and one["inputs"] for one in lineage)

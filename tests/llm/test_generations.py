@@ -77,7 +77,8 @@ def test_answers_come_back_to_their_units(spark: SparkSession) -> None:
     found = {row.u: (row.answer, row.error) for row in with_answers(asked, said, "openai:recorded").collect()}
     assert found["a"] == found["b"] == ("1.p 20", None)
     assert found["d"] == ("1.q 20", None)
-    assert found["c"][0] is None and "too long" in found["c"][1]
+    assert found["c"][0] is None
+    assert "too long" in found["c"][1]
     others = with_answers(asked, said, "openai:another").collect()
     assert {(row.answer, row.error) for row in others} == {(None, "never asked")}
     said.unpersist()
@@ -104,8 +105,13 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(spark: SparkSessio
 
 def test_a_repeated_start_of_a_stored_answer_counts_once(spark: SparkSession) -> None:
     asked = with_requests(spark.createDataFrame([("a",)], "u string"), F.lit("p"), GREEDY, F.lit("1. joy"))
-    stored = asked.select("request_id", F.lit("m").alias("model"), F.lit(" 1. Joy (0.9)").alias("text"),
-                          F.lit("stop").alias("finish_reason"), F.lit(None).cast("string").alias("error"))  # fmt: skip
+    stored = asked.select(
+        "request_id",
+        F.lit("m").alias("model"),
+        F.lit(" 1. Joy (0.9)").alias("text"),
+        F.lit("stop").alias("finish_reason"),
+        F.lit(None).cast("string").alias("error"),
+    )
     assert [row.answer for row in with_answers(asked, stored, "m").collect()] == [" 1. Joy (0.9)"]
 
 
@@ -135,7 +141,8 @@ def test_the_key_is_the_environments_and_shown_nowhere(monkeypatch: pytest.Monke
         settings = LlmSettings(server=ServerSettings(url=server.url, key_variable="TEST_LLM_KEY"))
         source = source_of("", "openai:recorded", settings)
         source.generator().answers([], GREEDY)
-        assert source.key == "s3cret" and "s3cret" not in repr(source)
+        assert source.key == "s3cret"
+        assert "s3cret" not in repr(source)
 
 
 def test_a_server_that_is_away_stops_the_stage_before_its_work() -> None:
@@ -147,7 +154,8 @@ def test_a_server_that_is_away_stops_the_stage_before_its_work() -> None:
 def test_a_served_model_is_its_name(tmp_path) -> None:
     resolved = resolve("openai:org/model-7b", tmp_path)
     assert resolved.identity == "openai:org/model-7b"
-    assert Source("", resolved.identity).served and not Source("", "pkg:x==1#sha256:0").served
+    assert Source("", resolved.identity).served
+    assert not Source("", "pkg:x==1#sha256:0").served
     with pytest.raises(InputError, match="not a model URI"):
         resolve("openai:", tmp_path)
 
@@ -158,7 +166,8 @@ def test_the_view_of_answers_has_every_step() -> None:
 
 
 def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) -> None:
-    here, away = generations("here", "x"), generations("away", "x")
+    here = generations("here", "x")
+    away = generations("away", "x")
     lakehouse = Lakehouse(spark, LakehouseSettings(root=str(tmp_path)))
     lakehouse.ensure(here)
     parts = ["SELECT 'here' AS step, text FROM llm.here"]
@@ -173,7 +182,8 @@ def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) 
     }
     statements = [text for text in lakehouse.catalog_statements(views, [here, away]) if "VIEW" in text]
     assert len(statements) == 2
-    assert "subtitles.files" not in "".join(statements) and "UNION" not in "".join(statements)
+    assert "subtitles.files" not in "".join(statements)
+    assert "UNION" not in "".join(statements)
 
 
 @pytest.mark.parametrize(("amount", "refused"), [("0.25", True), ("1", False), (None, False)])
@@ -181,9 +191,12 @@ def test_a_server_a_task_needs_a_whole_gpu(amount: str | None, refused: bool) ->
     conf = {} if amount is None else {"spark.task.resource.gpu.amount": amount}
     model = ResolvedModel(Path("m"), "vllm:file:m#sha256:0")
     run: Any = SimpleNamespace(
-        model=lambda name: model, spark=SimpleNamespace(conf=conf), compute=SimpleNamespace(threads=1, partitions=2),
-        worker_path=lambda model: str(model.path), settings=SimpleNamespace(llm=LlmSettings()),
-    )  # fmt: skip
+        model=lambda name: model,
+        spark=SimpleNamespace(conf=conf),
+        compute=SimpleNamespace(threads=1, partitions=2),
+        worker_path=lambda model: str(model.path),
+        settings=SimpleNamespace(llm=LlmSettings()),
+    )
     if not refused:
         assert source(run, "generator").identity == model.identity
         return

@@ -21,7 +21,8 @@ every = pytest.mark.parametrize("name", NAMES)
 
 def code(name: str) -> list[str]:
     content = json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))
-    assert content["nbformat"] == 4 and content["metadata"]["language_info"]["name"] == "python"
+    assert content["nbformat"] == 4
+    assert content["metadata"]["language_info"]["name"] == "python"
     return ["".join(cell["source"]) for cell in content["cells"] if cell["cell_type"] == "code"]
 
 
@@ -105,9 +106,12 @@ def test_trainings_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     client.set_registered_model_alias("m", "champion", version.version)
     runs, figures, read, classes, champions = run("comparing_runs")
     assert set(runs["run"]) == {"crowd, seed 13", "crowd, seed 14"}
-    assert "seed" in figures.columns and "epochs" not in figures.columns and set(figures["macro_f1"]) == {0.5, 0.9}
+    assert "seed" in figures.columns
+    assert "epochs" not in figures.columns
+    assert set(figures["macro_f1"]) == {0.5, 0.9}
     assert {"edos.training_dialogues v13-abc", "edos.training_dialogues v14-abc"} == set(read["inputs"])
-    assert list(classes.index) == ["sad", "joy"] and abs(classes.loc["sad", "difference"]) == pytest.approx(0.4)
+    assert list(classes.index) == ["sad", "joy"]
+    assert abs(classes.loc["sad", "difference"]) == pytest.approx(0.4)
     assert list(champions["reason"]) == ["was first"]
 
 
@@ -126,10 +130,14 @@ def test_tables_are_read_without_spark(tmp_path: Path, monkeypatch: pytest.Monke
     weak = {"dialogue_id": ["7-0"], "turn": [0], "label": ["joy"], "confidence": [0.9]}
     dropped = {"stage": ["s"], "unit": ["turn"], "reason": ["too_long"], "id": ["1"], "detail": [""]}
     for name, columns in {
-        "edos/dialogues": {**key, "turns": turns}, "edos/weak_labels": weak, "ops/dropped": dropped,
+        "edos/dialogues": {**key, "turns": turns},
+        "edos/weak_labels": weak,
+        "ops/dropped": dropped,
         "subtitles/clean_dialogues": {**key, **source, "turns": spoken},
-    }.items():  # fmt: skip
+    }.items():
         deltalake.write_deltalake(str(tmp_path / name), pa.table(columns))
     labels, reasons, head, (version, _), rows = run("without_spark")[:5]
-    assert labels.values.tolist() == [["sad", 2, 0.5]] and list(reasons["reason"]) == ["too_long"]
-    assert list(head["dialogue_id"]) == ["7-0"] and (version, rows) == (0, 1)
+    assert labels.values.tolist() == [["sad", 2, 0.5]]
+    assert list(reasons["reason"]) == ["too_long"]
+    assert list(head["dialogue_id"]) == ["7-0"]
+    assert (version, rows) == (0, 1)

@@ -50,9 +50,16 @@ def turns(*texts: str) -> list[tuple[str, str, int]]:
 
 def measured(text_id: str, said: list[tuple[str, str, int]]) -> dict[str, Any]:
     return {
-        "text_id": text_id, "method": "people", "source": "esconv", "origin_id": text_id, "sample": 0, "turns": said,
-        "faulty_lines": 0, "tokens": 9, "counted_by": "nltk",
-    }  # fmt: skip
+        "text_id": text_id,
+        "method": "people",
+        "source": "esconv",
+        "origin_id": text_id,
+        "sample": 0,
+        "turns": said,
+        "faulty_lines": 0,
+        "tokens": 9,
+        "counted_by": "nltk",
+    }
 
 
 @pytest.mark.parametrize(
@@ -72,15 +79,25 @@ def measured(text_id: str, said: list[tuple[str, str, int]]) -> dict[str, Any]:
 def test_statistics_are_of_all_conversations(
     place: PipelineContext, monkeypatch: pytest.MonkeyPatch, stage: str, rule: str, lost: str, number: int | None
 ) -> None:
-    put(place, "augesc.measured_texts", [
-        measured("a", turns("my dog is lost", "tell me more", "it is a small dog")),
-        measured("b", turns("my cat is lost", "oh no")),
-    ])  # fmt: skip
-    put(place, "augesc.conversations", [
-        {"conversation_id": "c", "source": "ed", "turns": turns("so sad today", "why so sad")},
-    ])  # fmt: skip
+    put(
+        place,
+        "augesc.measured_texts",
+        [
+            measured("a", turns("my dog is lost", "tell me more", "it is a small dog")),
+            measured("b", turns("my cat is lost", "oh no")),
+        ],
+    )
+    put(
+        place,
+        "augesc.conversations",
+        [
+            {"conversation_id": "c", "source": "ed", "turns": turns("so sad today", "why so sad")},
+        ],
+    )
     counted, out, dropped = run(place, stage)
-    assert counted == out and dropped == 0 and counted == (number or counted)
+    assert counted == out
+    assert dropped == 0
+    assert counted == (number or counted)
     real: Callable[..., DataFrame] = getattr(statistics, rule)
     monkeypatch.setattr(statistics, rule, lambda *given: real(*given).where(f"NOT ({lost})"))
     with pytest.raises(StageError, match=f"{stage} does not add up"):
@@ -89,9 +106,11 @@ def test_statistics_are_of_all_conversations(
 
 def test_scores_are_of_all_answers(place: PipelineContext, monkeypatch: pytest.MonkeyPatch) -> None:
     aspect = next(iter(comparisons.ASPECTS))
-    put(place, "augesc.comparisons", [
-        {"pair_id": f"p{n}", "worker_id": "w", "aspect": aspect, "outcome": "win"} for n in range(3)
-    ])  # fmt: skip
+    put(
+        place,
+        "augesc.comparisons",
+        [{"pair_id": f"p{n}", "worker_id": "w", "aspect": aspect, "outcome": "win"} for n in range(3)],
+    )
     assert run(place, "augesc_score_comparisons") == (3, 3, 0)
     real = comparisons.comparison_scores
     monkeypatch.setattr(comparisons, "comparison_scores", lambda rows: real(list(rows)[1:]))
@@ -100,7 +119,8 @@ def test_scores_are_of_all_answers(place: PipelineContext, monkeypatch: pytest.M
 
 
 def test_ratings_are_all_counted(place: PipelineContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    aspect, (method, source) = next(one.name for one in ratings.ASPECTS), ratings.SETS[0]
+    aspect = next(one.name for one in ratings.ASPECTS)
+    (method, source) = ratings.SETS[0]
     own = {"worker_id": "w", "aspect": aspect, "option": 2, "score": 2, "method": method, "source": source}
     put(place, "augesc.ratings", [{"text_id": f"t{n}", "item_id": f"i{n}", **own} for n in range(3)])
     assert run(place, "augesc_score_ratings") == (3, 3, 0)
@@ -112,16 +132,22 @@ def test_ratings_are_all_counted(place: PipelineContext, monkeypatch: pytest.Mon
 
 def test_utterances_without_a_topic_score_are_told(place: PipelineContext, monkeypatch: pytest.MonkeyPatch) -> None:
     long = "my small dog is lost since so many days and I cannot sleep"
-    put(place, "augesc.measured_texts", [
-        measured("whole", turns(f"{long} one", f"{long} two", "oh", f"{long} three")),
-        measured("without", turns(f"{long} one", "nobody embedded this")),
-    ])  # fmt: skip
+    put(
+        place,
+        "augesc.measured_texts",
+        [
+            measured("whole", turns(f"{long} one", f"{long} two", "oh", f"{long} three")),
+            measured("without", turns(f"{long} one", "nobody embedded this")),
+        ],
+    )
     texts = place.spark.createDataFrame([(f"{long} {n}",) for n in ("one", "two", "three")] + [("oh",)], "text string")
     rows = texts.select(text_hash(F.col("text")).alias("text_hash"), F.length("text").alias("n")).collect()
     identity = place.resolve(Model("sentence_encoder")).identity
-    put(place, "augesc.utterance_embeddings", [
-        {"text_hash": row.text_hash, "model": identity, "embedding": [1.0, float(row.n)]} for row in rows
-    ])  # fmt: skip
+    put(
+        place,
+        "augesc.utterance_embeddings",
+        [{"text_hash": row.text_hash, "model": identity, "embedding": [1.0, float(row.n)]} for row in rows],
+    )
     assert run(place, "augesc_score_topics") == (6, 2, 4)
     real = faults.with_vectors
     monkeypatch.setattr(faults, "with_vectors", lambda *given: real(*given).where("false"))
@@ -135,10 +161,14 @@ def test_utterances_without_a_topic_score_are_told(place: PipelineContext, monke
 @pytest.mark.slow
 def test_every_adverb_is_a_marker_or_told(place: PipelineContext, monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"labels": [("joy", 0.9)], "split": "train", "utterance": "I gladly and rarely sang", "rewritten": "I sang"}
-    put(place, "emo_pillars.contextual_examples", [
-        {"utterance_id": f"u{n}", **own, **({} if n % 2 else {"labels": [("anger", 0.9)], "utterance": "no"})}
-        for n in range(40)
-    ])  # fmt: skip
+    put(
+        place,
+        "emo_pillars.contextual_examples",
+        [
+            {"utterance_id": f"u{n}", **own, **({} if n % 2 else {"labels": [("anger", 0.9)], "utterance": "no"})}
+            for n in range(40)
+        ],
+    )
     counted, out, dropped = run(place, "emo_pillars_find_markers")
     assert (counted, out + dropped) == (2, 2)
     real = analysis.adverb_markers

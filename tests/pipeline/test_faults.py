@@ -56,7 +56,10 @@ def told(settings: Settings, lakehouse: Lakehouse, table: Table = SEEDS) -> str:
         rows = lakehouse.read(table).collect()
         lakehouse.append(table, lakehouse.spark.createDataFrame(rows, table.schema), {})
     line = fault_line(error.value, settings, "shout")
-    assert "\n" not in line and "Py4J" not in line and "org.apache" not in line and " in stage shout" in line, line
+    assert "\n" not in line, line
+    assert "Py4J" not in line, line
+    assert "org.apache" not in line, line
+    assert " in stage shout" in line, line
     return line
 
 
@@ -65,7 +68,8 @@ def test_a_missing_data_file(settings: Settings, written: tuple[Lakehouse, Path]
     for file in folder.glob("*.parquet"):
         file.unlink()
     line = told(settings, lakehouse)
-    assert line.startswith("table ops.stage_runs lacks its file ops/stage_runs/part-") and f"delete {folder}" in line
+    assert line.startswith("table ops.stage_runs lacks its file ops/stage_runs/part-")
+    assert f"delete {folder}" in line
 
 
 def test_a_damaged_log(settings: Settings, written: tuple[Lakehouse, Path]) -> None:
@@ -84,7 +88,9 @@ def test_a_table_of_another_version(settings: Settings, written: tuple[Lakehouse
     with pytest.raises(Exception) as error:
         lakehouse.append(SEEDS, rows, {})
     line = fault_line(error.value, settings, "shout")
-    assert "has other columns or features" in line and "package_version" in line and "\n" not in line, line
+    assert "has other columns or features" in line, line
+    assert "package_version" in line, line
+    assert "\n" not in line, line
 
 
 def test_a_folder_that_nobody_can_write_to(spark: SparkSession) -> None:
@@ -95,11 +101,16 @@ def test_a_folder_that_nobody_can_write_to(spark: SparkSession) -> None:
 
 def test_a_lost_java_process(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", LOST, str(tmp_path)], capture_output=True, text=True, timeout=300, env={**os.environ},
+        [sys.executable, "-c", LOST, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ},
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.startswith("Spark's Java process ended in stage shout") and done.stdout.count("\n") == 1
+    assert done.stdout.startswith("Spark's Java process ended in stage shout")
+    assert done.stdout.count("\n") == 1
 
 
 @pytest.mark.slow
@@ -115,10 +126,12 @@ def test_a_root_that_nobody_can_write_to_and_a_second_run_end_in_one_line(tmp_pa
 
     refused = ran("/sys/lake")
     last = refused.stderr.splitlines()[-1]
-    assert refused.returncode == 1 and "Traceback" not in refused.stderr
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr
     assert last.startswith("edos-lakehouse: cannot write to /sys/lake")
     with local_lease(str(tmp_path / "lake"), "find_subtitles", 0):
         second = ran(str(tmp_path / "lake"))
     last = second.stderr.splitlines()[-1]
-    assert second.returncode == 2 and f"find_subtitles of the lakehouse {tmp_path}/lake is in use by process" in last
+    assert second.returncode == 2
+    assert f"find_subtitles of the lakehouse {tmp_path}/lake is in use by process" in last
     assert ran(str(tmp_path / "lake")).returncode == 0

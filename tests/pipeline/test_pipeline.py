@@ -34,17 +34,31 @@ def make_stage(name: str, function: Callable, reads: tuple, writes: Table | None
 def loud_letters(piece: DataFrame, run: StageRun) -> Outcome:
     vowels = F.col("letter").isin("a", "e", "i", "o", "u")
     dropped = piece.where(vowels).select(
-        F.lit("letter").alias("unit"), F.col("letter").alias("id"), F.lit("vowel").alias("reason"),
-        F.lit("").alias("detail"), F.lit(1).alias("units"),
-    )  # fmt: skip
+        F.lit("letter").alias("unit"),
+        F.col("letter").alias("id"),
+        F.lit("vowel").alias("reason"),
+        F.lit("").alias("detail"),
+        F.lit(1).alias("units"),
+    )
     return Outcome(piece.where(~vowels).select("letter", F.upper("letter").alias("loud")), dropped)
 
 
-SHOUT = make_stage("shout", loud_letters, (LETTERS,), LOUD, incremental=Incremental("letter", cost_per_minute=2.5),
-                   settings=("subtitles.silence_seconds",))  # fmt: skip
+SHOUT = make_stage(
+    "shout",
+    loud_letters,
+    (LETTERS,),
+    LOUD,
+    incremental=Incremental("letter", cost_per_minute=2.5),
+    settings=("subtitles.silence_seconds",),
+)
 CALLED = Table("trial.called", "An answer.", "letter string, model string, error string", ("letter", "model"))
-COUNT = make_stage("count", lambda loud, run: loud.agg(F.count("*").alias("n")), (LOUD,), COUNTED,
-                   units=RowAccounting("letters", rows_out="sum(n)"))  # fmt: skip
+COUNT = make_stage(
+    "count",
+    lambda loud, run: loud.agg(F.count("*").alias("n")),
+    (LOUD,),
+    COUNTED,
+    units=RowAccounting("letters", rows_out="sum(n)"),
+)
 
 
 @pytest.fixture
@@ -73,8 +87,10 @@ def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Se
     again = PipelineContext(spark, settings)
     before = {table.name: again.lakehouse.identity(table) for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)}
     assert run_stages(again, (SHOUT, COUNT)) == []
-    assert before == {table.name: PipelineContext(spark, settings).lakehouse.identity(table)
-                      for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)}  # fmt: skip
+    assert before == {
+        table.name: PipelineContext(spark, settings).lakehouse.identity(table)
+        for table in (LOUD, COUNTED, DROPPED, STAGE_RUNS)
+    }
 
     put(place, "cdefghijkl")  # a and b are gone, k and l are new
     assert run_stages(PipelineContext(spark, settings), (SHOUT, COUNT)) == ["shout", "count"]
@@ -101,7 +117,8 @@ def test_a_run_that_dies_goes_on_without_loss_or_double(
 ) -> None:
     place = PipelineContext(spark, settings)
     put(place, "abcdefghij")
-    real, slices = place.lakehouse.append, []
+    real = place.lakehouse.append
+    slices = []
 
     def dying(table: Table, *arguments: object, **options: bool) -> None:
         slices.extend([table] if table is LOUD else [])
@@ -174,14 +191,17 @@ def test_a_run_of_one_slice_given_up_after_its_commit_is_not_mixed_with_others(
 def test_lost_and_doubled_rows_stop_the_stage(spark: SparkSession, settings: Settings) -> None:
     place = PipelineContext(spark, settings)
     put(place, "abc")
-    losing = make_stage("losing", lambda letters, run: letters.limit(2).select("letter", F.lit("X").alias("loud")),
-                        (LETTERS,), LOUD)  # fmt: skip
+    losing = make_stage(
+        "losing", lambda letters, run: letters.limit(2).select("letter", F.lit("X").alias("loud")), (LETTERS,), LOUD
+    )
     with pytest.raises(StageError, match="losing does not add up: 3 rows in, 2 out"):
         run_stages(place, (losing,))
     doubling = make_stage(
-        "doubling", lambda letters, run: letters.select(F.lit("a").alias("letter"), F.lit("X").alias("loud")),
-        (LETTERS,), LOUD,
-    )  # fmt: skip
+        "doubling",
+        lambda letters, run: letters.select(F.lit("a").alias("letter"), F.lit("X").alias("loud")),
+        (LETTERS,),
+        LOUD,
+    )
     with pytest.raises(StageError, match="2 rows too many for its key letter"):
         run_stages(place, (doubling,))
     assert place.log.last("losing", "done") is None
@@ -200,7 +220,8 @@ def test_lineage_stands_in_the_commit(spark: SparkSession, settings: Settings) -
     run_stages(place, (SHOUT,))
     event = place.log.last("shout", "done")
     commits = place.lakehouse.commits(LOUD, event.run_id)
-    assert commits and commits[0]["stage"] == "shout"
+    assert commits
+    assert commits[0]["stage"] == "shout"
     assert commits[0]["inputs"] == {"trial.letters": place.lakehouse.identity(LETTERS)}
     assert (event.rows_in, event.rows_out, event.rows_dropped, event.rows_quarantined) == (2, 2, 0, 0)
 
@@ -283,14 +304,19 @@ def test_a_stage_that_is_off_is_passed_over(spark: SparkSession, settings: Setti
 def echoing(piece: DataFrame, run: StageRun) -> Outcome:
     """Every letter stays and leaves an echo in the ledger, under an id of its own."""
     dropped = piece.select(
-        F.lit("echo").alias("unit"), F.concat("letter", F.lit("!")).alias("id"), F.lit("echo").alias("reason"),
-        F.lit("").alias("detail"), F.lit(1).alias("units"), F.col("letter").alias("work_key"),
-    )  # fmt: skip
+        F.lit("echo").alias("unit"),
+        F.concat("letter", F.lit("!")).alias("id"),
+        F.lit("echo").alias("reason"),
+        F.lit("").alias("detail"),
+        F.lit(1).alias("units"),
+        F.col("letter").alias("work_key"),
+    )
     return Outcome(piece.select("letter", F.upper("letter").alias("loud")), dropped)
 
 
-ECHO = make_stage("echo", echoing, (LETTERS,), LOUD, incremental=Incremental("letter"),
-                  units=RowAccounting("sounds", "2 * count(*)"))  # fmt: skip
+ECHO = make_stage(
+    "echo", echoing, (LETTERS,), LOUD, incremental=Incremental("letter"), units=RowAccounting("sounds", "2 * count(*)")
+)
 
 
 @pytest.mark.slow
@@ -334,7 +360,8 @@ def test_a_clock_that_went_back_does_not_run_a_stage_again(
     assert run_stages(PipelineContext(spark, settings), [SHOUT, COUNT]) == ["shout", "count"]
     assert run_stages(PipelineContext(spark, settings), [SHOUT, COUNT]) == []
     events = PipelineContext(spark, settings).log.done("count")
-    assert [event.rows_in for event in events] == [2, 3] and all(event.seconds >= 0 for event in events)
+    assert [event.rows_in for event in events] == [2, 3]
+    assert all(event.seconds >= 0 for event in events)
 
 
 @pytest.mark.usefixtures("tables_of_test")
@@ -349,8 +376,14 @@ def test_a_batch_without_all_its_answers_is_kept_and_continued(spark: SparkSessi
         rows = [(name, "openai:m", "away: it is gone" if name in away else None) for name in names]
         return spark.createDataFrame(rows, CALLED.schema)
 
-    once = Incremental("letter", cost_per_minute=1_000, prepare=lambda letters, run: letters, cache=True,
-                       content_keyed=True, unanswered="error LIKE 'away: %'")  # fmt: skip
+    once = Incremental(
+        "letter",
+        cost_per_minute=1_000,
+        prepare=lambda letters, run: letters,
+        cache=True,
+        content_keyed=True,
+        unanswered="error LIKE 'away: %'",
+    )
     stage = make_stage("call", call, (LETTERS,), CALLED, incremental=once, models=(Model("generator"),))
     models = settings.models.model_copy(update={"generator": "openai:m"})
     place = PipelineContext(spark, settings.model_copy(update={"models": models}))

@@ -57,7 +57,8 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
 def test_a_changed_file_runs_its_stages_again(
     spark: SparkSession, settings: Settings, changed: Callable, name: str, resource: str, line: str
 ) -> None:
-    place, own = PipelineContext(spark, settings), {one.name: one for one in all_stages()}[name]
+    place = PipelineContext(spark, settings)
+    own = {one.name: one for one in all_stages()}[name]
     for table in own.reads:
         place.lakehouse.replace(table, spark.createDataFrame([], table.schema), {})
     assert run_stages(place, [own]) == [name]
@@ -125,9 +126,8 @@ def test_an_executor_reads_no_file(spark: SparkSession) -> None:
             return str(error)
 
     said = spark.range(1).select(F.udf(read)("id").alias("said")).first()
-    assert said is not None and said[0] == (
-        "conf/profanity.txt is read in a Spark task: read it on the driver and pass it in"
-    )
+    assert said is not None
+    assert said[0] == ("conf/profanity.txt is read in a Spark task: read it on the driver and pass it in")
 
 
 def test_declared_files_are_there() -> None:
@@ -168,12 +168,22 @@ def test_settings_of_the_segmenter_that_is_not_trained_do_not_count() -> None:
         named = {f"training.{name.replace('__', '.')}": value for name, value in values.items()}
         return segmenter.settings_hash(load_settings("local", [], named))
 
-    svm, encoder = {"turn_segmenter__kind": "svm"}, {"turn_segmenter__kind": "encoder"}
+    svm = {"turn_segmenter__kind": "svm"}
+    encoder = {"turn_segmenter__kind": "encoder"}
     assert hashed(**svm) == hashed(**svm, turn_pairs__epochs=7) != hashed(**svm, turn_segmenter__features=2**12)
     assert hashed(**encoder) == hashed(**encoder, turn_segmenter__features=2**12)
     assert hashed(**encoder) != hashed(**encoder, turn_pairs__epochs=7)
     both = {"turn_segmenter__kind": "cascade"}
-    assert len({hashed(**both), hashed(**both, turn_segmenter__features=2**12), hashed(**both, turn_pairs__epochs=7),
-                hashed(**both, turn_segmenter__sure_margin=0.7)}) == 4  # fmt: skip
+    assert (
+        len(
+            {
+                hashed(**both),
+                hashed(**both, turn_segmenter__features=2**12),
+                hashed(**both, turn_pairs__epochs=7),
+                hashed(**both, turn_segmenter__sure_margin=0.7),
+            }
+        )
+        == 4
+    )
     assert hashed(**svm) == hashed(**svm, turn_segmenter__sure_margin=0.7) != hashed(**encoder)
     assert hashed(**svm) != hashed(**svm, turn_segmenter__films=7)

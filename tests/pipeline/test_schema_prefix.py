@@ -41,7 +41,7 @@ def prefixed(sql: str) -> str:
         ("FROM edos.unknown", "FROM edos.unknown"),
         ("LOCATION '/lake/edos/dialogues'", "LOCATION '/lake/edos/dialogues'"),
     ],
-)  # fmt: skip
+)
 def test_names_in_sql(sql: str, expected: str) -> None:
     assert prefixed(sql) == expected
 
@@ -69,13 +69,16 @@ def schemas(spark: SparkSession, tmp_path: Path) -> Iterator[None]:
 def test_tables_of_a_catalog_have_the_prefix(spark: SparkSession, schemas: None) -> None:
     house = Lakehouse(spark, LakehouseSettings(catalog="spark_catalog", schema_prefix=PREFIX))
     rows = spark.createDataFrame(ROWS, "word string, lemma string")
-    assert not house.exists(LEMMAS) and house.read(LEMMAS).count() == 0
+    assert not house.exists(LEMMAS)
+    assert house.read(LEMMAS).count() == 0
     house.append(LEMMAS, rows, {"run_id": "one"}, "once")
     first = house.identity(LEMMAS)
-    assert house.exists(LEMMAS) and first is not None
+    assert house.exists(LEMMAS)
+    assert first is not None
     house.delete_keys(LEMMAS, rows.select("word").where("word = 'cats'"), "word", {"run_id": "two"})
     assert [row.word for row in spark.table(f"{PREFIX}subtitles.lemmas").collect()] == ["dogs"]
-    assert house.identity(LEMMAS) != first and house.size(LEMMAS) > 0
+    assert house.identity(LEMMAS) != first
+    assert house.size(LEMMAS) > 0
     assert len(house.commits(LEMMAS, "one")) >= 1
     house.register(VIEWS, [LEMMAS])
     assert spark.table(house.named("analysis.words")).first()[0] == 1  # type: ignore[index]
@@ -91,7 +94,8 @@ def test_a_folder_has_no_prefix_and_its_names_may(spark: SparkSession, tmp_path:
     statements = house.catalog_statements(VIEWS, [LEMMAS])
     assert statements[:2] == [f"CREATE SCHEMA IF NOT EXISTS {PREFIX}{name}" for name in ("subtitles", "analysis")]
     assert f"{PREFIX}subtitles.lemmas USING delta LOCATION '{tmp_path}/subtitles/lemmas'" in statements[2]
-    assert f"FROM {PREFIX}subtitles.lemmas" in statements[3] and f"VIEW {PREFIX}analysis.words" in statements[3]
+    assert f"FROM {PREFIX}subtitles.lemmas" in statements[3]
+    assert f"VIEW {PREFIX}analysis.words" in statements[3]
     for statement in statements:
         spark.sql(statement)
     assert spark.table(f"{PREFIX}analysis.words").select(F.sum("words")).first()[0] == 2  # type: ignore[index]

@@ -40,15 +40,22 @@ def test_a_source_with_a_key_is_read_and_no_table_names_the_key(
     assert run_stages(context, [find_subtitles, ingest_subtitles]) == ["find_subtitles", "ingest_subtitles"]
     read = context.lakehouse.read
     # Both copies of the damaged film are tried.
-    assert read(TABLES["subtitles.files"]).count() == 1 and read(TABLES["subtitles.quarantine"]).count() == 2
+    assert read(TABLES["subtitles.files"]).count() == 1
+    assert read(TABLES["subtitles.quarantine"]).count() == 2
     assert {row.source for row in read(TABLES["subtitles.manifest"]).select("source").distinct().collect()} == {
         f"file://***@{tmp_path}/{name}" for name in ("one", "two")
     }
     written = [path.read_bytes() for path in (tmp_path / "lake").rglob("*") if path.is_file() and path.suffix != ".crc"]
-    rows = [json.loads(line) for table in TABLES.values() if context.lakehouse.exists(table)
-            for line in read(table).toJSON().collect()]  # fmt: skip
-    assert len(rows) > 6 and CANARY not in json.dumps(rows)
-    assert len(written) >= 10 and not any(CANARY.encode() in content for content in written)
+    rows = [
+        json.loads(line)
+        for table in TABLES.values()
+        if context.lakehouse.exists(table)
+        for line in read(table).toJSON().collect()
+    ]
+    assert len(rows) > 6
+    assert CANARY not in json.dumps(rows)
+    assert len(written) >= 10
+    assert not any(CANARY.encode() in content for content in written)
     assert run_stages(PipelineContext(spark, settings), [find_subtitles, ingest_subtitles]) == []
     assert CANARY not in capsys.readouterr().out
 
@@ -64,16 +71,19 @@ def test_a_server_that_echoes_the_key_leaves_it_in_no_answer() -> None:
     def reply(body: dict) -> str | tuple[int, str] | dict:
         prompt = body["messages"][0]["content"]
         return {
-            "refused": (400, f"bad request with Authorization: Bearer {CANARY}"), "plain": (422, f"you are {CANARY}"),
-            "odd": {"response": {"choices": CANARY}}, "said": f"your key is {CANARY}, isn't it",
-        }[prompt]  # fmt: skip
+            "refused": (400, f"bad request with Authorization: Bearer {CANARY}"),
+            "plain": (422, f"you are {CANARY}"),
+            "odd": {"response": {"choices": CANARY}},
+            "said": f"your key is {CANARY}, isn't it",
+        }[prompt]
 
     with RecordedServer(reply).running() as server:
         generator = ServerGenerator("recorded", ServerSettings(url=server.url, retries=0), CANARY)
         names = ("refused", "plain", "odd", "said")
         answers = generator.answers([Request(name) for name in names], DecodingSettings())
     assert server.keys, "the key was sent"
-    assert all(answer.error for answer in answers[:3]) and answers[3].text == "your key is ***, isn't it"
+    assert all(answer.error for answer in answers[:3])
+    assert answers[3].text == "your key is ***, isn't it"
     assert CANARY not in repr(answers)
     away = ServerGenerator("m", ServerSettings(url=f"http://user:{CANARY}@127.0.0.1:9/v1", retries=0), CANARY)
     with pytest.raises(InputError, match=r"http://\*\*\*@127") as refused:
@@ -97,7 +107,9 @@ def test_no_printed_line_shows_a_secret(
     monkeypatch.setenv("OPENAI_API_KEY", f"key of {CANARY}")
     assert main(arguments) == (2 if error is InputError else 1)
     printed = "".join(capsys.readouterr())
-    assert CANARY not in printed and printed.count("***") >= 3 and "denied for" in printed
+    assert CANARY not in printed
+    assert printed.count("***") >= 3
+    assert "denied for" in printed
 
 
 def test_run_parameters_and_tags_show_no_secret(tmp_path: Path) -> None:
@@ -118,5 +130,6 @@ def test_a_redacted_stream_is_a_stream() -> None:
 
     out = io.StringIO()
     stream = RedactedStream(out)
-    assert not stream.isatty() and stream.write(f"password={CANARY}") == len(f"password={CANARY}")
+    assert not stream.isatty()
+    assert stream.write(f"password={CANARY}") == len(f"password={CANARY}")
     assert out.getvalue() == "password=***"

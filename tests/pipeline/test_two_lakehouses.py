@@ -8,7 +8,8 @@ from conf.settings import load_settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables import TABLES
 
-LEMMAS, WORDS = TABLES["subtitles.lemmas"], "SELECT word FROM subtitles.lemmas"
+LEMMAS = TABLES["subtitles.lemmas"]
+WORDS = "SELECT word FROM subtitles.lemmas"
 
 
 def test_the_last_registered_lakehouse_answers(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,16 +18,20 @@ def test_exports_are_read_as_esconv_is(spark: SparkSession, tmp_path: Path) -> N
     rows = [(f"t{n:02}", "ed", f"ed/{n // 4}", n % 4, "m", 40, TURNS) for n in range(60)]
     queries = [(f"ed/{n}", "ed", None, "sad", "x", 12) for n in range(14)]
     published = published_rows(
-        spark.createDataFrame(rows, CONVERSATIONS.schema), spark.createDataFrame(queries, QUERIES.schema),
-        test_share=0.3, validation_share=0.2,
-    )  # fmt: skip
+        spark.createDataFrame(rows, CONVERSATIONS.schema),
+        spark.createDataFrame(queries, QUERIES.schema),
+        test_share=0.3,
+        validation_share=0.2,
+    )
     splits = {(row.query_id, row.split) for row in published.collect()}
-    assert len(splits) == 15 and len({split for _, split in splits}) == 3
+    assert len(splits) == 15
+    assert len({split for _, split in splits}) == 3
     done = write_export(spark, str(tmp_path / "out"), published, Manifest("x", "included", {}, {}), ("jsonl",), 1_000)
     assert sum(done.rows.values()) == 60
     name = done.of("jsonl", "train")[0]
     read = list(sessions_in(name.rsplit("/", 1)[-1], BytesIO((tmp_path / "out" / name).read_bytes())))
-    assert len(read) == done.rows["train"] and {row["form"] for row in read} == {"esconv"}
+    assert len(read) == done.rows["train"]
+    assert {row["form"] for row in read} == {"esconv"}
     assert {row["emotion"] for row in read} <= {"sad", None}
     assert read[0]["turns"] == [{"role": role, "text": text} for role, text, _ in TURNS]
 
@@ -45,7 +49,11 @@ def test_the_card_has_our_figures_and_the_papers() -> None:
     }
     card = augesc_card("mine", {"train": 40, "test": 1}, ("jsonl", "parquet"), views)
     head = yaml.safe_load(card.split("---\n")[1])
-    assert head["license"] == "cc-by-nc-4.0" and "subtitles" not in head["tags"]
+    assert head["license"] == "cc-by-nc-4.0"
+    assert "subtitles" not in head["tags"]
     assert head["configs"][0]["data_files"][0]["path"] == "jsonl/train-*.jsonl.gz"
-    assert "| ed | role words | 2.5 | 2.4 |" in card and "balance" not in card and "102" not in card
-    assert "| train | 40 |" in card and "$" not in card
+    assert "| ed | role words | 2.5 | 2.4 |" in card
+    assert "balance" not in card
+    assert "102" not in card
+    assert "| train | 40 |" in card
+    assert "$" not in card

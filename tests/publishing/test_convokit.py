@@ -45,17 +45,22 @@ def read(path: Path) -> Any:
 def test_every_turn_is_an_utterance_that_replies_to_the_one_before(corpus: Path) -> None:
     lines = [json.loads(line) for line in (corpus / "utterances.jsonl").read_text("ascii").splitlines()]
     assert [(one["id"], one["conversation_id"], one["reply-to"]) for one in lines] == [
-        ("77-4_0", "77-4_0", None), ("77-4_1", "77-4_0", "77-4_0"),
-        ("77-1_0", "77-1_0", None), ("77-1_1", "77-1_0", "77-1_0"), ("77-1_2", "77-1_0", "77-1_1"),
+        ("77-4_0", "77-4_0", None),
+        ("77-4_1", "77-4_0", "77-4_0"),
+        ("77-1_0", "77-1_0", None),
+        ("77-1_1", "77-1_0", "77-1_0"),
+        ("77-1_2", "77-1_0", "77-1_1"),
         ("77-2_0", "77-2_0", None),
-    ]  # fmt: skip
-    assert lines[1]["text"] == f"{HOSTILE} 1" and lines[1]["meta"] == {"label": "sad", "confidence": 0.5}
+    ]
+    assert lines[1]["text"] == f"{HOSTILE} 1"
+    assert lines[1]["meta"] == {"label": "sad", "confidence": 0.5}
     assert set(read(corpus / "conversations.json")) == {one["conversation_id"] for one in lines}
     meta = read(corpus / "conversations.json")["77-4_0"]["meta"]
     assert meta == {"dialogue_id": "77-4", "movie_id": "007", "split": "test"}
     assert set(read(corpus / "speakers.json")) == {"unknown"}
     assert set(read(corpus / "index.json")) >= {"utterances-index", "speakers-index", "conversations-index"}
-    assert not corpus.with_name("out.new").exists() and not corpus.with_name("out.old").exists()
+    assert not corpus.with_name("out.new").exists()
+    assert not corpus.with_name("out.old").exists()
 
 
 def test_the_roles_of_augesc_are_speakers(tmp_path: Path) -> None:
@@ -95,12 +100,14 @@ def test_the_command_writes_it_beside_the_export(tmp_path: Path, capsys: pytest.
 def test_convokit_loads_it(corpus: Path) -> None:
     convokit = pytest.importorskip("convokit", reason="convokit is not installed (pip install convokit)")
     loaded = convokit.Corpus(filename=str(corpus))
-    assert len(loaded.get_utterance_ids()) == 6 and len(loaded.get_conversation_ids()) == 3
+    assert len(loaded.get_utterance_ids()) == 6
+    assert len(loaded.get_conversation_ids()) == 3
     conversation = loaded.get_conversation("77-1_0")
     assert conversation.check_integrity(verbose=False)
     texts = [utterance.text for utterance in conversation.get_chronological_utterance_list()]
     assert texts == [f"{HOSTILE} {place}" for place in range(3)]
-    assert conversation.meta["split"] == "train" and loaded.get_utterance("77-1_1").meta["label"] == "sad"
+    assert conversation.meta["split"] == "train"
+    assert loaded.get_utterance("77-1_1").meta["label"] == "sad"
 
 
 MEASURE = """

@@ -83,7 +83,8 @@ def test_its_fields_for_responsible_ai_are_known_and_filled(export: tuple[Path, 
     mlc = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed (pip install '.[dev]')")
     content = json.loads((export[0] / "croissant.json").read_text("utf-8"))
     given = {key: value for key, value in content.items() if key.startswith("rai:")}
-    assert len(given) >= 14 and "$" not in json.dumps(given)
+    assert len(given) >= 14
+    assert "$" not in json.dumps(given)
     back = mlc.Dataset(jsonld=export[0] / "croissant.json").metadata.to_json()
     for key, value in given.items():
         # A list of one comes back as its item.
@@ -109,13 +110,15 @@ def test_loaders_read_the_folder_whole_and_as_a_stream(export: tuple[Path, bool]
 def test_the_card_answers_the_questions_of_a_datasheet(export: tuple[Path, bool]) -> None:
     text = (export[0] / "README.md").read_text("utf-8")
     sheet = text.partition("## Datasheet\n")[2].partition("\n## ")[0]
-    assert sheet.count("?**\n") == 10 and "$" not in text
+    assert sheet.count("?**\n") == 10
+    assert "$" not in text
     assert "10 dialogues with" in sheet
 
 
 def test_an_augesc_export_has_the_same() -> None:
     content = json.loads(augesc_croissant("mine", SPLITS, ("jsonl", "parquet")))
-    assert content["license"].endswith("CC-BY-NC-4.0.html") and "10 conversations" in content["description"]
+    assert content["license"].endswith("CC-BY-NC-4.0.html")
+    assert "10 conversations" in content["description"]
     assert len([key for key in content if key.startswith("rai:")]) >= 8
     assert "?**\n" in augesc_card("mine", SPLITS, ("parquet",), {})
 
@@ -132,8 +135,9 @@ def test_an_augesc_export_has_the_same() -> None:
     ],
 )
 def test_a_licence_grants_no_more_than_its_sources(licence, text, examples, message) -> None:
-    given = load_settings("local", [], {"publishing.text": text, "edos.weak_label_examples": examples,
-                                        "subtitles.turn_examples": []})  # fmt: skip
+    given = load_settings(
+        "local", [], {"publishing.text": text, "edos.weak_label_examples": examples, "subtitles.turn_examples": []}
+    )
     sources = used_sources(given)
     assert any(one.part == "texts" for one in sources) == (text == "included")
     if message is None:
@@ -144,10 +148,16 @@ def test_a_licence_grants_no_more_than_its_sources(licence, text, examples, mess
 
 
 def test_the_settings_of_the_licence_table_exist() -> None:
-    given = load_settings("local", [], {
-        "edos.crowd_votes": ["a"], "edos.released_labels": ["b"], "edos.weak_label_examples": "c",
-        "subtitles.turn_examples": ["d"],
-    })  # fmt: skip
+    given = load_settings(
+        "local",
+        [],
+        {
+            "edos.crowd_votes": ["a"],
+            "edos.released_labels": ["b"],
+            "edos.weak_label_examples": "c",
+            "subtitles.turn_examples": ["d"],
+        },
+    )
     assert len(used_sources(given)) == 5
 
 

@@ -16,22 +16,37 @@ from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 RULES = CleaningRules(preset="paper", not_names=("note",))
 SHARES = {"test_share": 0.2, "validation_share": 0.2}
 SENTENCES = (
-    ("- Where is the key ?", 1, 0, 900), ("- ANNA : In the door .", 1, 900, 1_500), ("", 2, 1_500, 1_600),
-    ("[ DOOR SLAMS ] And it stays there .", 2, 1_600, 2_000), ("- – - no -", 3, 2_100, 2_600),
-    ("— ( whispering ) Note : leave now .", 4, 2_700, 3_000), ("Naïve café 漢字 \U0001f600 !", 4, 3_000, 3_500),
-    ("- Then go .", 5, 3_600, 4_000), ("-", 6, 4_100, 4_200), ("MAN # 2 : I will !", 6, 4_300, 5_000),
-)  # fmt: skip
+    ("- Where is the key ?", 1, 0, 900),
+    ("- ANNA : In the door .", 1, 900, 1_500),
+    ("", 2, 1_500, 1_600),
+    ("[ DOOR SLAMS ] And it stays there .", 2, 1_600, 2_000),
+    ("- – - no -", 3, 2_100, 2_600),
+    ("— ( whispering ) Note : leave now .", 4, 2_700, 3_000),
+    ("Naïve café 漢字 \U0001f600 !", 4, 3_000, 3_500),
+    ("- Then go .", 5, 3_600, 4_000),
+    ("-", 6, 4_100, 4_200),
+    ("MAN # 2 : I will !", 6, 4_300, 5_000),
+)
 
 
 def files_of(spark: SparkSession, films: int = 6) -> DataFrame:
     """subtitles.files of small films, with the marks and oddities that texts lose on their way."""
     rows = []
     for film in range(films):
-        sentences = [(place, block, block, start, end, text.replace("key", f"key {film}"))
-                     for place, (text, block, start, end) in enumerate(SENTENCES)]  # fmt: skip
+        sentences = [
+            (place, block, block, start, end, text.replace("key", f"key {film}"))
+            for place, (text, block, start, end) in enumerate(SENTENCES)
+        ]
         row = dict.fromkeys(FILES.columns)
-        row |= {"source_path": f"en.zip!{film}.xml", "release": "v2018", "language": "en", "movie_id": f"film{film}",
-                "subtitle_id": str(film), "sentence_count": len(sentences), "sentences": sentences}  # fmt: skip
+        row |= {
+            "source_path": f"en.zip!{film}.xml",
+            "release": "v2018",
+            "language": "en",
+            "movie_id": f"film{film}",
+            "subtitle_id": str(film),
+            "sentence_count": len(sentences),
+            "sentences": sentences,
+        }
         rows.append(tuple(row[name] for name in FILES.columns))
     return spark.createDataFrame(rows, FILES.schema)
 
@@ -45,9 +60,11 @@ def made(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
     dialogues = dialogues_between_silences(turns, 5.0).rows
     clean = judge_turns(dialogues, RULES).selectExpr(*CLEAN_DIALOGUES.columns[:-1], "false AS profane").persist()
     finished = clean.selectExpr(
-        "dialogue_id", "movie_id", "'m' AS model",
+        "dialogue_id",
+        "movie_id",
+        "'m' AS model",
         "transform(turns, t -> struct(t.text AS text, 'sad' AS label, 0.123456F AS confidence)) AS turns",
-    )  # fmt: skip
+    )
     assert [field.name for field in DIALOGUES.schema] == finished.columns
     return files, clean, finished
 
@@ -57,7 +74,8 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
     referred = published_rows(finished, clean, references=True, **SHARES)
     told = referred.collect()
     texts = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in finished.collect()}
-    assert len(told) == len(texts) == 6 and all(len(turns) >= 3 for turns in texts.values())
+    assert len(told) == len(texts) == 6
+    assert all(len(turns) >= 3 for turns in texts.values())
     words = {word for turns in texts.values() for text in turns for word in text.split() if len(word) > 2}
     assert {"Naïve", "key", "stays"} <= words
     assert not [word for word in words if word in str(told)]  # nothing of what was said is left
@@ -66,7 +84,8 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
     assert {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in back} == texts
     whole = {row["dialogue_id"]: row for row in published_rows(finished, clean, references=False, **SHARES).collect()}
     assert {row["dialogue_id"]: row for row in back} == whole
-    assert outcome.dropped is not None and outcome.dropped.collect() == []
+    assert outcome.dropped is not None
+    assert outcome.dropped.collect() == []
     assert whole["0-0"]["turns"][0]["confidence"] == pytest.approx(0.1235, abs=1e-6)
 
 
@@ -92,18 +111,21 @@ def test_forged_references_fail_the_dialogue_alone(made: tuple[DataFrame, DataFr
     mixed = referred.withColumn("turns", F.expr(f"if(dialogue_id = '3-0', {forged}, turns)"))
     outcome = restored(mixed, files, RULES)
     assert outcome.dropped is not None
-    assert [row["id"] for row in outcome.dropped.collect()] == ["3-0"] and outcome.rows.count() == 5
+    assert [row["id"] for row in outcome.dropped.collect()] == ["3-0"]
+    assert outcome.rows.count() == 5
 
 
 def test_no_film_is_in_two_splits(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
     _, clean, finished = made
-    twice = finished.unionByName(finished.selectExpr("concat(dialogue_id, 'b') AS dialogue_id", "movie_id", "model",
-                                                     "turns"))  # fmt: skip
+    twice = finished.unionByName(
+        finished.selectExpr("concat(dialogue_id, 'b') AS dialogue_id", "movie_id", "model", "turns")
+    )
     rows = published_rows(twice, clean, references=False, test_share=0.4, validation_share=0.3).collect()
     films = {}
     for row in rows:
         films.setdefault(row["movie_id"], set()).add(row["split"])
-    assert len(rows) == 12 and all(len(splits) == 1 for splits in films.values())
+    assert len(rows) == 12
+    assert all(len(splits) == 1 for splits in films.values())
     assert len(set.union(*films.values())) > 1
 
 

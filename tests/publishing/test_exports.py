@@ -34,10 +34,14 @@ PLAIN = Manifest("abc", "included", {}, {})
 def dialogues(spark: SparkSession, count: int = 60) -> DataFrame:
     text = 'A "quoted", strange line \u2028 with | and \\ and \U0001f600'
     rows = [
-        (f"d{n:03}", f"f{n % 7}", "test" if n % 7 == 0 else "validation" if n % 7 == 1 else "train",
-         [(f"{text} {n}", "sad", 0.5), (None, None, None)])
+        (
+            f"d{n:03}",
+            f"f{n % 7}",
+            "test" if n % 7 == 0 else "validation" if n % 7 == 1 else "train",
+            [(f"{text} {n}", "sad", 0.5), (None, None, None)],
+        )
         for n in range(count)
-    ]  # fmt: skip
+    ]
     return spark.createDataFrame(rows, ROWS)
 
 
@@ -67,17 +71,21 @@ def test_the_same_rows_give_the_same_bytes(spark: SparkSession, tmp_path: Path) 
     assert len({one for part in ids for one in part}) == 42
     with gzip.open(folder / "jsonl/test-00000-of-00001.jsonl.gz", "rt", encoding="utf-8") as lines:
         read = [json.loads(line) for line in lines.read().split("\n") if line]
-    assert [row["dialogue_id"] for row in read] == sorted(row["dialogue_id"] for row in read) and len(read) == 9
+    assert [row["dialogue_id"] for row in read] == sorted(row["dialogue_id"] for row in read)
+    assert len(read) == 9
     assert read[0]["turns"][1] == {"text": None, "label": None, "confidence": None}
     assert read[0]["turns"][0]["text"].endswith("\U0001f600 0")
 
 
 def test_an_export_is_known_whole_and_replaced_whole(spark: SparkSession, tmp_path: Path) -> None:
-    folder, folders = str(tmp_path / "export"), Folders(spark)
+    folder = str(tmp_path / "export")
+    folders = Folders(spark)
     write_export(spark, folder, dialogues(spark), PLAIN, ("parquet",), 1000)
     done = write_export(spark, folder, dialogues(spark, 14), PLAIN, ("parquet",), 1000)
     there = read_manifest(folders, folder)
-    assert there == done and is_complete(folders, folder, done) and sum(done.rows.values()) == 14
+    assert there == done
+    assert is_complete(folders, folder, done)
+    assert sum(done.rows.values()) == 14
     assert [path.name for path in tmp_path.iterdir()] == ["export"]
     rows = read_export(spark, folder, done).collect()
     assert {(row["dialogue_id"], row["split"]) for row in rows} == {
@@ -96,21 +104,31 @@ def test_a_folder_with_other_things_is_left_alone(spark: SparkSession, tmp_path:
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "[]", '{"fingerprint": "a"}', '{"fingerprint": "a", "text": "x", "rules": {}, "rows": {"train": "many"}}',
-     '{"fingerprint": "a", "text": "x", "rules": {}, "rows": {}, "files": {"parquet/../../etc/passwd": 1}}'],
-)  # fmt: skip
+    [
+        "{",
+        "[]",
+        '{"fingerprint": "a"}',
+        '{"fingerprint": "a", "text": "x", "rules": {}, "rows": {"train": "many"}}',
+        '{"fingerprint": "a", "text": "x", "rules": {}, "rows": {}, "files": {"parquet/../../etc/passwd": 1}}',
+    ],
+)
 def test_a_broken_or_forged_manifest_is_none(spark: SparkSession, tmp_path: Path, text: str) -> None:
     (tmp_path / MANIFEST).write_text(text)
     assert read_manifest(Folders(spark), str(tmp_path)) is None
 
 
 def test_texts_are_put_in_place_only_when_new(spark: SparkSession, tmp_path: Path) -> None:
-    folders, path = Folders(spark), str(tmp_path / "a b" / "page.html")
-    assert folders.read_text(path) is None and folders.entries(str(tmp_path / "none")) == []
-    assert folders.write_text(path, "one \U0001f600") and folders.read_text(path) == "one \U0001f600"
+    folders = Folders(spark)
+    path = str(tmp_path / "a b" / "page.html")
+    assert folders.read_text(path) is None
+    assert folders.entries(str(tmp_path / "none")) == []
+    assert folders.write_text(path, "one \U0001f600")
+    assert folders.read_text(path) == "one \U0001f600"
     before = Path(path).stat().st_mtime_ns
-    assert not folders.write_text(path, "one \U0001f600") and Path(path).stat().st_mtime_ns == before
-    assert folders.write_text(path, "two") and Path(path).read_text() == "two"
+    assert not folders.write_text(path, "one \U0001f600")
+    assert Path(path).stat().st_mtime_ns == before
+    assert folders.write_text(path, "two")
+    assert Path(path).read_text() == "two"
     assert [entry.name for entry in folders.entries(str(tmp_path / "a b"))] == ["page.html"]
 
 
@@ -123,20 +141,29 @@ def test_a_card_says_which_files_are_which(spark: SparkSession, tmp_path: Path) 
     text = card(example_findings(), PublishingSettings(), rows={"train": 2, "test": 1}, languages=("en",))
     head = yaml.safe_load(text.split("---\n")[1])
     assert head["size_categories"] == ["n<1K"]
-    assert [one["config_name"] for one in head["configs"]] == ["default"] and "jsonl/train-*" in text
+    assert [one["config_name"] for one in head["configs"]] == ["default"]
+    assert "jsonl/train-*" in text
     assert head["configs"][0]["data_files"] == [
-        {"split": "train", "path": "parquet/train-*.parquet"}, {"split": "test", "path": "parquet/test-*.parquet"},
-    ]  # fmt: skip
-    assert "$" not in text and "| rule | a \\| b |" in text and "restore-text" not in text
+        {"split": "train", "path": "parquet/train-*.parquet"},
+        {"split": "test", "path": "parquet/test-*.parquet"},
+    ]
+    assert "$" not in text
+    assert "| rule | a \\| b |" in text
+    assert "restore-text" not in text
     assert "No sample of the finished labels has been checked by people yet." in text
 
 
 def test_a_card_has_the_audit_when_there_is_one_and_the_way_back() -> None:
     audit = [{"place": 1, "band": "0.9 to 1.0", "precision": 0.8125}]
-    text = card(example_findings(edos_audit=audit), PublishingSettings(text="references", formats=("parquet",)),
-                rows={"train": 2}, languages=("en",))  # fmt: skip
+    text = card(
+        example_findings(edos_audit=audit),
+        PublishingSettings(text="references", formats=("parquet",)),
+        rows={"train": 2},
+        languages=("en",),
+    )
     assert "| band | precision |\n|---|---|\n| 0.9 to 1.0 | 0.8125 |" in text
-    assert "restore-text --set lakehouse.root=mine" in text and "sentence_first" in text
+    assert "restore-text --set lakehouse.root=mine" in text
+    assert "sentence_first" in text
 
 
 @pytest.mark.parametrize(

@@ -33,22 +33,45 @@ from udfs.models.loader import NO_MODEL, ResolvedModel
 PRODUCER = f"urn:edos-lakehouse:{package_version()}"
 TABLE_ID = "3c1f8a52-9d3e-4b9e-8a5e-6a1c1e5b7d10"
 STAGE = Stage(
-    name="select_emotional", function=lambda: None, module="jobs.edos.weak_labels", about="Choose dialogues.",
-    reads=(WEAK_LABELS,), writes=INITIAL, models=(Model("weak_labeler"), Model("self_labeler")),
-    inputs=("edos.weak_label_examples",), units=RowAccounting("dialogues"),
-)  # fmt: skip
+    name="select_emotional",
+    function=lambda: None,
+    module="jobs.edos.weak_labels",
+    about="Choose dialogues.",
+    reads=(WEAK_LABELS,),
+    writes=INITIAL,
+    models=(Model("weak_labeler"), Model("self_labeler")),
+    inputs=("edos.weak_label_examples",),
+    units=RowAccounting("dialogues"),
+)
 PLAN = StagePlan(
-    "never ran", "0123456789ab", {"edos.weak_labels": f"{TABLE_ID}:4"}, "feed",
+    "never ran",
+    "0123456789ab",
+    {"edos.weak_labels": f"{TABLE_ID}:4"},
+    "feed",
     {
         "weak_labeler": ResolvedModel(Path("m"), "models:/edos-weak-labeler/3#abc"),
         "self_labeler": ResolvedModel(Path(), NO_MODEL),
     },
-)  # fmt: skip
+)
 DONE = StageEvent(
-    stage=STAGE.name, run_id=PLAN.run_id, event="done", started=datetime.now(UTC), seconds=1.0, slices=1,
-    unit="dialogues", rows_in=10, rows_out=6, rows_dropped=3, rows_quarantined=1, input_versions=PLAN.inputs,
-    settings_hash="feed", stage_version=1, models={}, output_version=f"{TABLE_ID}:7", package_version="0.1.0",
-)  # fmt: skip
+    stage=STAGE.name,
+    run_id=PLAN.run_id,
+    event="done",
+    started=datetime.now(UTC),
+    seconds=1.0,
+    slices=1,
+    unit="dialogues",
+    rows_in=10,
+    rows_out=6,
+    rows_dropped=3,
+    rows_quarantined=1,
+    input_versions=PLAN.inputs,
+    settings_hash="feed",
+    stage_version=1,
+    models={},
+    output_version=f"{TABLE_ID}:7",
+    package_version="0.1.0",
+)
 
 
 class House:
@@ -126,12 +149,14 @@ def checked(line: str) -> event_v2.RunEvent:
 
 
 def test_a_run_has_an_event_at_its_start_and_its_end(tmp_path: Path) -> None:
-    place, said = tmp_path / "new" / "events.jsonl", cast(list[str], [])
+    place = tmp_path / "new" / "events.jsonl"
+    said = cast(list[str], [])
     events = events_to(str(place), tmp_path, said)
     assert events.run(STAGE, PLAN, lambda: DONE) is DONE
     start, end = map(checked, place.read_text().splitlines())
     assert (start.eventType, end.eventType) == (event_v2.RunState.START, event_v2.RunState.COMPLETE)
-    assert start.run.runId == end.run.runId and said == []
+    assert start.run.runId == end.run.runId
+    assert said == []
     assert (end.job.namespace, end.job.name) == ("edos-lakehouse", "select_emotional")
     about = cast(Any, end.run.facets)[FACET]
     assert (about.rowsIn, about.rowsOut, about.rowsDropped, about.rowsQuarantined) == (10, 6, 3, 1)
@@ -160,9 +185,11 @@ def test_a_failure_is_an_event_without_secrets_and_the_next_attempt_another_run(
     events.run(STAGE, PLAN, lambda: DONE)
     assert "canary-word" not in place.read_text()
     _, failed, again, _ = map(checked, place.read_text().splitlines())
-    assert failed.eventType == event_v2.RunState.FAIL and again.run.runId != failed.run.runId
+    assert failed.eventType == event_v2.RunState.FAIL
+    assert again.run.runId != failed.run.runId
     message = cast(Any, failed.run.facets)["errorMessage"].message
-    assert message.startswith("ArithmeticError: at https://") and "second line" not in message
+    assert message.startswith("ArithmeticError: at https://")
+    assert "second line" not in message
 
 
 def test_a_training_writes_a_model(tmp_path: Path) -> None:
@@ -175,8 +202,9 @@ def test_a_training_writes_a_model(tmp_path: Path) -> None:
     end = checked(place.read_text().splitlines()[-1])
     (written,) = cast(Any, end.outputs)
     assert (written.name, written.facets["version"].datasetVersion) == (
-        "models.weak_labeler", "models:/edos-weak-labeler/4#def",
-    )  # fmt: skip
+        "models.weak_labeler",
+        "models:/edos-weak-labeler/4#def",
+    )
     assert cast(Any, end.inputs)[0].name == "main.edos.weak_labels"
 
 
@@ -207,8 +235,9 @@ def test_a_server_receives_events_with_the_key(server: str, tmp_path: Path, monk
     events_to(server, tmp_path, []).run(STAGE, PLAN, lambda: DONE)
     assert [(path, key) for path, key, _ in Receiver.received] == [("/api/v1/lineage", "Bearer a-key-of-the-test")] * 2
     assert [checked(body).eventType for *_, body in Receiver.received] == [
-        event_v2.RunState.START, event_v2.RunState.COMPLETE,
-    ]  # fmt: skip
+        event_v2.RunState.START,
+        event_v2.RunState.COMPLETE,
+    ]
 
 
 def test_a_server_that_is_away_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
@@ -216,7 +245,8 @@ def test_a_server_that_is_away_is_told_once_and_stops_nothing(tmp_path: Path) ->
     events = events_to("http://user:canary-word@127.0.0.1:9", tmp_path, said)
     assert events.run(STAGE, PLAN, lambda: DONE) is DONE
     (line,) = said
-    assert line.startswith("OpenLineage events are lost: http://") and "canary-word" not in line
+    assert line.startswith("OpenLineage events are lost: http://")
+    assert "canary-word" not in line
 
 
 def test_without_the_setting_nothing_is_sent() -> None:

@@ -14,7 +14,7 @@ def test_numbers_stand_right_and_text_left() -> None:
         "stage    rows    share",
         "a       1,234      0.5",
         "longer         12.3457",
-    ]  # fmt: skip
+    ]
 
 
 def test_no_rows_leave_the_head() -> None:
@@ -39,12 +39,23 @@ def test_columns_are_not_shortened_below_the_least() -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, ""), (True, "true"), (0, "0"), (1.5, "1.5"), ("a,b", "a,b"), (["ü", None], '["ü", null]'),
-        ([Row(text="no", label="sad")], '[{"text": "no", "label": "sad"}]'), ({1: (2, 3)}, '{"1": [2, 3]}'),
-        (0.35989999771118164, "0.3599"), ([0.35989999771118164], "[0.3599]"), (0.1, "0.1"), (1 / 3, str(1 / 3)),
-        (1e300, "1e+300"), (float("nan"), "nan"), (16777216.0, "16777216.0"),
+        (None, ""),
+        (True, "true"),
+        (0, "0"),
+        (1.5, "1.5"),
+        ("a,b", "a,b"),
+        (["ü", None], '["ü", null]'),
+        ([Row(text="no", label="sad")], '[{"text": "no", "label": "sad"}]'),
+        ({1: (2, 3)}, '{"1": [2, 3]}'),
+        (0.35989999771118164, "0.3599"),
+        ([0.35989999771118164], "[0.3599]"),
+        (0.1, "0.1"),
+        (1 / 3, str(1 / 3)),
+        (1e300, "1e+300"),
+        (float("nan"), "nan"),
+        (16777216.0, "16777216.0"),
     ],
-)  # fmt: skip
+)
 def test_csv_fields(value: Any, text: str) -> None:
     assert csv_row([value]) == [text]
 

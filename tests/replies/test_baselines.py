@@ -11,8 +11,12 @@ from etl.tables.replies import BASELINES, EXAMPLES, STEERED
 from tests.stand_ins import StandIns
 from tests.udfs.tiny_models import tiny_encoder
 
-TRAIN = [(["my dog ran away"], "poor dog"), (["the rain will not stop"], "yes ."), (["so much rain"], "yes ."),
-         (["is it true ?"], "no .")]  # fmt: skip
+TRAIN = [
+    (["my dog ran away"], "poor dog"),
+    (["the rain will not stop"], "yes ."),
+    (["so much rain"], "yes ."),
+    (["is it true ?"], "no ."),
+]
 ASKED = [["hello", "rain again ?"], ["my dog bit me", "the dog ran"]]
 
 
@@ -24,8 +28,9 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 def examples(spark: SparkSession, sources: tuple[str, ...] = ("edos",)):
     rows = [
         (f"{source}/train{place}/1", source, "train", context, reply, None)
-        for source in sources for place, (context, reply) in enumerate(TRAIN)
-    ]  # fmt: skip
+        for source in sources
+        for place, (context, reply) in enumerate(TRAIN)
+    ]
     rows += [(f"edos/test{place}/1", "edos", "test", context, "true", None) for place, context in enumerate(ASKED)]
     return spark.createDataFrame(rows, EXAMPLES.schema)
 
@@ -33,11 +38,14 @@ def examples(spark: SparkSession, sources: tuple[str, ...] = ("edos",)):
 @pytest.mark.slow
 def test_each_baseline_replies_to_each_history(spark: SparkSession, encoder: dict[str, object]) -> None:
     rows = baseline_replies(examples(spark), None, 100, encoder).collect()
-    assert set(rows[0].asDict()) == set(BASELINES.columns) and len(rows) == 2 * 6
+    assert set(rows[0].asDict()) == set(BASELINES.columns)
+    assert len(rows) == 2 * 6
     said = {(row.generator, row.example_id): row.reply for row in rows}
     by = {name: [said[name, f"edos/test{place}/1"] for place in (0, 1)] for name in (*FLOORS, CEILING)}
-    assert by["constant"] == ["yes .", "yes ."] and by["human"] == ["true", "true"]
-    assert by["echo"] == ["rain again ?", "the dog ran"] and by["retrieval"] == ["yes .", "poor dog"]
+    assert by["constant"] == ["yes .", "yes ."]
+    assert by["human"] == ["true", "true"]
+    assert by["echo"] == ["rain again ?", "the dog ran"]
+    assert by["retrieval"] == ["yes .", "poor dog"]
     assert set(by["retrieval_sbert"]) <= {reply for _, reply in TRAIN}
     assert set(by["random"]) <= {reply for _, reply in TRAIN}
     assert len({row.reply_id for row in rows}) == len(rows)
@@ -47,10 +55,11 @@ def test_each_baseline_replies_to_each_history(spark: SparkSession, encoder: dic
 
 def test_a_source_without_training_replies_has_an_error_in_their_place(
     spark: SparkSession, encoder: dict[str, object]
-) -> None:  # fmt: skip
+) -> None:
     rows = baseline_replies(examples(spark, ("os",)), 1, 2, encoder).collect()
     failed = {row.generator for row in rows if row.error == NO_REPLY and row.reply is None}
-    assert failed == {"constant", "random", "retrieval", "retrieval_sbert"} and len(rows) == 6
+    assert failed == {"constant", "random", "retrieval", "retrieval_sbert"}
+    assert len(rows) == 6
 
 
 def test_distinct_n_is_of_as_many_replies_in_each_cell(spark: SparkSession) -> None:
@@ -58,7 +67,8 @@ def test_distinct_n_is_of_as_many_replies_in_each_cell(spark: SparkSession) -> N
     given = spark.createDataFrame(rows, "generator string, source string, example_id string, reply string")
     chosen = equal_numbers(given).collect()
     kept = {name: {row.example_id for row in chosen if row.generator == name} for name in ("one", "other")}
-    assert len(kept["one"]) == len(kept["other"]) == 2 and {row.distinct_replies for row in chosen} == {2}
+    assert len(kept["one"]) == len(kept["other"]) == 2
+    assert {row.distinct_replies for row in chosen} == {2}
 
 
 def test_true_replies_of_each_intent_are_read_too(spark: SparkSession) -> None:
@@ -69,7 +79,8 @@ def test_true_replies_of_each_intent_are_read_too(spark: SparkSession) -> None:
     found = distinct_answers(
         spark.createDataFrame([], STEERED.schema), spark.createDataFrame(rows, EXAMPLES.schema), 2
     ).collect()
-    assert len(found) == 2 and {row.turns[0] for row in found} == {"so ?"}
+    assert len(found) == 2
+    assert {row.turns[0] for row in found} == {"so ?"}
 
 
 @pytest.fixture()
@@ -88,9 +99,10 @@ def intents(spark: SparkSession, stand_ins: StandIns) -> StandIns:
     stand_ins.give("replies.examples", known)
     stand_ins.give(
         "replies.intent_readings",
-        spark.createDataFrame(readings, "history_hash string, model string, label string, confidence double")
-        .withColumn("confidence", F.col("confidence").cast("float")),
-    )  # fmt: skip
+        spark.createDataFrame(
+            readings, "history_hash string, model string, label string, confidence double"
+        ).withColumn("confidence", F.col("confidence").cast("float")),
+    )
     return stand_ins
 
 
@@ -100,7 +112,10 @@ def test_asked_intents_have_a_floor_a_ceiling_and_intervals(intents: StandIns) -
     assert (sad.times_unasked, sad.times_plain, sad.true_replies, sad.true_rate) == (3.0, None, 4, 0.5)
     assert (sad.asked_low, sad.asked_high) == pytest.approx((0.3006, 0.9544), abs=2e-4)
     assert (sad.true_low, sad.true_high) == pytest.approx((0.15, 0.85), abs=2e-4)
-    assert sad.enough is False and every.intent == "all" and every.enough is None and every.unasked_low is None
+    assert sad.enough is False
+    assert every.intent == "all"
+    assert every.enough is None
+    assert every.unasked_low is None
 
 
 def test_table_7_has_floors_and_a_ceiling(spark: SparkSession, stand_ins: StandIns) -> None:
@@ -110,11 +125,14 @@ def test_table_7_has_floors_and_a_ceiling(spark: SparkSession, stand_ins: StandI
     )
     stand_ins.give("replies.evaluation", given)
     table = stand_ins.ask("edos_table_7")
-    assert len(table) == 9 + 3 * 6 and [row.generator for row in table[:9]] == sorted(
+    assert len(table) == 9 + 3 * 6
+    assert [row.generator for row in table[:9]] == sorted(
         (row.generator for row in table[:9]), key=["pretrained", "edos", "empathetic"].index
     )
     found = {(row.generator, row.source): row for row in table}
     assert found["edos", "edos"].above_echo == pytest.approx(0.05)
     assert (found["echo", "edos"].setting, found["human", "edos"].setting) == ("floor", "ceiling")
-    assert found["human", "edos"].similarity == 1.0 and found["constant", "os"].similarity is None
-    assert found["edos", "edos"].likeliest is True and found["echo", "edos"].likeliest is None
+    assert found["human", "edos"].similarity == 1.0
+    assert found["constant", "os"].similarity is None
+    assert found["edos", "edos"].likeliest is True
+    assert found["echo", "edos"].likeliest is None

@@ -42,12 +42,22 @@ from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 pytestmark = pytest.mark.usefixtures("tables")
 
 TRAININGS_IN_TURN = (
-    replies_pretrain, train_response_generator, replies_tune_empathetic, replies_tune_causal, replies_tune_steered,
-)  # fmt: skip
+    replies_pretrain,
+    train_response_generator,
+    replies_tune_empathetic,
+    replies_tune_causal,
+    replies_tune_steered,
+)
 REST = (
-    replies_score, replies_generate, replies_answer_plainly, replies_embed, evaluate_response_generator,
-    replies_list_trainings, replies_steer, replies_read_intents,
-)  # fmt: skip
+    replies_score,
+    replies_generate,
+    replies_answer_plainly,
+    replies_embed,
+    evaluate_response_generator,
+    replies_list_trainings,
+    replies_steer,
+    replies_read_intents,
+)
 
 
 @pytest.fixture
@@ -55,7 +65,8 @@ def settings(tmp_path: Path) -> Settings:
     encoder = tiny_encoder(tmp_path / "encoder")
     reader = DialogueClassifier(*load_encoder(encoder), edos_labels(), 24).save(tmp_path / "reader")
     values: dict[str, object] = {
-        "lakehouse.root": str(tmp_path / "lakehouse"), "models.training_threads": 1,
+        "lakehouse.root": str(tmp_path / "lakehouse"),
+        "models.training_threads": 1,
         "models.sentence_encoder": f"file:{encoder}",
         "models.emotion_classifier": f"file:{reader}",
         "models.reply_base": f"file:{tiny_language_model(tmp_path / 'base')}",
@@ -64,10 +75,12 @@ def settings(tmp_path: Path) -> Settings:
         "replies.network": {"layers": 1, "heads": 2, "hidden": 16, "feed_forward": 32, "max_tokens": 24},
         "replies.decoding": {"method": "rerank", "candidates": 2, "max_new_tokens": 5},
         "replies.evaluation": {"examples": 2, "contexts": 1, "intents": ["sad", "questioning"]},
-    }  # fmt: skip
+    }
     for name in ("pretrained", "edos", "empathetic", "causal", "steered"):
-        values |= {f"training.reply_{name}.{key}": value for key, value in
-                   {"epochs": 2, "effective_batch": 4, "precision": "fp32", "warmup_steps": 0}.items()}  # fmt: skip
+        values |= {
+            f"training.reply_{name}.{key}": value
+            for key, value in {"epochs": 2, "effective_batch": 4, "precision": "fp32", "warmup_steps": 0}.items()
+        }
     return load_settings("local", [], values)
 
 
@@ -98,25 +111,31 @@ def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings)
     assert work(spark, settings, *stages) == ["never ran"] * len(stages)
 
     place = PipelineContext(spark, settings)
-    scored, written = place.lakehouse.read(LIKELIHOODS), place.lakehouse.read(GENERATED)
+    scored = place.lakehouse.read(LIKELIHOODS)
+    written = place.lakehouse.read(GENERATED)
     assert scored.where("error IS NULL AND nats > 0 AND words > 0").count() == 4 * 3 * 2 == written.count()
     assert written.where("error IS NULL AND tokens BETWEEN 1 AND 5").count() == written.count()
     steered = place.lakehouse.read(STEERED).collect()
     asked = sorted((row.generator, row.intent or "") for row in steered)
     assert asked == [("causal", ""), ("steered", ""), ("steered", "questioning"), ("steered", "sad")]
     cells = {(row.generator, row.source): row for row in place.lakehouse.read(EVALUATION).collect()}
-    assert len(cells) == 12 + 18 and all(row.examples == 2 and row.failed == 0 for row in cells.values())
+    assert len(cells) == 12 + 18
+    assert all(row.examples == 2 and row.failed == 0 for row in cells.values())
     assert {row.distinct_replies for row in cells.values()} == {2}
     assert {row.similarity for row in cells.values() if row.kind == "ceiling"} == {1.0}
     cells = {cell: row for cell, row in cells.items() if row.kind == "model"}
     held_out = {cell for cell, row in cells.items() if row.held_out}
     assert held_out == {
-        ("pretrained", "os"), ("edos", "edos"), ("empathetic", "empathetic"),
-        ("causal", "edos"), ("causal", "empathetic"),
-    }  # fmt: skip
+        ("pretrained", "os"),
+        ("edos", "edos"),
+        ("empathetic", "empathetic"),
+        ("causal", "edos"),
+        ("causal", "empathetic"),
+    }
     assert all(row.perplexity < row.word_perplexity and -1 <= row.similarity <= 1 for row in cells.values())
     trainings = {row.generator: row for row in place.lakehouse.read(TRAININGS).collect()}
-    assert {row.epochs for row in trainings.values()} == {2} and trainings["edos"].parameters > 10_000
+    assert {row.epochs for row in trainings.values()} == {2}
+    assert trainings["edos"].parameters > 10_000
     assert len(trainings["edos"].history) == 2
     _check_views(spark, place)
     _check_tracked(place, cells)
@@ -126,11 +145,13 @@ def test_from_rows_to_the_papers_tables(spark: SparkSession, settings: Settings)
 def test_a_request_is_known_by_all_that_its_answer_depends_on(spark: SparkSession) -> None:
     def ids(reply: str = "yes", model: str = "m", how: str = "beam") -> set[str]:
         rows = [("os/a/1", "os", "test", ["so ?"], reply, None)]
-        asked = steered_requests(spark.createDataFrame(rows, EXAMPLES.schema), ("steered", model), ("empathetic", "e"),
-                                 ("sad", "proud"), how)  # fmt: skip
+        asked = steered_requests(
+            spark.createDataFrame(rows, EXAMPLES.schema), ("steered", model), ("empathetic", "e"), ("sad", "proud"), how
+        )
         return {row.request_id for row in asked.where("generator = 'steered'").collect()}
 
-    assert len(ids()) == 3 and ids() == ids()
+    assert len(ids()) == 3
+    assert ids() == ids()
     assert not ids() & (ids("no") | ids(model="n") | ids(how="greedy"))
 
 
@@ -138,8 +159,11 @@ def _check_views(spark: SparkSession, place: PipelineContext) -> None:
     register_views(place, "edos_table_7", "edos_table_10", "reply_intents")
     table = [row.asDict() for row in spark.table("analysis.edos_table_7").collect()]
     assert [(row["generator"], row["source"]) for row in table[:4]] == [
-        ("pretrained", "os"), ("pretrained", "edos"), ("pretrained", "empathetic"), ("edos", "os"),
-    ]  # fmt: skip
+        ("pretrained", "os"),
+        ("pretrained", "edos"),
+        ("pretrained", "empathetic"),
+        ("edos", "os"),
+    ]
     assert [row["setting"] for row in table[:9]] == ["held-out", *["zero-shot"] * 3] * 2 + ["held-out"]
     assert [row["generator"] for row in table[9:12]] == ["causal"] * 3
     assert [row["setting"] for row in table[9:12]] == ["zero-shot", "held-out", "held-out"]
@@ -148,10 +172,13 @@ def _check_views(spark: SparkSession, place: PipelineContext) -> None:
     assert sum(row["likeliest"] or False for row in table) == 3
     times = spark.table("analysis.edos_table_10").collect()
     assert [(row.generator, row.paper_hours, row.epochs_run) for row in times] == [
-        ("pretrained", 171.0, 2), ("edos", 4.23, 2), ("empathetic", 0.33, 2),
-    ]  # fmt: skip
+        ("pretrained", 171.0, 2),
+        ("edos", 4.23, 2),
+        ("empathetic", 0.33, 2),
+    ]
     intents = spark.table("analysis.reply_intents").collect()
-    assert intents[0].intent == "all" and intents[0].replies == 2
+    assert intents[0].intent == "all"
+    assert intents[0].replies == 2
     assert {row.intent for row in intents[1:]} == {"sad", "questioning"}
     assert all(0 <= rate <= 1 for row in intents for rate in (row.asked_rate, row.unasked_rate, row.plain_rate))
 

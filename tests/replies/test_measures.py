@@ -14,8 +14,12 @@ REPLIES = ["I am sorry , I am .", "Don't be sorry !", "", "Sorry .", "I am ."]
 
 
 def test_perplexity_counts_tokens_alike_and_words_too(spark: SparkSession) -> None:
-    rows = [("a", "os", 10.0, 4, 2, None), ("a", "os", 2.0, 1, 1, None), ("a", "edos", 3.0, 3, 2, None),
-            ("a", "os", None, None, None, "too long")]  # fmt: skip
+    rows = [
+        ("a", "os", 10.0, 4, 2, None),
+        ("a", "os", 2.0, 1, 1, None),
+        ("a", "edos", 3.0, 3, 2, None),
+        ("a", "os", None, None, None, "too long"),
+    ]
     given = spark.createDataFrame(
         rows, "generator string, source string, nats double, tokens int, words int, error string"
     )
@@ -30,8 +34,12 @@ def test_distinct_ngrams_are_those_of_nltk(spark: SparkSession) -> None:
     )
     (row,) = distinct_ngrams(given).collect()
     said = [
-        ["i", "am", "sorry", ",", "i", "am", "."], ["don't", "be", "sorry", "!"], [], ["sorry", "."], ["i", "am", "."],
-    ]  # fmt: skip
+        ["i", "am", "sorry", ",", "i", "am", "."],
+        ["don't", "be", "sorry", "!"],
+        [],
+        ["sorry", "."],
+        ["i", "am", "."],
+    ]
     total = sum(map(len, said))
     assert row.distinct_1 == pytest.approx(len({gram for one in said for gram in ngrams(one, 1)}) / total)
     assert row.distinct_2 == pytest.approx(len({gram for one in said for gram in ngrams(one, 2)}) / total)
@@ -46,12 +54,14 @@ def test_similarity_is_the_mean_cosine(spark: SparkSession) -> None:
     )
     other = embedded.selectExpr("text", "array(1F, 1F, 1F) AS embedding", "'old' AS model", "error", "text_hash")
     pairs = [("one", "two"), ("two", "three"), ("three", "three"), ("one", "not embedded")]
-    given = spark.createDataFrame([("a", "os", *pair) for pair in pairs],
-                                  "generator string, source string, reply string, expected string")  # fmt: skip
+    given = spark.createDataFrame(
+        [("a", "os", *pair) for pair in pairs], "generator string, source string, reply string, expected string"
+    )
     (row,) = similarities(given, embedded.unionByName(other), "m").collect()
 
     def cosine(left: str, right: str) -> float:
-        a, b = np.array(vectors[left]), np.array(vectors[right])
+        a = np.array(vectors[left])
+        b = np.array(vectors[right])
         return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
     assert row.similarity == pytest.approx(np.mean([cosine(*pair) for pair in pairs[:3]]), abs=1e-4)
@@ -66,8 +76,11 @@ def test_a_cell_of_table_7_tells_what_failed(spark: SparkSession) -> None:
     cells = table_7(
         spark.createDataFrame([("edos", "edos", 4.0, 4, 2, None), ("edos", "os", 8.0, 4, 2, None)], scored),
         spark.createDataFrame(
-            [("edos", "edos", "m", "1", "yes .", "no", None), ("edos", "edos", "m", "2", None, "no", "failed"),
-             ("edos", "os", "m", "3", None, "no", "failed")],
+            [
+                ("edos", "edos", "m", "1", "yes .", "no", None),
+                ("edos", "edos", "m", "2", None, "no", "failed"),
+                ("edos", "os", "m", "3", None, "no", "failed"),
+            ],
             said,
         ),
         spark.createDataFrame(
@@ -76,7 +89,7 @@ def test_a_cell_of_table_7_tells_what_failed(spark: SparkSession) -> None:
         ),
         spark.createDataFrame([], "text_hash string, model string, embedding array<float>, error string"),
         "e",
-    )  # fmt: skip
+    )
     found = {row.source: row for row in cells.where("kind = 'model'").collect()}
     row = found["edos"]
     assert (row.examples, row.failed, row.held_out, row.perplexity) == (2, 1, True, 2.7183)

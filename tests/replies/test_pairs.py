@@ -52,17 +52,21 @@ def test_each_turn_but_the_first_replies_to_those_before_it(spark: SparkSession)
     said = [
         dict(zip(COLUMNS, row, strict=True))
         for row in [
-            ("h", "situation", "Not said", "sad"), ("h", "utterance", "It  rained ", " Sad "),
-            ("h", "Utterance", "Did it ?", "hangry"), ("k", "utterance", "Alone .", "lonely"),
+            ("h", "situation", "Not said", "sad"),
+            ("h", "utterance", "It  rained ", " Sad "),
+            ("h", "Utterance", "Did it ?", "hangry"),
+            ("k", "utterance", "Alone .", "lonely"),
         ]
-    ]  # fmt: skip
+    ]
     talks = subtitle_conversations(clean, edos).unionByName(empathetic_conversations(spark, said, ("sad", "lonely")))
     outcome = reply_examples(talks, **RULES)
     found = {row.example_id: (row.context, row.reply, row.intent) for row in outcome.rows.collect()}
     assert found == {
-        "os/a/1": (["One."], "Two.", None), "os/a/2": (["One.", "Two."], "Three.", None),
-        "edos/b/1": (["Gone."], "To EDOS.", "agreeing"), "empathetic/h/1": (["It rained"], "Did it?", None),
-    }  # fmt: skip
+        "os/a/1": (["One."], "Two.", None),
+        "os/a/2": (["One.", "Two."], "Three.", None),
+        "edos/b/1": (["Gone."], "To EDOS.", "agreeing"),
+        "empathetic/h/1": (["It rained"], "Did it?", None),
+    }
     assert outcome.rows_in == 4
     assert set(EXAMPLES.columns) <= set(outcome.rows.columns)
     films = {row.dialogue_id: row.split for row in split_by_film(clean).collect()}
@@ -82,7 +86,8 @@ def test_transcripts_are_learnt_from_alone(spark: SparkSession, tmp_path: Path) 
     talks = transcript_conversations(spark, training_utterances([str(tmp_path)], "transcripts"))
     found = {row.example_id: row for row in reply_examples(talks, **RULES).rows.collect()}
     assert (found["os/meld/0/1"].context, found["os/meld/0/1"].reply) == (["I'm home. Hello?"], "Hi!")
-    assert len(found) == 41 and {row.split for row in found.values()} == {"train"}
+    assert len(found) == 41
+    assert {row.split for row in found.values()} == {"train"}
     with pytest.raises(InputError, match=r"^transcripts: .* has none of"):
         training_utterances([str(tmp_path / "other")], "transcripts")
 
@@ -92,7 +97,8 @@ def test_what_is_too_long_to_be_read_is_not_kept_and_what_is_empty_is_noted(spar
     given = talks_of(spark, talk("long", *turns), talk("holes", " ", "First .", "", "Second ."))
     outcome = reply_examples(given, **{**RULES, "max_tokens": 8})
     found = {row.example_id: row.context for row in outcome.rows.collect()}
-    assert found["os/long/8"] == turns[4:8] and found["os/long/3"] == turns[:3]
+    assert found["os/long/8"] == turns[4:8]
+    assert found["os/long/3"] == turns[:3]
     assert found["os/holes/3"] == ["First ."]
     assert dropped(outcome) == {("os/holes/1", "no_history"), ("os/holes/2", "no_text")}
     assert outcome.rows_in == 11
@@ -113,14 +119,16 @@ def test_what_is_held_out_is_not_learnt_from(spark: SparkSession) -> None:
     outcome = reply_examples(given, **RULES)
     # A short reply counts with the turn before it, a long one wherever it is said.
     assert dropped(outcome) == {
-        (f"os/{train}/1", "reply_is_held_out"), (f"os/{train}/3", "reply_is_held_out"),
+        (f"os/{train}/1", "reply_is_held_out"),
+        (f"os/{train}/3", "reply_is_held_out"),
         (f"os/{valid}/1", "reply_is_held_out"),
-    }  # fmt: skip
+    }
     assert outcome.rows.count() == outcome.rows_in - 3 == 6
 
 
 def test_a_dialogue_like_a_held_out_one_is_left_out_whole(spark: SparkSession) -> None:
-    (train, other), (test,) = names_in(spark, "train", 2), names_in(spark, "test", 1)
+    (train, other) = names_in(spark, "train", 2)
+    (test,) = names_in(spark, "test", 1)
     lines = ["we walked along the river until dark", "and then the whole town lost its light", "nobody was afraid"]
     given = talks_of(
         spark, talk(test, *lines), talk(train, *lines[:2], "nobody was sad", source="edos"), talk(other, "a b c d", "e")

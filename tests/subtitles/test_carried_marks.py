@@ -20,9 +20,11 @@ FILES = (
 )
 Rows = list[tuple[str, int]]
 STORY = [
-    ("Where did you leave the boat ?", "Down by the old mill ."), ("That was not very clever .", "I know it now ."),
-    ("Bring me the long rope then .", "It is still in the shed ."), ("We leave before the sun is up .", "Fine by me ."),
-]  # fmt: skip
+    ("Where did you leave the boat ?", "Down by the old mill ."),
+    ("That was not very clever .", "I know it now ."),
+    ("Bring me the long rope then .", "It is still in the shed ."),
+    ("We leave before the sun is up .", "Fine by me ."),
+]
 
 
 def story(first: str, second: str, apart: bool = False) -> Rows:
@@ -55,7 +57,8 @@ def test_border_keys_are_words_around_the_border() -> None:
     lines = spoken(Sentences.of(marks_files(files)))
     key, found = border_keys(lines)
     assert found.tolist() == [False, True, True, False, False, True, True, False, False, False, True, True, True]
-    assert key[1] == key[5] and len(set(key[found].tolist())) == int(found.sum()) - 1
+    assert key[1] == key[5]
+    assert len(set(key[found].tolist())) == int(found.sum()) - 1
 
 
 def test_border_keys_that_a_file_repeats_are_none() -> None:
@@ -70,7 +73,8 @@ def test_border_keys_of_nothing() -> None:
 
 
 def test_carried_marks_decide_between_other_blocks_and_within_unmarked_ones(spark: SparkSession) -> None:
-    marked, bare = upload("a.xml", story("- ", "- ")), story("", "")
+    marked = upload("a.xml", story("- ", "- "))
+    bare = story("", "")
     assert carried_to(spark, "b.xml", marked, upload("b.xml", bare)) == {1: True, 3: True, 5: True, 7: True}
     apart = upload("c.xml", story("", "", apart=True))
     assert carried_to(spark, "c.xml", marked, apart) == {1: True, 3: True, 5: True, 7: True}
@@ -99,7 +103,8 @@ def test_carried_marks_need_a_known_film(spark: SparkSession) -> None:
 
 @pytest.mark.slow
 def test_carried_marks_by_most_uploads(spark: SparkSession) -> None:
-    new, bare = upload("a.xml", story("- ", "- ")), upload("b.xml", story("", ""))
+    new = upload("a.xml", story("- ", "- "))
+    bare = upload("b.xml", story("", ""))
     rows = [(text, n // 2) for n, (text, _) in enumerate(story("", ""))]
     says_same = [(text, block) for text, block in rows[:2]] + [("- And the dog ?", 0)] + rows[2:]
     same = [upload(f"{name}.xml", says_same) for name in "cd"]
@@ -133,7 +138,8 @@ def test_scores_keep_the_source_of_each_decision(spark: SparkSession) -> None:
         assert found is not None
         return [turn["sentence_first"] for turn in found["turns"]]
 
-    with_carried, without = turns(), turns(carried_marks=False)
+    with_carried = turns()
+    without = turns(carried_marks=False)
     by_score = {i + 1 for i, score in enumerate(row["scores"][:8]) if score > 0}
     assert without == sorted({0, *by_score, 9})
     assert with_carried == sorted({0, *by_score, 1, 3, 5, 7, 9})
@@ -144,7 +150,8 @@ def test_scores_without_other_uploads_and_without_sentences(spark: SparkSession)
         [upload("a.xml", story("", "")), upload("b.xml", [("Oh .", 1)]), upload("c.xml", [])], FILES
     )
     rows = {row["source_path"]: row for row in score_turns(files, half_sure, "half").collect()}
-    assert rows["a.xml"]["carried"] == [None] * 7 and rows["a.xml"]["sources"] == ["model"] * 7
+    assert rows["a.xml"]["carried"] == [None] * 7
+    assert rows["a.xml"]["sources"] == ["model"] * 7
     assert rows["b.xml"]["sources"] == rows["c.xml"]["sources"] == []
 
 
@@ -153,9 +160,11 @@ def test_a_carried_mark_overrides_a_dash_that_opens_its_block(spark: SparkSessio
     says_same = [*rows[:2], ("- And the dog ?", 0), *rows[2:]]
     opens = [rows[0], ("- " + rows[1][0], 1), ("- And the dog ?", 1), *((text, block + 2) for text, block in rows[2:])]
     _, row = scored(spark, "b.xml", upload("a.xml", says_same), upload("b.xml", opens))
-    assert row["carried"][0] is False and row["sources"][:2] == ["carried", "mark"]
+    assert row["carried"][0] is False
+    assert row["sources"][:2] == ["carried", "mark"]
     _, alone = scored(spark, "b.xml", upload("b.xml", opens))
-    assert alone["carried"][0] is None and alone["sources"][:2] == ["model", "mark"]
+    assert alone["carried"][0] is None
+    assert alone["sources"][:2] == ["model", "mark"]
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,12 @@ def test_length_is_in_characters_and_the_alphabetic_share_of_what_is_not_blank(s
 
 def test_distinct_tokens_differ_in_case_too(spark: SparkSession) -> None:
     shares = {
-        "Gone , gone , gone .": 0.6667, "No no no": 0.6667, "no no no": 0.3333, "a b c d": 1.0, "a a a b": 0.5,
-    }  # fmt: skip
+        "Gone , gone , gone .": 0.6667,
+        "No no no": 0.6667,
+        "no no no": 0.3333,
+        "a b c d": 1.0,
+        "a a a b": 0.5,
+    }
     assert cleaning_values(spark, list(shares), rule.distinct_share(F.col("text"))) == shares
 
 
@@ -158,25 +162,42 @@ def test_repetitive_tokens(spark: SparkSession) -> None:
     assert wrong.collect() == []
     looser = rule.repetitive_tokens(F.col("words"), 0.4, 4)
     assert {row["text"] for row in plain.filter(looser).collect()} == {
-        "no no no no", "no no no no no", "go go go come on", "so so good so good but",
-    }  # fmt: skip
+        "no no no no",
+        "no no no no no",
+        "go go go come on",
+        "so so good so good but",
+    }
 
 
 def test_profanity(spark: SparkSession) -> None:
     profane = {
-        "What the fucking hell": "fucking", "SHIT !": "shit", "You son of a bitch .": "son of a bitch",
-        "Scunthorpe and Dickens passed the class .": None, "An assassin in Essex": None, "Good .": None,
-    }  # fmt: skip
+        "What the fucking hell": "fucking",
+        "SHIT !": "shit",
+        "You son of a bitch .": "son of a bitch",
+        "Scunthorpe and Dickens passed the class .": None,
+        "An assassin in Essex": None,
+        "Good .": None,
+    }
     assert cleaning_values(spark, list(profane), rule.profane_word(F.col("text"), RULES.profanity)) == profane
     assert cleaning_values(spark, ["shit"], rule.profane_word(F.col("text"), ())) == {"shit": None}
 
 
 def dialogues_of(spark: SparkSession, texts: dict[str, list[str]], genres: dict[str, list[str]]) -> DataFrame:
     rows = [
-        (name, f"xml/{name}.xml", name.rsplit("-", 1)[0], "film", "v2018", "en", 2001, genres.get(name, ["Drama"]),
-         [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)], CERTAINTIES[: len(turns)])
+        (
+            name,
+            f"xml/{name}.xml",
+            name.rsplit("-", 1)[0],
+            "film",
+            "v2018",
+            "en",
+            2001,
+            genres.get(name, ["Drama"]),
+            [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)],
+            CERTAINTIES[: len(turns)],
+        )
         for name, turns in texts.items()
-    ]  # fmt: skip
+    ]
     return spark.createDataFrame(rows, raw_schema())
 
 
@@ -199,7 +220,7 @@ DIALOGUES_IN = {
     "one-0": ["Nobody answered him ."],
     "reef-0": ["The reef is home to many .", "Some of them glow ."],
     "rude-0": ["Where is that bastard ?", "He left for the coast ."],
-}  # fmt: skip
+}
 
 
 def ledger(outcome: Outcome) -> dict[tuple[str, str], tuple[str, int]]:
@@ -276,26 +297,50 @@ def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
 def test_each_rule_can_be_switched(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Documentary"]})
     off = CleaningRules(
-        strip_names=False, strip_brackets=False, repeated_turns="off", previously_on=False, min_characters=None,
-        max_characters=None, min_alphabetic_share=None, repetitive_share=None, drop_songs=False, min_turns=1,
-        excluded_genres=(), exact_duplicates=False, near_duplicates=False, min_distinct_share=None,
-        drop_credits=False, drop_quoted=False, drop_inner_labels=False, repair_scans=False, max_turn_frequency=None,
-        drop_silent_films=False, min_address_share=None,
-    )  # fmt: skip
+        strip_names=False,
+        strip_brackets=False,
+        repeated_turns="off",
+        previously_on=False,
+        min_characters=None,
+        max_characters=None,
+        min_alphabetic_share=None,
+        repetitive_share=None,
+        drop_songs=False,
+        min_turns=1,
+        excluded_genres=(),
+        exact_duplicates=False,
+        near_duplicates=False,
+        min_distinct_share=None,
+        drop_credits=False,
+        drop_quoted=False,
+        drop_inner_labels=False,
+        repair_scans=False,
+        max_turn_frequency=None,
+        drop_silent_films=False,
+        min_address_share=None,
+    )
     unchanged = clean_dialogues(dialogues, off, cached)
     assert ledger(unchanged) == {}
     rows = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in unchanged.rows.collect()}
     assert rows == DIALOGUES_IN
     strict = CleaningRules(
-        preset="paper", repeated_turns="dialogue", profanity=words("profanity"), drop_profane=True, max_characters=None,
-        length_in="tokens", near_duplicates=False, exact_duplicates=False, cues_end_dialogue=True,
-    )  # fmt: skip
+        preset="paper",
+        repeated_turns="dialogue",
+        profanity=words("profanity"),
+        drop_profane=True,
+        max_characters=None,
+        length_in="tokens",
+        near_duplicates=False,
+        exact_duplicates=False,
+        cues_end_dialogue=True,
+    )
     dropped = ledger(clean_dialogues(dialogues, strict, cached))
     assert dropped[("turn", "again-0/3")] == ("repeated_turn", 1)
     assert dropped[("turn", "sound-0/2")] == ("nothing_said", 1)
     assert dropped[("turn", "sound-0/4")] == ("after_removed_turn", 1)
     assert dropped[("dialogue", "rude-0")] == ("profanity", 2)
-    assert ("turn", "limits-0/0") in dropped and dropped[("turn", "limits-0/0")] == ("too_short", 1)
+    assert ("turn", "limits-0/0") in dropped
+    assert dropped[("turn", "limits-0/0")] == ("too_short", 1)
 
 
 # the least certainty, and the turns of four dialogues that stay; a sound is no turn, but its place counts

@@ -64,7 +64,8 @@ def test_silences_part_dialogues_and_missing_times_do_not(spark: SparkSession) -
         )
     expected = {name: [(f"{name}-{part[0]}", part) for part in parts] for name, (_, parts) in CASES.items()}
     assert {name: sorted(parts, key=lambda part: part[1]) for name, parts in found.items()} == expected
-    assert outcome.dropped is not None and outcome.dropped.count() == 0
+    assert outcome.dropped is not None
+    assert outcome.dropped.count() == 0
 
 
 @pytest.mark.parametrize(("seconds", "dialogues"), [(0.5, 4), (5, 3), (20.398, 2), (20.4, 1)])

@@ -24,10 +24,20 @@ def film(
 ) -> list[tuple[object, ...]]:
     """Return rows of ``subtitles.dialogues`` of a film, one for each list of texts."""
     return [
-        (f"{name}-{number}", f"xml/{name}.xml", name, name, "v2018", language, year, genres,
-         [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)], [1.0] * len(turns))
+        (
+            f"{name}-{number}",
+            f"xml/{name}.xml",
+            name,
+            name,
+            "v2018",
+            language,
+            year,
+            genres,
+            [(text, i * 1000, i * 1000 + 900, i, i) for i, text in enumerate(turns)],
+            [1.0] * len(turns),
+        )
         for number, turns in enumerate(texts)
-    ]  # fmt: skip
+    ]
 
 
 def reasons(outcome: Outcome) -> dict[str, tuple[str, str, int]]:
@@ -52,18 +62,23 @@ def test_silent_films_and_narration_without_genre_go(spark: SparkSession) -> Non
     cards = [[f"The harbour in winter {n} ."] for n in range(9)] + [["Where is he ?", "He is gone ."]]
     sung = [[f"You hold my hand , my love number {n} .", f"I hold your hand , my dear {n} ."] for n in range(12)]
     films = [
-        *film("cards", ["Drama"], 1925, cards), *film("sound", ["Drama"], 1925, spoken("boat")),
-        *film("reef", [], 2001, narrated("reef")), *film("talk", [], 2001, spoken("coat")),
-        *film("song", [], 2001, sung), *film("known", ["Drama"], 2001, narrated("bay")),
-        *film("riff", [], 2001, narrated("riff"), language="de"), *film("brief", [], 2001, narrated("cove")[:3]),
-    ]  # fmt: skip
+        *film("cards", ["Drama"], 1925, cards),
+        *film("sound", ["Drama"], 1925, spoken("boat")),
+        *film("reef", [], 2001, narrated("reef")),
+        *film("talk", [], 2001, spoken("coat")),
+        *film("song", [], 2001, sung),
+        *film("known", ["Drama"], 2001, narrated("bay")),
+        *film("riff", [], 2001, narrated("riff"), language="de"),
+        *film("brief", [], 2001, narrated("cove")[:3]),
+    ]
     dialogues = spark.createDataFrame(films, raw_schema())
     outcome = clean_dialogues(dialogues, RULES, DataFrame.persist)
     assert {row["movie_id"] for row in outcome.rows.collect()} == {"sound", "talk", "known", "riff", "brief"}
     gone = reasons(outcome)
     assert gone["cards-9"] == ("silent_film", "1925: 1.10 turns a dialogue", 2)
     assert gone["reef-0"] == ("narration", "0.0000 words of address, 0 questions", 2)
-    assert gone["song-3"][0] == "narration" and gone["song-3"][1].endswith("0 questions")
+    assert gone["song-3"][0] == "narration"
+    assert gone["song-3"][1].endswith("0 questions")
     assert sum(reason == "narration" for reason, _, _ in gone.values()) == 24
     assert count_turns(dialogues) == count_turns(outcome.rows) + sum(units for _, _, units in gone.values())
     off = CleaningRules(
@@ -86,7 +101,8 @@ def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> Non
     assert sum(turns.count("Never .") for turns in kept.values()) == 5
     assert all(turns == texts[int(name.split("-")[1])][: len(turns)] for name, turns in kept.items())
     first = [name for name, (reason, _, _) in gone.items() if reason == "frequent_turn"]
-    assert len(first) == 6 and all(gone[name][1] == "16 times: Never ." for name in first)
+    assert len(first) == 6
+    assert all(gone[name][1] == "16 times: Never ." for name in first)
     after = [detail for reason, detail, _ in gone.values() if reason == "after_removed_turn"]
     assert set(after) == {"turn 1 went: frequent_turn", "turn 3 went: frequent_turn"}
     assert count_turns(dialogues) == count_turns(outcome.rows) + sum(units for _, _, units in gone.values())

@@ -28,12 +28,17 @@ def test_pairs_by_the_silence_between_them(spark: SparkSession) -> None:
     files = spark.createDataFrame([("a", one), ("b", one[:1]), ("c", [])], FILE)
     rows = {(row["kind"], row["from_ms"], row["to_ms"]): row["pairs"] for row in gap_histogram(files).collect()}
     assert rows == {
-        ("same_block", None, None): 1, ("gap", 0, 250): 2, ("gap", 250, 500): 1, ("overlap", None, None): 1,
-        ("no_time", None, None): 2, ("gap", 10_000, None): 2,
-    }  # fmt: skip
+        ("same_block", None, None): 1,
+        ("gap", 0, 250): 2,
+        ("gap", 250, 500): 1,
+        ("overlap", None, None): 1,
+        ("no_time", None, None): 2,
+        ("gap", 10_000, None): 2,
+    }
     assert count_pairs(files) == sum(rows.values()) == 9
 
 
 def test_no_files_have_no_gaps(spark: SparkSession) -> None:
     files = spark.createDataFrame([], FILE)
-    assert gap_histogram(files).collect() == [] and count_pairs(files) == 0
+    assert gap_histogram(files).collect() == []
+    assert count_pairs(files) == 0

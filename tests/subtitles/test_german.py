@@ -45,7 +45,10 @@ große Sorgen gemacht.
 
 def test_the_german_lists_have_their_words() -> None:
     assert words_of(("de",), "address_words") == (), "the rule on narration is measured for English only"
-    assert "achtung" in GERMAN.not_names and "note" not in GERMAN.not_names and GERMAN.recaps and GERMAN.credits
+    assert "achtung" in GERMAN.not_names
+    assert "note" not in GERMAN.not_names
+    assert GERMAN.recaps
+    assert GERMAN.credits
     both = rules_of(CleaningSettings(), ("en", "de"))
     assert set(both.not_names) == set(GERMAN.not_names) | set(rules_of(CleaningSettings()).not_names)
     assert rules_of(CleaningSettings(), ()) == rules_of(CleaningSettings()), "without languages: English"
@@ -68,24 +71,35 @@ def test_a_german_film_becomes_clean_dialogues(spark: SparkSession, tmp_path: Pa
     clean = {row.dialogue_id: row.texts for row in outcome.rows.selectExpr("dialogue_id", "turns.text texts").collect()}
     assert clean == {
         "film.de-3": [
-            "Hr. Vogt , wie geht 's Ihnen ?", "Danke , schon besser .", "Ich hab ' mir große Sorgen gemacht .",
+            "Hr. Vogt , wie geht 's Ihnen ?",
+            "Danke , schon besser .",
+            "Ich hab ' mir große Sorgen gemacht .",
             "Achtung : Der Boden ist nass !",
         ]
-    }  # fmt: skip
+    }
     dropped = {row.id: row.reason for row in outcome.dropped.collect()}
     assert dropped == {
-        "film.de-0/0": "previously_on", "film.de-0/1": "after_removed_turn", "film.de-0/2": "after_removed_turn",
-        "film.de-0": "no_turns_left", "film.de-7/1": "credit", "film.de-7": "one_turn_left",
-    }  # fmt: skip
+        "film.de-0/0": "previously_on",
+        "film.de-0/1": "after_removed_turn",
+        "film.de-0/2": "after_removed_turn",
+        "film.de-0": "no_turns_left",
+        "film.de-7/1": "credit",
+        "film.de-7": "one_turn_left",
+    }
 
 
 REASONS = {
-    "Was bisher geschah ...": "previously_on", '" Zuvor in Bergdorf :': "previously_on",
-    "Was bisher geschahen ist , zählt nicht .": None, "Zuletzt bei Anna , wie immer .": "previously_on",
-    "Übersetzung : Karla Beispiel": "credit", "UNTERTITEL VON KARLA BEISPIEL": "credit",
-    "Die Übersetzung : Sie fehlt noch .": None, "Regie : Karla Beispiel": "credit",
-    "Wir haben die Untertitel von gestern .": None, "Musik , bitte , und zwar laut .": None,
-}  # fmt: skip
+    "Was bisher geschah ...": "previously_on",
+    '" Zuvor in Bergdorf :': "previously_on",
+    "Was bisher geschahen ist , zählt nicht .": None,
+    "Zuletzt bei Anna , wie immer .": "previously_on",
+    "Übersetzung : Karla Beispiel": "credit",
+    "UNTERTITEL VON KARLA BEISPIEL": "credit",
+    "Die Übersetzung : Sie fehlt noch .": None,
+    "Regie : Karla Beispiel": "credit",
+    "Wir haben die Untertitel von gestern .": None,
+    "Musik , bitte , und zwar laut .": None,
+}
 
 
 def test_recaps_and_credits(spark: SparkSession) -> None:

@@ -41,14 +41,19 @@ def ingest_plain_rows(rows: DataFrame) -> list[Any]:
 def test_bad_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     good = ingest_xml("Come in")
     files = {
-        "xml/en/1999/1/1.xml": good, "xml/en/1999/1/2.xml.gz": gzip.compress(good),
-        "xml/en/1999/1/3.xml": b"", "xml/en/1999/1/4.xml.gz": gzip.compress(good)[:-9],
-        "xml/en/1999/1/5.xml": b"<!DOCTYPE x><document/>", "xml/en/1999/1/6.xml": b"hello",
+        "xml/en/1999/1/1.xml": good,
+        "xml/en/1999/1/2.xml.gz": gzip.compress(good),
+        "xml/en/1999/1/3.xml": b"",
+        "xml/en/1999/1/4.xml.gz": gzip.compress(good)[:-9],
+        "xml/en/1999/1/5.xml": b"<!DOCTYPE x><document/>",
+        "xml/en/1999/1/6.xml": b"hello",
         "xml/en/1999/1/7.xml.gz": gzip.compress(b"a" * (3 << 20)),
         "xml/en/1999/1/8.xml": good.replace(b"Come", b"caf\xe9"),
-        "xml_unplaced/9.xml": ingest_xml("Come in"), "xml_unplaced/10.xml": ingest_xml("Entrez", "French"),
-        "xml_unplaced/1.xml": good, "b/xml/en/1999/1/2.xml": good,
-    }  # fmt: skip
+        "xml_unplaced/9.xml": ingest_xml("Come in"),
+        "xml_unplaced/10.xml": ingest_xml("Entrez", "French"),
+        "xml_unplaced/1.xml": good,
+        "b/xml/en/1999/1/2.xml": good,
+    }
     source = ingest_write(tmp_path, files)
     with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
         archive.writestr("xml/en/2000/2/../11.xml", good)
@@ -57,22 +62,32 @@ def test_bad_files_go_to_the_quarantine_and_the_rest_goes_on(spark: SparkSession
     manifest = find_subtitles(spark, [source], ["en"], "v2018")
     (tmp_path / "xml/en/1999/1/2.xml.gz").rename(tmp_path / "gone")
     outcome = ingest_subtitles(manifest, languages=["en"], sources=[source])
-    assert outcome.dropped is not None and outcome.quarantined is not None
+    assert outcome.dropped is not None
+    assert outcome.quarantined is not None
     kept = {row.source_path: row.language for row in outcome.rows.select("source_path", "language").collect()}
     dropped = {row.id: (row.unit, row.reason, row.units) for row in outcome.dropped.collect()}
     refused = {row.source_path: row.reason for row in outcome.quarantined.collect()}
-    assert kept == {"xml/en/1999/1/1.xml": "en", "xml_unplaced/9.xml": "en", "z.zip!xml/en/2000/2/12.xml": "en",
-                    "b/xml/en/1999/1/2.xml": "en"}  # fmt: skip
+    assert kept == {
+        "xml/en/1999/1/1.xml": "en",
+        "xml_unplaced/9.xml": "en",
+        "z.zip!xml/en/2000/2/12.xml": "en",
+        "b/xml/en/1999/1/2.xml": "en",
+    }
     assert dropped == {
         "xml/en/1999/1/2.xml.gz": ("file", "same_upload_again", 1),
         "xml_unplaced/1.xml": ("file", "same_upload_again", 1),
         "xml_unplaced/10.xml": ("file", "language_not_chosen", 1),
     }
     assert refused == {
-        "xml/en/1999/1/3.xml": "empty", "xml/en/1999/1/4.xml.gz": "truncated_gzip", "xml/en/1999/1/5.xml": "doctype",
-        "xml/en/1999/1/6.xml": "not_xml", "xml/en/1999/1/7.xml.gz": "ratio", "xml/en/1999/1/8.xml": "bad_encoding",
-        "z.zip!xml/en/2000/2/../11.xml": "unsafe_name", "broken.zip": "bad_zip",
-    }  # fmt: skip
+        "xml/en/1999/1/3.xml": "empty",
+        "xml/en/1999/1/4.xml.gz": "truncated_gzip",
+        "xml/en/1999/1/5.xml": "doctype",
+        "xml/en/1999/1/6.xml": "not_xml",
+        "xml/en/1999/1/7.xml.gz": "ratio",
+        "xml/en/1999/1/8.xml": "bad_encoding",
+        "z.zip!xml/en/2000/2/../11.xml": "unsafe_name",
+        "broken.zip": "bad_zip",
+    }
     assert manifest.count() == len(kept) + len(dropped) + len(refused)
     spark.catalog.clearCache()
 
@@ -90,17 +105,26 @@ def test_a_vanished_file_is_quarantined(spark: SparkSession, tmp_path: Path) -> 
 
 def test_copies_by_source_then_path(spark: SparkSession) -> None:
     rows = [
-        ("b", "1.xml", "v2018", "en", "1"), ("a", "2.xml", "v2018", "en", "1"), ("a", "3.xml", "v2018", "en", "1"),
-        ("a", "4.xml", "v2016", "en", "1"), ("a", "5.xml", "v2018", "de", "1"), ("a", "6.xml", "v2018", None, "1"),
-        ("a", "7.xml", "v2018", None, "7"), ("a", "8.xml", "v2018", "en", "8"), ("a", "9.xml", "v2018", "en", "9"),
-        ("b", "0.xml", "v2018", "en", "1", "bad_zip: x"), ("a", "f.xml", "v2018", "en", "5", "bad_zip: x"),
-    ]  # fmt: skip
+        ("b", "1.xml", "v2018", "en", "1"),
+        ("a", "2.xml", "v2018", "en", "1"),
+        ("a", "3.xml", "v2018", "en", "1"),
+        ("a", "4.xml", "v2016", "en", "1"),
+        ("a", "5.xml", "v2018", "de", "1"),
+        ("a", "6.xml", "v2018", None, "1"),
+        ("a", "7.xml", "v2018", None, "7"),
+        ("a", "8.xml", "v2018", "en", "8"),
+        ("a", "9.xml", "v2018", "en", "9"),
+        ("b", "0.xml", "v2018", "en", "1", "bad_zip: x"),
+        ("a", "f.xml", "v2018", "en", "5", "bad_zip: x"),
+    ]
     columns = "source string, source_path string, release string, language string, subtitle_id string, fault string"
     manifest = spark.createDataFrame([(*row, *[None] * (6 - len(row))) for row in rows], columns)
     marked = mark_copies(manifest.repartition(3), ["b", "a"]).collect()
     assert {row.source_path: row.copy_of for row in marked if row.copy_of} == {
-        "2.xml": "1.xml", "3.xml": "1.xml", "6.xml": "1.xml"
-    }  # fmt: skip
+        "2.xml": "1.xml",
+        "3.xml": "1.xml",
+        "6.xml": "1.xml",
+    }
     assert len(marked) == len(rows)
 
 
@@ -117,22 +141,31 @@ def test_hostile_names_sizes_and_sources_reach_the_tables(spark: SparkSession, t
     sources = [str(tmp_path), str(tmp_path / "xml")]
     manifest = find_subtitles(spark, sources, ["en"], "v2018")
     outcome = ingest_subtitles(manifest, languages=["en"], sources=sources)
-    assert outcome.dropped is not None and outcome.quarantined is not None
+    assert outcome.dropped is not None
+    assert outcome.quarantined is not None
     kept = {row.source_path for row in outcome.rows.select("source_path").collect()}
     dropped = {row.id: row.detail for row in outcome.dropped.collect()}
     refused = {row.source_path: row.reason for row in outcome.quarantined.collect()}
-    folder, zipped = "xml/en/1999/1", "z.zip!xml/en/2000/2"
+    folder = "xml/en/1999/1"
+    zipped = "z.zip!xml/en/2000/2"
     assert kept == {
-        f"{folder}/1.xml", f"{folder}/2.xml", f"{folder}/caf\ufffdE9.xml", f"{zipped}/0.xml", f"{zipped}/3.xml",
+        f"{folder}/1.xml",
+        f"{folder}/2.xml",
+        f"{folder}/caf\ufffdE9.xml",
+        f"{zipped}/0.xml",
+        f"{zipped}/3.xml",
         f"{zipped}/\ufffdFF.xml",
-    }  # fmt: skip
+    }
     assert dropped == {
-        f"{zipped}/2.xml": f"read instead: {folder}/2.xml", f"{zipped}/3.xml#2": f"read instead: {zipped}/3.xml"
-    }  # fmt: skip
+        f"{zipped}/2.xml": f"read instead: {folder}/2.xml",
+        f"{zipped}/3.xml#2": f"read instead: {zipped}/3.xml",
+    }
     assert refused == {
-        f"{folder}/pipe.xml": "not_a_file", f"{zipped}/9.xml": "too_large", f"{zipped}/9.xml#2": "too_large",
+        f"{folder}/pipe.xml": "not_a_file",
+        f"{zipped}/9.xml": "too_large",
+        f"{zipped}/9.xml#2": "too_large",
         f"{zipped}/9.xml#3": "too_large",
-    }  # fmt: skip
+    }
     assert manifest.count() == len(kept) + len(dropped) + len(refused)
     spark.catalog.clearCache()
 
@@ -183,9 +216,14 @@ def test_the_real_sample_is_read_whole(spark: SparkSession, shared_data: Path) -
     manifest = find_subtitles(spark, [str(folder)], ["en"], "v0")
     outcome = ingest_subtitles(manifest, languages=["en"], sources=[str(folder)])
     found = outcome.rows.select(
-        "source_path", "sentence_count", "token_count", F.size("sentences"), "language", "release",
+        "source_path",
+        "sentence_count",
+        "token_count",
+        F.size("sentences"),
+        "language",
+        "release",
         F.expr("aggregate(sentences, 0, (n, s) -> n + if(s.text = '', 0, size(split(s.text, ' '))))"),
-    ).collect()  # fmt: skip
+    ).collect()
     with (folder / "manifest.tsv").open(encoding="utf-8", newline="") as lines:
         published = {
             row["path"]: (int(row["sentences"]), int(row["tokens"])) for row in csv.DictReader(lines, delimiter="\t")
@@ -196,7 +234,9 @@ def test_the_real_sample_is_read_whole(spark: SparkSession, shared_data: Path) -
     spark.catalog.clearCache()
 
 
-BAD, GOOD, OTHER = b"hello", ingest_xml("Come in"), ingest_xml("Go out")
+BAD = b"hello"
+GOOD = ingest_xml("Come in")
+OTHER = ingest_xml("Go out")
 FRENCH = ingest_xml("Entrez", "French")
 
 
@@ -205,30 +245,59 @@ FRENCH = ingest_xml("Entrez", "French")
     [
         ({"a/xml/en/1/1/1.xml": GOOD, "b/xml/en/1/1/1.xml": OTHER}, {"a"}, {"b": "a"}, set()),
         pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD}, {"b"}, {}, {"a"}, marks=pytest.mark.slow),
-        ({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml": GOOD, "c/xml/en/1/1/1.xml": OTHER,
-          "d/xml/en/1/1/1.xml": BAD},
-         {"b"}, {"c": "b"}, {"a", "d"}),
-        pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml.gz": gzip.compress(GOOD)[:-9]}, set(), {},
-                     {"a", "b"}, marks=pytest.mark.slow),
+        (
+            {
+                "a/xml/en/1/1/1.xml": BAD,
+                "b/xml/en/1/1/1.xml": GOOD,
+                "c/xml/en/1/1/1.xml": OTHER,
+                "d/xml/en/1/1/1.xml": BAD,
+            },
+            {"b"},
+            {"c": "b"},
+            {"a", "d"},
+        ),
+        pytest.param(
+            {"a/xml/en/1/1/1.xml": BAD, "b/xml/en/1/1/1.xml.gz": gzip.compress(GOOD)[:-9]},
+            set(),
+            {},
+            {"a", "b"},
+            marks=pytest.mark.slow,
+        ),
         # A copy whose path names no language comes after all that do, and may be French.
-        pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": FRENCH, "c/1.xml": GOOD, "d/xml/en/1/1/1.xml": BAD}, {"c"},
-                     {}, {"a", "d"}, marks=pytest.mark.slow),
-        pytest.param({"a/1.xml": FRENCH, "b/1.xml": GOOD, "c/1.xml": GOOD}, {"b"}, {"c": "b"}, set(),
-                     marks=pytest.mark.slow),
-        pytest.param({"a/xml/en/1/1/1.xml": BAD, "b/1.xml": BAD, "c/xml/en/1/2/2.xml": GOOD}, {"c"}, {}, {"a", "b"},
-                     marks=pytest.mark.slow),
+        pytest.param(
+            {"a/xml/en/1/1/1.xml": BAD, "b/1.xml": FRENCH, "c/1.xml": GOOD, "d/xml/en/1/1/1.xml": BAD},
+            {"c"},
+            {},
+            {"a", "d"},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {"a/1.xml": FRENCH, "b/1.xml": GOOD, "c/1.xml": GOOD}, {"b"}, {"c": "b"}, set(), marks=pytest.mark.slow
+        ),
+        pytest.param(
+            {"a/xml/en/1/1/1.xml": BAD, "b/1.xml": BAD, "c/xml/en/1/2/2.xml": GOOD},
+            {"c"},
+            {},
+            {"a", "b"},
+            marks=pytest.mark.slow,
+        ),
         # Another release is another file.
         ({"v2016/xml/en/1/1/1.xml": BAD, "v2018/xml/en/1/1/1.xml": GOOD}, {"v2018"}, {}, {"v2016"}),
     ],
-)  # fmt: skip
+)
 def test_a_copy_that_cannot_be_read_takes_no_intact_one_with_it(
-    spark: SparkSession, tmp_path: Path, files: dict[str, bytes], kept: set[str], again: dict[str, str],
+    spark: SparkSession,
+    tmp_path: Path,
+    files: dict[str, bytes],
+    kept: set[str],
+    again: dict[str, str],
     refused: set[str],
-) -> None:  # fmt: skip
+) -> None:
     source = ingest_write(tmp_path, files)
     manifest = find_subtitles(spark, [source], ["en"], "v0")
     outcome = ingest_subtitles(manifest, languages=["en"], sources=[source])
-    assert outcome.dropped is not None and outcome.quarantined is not None
+    assert outcome.dropped is not None
+    assert outcome.quarantined is not None
 
     def top(path: str) -> str:
         return path.removeprefix("read instead: ").split("/")[0]

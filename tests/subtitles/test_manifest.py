@@ -16,9 +16,15 @@ XML = b"<document><s><w>a</w></s></document>"
 def manifest_tree(folder: Path) -> Path:
     """A source with plain files, gzip, two languages, hidden and other files, and a zip."""
     for name in (
-        "xml/en/1999/10/1.xml", "xml/en/1999/10/2.xml.gz", "xml/en/2001/11/3.xml", "xml/de/1999/10/4.xml",
-        "xml_unplaced/5.xml", "xml/en/1999/10/.6.xml", "xml/en/1999/10/readme.txt", ".git/7.xml",
-    ):  # fmt: skip
+        "xml/en/1999/10/1.xml",
+        "xml/en/1999/10/2.xml.gz",
+        "xml/en/2001/11/3.xml",
+        "xml/de/1999/10/4.xml",
+        "xml_unplaced/5.xml",
+        "xml/en/1999/10/.6.xml",
+        "xml/en/1999/10/readme.txt",
+        ".git/7.xml",
+    ):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(XML)
@@ -66,8 +72,9 @@ def test_same_path_in_two_sources_stays_two_files(spark: SparkSession, tmp_path:
     sources = [str(manifest_tree(tmp_path / name)) for name in ("v2016", "v2018")]
     rows = find_subtitles(spark, sources, ["de"], "v0").where("subtitle_id = '4'").collect()
     assert {(row.release, row.source_path) for row in rows} == {
-        ("v2016", "xml/de/1999/10/4.xml"), ("v2018", f"{sources[1]}//xml/de/1999/10/4.xml")
-    }  # fmt: skip
+        ("v2016", "xml/de/1999/10/4.xml"),
+        ("v2018", f"{sources[1]}//xml/de/1999/10/4.xml"),
+    }
 
 
 def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Path) -> None:
@@ -81,7 +88,8 @@ def test_wrong_sources_are_named_with_the_cure(spark: SparkSession, tmp_path: Pa
     for message, sources in cases.items():
         with pytest.raises(InputError, match=message) as wrong:
             find_subtitles(spark, sources, ["en"], "v0")
-        assert "subtitles.sources" in str(wrong.value) and "\n" not in str(wrong.value)
+        assert "subtitles.sources" in str(wrong.value)
+        assert "\n" not in str(wrong.value)
 
 
 def test_fingerprint_changes_with_the_files_only(tmp_path: Path) -> None:
@@ -99,9 +107,12 @@ def test_fingerprint_changes_with_the_files_only(tmp_path: Path) -> None:
 def test_a_smaller_sample_of_films_is_part_of_a_larger(spark: SparkSession) -> None:
     films = spark.range(20_000).select(F.col("id").cast("string").alias("movie_id"))
     shares = (("a", 0.01), ("b", 0.1), ("c", 1.0))
-    row = films.select(
-        *(in_film_sample(F.col("movie_id"), share).cast("int").alias(name) for name, share in shares)
-    ).agg(F.sum("a"), F.sum("b"), F.sum("c"), F.sum(F.expr("int(a > b)"))).first()  # fmt: skip
+    row = (
+        films.select(*(in_film_sample(F.col("movie_id"), share).cast("int").alias(name) for name, share in shares))
+        .agg(F.sum("a"), F.sum("b"), F.sum("c"), F.sum(F.expr("int(a > b)")))
+        .first()
+    )
     assert row is not None
-    assert 140 < row[0] < 260 and 1_850 < row[1] < 2_150
+    assert 140 < row[0] < 260
+    assert 1_850 < row[1] < 2_150
     assert (row[2], row[3]) == (20_000, 0)

@@ -27,7 +27,8 @@ FILES = {
 
 
 def test_a_preset_sets_defaults_and_single_settings_override() -> None:
-    assert CleaningSettings().preset == "released" and CleaningSettings().length_in == "tokens"
+    assert CleaningSettings().preset == "released"
+    assert CleaningSettings().length_in == "tokens"
     paper = CleaningSettings(preset="paper")
     assert {name: getattr(paper, name) for name in PAPER_PRESET} == PAPER_PRESET
     assert all(getattr(CleaningSettings(), name) != value for name, value in PAPER_PRESET.items())
@@ -93,7 +94,8 @@ def test_a_tenth_of_the_released_rows_passes_the_preset_released(spark: SparkSes
     dialogues = released_dialogues(spark, shared_data / "edos")[::10]
     turns = [text for turns in dialogues for text in turns]
     failed = [reason for (reason,) in verdicts(spark, [[text] for text in turns], RELEASED) if reason]
-    assert len(turns) > 6_000 and len(failed) <= 0.002 * len(turns), Counter(failed)
+    assert len(turns) > 6_000, Counter(failed)
+    assert len(failed) <= 0.002 * len(turns), Counter(failed)
 
 
 @pytest.mark.slow
@@ -113,7 +115,8 @@ def test_the_released_rows_pass_the_preset_released(spark: SparkSession, shared_
     assert failed.total() <= 0.001 * len(turns), failed
     pairs = [list(pair) for turns in dialogues for pair in pairwise(turns)]
     found = Counter(reason for reasons in verdicts(spark, pairs, RELEASED) for reason in reasons)
-    assert len(pairs) > 40_000 and not found["repeated_turn"]
+    assert len(pairs) > 40_000
+    assert not found["repeated_turn"]
     # The paper's words do not describe them: more than one turn in ten is longer than 100 characters.
     by_words = Counter(reason for (reason,) in verdicts(spark, [[text] for text in turns], PAPER) if reason)
     assert by_words["too_long"] > 0.1 * len(turns)

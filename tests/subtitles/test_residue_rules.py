@@ -93,9 +93,15 @@ def test_songs(spark: SparkSession) -> None:
 
 def test_quotations(spark: SparkSession) -> None:
     cases = {
-        '" I come at noon .': True, "“ I come at noon . ”": True, "'' I come at noon": True, "« Bonjour . »": True,
-        '" Harbour " ? Never .': True, "'Cause I come .": False, "He said \" no . \"": False, "": False,
-    }  # fmt: skip
+        '" I come at noon .': True,
+        "“ I come at noon . ”": True,
+        "'' I come at noon": True,
+        "« Bonjour . »": True,
+        '" Harbour " ? Never .': True,
+        "'Cause I come .": False,
+        'He said " no . "': False,
+        "": False,
+    }
     assert cleaning_values(spark, list(cases), rule.begins_with_quotation(F.col("text"))) == cases
 
 
@@ -139,7 +145,8 @@ def test_scanning_errors(spark: SparkSession) -> None:
 
 
 def test_scanning_errors_of_other_languages_and_by_setting(spark: SparkSession) -> None:
-    on, off = CleaningRules(), CleaningRules(repair_scans=False)
+    on = CleaningRules()
+    off = CleaningRules(repair_scans=False)
     text = "lt lwow"
     assert cleaning_values(spark, [text], spoken_text(F.col("text"), on, F.lit("en"))) == {text: "It Iwow"}
     assert cleaning_values(spark, [text], spoken_text(F.col("text"), on, F.lit("pl"))) == {text: text}

@@ -34,17 +34,23 @@ CASES = {
     "no silence": ([("Hi .", 1, 0, 900), ("Who is it ?", 2, 5_900, 6_000)], UNMARKED, 2.0, True, by_model(2.0)),
     "nothing to decide": ([("...", 1), ("Who is it ?", 2)], UNMARKED, 2.0, True, 1.0),
     "a dash that opens a block of several": (
-        [("Hi .", 1), ("- Who ?", 2), ("- Me .", 2)], UNMARKED, 0.3, True, by_model(0.5),
+        [("Hi .", 1), ("- Who ?", 2), ("- Me .", 2)],
+        UNMARKED,
+        0.3,
+        True,
+        by_model(0.5),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_what_decides_says_how_certain_it_is(case: tuple) -> None:
     rows, carried, score, marks, expected = case
     sentences = Sentences.of(marks_file(*rows))
-    scores, others = np.zeros(len(rows)), np.full(len(rows), UNMARKED)
-    scores[1], others[1] = score, carried
+    scores = np.zeros(len(rows))
+    others = np.full(len(rows), UNMARKED)
+    scores[1] = score
+    others[1] = carried
     decisions = Decisions.of(sentences, scores, others, explicit_marks=marks)
     found = decisions.certainty(5_000, RATES)
     assert found[0] == 1.0

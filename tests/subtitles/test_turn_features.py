@@ -55,7 +55,8 @@ def turn_set(left: str, right: str, *, block: int = -1, genres=None, per_minute=
 def test_turn_ragged_operations_match_plain_loops() -> None:
     rows = [[1, 2, 3], [], [4], [5, 6]]
     others = [[7], [8, 9], [], [10, 11]]
-    first, second = turn_ragged(*rows), turn_ragged(*others)
+    first = turn_ragged(*rows)
+    second = turn_ragged(*others)
 
     def hashed(one: int, two: int) -> int:
         return int(mixed(np.array([one], dtype=np.uint64), np.array([two], dtype=np.uint64))[0])
@@ -82,7 +83,9 @@ def test_turn_ragged_of_nothing() -> None:
 
 def test_turn_features_of_known_words() -> None:
     count = len(turn_set("Come in .", "No .", lengths=False))
-    words, bigrams, ends = 3 + 2, 2 + 1, 8
+    words = 3 + 2
+    bigrams = 2 + 1
+    ends = 8
     assert count == words + bigrams + ends + ends * (ends - 1) // 2 + ends * words
     assert len(turn_set("Come in .", "No .", lengths=True)) == count + 2 + 1 + 2 * ends + 2 * words + 2 + 4
 
@@ -106,7 +109,8 @@ def test_turn_features_unknown_is_not_false() -> None:
     unknown = set(turn_set("a b", "c"))
     shared = set(turn_set("a b", "c", block=1))
     apart = set(turn_set("a b", "c", block=0))
-    assert unknown < shared and unknown < apart
+    assert unknown < shared
+    assert unknown < apart
     assert not (shared - unknown) & (apart - unknown)
     assert set(turn_set("a b", "c", genres=None)) == set(turn_set("a b", "c", genres=[]))
     assert unknown < set(turn_set("a b", "c", genres=["Drama", "Crime"]))
@@ -136,7 +140,8 @@ def test_turn_features_repeated_lemmas() -> None:
     assert [len(row) for row in both] == [3, 1, 1, 2]
     assert [row[-1] for row in both] == [2, 0, 0, 1]
     many = turn_rows(repeated(turn_ragged(list(range(9))), turn_ragged(list(range(9)))))
-    assert len(many[0]) == 10 and many[0][-1] == 3
+    assert len(many[0]) == 10
+    assert many[0][-1] == 3
 
 
 def test_turn_margins_do_not_depend_on_the_batch() -> None:

@@ -149,10 +149,13 @@ def test_turn_mark_label_alone_belongs_to_the_next_sentence() -> None:
         pytest.param([("Hi .", 1), ("You came .", 1)], [-1, -1], id="no marks in the block"),
         pytest.param([("- Hi .", 1), ("You came .", 2)], [-1, -1], id="another block without marks"),
         pytest.param([("I thought", (1, 2)), ("- No .", 2), ("Never .", 2)], [-1, 1, 0], id="over two blocks"),
-        pytest.param([("Bo : Hi .", 1), ("Anna : Hi .", 2), ("Anna : You ?", 2), ("Bo : Me .", 3)], [-1, 1, 0, 1],
-                     id="a label repeated in its block"),
+        pytest.param(
+            [("Bo : Hi .", 1), ("Anna : Hi .", 2), ("Anna : You ?", 2), ("Bo : Me .", 3)],
+            [-1, 1, 0, 1],
+            id="a label repeated in its block",
+        ),
     ],
-)  # fmt: skip
+)
 def test_turn_mark_decides(rows: list, decided: list[int]) -> None:
     assert spoken(Sentences.of(marks_file(*rows))).decided.tolist() == decided
 
@@ -190,7 +193,8 @@ def test_turn_mark_files_do_not_touch() -> None:
 
 def test_turn_mark_nothing_at_all() -> None:
     said = spoken(Sentences.of(marks_files([[], None])))
-    assert len(said.text) == 0 and said.decided.dtype == np.int8
+    assert len(said.text) == 0
+    assert said.decided.dtype == np.int8
 
 
 def test_a_dash_on_one_cd_says_nothing_of_the_block_with_its_number_on_the_next() -> None:

@@ -74,11 +74,16 @@ def turn_scorer(turn_learned, turn_no_lemmas) -> SvmScorer:
 def test_turn_pairs_from_dashes(turn_films) -> None:
     pairs = marked_pairs(turn_films.where("movie_id = 'm0'")).toPandas()
     assert list(pairs.columns) == PAIRS.names
-    assert set(pairs["source"]) == {"dashes"} and pairs["same_block"].all()
+    assert set(pairs["source"]) == {"dashes"}
+    assert pairs["same_block"].all()
     asked = pairs["left_text"].str.startswith("Where")
-    assert (pairs["label"] == asked.astype(int)).all() and asked.any() and not asked.all()
-    assert not pairs["left_text"].str.startswith("-").any() and not pairs["right_text"].str.startswith("-").any()
-    assert (pairs["density"] == 8.0).all() and pairs["genres"].map(list).map(lambda g: g == ["Drama"]).all()
+    assert (pairs["label"] == asked.astype(int)).all()
+    assert asked.any()
+    assert not asked.all()
+    assert not pairs["left_text"].str.startswith("-").any()
+    assert not pairs["right_text"].str.startswith("-").any()
+    assert (pairs["density"] == 8.0).all()
+    assert pairs["genres"].map(list).map(lambda g: g == ["Drama"]).all()
     assert (pairs["mark"] == asked).all()
 
 
@@ -89,7 +94,8 @@ def test_of_equal_pairs_of_an_upload_the_same_one_stays_in_any_order(turn_films)
         _distinct_pairs(one.unionByName(other).repartition(parts)).orderBy("left_text", "right_text").collect()
         for one, other, parts in ((pairs, later, 1), (later, pairs, 1), (later, pairs, 3))
     ]
-    assert found[0] == found[1] == found[2] and len(found[0]) == pairs.count()
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) == pairs.count()
 
 
 def test_turn_pairs_without_dashes_say_nothing(spark) -> None:
@@ -102,9 +108,11 @@ def test_turn_pairs_carried_to_another_upload(spark) -> None:
     apart = [(text.removeprefix("- "), n, n * 2000, n * 2000 + 900) for n, (text, *_) in enumerate(rows)]
     files = spark.createDataFrame([turn_file("b1.xml", "b", rows), turn_file("b2.xml", "b", apart)], FILES)
     carried = marked_pairs(files).where("source = 'carried'").toPandas()
-    assert len(carried) > 5 and not carried["same_block"].any()
+    assert len(carried) > 5
+    assert not carried["same_block"].any()
     assert (carried["label"] == carried["left_text"].str.startswith("Where").astype(int)).all()
-    assert (carried["silence_ms"] == 1100).all() and carried["mark"].isna().all()
+    assert (carried["silence_ms"] == 1100).all()
+    assert carried["mark"].isna().all()
     alone = marked_pairs(files.where("source_path = 'b2.xml'"))
     assert alone.count() == 0
 
@@ -118,7 +126,8 @@ def test_turn_pairs_from_speaker_labels(spark) -> None:
     pairs = marked_pairs(spark.createDataFrame([turn_file("c.xml", "c", rows)], FILES)).toPandas()
     assert set(pairs["source"]) == {"labels"}
     assert (pairs["label"] == pairs["right_text"].str.startswith("I saw").astype(int)).all()
-    assert len(pairs) == 23 and not pairs["right_text"].str.contains(":").any()
+    assert len(pairs) == 23
+    assert not pairs["right_text"].str.contains(":").any()
 
 
 def test_turn_pairs_with_two_truths_go(spark) -> None:
@@ -133,13 +142,18 @@ def test_turn_split_is_by_film_and_caps_are_nested(spark, turn_films) -> None:
     pairs = marked_pairs(turn_films)
     train, held_out = split_held_out(pairs, 0.5)
     groups = [set(part.select("split_group").distinct().toPandas()["split_group"]) for part in (train, held_out)]
-    assert not groups[0] & groups[1] and groups[0] and groups[1]
+    assert not groups[0] & groups[1]
+    assert groups[0]
+    assert groups[1]
     assert train.count() + held_out.count() == pairs.count()
     few = {tuple(row) for row in at_most(pairs, 5).select("left_text", "right_text", "split_group").collect()}
     more = {tuple(row) for row in at_most(pairs, 9).select("left_text", "right_text", "split_group").collect()}
-    assert len(few) == 5 and few < more and len(more) == 9
+    assert len(few) == 5
+    assert few < more
+    assert len(more) == 9
     films = {row["movie_id"] for row in films_by_hash(turn_films, 2).collect()}
-    assert len(films) == 2 and films < {row["movie_id"] for row in films_by_hash(turn_films, 3).collect()}
+    assert len(films) == 2
+    assert films < {row["movie_id"] for row in films_by_hash(turn_films, 3).collect()}
 
 
 def test_turn_folds_hold_each_film_out_once(turn_films) -> None:
@@ -155,14 +169,20 @@ def test_turn_films_of_held_out_scenes_go(spark) -> None:
     def rows(*pairs: tuple) -> pd.DataFrame:
         return transcript_rows(pd.DataFrame([("dashes", *pair, 1) for pair in pairs], columns=columns), spark)
 
-    first, second = ("Where is my blue umbrella ?", "I 've lost it ."), ("Then we 'll get wet .", "So be it .")
+    first = ("Where is my blue umbrella ?", "I 've lost it .")
+    second = ("Then we 'll get wet .", "So be it .")
     held_out = rows(("dev", *first), ("dev", *second), ("dev", "No .", "Yes ."))
     training = rows(
-        ("both", "where is my blue umbrella", "I've lost it !"), ("both", *second), ("both", "Fine .", "Fine ."),
-        ("one", *first), ("one", "No .", "Yes ."), ("none", "What a day .", "Too true , my friend , too true ."),
-    )  # fmt: skip
+        ("both", "where is my blue umbrella", "I've lost it !"),
+        ("both", *second),
+        ("both", "Fine .", "Fine ."),
+        ("one", *first),
+        ("one", "No .", "Yes ."),
+        ("none", "What a day .", "Too true , my friend , too true ."),
+    )
     kept = without_leaks(training, held_out)
-    assert {row["split_group"] for row in kept.collect()} == {"one", "none"} and kept.count() == 3
+    assert {row["split_group"] for row in kept.collect()} == {"one", "none"}
+    assert kept.count() == 3
 
 
 def test_turn_segmenter_learns_and_is_judged(turn_films, turn_scorer) -> None:
@@ -176,7 +196,8 @@ def test_turn_segmenter_learns_and_is_judged(turn_films, turn_scorer) -> None:
     assert accuracy["same-block rule"] == pytest.approx(1 - share)
     assert pd.isna(accuracy["gap rule"]), "pairs within a block have no silence between them"
     metrics = accuracy_metrics(rule_accuracies(with_margins(held_out, turn_scorer)))
-    assert metrics["accuracy.dashes.segmenter"] == 1.0 and "accuracy.dashes.gap_rule" not in metrics
+    assert metrics["accuracy.dashes.segmenter"] == 1.0
+    assert "accuracy.dashes.gap_rule" not in metrics
 
 
 def test_turn_evaluation_counts_by_hand(spark, turn_scorer) -> None:
@@ -184,9 +205,12 @@ def test_turn_evaluation_counts_by_hand(spark, turn_scorer) -> None:
         return Row("t", "g", "Where is the boat ?", "No idea .", label, same_block, None, None, silence, mark)
 
     rows = [
-        pair(1, False, 3000, True), pair(1, False, 100, None), pair(0, True, None, False), pair(0, False, 600, True),
+        pair(1, False, 3000, True),
+        pair(1, False, 100, None),
+        pair(0, True, None, False),
+        pair(0, False, 600, True),
         pair(1, True, None, True),
-    ]  # fmt: skip
+    ]
     accuracy = rule_accuracies(with_margins(spark.createDataFrame(rows, PAIRS), turn_scorer)).toPandas()
     accuracy = accuracy.set_index("rule")["accuracy"]
     assert accuracy["majority class"] == pytest.approx(3 / 5)
@@ -206,8 +230,9 @@ def test_turn_training_is_the_same_on_any_partitioning(turn_films, turn_no_lemma
 
 
 def test_turn_training_needs_both_classes(spark, turn_no_lemmas) -> None:
-    one = pd.DataFrame([("meld", "a", "Hi .", "Ho .", 1)],
-                       columns=["source", "split_group", "left_text", "right_text", "label"])  # fmt: skip
+    one = pd.DataFrame(
+        [("meld", "a", "Hi .", "Ho .", 1)], columns=["source", "split_group", "left_text", "right_text", "label"]
+    )
     with pytest.raises(InputError, match="both classes"):
         train_turn_segmenter(
             transcript_rows(one, spark), lemma_table(turn_no_lemmas), space=SPACE, regularization=0.1, max_iterations=2
@@ -217,8 +242,10 @@ def test_turn_training_needs_both_classes(spark, turn_no_lemmas) -> None:
 def test_turn_segmenter_is_saved_and_loaded(tmp_path, turn_learned) -> None:
     turn_learned.save(tmp_path / "model")
     loaded = TurnSegmenter.load(tmp_path / "model")
-    assert loaded.identity == turn_learned.identity and loaded.space == turn_learned.space
-    assert np.array_equal(loaded.weights, turn_learned.weights) and loaded.intercept == turn_learned.intercept
+    assert loaded.identity == turn_learned.identity
+    assert loaded.space == turn_learned.space
+    assert np.array_equal(loaded.weights, turn_learned.weights)
+    assert loaded.intercept == turn_learned.intercept
 
 
 @pytest.mark.parametrize(
@@ -257,7 +284,8 @@ def test_turn_features_of_training_are_those_of_scoring(spark, turn_films, turn_
     files = turn_films.where("movie_id = 'm5'")
     scores = score_turns(files, SvmScorer(turn_learned, table), turn_learned.identity).head()
     texts = [row["text"].removeprefix("- ") for row in files.head()["sentences"]]
-    assert len(scores["scores"]) == len(texts) - 1 and scores["model"] == turn_learned.identity
+    assert len(scores["scores"]) == len(texts) - 1
+    assert scores["model"] == turn_learned.identity
     known = {(row.left_text, row.right_text): row.margin for row in margins.itertuples()}
     found = 0
     for left, right, score in zip(texts, texts[1:], scores["scores"], strict=False):
@@ -278,7 +306,8 @@ def test_turn_scores_of_odd_files(spark, turn_scorer) -> None:
     rows = {row["source_path"]: row["scores"] for row in score_turns(frame, turn_scorer, "svm").collect()}
     assert rows["none.xml"] == rows["one.xml"] == rows["null.xml"] == []
     assert rows["empty.xml"] == [0.0, 0.0]
-    assert rows["gap.xml"][0] > 0 and rows["gap.xml"][1] == 0.0
+    assert rows["gap.xml"][0] > 0
+    assert rows["gap.xml"][1] == 0.0
     assert round(rows["gap.xml"][0], 4) == pytest.approx(rows["gap.xml"][0], abs=1e-6)
 
 
@@ -286,7 +315,8 @@ def turn_texts(spark, rows: list, scores: list, *, marks: bool = True, silence: 
     film = turn_file("t.xml", "t", rows)
     frame = spark.createDataFrame([(*film, scores)], FILES + ", scores array<float>")
     turns = turns_of(frame, explicit_marks=marks, silence_ends_turn_ms=silence)
-    assert "sentences" not in turns.columns and "scores" not in turns.columns
+    assert "sentences" not in turns.columns
+    assert "scores" not in turns.columns
     return turns.head()["turns"]
 
 

@@ -136,11 +136,15 @@ def test_turn_transcript_leak_counts_across_corpora() -> None:
     columns = ["Season", "Episode", "Scene_ID", "Utterance_ID", "Speaker", "Utterance"]
     texts = ["The boat leaves at nine tomorrow.", "Then we shall be early.", "Bring the blue umbrella, please."]
     emory = pd.DataFrame([("1", "1", "1", str(i), f"['{i}']", text) for i, text in enumerate(texts)], columns=columns)
-    meld = turn_meld(*((1, i, i, text) for i, text in enumerate(texts)), (2, 0, "a", "Quite another line here."),
-                     (2, 1, "b", "And one more of them."))  # fmt: skip
+    meld = turn_meld(
+        *((1, i, i, text) for i, text in enumerate(texts)),
+        (2, 0, "a", "Quite another line here."),
+        (2, 1, "b", "And one more of them."),
+    )
     learned, judged = transcript_pairs({"meld": meld}, {"emorynlp": emory})
     assert set(learned["split_group"]) == {"meld:2"}
-    assert set(judged["source"]) == {"emorynlp"} and len(judged) == 2
+    assert set(judged["source"]) == {"emorynlp"}
+    assert len(judged) == 2
 
 
 def test_turn_transcript_real_pairs(shared_data) -> None:
@@ -152,7 +156,8 @@ def test_turn_transcript_real_pairs(shared_data) -> None:
         {"meld": read("meld/dev_sent_emo.csv"), "emorynlp": read("emorynlp/emorynlp_dev_final.csv")},
     )
     scenes = learned.groupby("source")["split_group"].nunique()
-    assert scenes["meld"] < 1038 and scenes["emorynlp"] < 659
+    assert scenes["meld"] < 1038
+    assert scenes["emorynlp"] < 659
     changes = judged.groupby("source")["label"].mean()
     assert changes["meld"] == pytest.approx(0.54, abs=0.02)
     assert changes["emorynlp"] == pytest.approx(0.61, abs=0.02)
@@ -181,12 +186,15 @@ def test_turn_dialogue_lines_are_turns_of_two() -> None:
 
 
 def test_turn_dialogue_every_line_is_a_new_turn() -> None:
-    told = {"tr_1": [[{"speaker": "A", "utterance": "Tea ?"}, {"speaker": "B", "utterance": "No . Thank you ."}]],
-            "tr_2": [[{"speaker": "A", "utterance": "I ran . So ?"}, {"speaker": "A", "utterance": "I fell ."}]],
-            "tr_3": []}  # fmt: skip
+    told = {
+        "tr_1": [[{"speaker": "A", "utterance": "Tea ?"}, {"speaker": "B", "utterance": "No . Thank you ."}]],
+        "tr_2": [[{"speaker": "A", "utterance": "I ran . So ?"}, {"speaker": "A", "utterance": "I fell ."}]],
+        "tr_3": [],
+    }
     dialogues = [*turns_of_lines(["tea? __eou__ No. Thank you! __eou__"]), *turns_of_reccon(told, "x.json.gz")]
     utterances = dialogue_utterances(dialogues)
-    assert utterances.equals(dialogue_utterances(dialogues[::-1])) and utterances["scene"].nunique() == 2
+    assert utterances.equals(dialogue_utterances(dialogues[::-1]))
+    assert utterances["scene"].nunique() == 2
     pairs = sentence_pairs(utterances, "dailydialog")
     found = set(zip(pairs["left_text"], pairs["right_text"], pairs["label"], strict=True))
     assert found == {
@@ -215,7 +223,8 @@ def test_turn_dialogue_of_another_shape(content: object) -> None:
 
 
 def test_turn_example_folders(tmp_path) -> None:
-    meld, dialogues = tmp_path / "meld", tmp_path / "dailydialog"
+    meld = tmp_path / "meld"
+    dialogues = tmp_path / "dailydialog"
     meld.mkdir()
     dialogues.mkdir()
     rows = turn_meld((1, 0, "Anna", "Come in."), (1, 1, "Bo", "The boat leaves at nine tomorrow."))
@@ -225,10 +234,12 @@ def test_turn_example_folders(tmp_path) -> None:
     packed = dialogues / "reccon_dailydialog_train.json.gz"
     packed.write_bytes(gzip.compress(b'{"a": [[{"speaker": "A", "utterance": "Hello ."}]]}'))
     training, held_out, further = example_frames([str(meld), str(dialogues)])
-    assert training["meld"].equals(rows) and held_out["meld"].equals(rows)
+    assert training["meld"].equals(rows)
+    assert held_out["meld"].equals(rows)
     assert sorted(further["dailydialog"]["utterance"]) == ["Hello .", "No .", "Tea ?"]
     learned, judged = transcript_pairs(training, held_out, further)
-    assert set(learned["source"]) == {"meld", "dailydialog"} and set(judged["source"]) == {"meld"}
+    assert set(learned["source"]) == {"meld", "dailydialog"}
+    assert set(judged["source"]) == {"meld"}
     with pytest.raises(InputError, match=r"has none of .*dialogues_valid\.txt"):
         example_frames([str(tmp_path)])
 

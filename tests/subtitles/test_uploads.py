@@ -17,37 +17,70 @@ def uploads_frame(spark: SparkSession, *rows: tuple[object, ...]) -> DataFrame:
     full = []
     for subtitle_id, film, sentences, changes in rows:
         usual: dict[str, object] = {
-            "release": "v2018", "language": "en", "cds": "1/1", "machine_translated": False, "quirks": {}, "marks": None
-        }  # fmt: skip
+            "release": "v2018",
+            "language": "en",
+            "cds": "1/1",
+            "machine_translated": False,
+            "quirks": {},
+            "marks": None,
+        }
         usual.update(changes)  # type: ignore[call-overload]
-        full.append((
-            subtitle_id, film, usual["release"], usual["language"], usual["cds"], usual["machine_translated"],
-            sentences, usual["quirks"], f"{usual['release']}/{usual['language']}/{subtitle_id}.xml",
-            None if usual["marks"] is None else [(text,) for text in usual["marks"]],  # type: ignore[attr-defined]
-        ))  # fmt: skip
+        full.append(
+            (
+                subtitle_id,
+                film,
+                usual["release"],
+                usual["language"],
+                usual["cds"],
+                usual["machine_translated"],
+                sentences,
+                usual["quirks"],
+                f"{usual['release']}/{usual['language']}/{subtitle_id}.xml",
+                None if usual["marks"] is None else [(text,) for text in usual["marks"]],  # type: ignore[attr-defined]
+            )
+        )
     return spark.createDataFrame(full, COLUMNS).repartition(3)
 
 
 def test_one_upload_a_film_by_each_rule(spark: SparkSession) -> None:
     files = uploads_frame(
         spark,
-        ("10", "whole_before_part", 500, {"cds": "1/2"}), ("11", "whole_before_part", 400, {}),
-        ("20", "human_first", 900, {"machine_translated": True}), ("21", "human_first", 800, {"cds": None}),
+        ("10", "whole_before_part", 500, {"cds": "1/2"}),
+        ("11", "whole_before_part", 400, {}),
+        ("20", "human_first", 900, {"machine_translated": True}),
+        ("21", "human_first", 800, {"cds": None}),
         ("30", "times", 900, {"quirks": {"sentence_without_start": 900, "sentence_without_end": 900}}),
         ("31", "times", 850, {"quirks": {"sentence_without_start": 100}}),
-        ("40", "trailer", 40, {}), ("41", "trailer", 1000, {}), ("42", "trailer", 1010, {}),
+        ("40", "trailer", 40, {}),
+        ("41", "trailer", 1000, {}),
+        ("42", "trailer", 1010, {}),
         ("43", "trailer", 2000, {}),
-        ("50", "longest_then_newest", 1000, {}), ("9", "longest_then_newest", 1000, {}),
-        ("60", "only_parts", 500, {"cds": "1/2"}), ("61", "only_parts", 510, {"cds": "2/3"}),
-        ("65", "joined_cds", 500, {"cds": "1/2"}), ("66", "joined_cds", 400, {"cds": "2/2"}),
-        ("70", "file:70", 10, {}), ("71", "file:71", 10, {}),
-        ("80", "two_languages", 10, {}), ("81", "two_languages", 10, {"language": "de"}),
-    )  # fmt: skip
+        ("50", "longest_then_newest", 1000, {}),
+        ("9", "longest_then_newest", 1000, {}),
+        ("60", "only_parts", 500, {"cds": "1/2"}),
+        ("61", "only_parts", 510, {"cds": "2/3"}),
+        ("65", "joined_cds", 500, {"cds": "1/2"}),
+        ("66", "joined_cds", 400, {"cds": "2/2"}),
+        ("70", "file:70", 10, {}),
+        ("71", "file:71", 10, {}),
+        ("80", "two_languages", 10, {}),
+        ("81", "two_languages", 10, {"language": "de"}),
+    )
     outcome = choose_uploads(files, 1)
     assert outcome.dropped is not None
     assert sorted(row.subtitle_id for row in outcome.rows.collect()) == [
-        "11", "21", "31", "42", "50", "61", "66", "70", "71", "80", "81"
-    ]  # fmt: skip
+        "11",
+        "21",
+        "31",
+        "42",
+        "50",
+        "61",
+        "66",
+        "70",
+        "71",
+        "80",
+        "81",
+    ]
     dropped = {row.id: (row.reason, row.detail) for row in outcome.dropped.collect()}
     assert dropped["v2018/en/43.xml"] == ("another_upload_chosen", "chosen: 42")
     assert len(dropped) + outcome.rows.count() == files.count()
@@ -56,14 +89,19 @@ def test_one_upload_a_film_by_each_rule(spark: SparkSession) -> None:
 def test_the_newest_release_stands_and_all_means_each_upload_once(spark: SparkSession) -> None:
     files = uploads_frame(
         spark,
-        ("1", "f", 100, {"release": "v2016"}), ("1", "f", 100, {}), ("1", "f", 100, {"release": "v2024"}),
-        ("2", "f", 90, {"release": "v2016"}), ("3", "f", 95, {}),
-    )  # fmt: skip
+        ("1", "f", 100, {"release": "v2016"}),
+        ("1", "f", 100, {}),
+        ("1", "f", 100, {"release": "v2024"}),
+        ("2", "f", 90, {"release": "v2016"}),
+        ("3", "f", 95, {}),
+    )
     outcome = choose_uploads(files, 0)
     assert outcome.dropped is not None
     assert {(row.subtitle_id, row.release, row.uploads) for row in outcome.rows.collect()} == {
-        ("1", "v2024", 3), ("2", "v2016", 3), ("3", "v2018", 3)
-    }  # fmt: skip
+        ("1", "v2024", 3),
+        ("2", "v2016", 3),
+        ("3", "v2018", 3),
+    }
     assert {(row.id, row.reason, row.detail) for row in outcome.dropped.collect()} == {
         ("v2016/en/1.xml", "newer_release_chosen", "chosen: v2024/en/1.xml"),
         ("v2018/en/1.xml", "newer_release_chosen", "chosen: v2024/en/1.xml"),
@@ -89,21 +127,29 @@ def test_two_uploads_a_film_are_the_two_best(spark: SparkSession) -> None:
 )
 def test_marks_of_an_upload_are_counted(spark: SparkSession, texts: list | None, marks: int) -> None:
     row = spark.createDataFrame([(texts,)], "texts array<string>").select(speaker_marks(F.col("texts"))).head()
-    assert row is not None and row[0] == marks
+    assert row is not None
+    assert row[0] == marks
 
 
 def test_the_upload_with_the_most_speaker_marks_is_chosen_after_whole_and_human_ones(spark: SparkSession) -> None:
-    dashes, many = ["- Yes ."] * 30, ["- Yes ."] * 60
+    dashes = ["- Yes ."] * 30
+    many = ["- Yes ."] * 60
     untimed = {"sentence_without_start": 300, "sentence_without_end": 300}
     files = uploads_frame(
         spark,
-        ("10", "marked", 500, {}), ("11", "marked", 480, {"marks": many, "quirks": untimed}),
-        ("20", "part", 500, {"cds": "1/2", "marks": many}), ("21", "part", 480, {"marks": dashes}),
-        ("30", "machine", 500, {"machine_translated": True, "marks": many}), ("31", "machine", 480, {}),
-        ("40", "nearly_as_many", 500, {"marks": dashes}), ("41", "nearly_as_many", 480, {"marks": [*dashes, "- So ?"]}),
-        ("50", "doubled", 500, {"marks": dashes}), ("51", "doubled", 520, {}), ("52", "doubled", 1000, {"marks": many}),
+        ("10", "marked", 500, {}),
+        ("11", "marked", 480, {"marks": many, "quirks": untimed}),
+        ("20", "part", 500, {"cds": "1/2", "marks": many}),
+        ("21", "part", 480, {"marks": dashes}),
+        ("30", "machine", 500, {"machine_translated": True, "marks": many}),
+        ("31", "machine", 480, {}),
+        ("40", "nearly_as_many", 500, {"marks": dashes}),
+        ("41", "nearly_as_many", 480, {"marks": [*dashes, "- So ?"]}),
+        ("50", "doubled", 500, {"marks": dashes}),
+        ("51", "doubled", 520, {}),
+        ("52", "doubled", 1000, {"marks": many}),
         ("60", "no_times", 500, {}),
         ("61", "no_times", 500, {"marks": many, "quirks": {"sentence_without_start": 500, "time_backwards": 300}}),
-    )  # fmt: skip
+    )
     rows = choose_uploads(files, 1).rows.collect()
     assert sorted(row.subtitle_id for row in rows) == ["11", "21", "31", "40", "50", "60"]

@@ -12,15 +12,21 @@ from etl.tables.model import Table, _parsed, _parts
     ("ddl", "expected"),
     [
         ("a int", [("a", "int", "")]),
-        ("a int COMMENT 'x, y', b array<struct<c: int, d: map<string, int>>>",
-         [("a", "int", "x, y"), ("b", "array<struct<c: int, d: map<string, int>>>", "")]),
-        ("a string COMMENT 'the page\\'s', b decimal(10, 2)",
-         [("a", "string", "the page's"), ("b", "decimal(10, 2)", "")]),
-        ("\n  a\n  bigint ,\n b   double\n  COMMENT 'a COMMENT b'\n",
-         [("a", "bigint", ""), ("b", "double", "a COMMENT b")]),
+        (
+            "a int COMMENT 'x, y', b array<struct<c: int, d: map<string, int>>>",
+            [("a", "int", "x, y"), ("b", "array<struct<c: int, d: map<string, int>>>", "")],
+        ),
+        (
+            "a string COMMENT 'the page\\'s', b decimal(10, 2)",
+            [("a", "string", "the page's"), ("b", "decimal(10, 2)", "")],
+        ),
+        (
+            "\n  a\n  bigint ,\n b   double\n  COMMENT 'a COMMENT b'\n",
+            [("a", "bigint", ""), ("b", "double", "a COMMENT b")],
+        ),
         ("label string, year int COMMENT ''", [("label", "string", COMMENTS["label"]), ("year", "int", "")]),
     ],
-)  # fmt: skip
+)
 def test_columns_are_read_from_ddl_without_spark(ddl: str, expected: list[tuple[str, str, str]]) -> None:
     assert [tuple(column) for column in Table("x.y", "One.", ddl, ()).described] == expected
 
@@ -39,7 +45,8 @@ def test_comments_of_single_columns_are_of_columns_without_one() -> None:
 
 def test_spark_reads_the_same_columns(spark: SparkSession) -> None:
     for table in TABLES.values():
-        schema, declared = table.schema, _parsed(table.ddl)
+        schema = table.schema
+        declared = _parsed(table.ddl)
         assert schema.names == declared.names == [column.name for column in table.described]
         assert [field.dataType for field in schema] == [field.dataType for field in declared]
         assert [field.metadata.get("comment") for field in schema] == [column.comment for column in table.described]

@@ -55,9 +55,10 @@ def test_two_chatbots_are_tuned_and_compared(spark: SparkSession, run: StageRun,
     assert second.figures["perplexity_before"] == pytest.approx(first.figures["perplexity"], rel=1e-3)
     models["augmented_chatbot"] = resolve(
         "models:/augesc-augmented-chatbot@champion", Path(run.folder), store.tracking_uri
-    )  # fmt: skip
+    )
     outcome = compared_chatbots(drawn, sessions, StageRun(**{**vars(run), "models": models}))
     figures = {row.chatbot: row for row in outcome.rows.collect()}
     assert figures["chatbot"].perplexity == pytest.approx(first.figures["perplexity"], rel=1e-3)
     assert figures["augmented_chatbot"].perplexity == pytest.approx(second.figures["perplexity"], rel=1e-3)
-    assert {row.sessions for row in figures.values()} == {3} and figures["chatbot"].perplexity < 40
+    assert {row.sessions for row in figures.values()} == {3}
+    assert figures["chatbot"].perplexity < 40

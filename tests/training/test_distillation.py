@@ -28,9 +28,16 @@ from udfs.models.trainable import TrainingRows
 
 HISTORIES = [tuple(turns) for turns, _ in TRAIN]
 OPTIONS = EmotionClassifierSettings(
-    epochs=40, batch_size=10, effective_batch=10, learning_rate=5e-3, dropout=0, threads=1, device="cpu",
-    precision="fp32", keep="last",
-)  # fmt: skip
+    epochs=40,
+    batch_size=10,
+    effective_batch=10,
+    learning_rate=5e-3,
+    dropout=0,
+    threads=1,
+    device="cpu",
+    precision="fp32",
+    keep="last",
+)
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +92,20 @@ def test_a_row_of_another_taxonomy_is_refused(small_encoder: Path) -> None:
 def test_the_stage_learns_from_turns_that_nobody_labelled(
     spark: SparkSession, small_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = load_settings("local", [], {
-        "lakehouse.root": str(tmp_path / "lakehouse"), "models.student_encoder": f"file:{small_encoder}",
-        "models.weak_labeler": f"file:{small_encoder}", "training.emotion_student.epochs": 1,
-        "training.emotion_student.start_from_weak_labeler": False, "training.emotion_student.max_tokens": 16,
-        "training.emotion_student.unlabelled": 3, "models.emotion_classifier": f"file:{tmp_path / 'teacher'}",
-    })  # fmt: skip
+    settings = load_settings(
+        "local",
+        [],
+        {
+            "lakehouse.root": str(tmp_path / "lakehouse"),
+            "models.student_encoder": f"file:{small_encoder}",
+            "models.weak_labeler": f"file:{small_encoder}",
+            "training.emotion_student.epochs": 1,
+            "training.emotion_student.start_from_weak_labeler": False,
+            "training.emotion_student.max_tokens": 16,
+            "training.emotion_student.unlabelled": 3,
+            "models.emotion_classifier": f"file:{tmp_path / 'teacher'}",
+        },
+    )
     labels = settings.edos.taxonomy.names
     DialogueClassifier(*load_encoder(small_encoder), labels, max_tokens=16).save(tmp_path / "teacher")
     place = PipelineContext(spark, settings)
@@ -104,6 +119,8 @@ def test_the_stage_learns_from_turns_that_nobody_labelled(
     plan = place.plan(distil_emotion_classifier)
     done = run_stage(place, distil_emotion_classifier, plan, Progress(spark, 1))
     # "so happy !" is the last turn of a labelled history.
-    assert len(asked[0]) == 3 and all(turns[-1] != "so happy !" for turns in asked[0])
-    assert done.rows_out == 18 and done.output_version is not None
+    assert len(asked[0]) == 3
+    assert all(turns[-1] != "so happy !" for turns in asked[0])
+    assert done.rows_out == 18
+    assert done.output_version is not None
     assert place.plan(distil_emotion_classifier).why is None

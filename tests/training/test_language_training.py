@@ -30,7 +30,9 @@ class Bigrams(LanguageModel):
     def __init__(self) -> None:
         super().__init__()
         torch.manual_seed(3)
-        self.seen, self.drop, self.said = nn.Embedding(WORDS, 12), nn.Dropout(0.2), nn.Linear(12, WORDS)
+        self.seen = nn.Embedding(WORDS, 12)
+        self.drop = nn.Dropout(0.2)
+        self.said = nn.Linear(12, WORDS)
 
     def lengths(self, rows: Sequence[Any]) -> list[int]:
         return [len(row) for row in rows]
@@ -41,11 +43,13 @@ class Bigrams(LanguageModel):
     def forward(self, rows: Sequence[Any], label_smoothing: float = 0.0) -> Tensor:
         losses = [
             functional.cross_entropy(
-                self.said(self.drop(self.seen(torch.tensor(row[:-1])))), torch.tensor(row[1:]),
-                reduction="sum", label_smoothing=label_smoothing,
+                self.said(self.drop(self.seen(torch.tensor(row[:-1])))),
+                torch.tensor(row[1:]),
+                reduction="sum",
+                label_smoothing=label_smoothing,
             )
             for row in rows
-        ]  # fmt: skip
+        ]
         return torch.stack(losses).sum()
 
     def save(self, folder: Path) -> Path:
@@ -72,7 +76,8 @@ def changed(options: TrainingOptions, **values: Any) -> TrainingOptions:
 
 
 def test_the_loss_is_the_mean_of_a_token_whatever_row_it_is_of() -> None:
-    model, given = Bigrams().eval(), rows(9)
+    model = Bigrams().eval()
+    given = rows(9)
     each = []
     for row in given:
         logits = model.said(model.seen(torch.tensor(row[:-1])))
@@ -86,8 +91,10 @@ def test_a_training_learns_and_keeps_the_best_epoch(tmp_path: Path) -> None:
     seen: list[EpochMetrics] = []
     result = fitted(tmp_path / "model", on_epoch=seen.append)
     losses = [epoch.validation_loss for epoch in seen]
-    assert losses[-1] < losses[0] < math.log(WORDS) + 0.5 and tuple(seen) == result.history
-    assert result.metrics["loss"] == min(losses) and result.best_epoch == losses.index(min(losses)) + 1
+    assert losses[-1] < losses[0] < math.log(WORDS) + 0.5
+    assert tuple(seen) == result.history
+    assert result.metrics["loss"] == min(losses)
+    assert result.best_epoch == losses.index(min(losses)) + 1
     model = Bigrams()
     model.load_state_dict(load_file(result.path / "model.safetensors"))
     assert mean_loss(model, rows(8, 3), 8) == pytest.approx(min(losses), rel=1e-5)
@@ -136,7 +143,8 @@ def test_a_checkpoint_of_another_training_is_not_gone_on_from(tmp_path: Path) ->
         if epoch.epoch == 3:
             raise KeyboardInterrupt
 
-    checkpoints, later = tmp_path / "checkpoints", list[EpochMetrics]()
+    checkpoints = tmp_path / "checkpoints"
+    later = list[EpochMetrics]()
     with pytest.raises(KeyboardInterrupt):
         fitted(tmp_path / "model", on_epoch=stop, checkpoints=checkpoints)
     fitted(tmp_path / "other", changed(OPTIONS, seed=14), on_epoch=later.append, checkpoints=checkpoints)
@@ -155,7 +163,8 @@ def test_patience_ends_a_training_and_the_last_epoch_can_be_kept(tmp_path: Path)
     result = fitted(tmp_path / "wild", wild)
     assert len(result.history) == result.best_epoch + 2 < 30
     last = fitted(tmp_path / "last", changed(wild, patience=None, keep="last", epochs=5))
-    assert last.best_epoch == 5 and last.metrics["loss"] == last.history[-1].validation_loss
+    assert last.best_epoch == 5
+    assert last.metrics["loss"] == last.history[-1].validation_loss
 
 
 def test_nothing_to_learn_from_is_said_in_one_line(tmp_path: Path) -> None:
@@ -167,10 +176,15 @@ def test_nothing_to_learn_from_is_said_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("step", "warmup", "decay", "expected"),
     [
-        (0, 5, "linear", 0.2), (4, 5, "linear", 1.0), (5, 5, "linear", 1.0), (10, 5, "linear", 0.5),
-        (15, 5, "linear", 0.0), (9, 0, "none", 1.0), (0, 99, "linear", 1 / 15),
+        (0, 5, "linear", 0.2),
+        (4, 5, "linear", 1.0),
+        (5, 5, "linear", 1.0),
+        (10, 5, "linear", 0.5),
+        (15, 5, "linear", 0.0),
+        (9, 0, "none", 1.0),
+        (0, 99, "linear", 1 / 15),
     ],
-)  # fmt: skip
+)
 def test_the_rates_course(step: int, warmup: int, decay: Any, expected: float) -> None:
     options = TrainingOptions(warmup_steps=warmup, decay=decay)
     assert learning_rate_factor(step, 15, options) == pytest.approx(expected)

@@ -6,8 +6,10 @@ from etl.training.model_card import model_card
 def test_a_card_has_figures_use_and_limits() -> None:
     card = model_card("edos-weak", "weak_labeler", "pkg:x==1#2", {"macro_f1": 0.5, "accuracy": 0.61234}, 1200)
     assert card.startswith("# edos-weak\n\nLabels one sentence")
-    assert "| accuracy | 0.6123 |\n| macro_f1 | 0.5000 |" in card and "`pkg:x==1#2`. Training rows: 1,200." in card
-    assert "AutoModel.from_pretrained" in card and "## Limits" in card
+    assert "| accuracy | 0.6123 |\n| macro_f1 | 0.5000 |" in card
+    assert "`pkg:x==1#2`. Training rows: 1,200." in card
+    assert "AutoModel.from_pretrained" in card
+    assert "## Limits" in card
 
 
 def test_a_model_that_is_not_served_says_nothing_of_it() -> None:

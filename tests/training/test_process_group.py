@@ -44,7 +44,9 @@ def test_alone_nothing_travels() -> None:
     model = torch.nn.Linear(2, 2)
     assert ALONE.wrap(model) is model
     assert ALONE.total(1.5, torch.device("cpu")) == 1.5
-    assert ALONE.leads and not ProcessGroup(1, 2).leads and ALONE.gathered(3) == [3]
+    assert ALONE.leads
+    assert not ProcessGroup(1, 2).leads
+    assert ALONE.gathered(3) == [3]
 
 
 @pytest.mark.parametrize("shard_rows", [1, 2, 5, 100])
@@ -59,7 +61,8 @@ def test_shards_keep_rows_and_their_order(tmp_path, shard_rows: int) -> None:
 
 def test_a_job_comes_back_as_it_was(tmp_path) -> None:
     options = EmotionClassifierSettings(seed=7, precision="bf16", weighted=False)
-    job, rows = TrainingJob("dialogue_classifier", "/models/start", options), EncodedRows(ROWS, ROWS[:2], [])
+    job = TrainingJob("dialogue_classifier", "/models/start", options)
+    rows = EncodedRows(ROWS, ROWS[:2], [])
     job.write(rows, tmp_path)
     assert TrainingJob.read(tmp_path) == (job, rows)
     assert json.loads((tmp_path / "job.json").read_text())["options"]["seed"] == 7
@@ -104,7 +107,8 @@ def test_a_failed_process_tells_why_in_one_line(tmp_path, notes, kind, text) -> 
 def test_what_goes_wrong_after_the_end_changes_nothing(tmp_path) -> None:
     assert not finished(tmp_path)
     write_result(tmp_path, TrainingResult(tmp_path, {"loss": 0.5}, (), 1, 2.0, OPTIONS))
-    assert finished(tmp_path) and read_result(tmp_path, OPTIONS).metrics == {"loss": 0.5}
+    assert finished(tmp_path)
+    assert read_result(tmp_path, OPTIONS).metrics == {"loss": 0.5}
     (tmp_path / "failed-failure-1.txt").write_text("OSError: no space")
     assert not finished(tmp_path)
 

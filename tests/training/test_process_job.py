@@ -64,7 +64,8 @@ def test_rows_come_back_from_their_shards(start: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("keep", ["last", "best"])
 def test_parts_of_a_model_learn_what_the_whole_does(start: Path, tmp_path: Path, keep) -> None:
-    options, updates = OPTIONS.model_copy(update={"keep": keep}), {}
+    options = OPTIONS.model_copy(update={"keep": keep})
+    updates = {}
     one = in_one_process(start, tmp_path / "one", options, on_update=updates.__setitem__)
     assert in_two_processes(start, tmp_path / "two", options) == ""
     two = read_result(tmp_path / "two", options)

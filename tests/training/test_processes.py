@@ -53,8 +53,10 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     two = train_in_processes(run, start_at(encoder), GIVEN, OPTIONS, tmp_path / "two", context)
     one = train_model(start_at(encoder), GIVEN, OPTIONS, tmp_path / "one")
 
-    assert told_epochs == [1, 2, 3] and two.best_epoch == one.best_epoch
-    assert two.options == OPTIONS and two.path == tmp_path / "two"
+    assert told_epochs == [1, 2, 3]
+    assert two.best_epoch == one.best_epoch
+    assert two.options == OPTIONS
+    assert two.path == tmp_path / "two"
     for theirs, ours in zip(two.history, one.history, strict=True):
         assert theirs.train_loss == pytest.approx(ours.train_loss, abs=1e-4)
         assert theirs.validation_loss == pytest.approx(ours.validation_loss, abs=1e-4)
@@ -76,12 +78,14 @@ def test_the_parts_of_a_language_model_are_tuned_in_processes(spark: SparkSessio
     told: list[int] = []
     updates: dict[int, float] = {}
     context = TrainingContext(
-        checkpoints=tmp_path / "checkpoints", on_epoch=lambda epoch: told.append(epoch.epoch),
+        checkpoints=tmp_path / "checkpoints",
+        on_epoch=lambda epoch: told.append(epoch.epoch),
         on_update=updates.__setitem__,
-    )  # fmt: skip
+    )
     given = TrainingRows(rows, rows[:1])
     result = train_in_processes(run, lambda: model, given, own, tmp_path / "tuned", context)
-    assert (told, list(updates)) == ([1, 2], [1, 2, 3, 4]) and result.path == tmp_path / "tuned"
+    assert (told, list(updates)) == ([1, 2], [1, 2, 3, 4])
+    assert result.path == tmp_path / "tuned"
     tuned = CausalLanguageModel.load(result.path)
     assert perplexity(tuned, rows, 1) == pytest.approx(result.metrics["perplexity"], rel=1e-3)
     assert result.metrics["perplexity"] < perplexity(model, rows, 1)
@@ -119,7 +123,8 @@ def test_a_process_that_fails_is_told_by_its_own_reason(spark: SparkSession, tmp
     run = stage_run(spark, load_settings("local", [], {"training.processes": 2}), tmp_path)
     with pytest.raises(InputError, match=r"no encoder: no \.safetensors weights"):
         train_in_processes(run, start_at(tmp_path / "no encoder"), GIVEN, OPTIONS, tmp_path / "out", TrainingContext())
-    start, wrong = start_at(tiny_encoder(tmp_path / "encoder")), TrainingRows([(["yes"], 4)], VALID)
+    start = start_at(tiny_encoder(tmp_path / "encoder"))
+    wrong = TrainingRows([(["yes"], 4)], VALID)
     with pytest.raises(InputError, match="label id 4 in the training rows"):
         train_in_processes(run, start, wrong, OPTIONS, tmp_path / "out", TrainingContext())
     assert list((tmp_path / "trainings").iterdir()) == []
@@ -142,7 +147,8 @@ def test_a_process_that_ends_badly_after_all_was_done_changes_nothing(
     start = start_at(tiny_encoder(tmp_path / "encoder"))
     result = train_in_processes(run, start, GIVEN, OPTIONS, tmp_path / "out", TrainingContext())
     assert (result.path, result.best_epoch) == (tmp_path / "out", 2)
-    assert (tmp_path / "out" / "weights").read_text() == "all of them" and "its result is valid" in said[-1]
+    assert (tmp_path / "out" / "weights").read_text() == "all of them"
+    assert "its result is valid" in said[-1]
 
 
 def test_the_packages_travel_as_a_zip_that_python_imports_from(tmp_path: Path) -> None:

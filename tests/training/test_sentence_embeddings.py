@@ -17,8 +17,14 @@ from udfs.models.loader import resolve
 from udfs.models.sentence_encoder import SentenceEncoder
 from udfs.predict import embed_texts
 
-TEXTS = ["i was so happy", "", "what a dark night . " * 300, "she cried 😀 ￿ \x00", "yes .",
-         *(f"the dog and the cat number {number} are glad" for number in range(20))]  # fmt: skip
+TEXTS = [
+    "i was so happy",
+    "",
+    "what a dark night . " * 300,
+    "she cried 😀 ￿ \x00",
+    "yes .",
+    *(f"the dog and the cat number {number} are glad" for number in range(20)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +49,8 @@ def test_a_long_dialogue_and_a_vector_of_nothing() -> None:
 def test_a_text_alone_has_the_embedding_it_has_among_others(encoder_folder: Path) -> None:
     model = SentenceEncoder.load(encoder_folder)
     together = model.embed(TEXTS, 8)
-    assert together.shape == (len(TEXTS), 16) and np.isfinite(together).all()
+    assert together.shape == (len(TEXTS), 16)
+    assert np.isfinite(together).all()
     for place, text in enumerate(TEXTS):
         assert np.array_equal(model.embed([text], 8)[0], together[place]), text
 
@@ -72,7 +79,8 @@ def test_a_dense_module_is_read_from_safetensors_alone_and_is_part_of_the_identi
     theirs = whole.encode(TEXTS, normalize_embeddings=False)
     assert theirs.shape[1] == 8
     assert SentenceEncoder.load(folder).embed(TEXTS, 8) == pytest.approx(theirs, abs=1e-5)
-    before, tensors = resolve(f"file:{folder}", tmp_path).identity, load_file(weights)
+    before = resolve(f"file:{folder}", tmp_path).identity
+    tensors = load_file(weights)
     save_file({name: tensor + 1 for name, tensor in tensors.items()}, weights)
     assert resolve(f"file:{folder}", tmp_path).identity != before
     torch.save(tensors, weights.with_name("pytorch_model.bin"))
@@ -116,7 +124,8 @@ def test_from_texts_to_dialogues_in_spark(spark: SparkSession, encoder_folder: P
     lost = F.when(F.col("text_hash") == text_hash(F.lit("thanks")), None).otherwise(F.col("embedding"))
     turns = answers.withColumn("embedding", lost)
     rows = {row.history_hash: row for row in embed_dialogues(embedded_turns(histories, turns, "s@1"), "s@1").collect()}
-    assert len(rows) == 4 and {row.model for row in rows.values()} == {"s@1"}
+    assert len(rows) == 4
+    assert {row.model for row in rows.values()} == {"s@1"}
     keys = [row[0] for row in pool.select(history_hash(F.col("turns"))).collect()]
     model = SentenceEncoder.load(encoder_folder)
     two = model.embed(dialogues[0], 8).astype(float)

@@ -66,7 +66,8 @@ def tracked_model(mlflow_store, tmp_path_factory):
     options = ClassifierOptions(epochs=2, batch_size=2, effective_batch=2, learning_rate=1e-3, threads=1, device="cpu")
     versions = {"data.edos.crowd_labels": "7"}
     with tracked_run(mlflow_store, "weak labeler", {"seed": 13, "epochs": 2}, versions) as run:
-        start, context = partial(WeakLabeler.new, encoder, LABELS, options), TrainingContext(on_epoch=run.on_epoch)
+        start = partial(WeakLabeler.new, encoder, LABELS, options)
+        context = TrainingContext(on_epoch=run.on_epoch)
         result = train_model(start, TrainingRows(ROWS, ROWS), options, folder / "model", context)
         truth = [label for _, label in ROWS]
         probabilities = WeakLabeler.load(result.path).probabilities([text for text, _ in ROWS], 2).numpy()
@@ -135,7 +136,8 @@ def test_the_registered_model_comes_back_whole_and_without_pickles(mlflow_store,
     assert resolve(f"models:/{NAME}/{version}", tmp_path, mlflow_store.tracking_uri) == model
     assert (model.path / "MLmodel").is_file()
     assert not {path.suffix for path in model.path.rglob("*")} & {".pkl", ".bin", ".pt"}
-    here, there = WeakLabeler.load(folder), WeakLabeler.load(model.path)
+    here = WeakLabeler.load(folder)
+    there = WeakLabeler.load(model.path)
     assert torch.equal(here.probabilities(["so sad"], 1), there.probabilities(["so sad"], 1))
 
 
@@ -307,7 +309,8 @@ def test_a_run_names_its_code_and_the_tables_that_it_read(mlflow_store):
     table, file = sorted(found.inputs.dataset_inputs, key=lambda one: one.dataset.name)
     assert (table.dataset.name, table.dataset.digest) == ("edos.training_dialogues", "v12-7c2f4c77")
     source = json.loads(table.dataset.source)
-    assert source["delta_table_version"] == 12 and source["path"].endswith("/lake/edos/training_dialogues")
+    assert source["delta_table_version"] == 12
+    assert source["path"].endswith("/lake/edos/training_dialogues")
     assert "secret" not in table.dataset.source
     assert json.loads(file.dataset.profile) == {"num_rows": 5}
     assert found.data.tags["mlflow.source.name"].startswith("edos-lakehouse")
@@ -317,7 +320,8 @@ def test_a_run_names_its_code_and_the_tables_that_it_read(mlflow_store):
 
 def test_runs_of_ended_processes_are_closed_and_others_stay_open(mlflow_store):
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
-    client, experiment = mlflow_store.client(), mlflow_store.experiment_id()
+    client = mlflow_store.client()
+    experiment = mlflow_store.experiment_id()
     here = {"process.host": platform.node()}
     tags = {
         "dead": here | {"process.id": ended.stdout.strip()},
@@ -334,13 +338,15 @@ def test_runs_of_ended_processes_are_closed_and_others_stay_open(mlflow_store):
 
 
 def test_trials_have_one_parent(mlflow_store):
-    client, experiment = mlflow_store.client(), mlflow_store.experiment_id()
+    client = mlflow_store.client()
+    experiment = mlflow_store.experiment_id()
     first, again, other = (
         parent_run(client, experiment, "comparison", {"comparison": value, "stage": "s"}, "comparison")
         for value in ("a", "a", "b")
     )
     assert first == again != other
-    assert client.get_run(first).info.status == "FINISHED" and client.get_run(first).data.tags["kind"] == "comparison"
+    assert client.get_run(first).info.status == "FINISHED"
+    assert client.get_run(first).data.tags["kind"] == "comparison"
 
 
 def test_titles_say_what_differs():
@@ -369,7 +375,8 @@ def test_the_server_answers_and_its_link_is_printed(tmp_path):
     try:
         line = next((line for line in serving.stdout if "side by side" in line), "")  # the server prints, too
         link = re.search(r"http://127\.0\.0\.1:\d+", line)
-        assert link and "viewStateShareKey=comparison" in line
+        assert link
+        assert "viewStateShareKey=comparison" in line
         assert urllib.request.urlopen(link[0], timeout=60).status == 200
     finally:
         serving.send_signal(signal.SIGINT)

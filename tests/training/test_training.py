@@ -85,7 +85,8 @@ def test_the_last_epochs_go_over_rows_of_their_own(training_encoder, tmp_path, m
     monkeypatch.setattr(training, "batches_alike", noted)
     options = changed(epochs=3, crowd_epochs=last_epochs)
     result = train(training_encoder, tmp_path / "model", options, last=last)
-    assert seen == sizes and len(result.history) == 3
+    assert seen == sizes
+    assert len(result.history) == 3
 
 
 def test_rows_of_the_last_epochs_have_the_last_word(training_encoder, tmp_path):
@@ -144,16 +145,21 @@ def test_a_killed_training_ends_in_the_same_weights(training_encoder, tmp_path, 
         if epoch.epoch == 4:
             raise KeyboardInterrupt
 
-    options, kept = changed(average_decay=average_decay, crowd_epochs=1), tmp_path / "checkpoints"
+    options = changed(average_decay=average_decay, crowd_epochs=1)
+    kept = tmp_path / "checkpoints"
     whole = train(training_encoder, tmp_path / "whole", options, last=TRAIN[:4])
     with pytest.raises(KeyboardInterrupt):
         train(training_encoder, tmp_path / "killed", options, last=TRAIN[:4], on_epoch=kill, checkpoints=kept)
     assert [folder.name for folder in kept.iterdir()] == ["epoch-00003"]
-    later, said = [], []
+    later = []
+    said = []
     told = {"on_epoch": lambda epoch: later.append(epoch.epoch), "checkpoints": kept, "say": said.append}
     again = train(training_encoder, tmp_path / "again", options, last=TRAIN[:4], **told)
-    assert later == [4, 5, 6] and said[0] == "resumed after epoch 3/6 from a checkpoint" and not kept.exists()
-    assert again.metrics == whole.metrics and again.best_epoch == whole.best_epoch
+    assert later == [4, 5, 6]
+    assert said[0] == "resumed after epoch 3/6 from a checkpoint"
+    assert not kept.exists()
+    assert again.metrics == whole.metrics
+    assert again.best_epoch == whole.best_epoch
     for name in ("head.safetensors", "encoder/model.safetensors"):
         assert (again.path / name).read_bytes() == (whole.path / name).read_bytes()
 
@@ -163,7 +169,8 @@ def test_other_labels_of_the_same_rows_are_another_training(training_encoder, tm
         if epoch.epoch == 2:
             raise KeyboardInterrupt
 
-    kept, later = tmp_path / "checkpoints", []
+    kept = tmp_path / "checkpoints"
+    later = []
     with pytest.raises(KeyboardInterrupt):
         train(training_encoder, tmp_path / "killed", on_epoch=kill, checkpoints=kept)
     wrong = [(turns, (label + 1) % 4) for turns, label in TRAIN]
@@ -186,9 +193,10 @@ def gradients_of(encoder, batch_size, out, monkeypatch):
             nn.init.normal_(value, std=0.1)
     kept: dict[str, torch.Tensor] = {}
     monkeypatch.setattr(
-        training.OptimizerStep, "step",
+        training.OptimizerStep,
+        "step",
         lambda step: kept.update({n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}),
-    )  # fmt: skip
+    )
     train_model(lambda: model, TrainingRows(TRAIN, VALID), options, out)
     return kept
 
@@ -217,7 +225,9 @@ def test_clusters_train_by_the_authors_recipe(profile, model):
     assert {learning_rate_factor(step, 440, options) for step in range(440)} == {1.0}
     assert (options.learning_rate, options.head_learning_rate, options.layer_decay) == (2e-5, None, 1.0)
     assert (options.beta2, options.epsilon, options.weight_decay, options.dropout) == (0.98, 1e-6, 0.0, 0.1)
-    assert options.start_token and options.weighted and options.patience is None
+    assert options.start_token
+    assert options.weighted
+    assert options.patience is None
     ours = (options.crowd_epochs, options.start_from_weak_labeler, options.label_smoothing, options.average_decay)
     assert ours == (0, False, 0.0, 0.0)
 
@@ -249,9 +259,16 @@ def test_averaged_weights_are_the_ones_judged_and_kept(training_encoder, tmp_pat
 
 @pytest.mark.parametrize(
     ("step", "decay", "factor"),
-    [(0, "linear", 0.1), (9, "linear", 1.0), (10, "linear", 1.0), (55, "linear", 0.5), (100, "linear", 0.0),
-     (99, "none", 1.0), (0, "none", 0.1)],
-)  # fmt: skip
+    [
+        (0, "linear", 0.1),
+        (9, "linear", 1.0),
+        (10, "linear", 1.0),
+        (55, "linear", 0.5),
+        (100, "linear", 0.0),
+        (99, "none", 1.0),
+        (0, "none", 0.1),
+    ],
+)
 def test_the_rate_rises_then_falls(step, decay, factor):
     options = ClassifierOptions(warmup_share=0.1, decay=decay)
     assert learning_rate_factor(step, 100, options) == pytest.approx(factor)

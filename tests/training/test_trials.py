@@ -48,11 +48,15 @@ def compared_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def compared(tmp_path: Path, compared_encoder: Path) -> Iterator[Settings]:
     values = {
-        "lakehouse.root": str(tmp_path / "lakehouse"), "models.encoder": f"file:{compared_encoder}",
-        "models.weak_labeler": f"file:{compared_encoder}", "training.emotion_classifier.epochs": 1,
-        "training.emotion_classifier.start_from_weak_labeler": False, "training.emotion_classifier.max_tokens": 16,
-        "training.comparison.seeds": [1], "training.comparison.weightings": [True],
-    }  # fmt: skip
+        "lakehouse.root": str(tmp_path / "lakehouse"),
+        "models.encoder": f"file:{compared_encoder}",
+        "models.weak_labeler": f"file:{compared_encoder}",
+        "training.emotion_classifier.epochs": 1,
+        "training.emotion_classifier.start_from_weak_labeler": False,
+        "training.emotion_classifier.max_tokens": 16,
+        "training.comparison.seeds": [1],
+        "training.comparison.weightings": [True],
+    }
     yield load_settings("local", [], values)
 
 
@@ -106,7 +110,8 @@ def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
 ) -> None:
     place = PipelineContext(spark, compared)
     place.lakehouse.replace(TRAINING_DIALOGUES, labelled(spark, {"crowd": 6, "similar": 2}), {})
-    trained, real = [], trials.train_model
+    trained = []
+    real = trials.train_model
 
     def counted(*arguments: object):
         if len(trained) == 1:
@@ -119,7 +124,8 @@ def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
     with pytest.raises(KeyboardInterrupt):
         compare(spark, compared)
     assert len(done(place)) == 1
-    crowd, similar = (True, ("crowd",), 1), (True, ("crowd", "similar"), 1)
+    crowd = (True, ("crowd",), 1)
+    similar = (True, ("crowd", "similar"), 1)
     assert done(compare(spark, compared)) == [crowd, similar]
     assert len(trained) == 3  # one before the stop, the stop, and the other
     assert PipelineContext(spark, compared).plan(compare_classifiers).why is None
@@ -131,7 +137,8 @@ def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
 
     row = place.lakehouse.read(CLASSIFIER_TRIALS).where("seed = 1").collect()[0]
     assert (row.train_rows, row.validation_rows, row.test_rows) == (6, 6, 6)
-    assert len(row.classes) == 41 and sum(one.support for one in row.classes) == 6
+    assert len(row.classes) == 41
+    assert sum(one.support for one in row.classes) == 6
     _check_tracked(place, row)
 
 
@@ -141,10 +148,14 @@ def test_a_trial_is_known_by_all_that_it_depends_on(spark: SparkSession, compare
         rows = trials.planned_trials(labelled(spark, {"crowd": 3, "similar": similar}), run).collect()
         return {(row.weighted, tuple(row.origins), row.seed): row.trial for row in rows}
 
-    crowd, similar = (True, ("crowd",), 1), (True, ("crowd", "similar"), 1)
-    before, other_rows = planned(compared, 2), planned(compared, 3)
-    assert set(before) == {crowd, similar} and before == planned(compared, 2)
-    assert other_rows[crowd] == before[crowd] and other_rows[similar] != before[similar]
+    crowd = (True, ("crowd",), 1)
+    similar = (True, ("crowd", "similar"), 1)
+    before = planned(compared, 2)
+    other_rows = planned(compared, 3)
+    assert set(before) == {crowd, similar}
+    assert before == planned(compared, 2)
+    assert other_rows[crowd] == before[crowd]
+    assert other_rows[similar] != before[similar]
     smoother = compared.training.emotion_classifier.model_copy(update={"label_smoothing": 0.3})
     training = compared.training.model_copy(update={"emotion_classifier": smoother})
     other_settings = planned(compared.model_copy(update={"training": training}), 2)
@@ -155,11 +166,14 @@ def _check_tracked(place: PipelineContext, row) -> None:
     client = MlflowClient(tracking_uri(place.settings))
     run = client.get_run(row.run_id)
     assert run.info.status == "FINISHED"
-    assert run.info.run_name == "crowd, seed 1, weighted" and run.data.tags["kind"] == "dialogue_classifier"
+    assert run.info.run_name == "crowd, seed 1, weighted"
+    assert run.data.tags["kind"] == "dialogue_classifier"
     (read,) = run.inputs.dataset_inputs
-    assert read.dataset.name == "edos.training_dialogues" and read.dataset.source_type == "delta_table"
+    assert read.dataset.name == "edos.training_dialogues"
+    assert read.dataset.source_type == "delta_table"
     assert read.dataset.digest.startswith("v")
-    assert run.data.params["origins"] == "crowd" and run.data.params["seed"] == "1"
+    assert run.data.params["origins"] == "crowd"
+    assert run.data.params["seed"] == "1"
     assert round(run.data.metrics["held_out_macro_f1"], 4) == row.macro_f1
     assert run.data.tags["data.edos.training_dialogues"].rpartition(":")[2].isdigit()
     names = {item.path for item in client.list_artifacts(row.run_id)}

@@ -15,9 +15,13 @@ from udfs.file_mapper import FileMapper
 def document(**more: object) -> dict:
     item = {"item_id": "i1", "position": 1, "seconds": 3.2, "answers": {"label": {"value": "sad"}}}
     return {
-        "format": "edos-lakehouse answers 1", "batch_id": "b1", "hit_id": "h1", "worker_id": "w1",
-        "submitted": "2024-05-01T10:00:00.000Z", "answers": [item],
-    } | more  # fmt: skip
+        "format": "edos-lakehouse answers 1",
+        "batch_id": "b1",
+        "hit_id": "h1",
+        "worker_id": "w1",
+        "submitted": "2024-05-01T10:00:00.000Z",
+        "answers": [item],
+    } | more
 
 
 def read(content: str | bytes, name: str = "a.json") -> list[dict]:
@@ -30,11 +34,20 @@ def test_json_json_lines_and_csv_tell_the_same() -> None:
     table = read(f"{','.join(COLUMNS)}\r\nb1,h1,w1,i1,1,label,sad,false,3.2,2024-05-01T10:00:00.000Z\r\n", "a.CSV")
     assert pretty == [
         {
-            "place": "a.json#1", "batch_id": "b1", "hit_id": "h1", "worker_id": "w1", "item_id": "i1",
-            "question": "label", "value": "sad", "other": False, "seconds": 3.2,
-            "submitted": "2024-05-01T10:00:00.000Z", "seat": None, "sign": None,
+            "place": "a.json#1",
+            "batch_id": "b1",
+            "hit_id": "h1",
+            "worker_id": "w1",
+            "item_id": "i1",
+            "question": "label",
+            "value": "sad",
+            "other": False,
+            "seconds": 3.2,
+            "submitted": "2024-05-01T10:00:00.000Z",
+            "seat": None,
+            "sign": None,
         }
-    ]  # fmt: skip
+    ]
     assert [row["hit_id"] for row in lines] == ["h1", "h2"]
     assert [{**row, "place": ""} for row in table] == [{**row, "place": ""} for row in pretty]
 
@@ -58,16 +71,21 @@ def test_json_json_lines_and_csv_tell_the_same() -> None:
 )
 def test_what_cannot_be_read_is_reported(content: str | bytes, name: str, detail: str) -> None:
     rows = read(content, name)
-    assert rows and all(row["fault"] == "not_readable" and len(row["detail"]) <= MAX_TEXT for row in rows)
+    assert rows
+    assert all(row["fault"] == "not_readable" and len(row["detail"]) <= MAX_TEXT for row in rows)
     assert rows[0]["detail"].startswith(detail)
 
 
 def test_values_are_bounded_and_plain() -> None:
     item = {"item_id": ["i1"], "seconds": "NaN", "answers": {"label": {"value": "a\x00b\n" + "x" * 9999, "other": 1}}}
     (row,) = read(json.dumps(document(worker_id="  w 1 ", submitted={"a": 1}, answers=[item])))
-    assert row["item_id"] is None and row["submitted"] is None and row["seconds"] is None
-    assert row["worker_id"] == "w 1" and row["other"] is False
-    assert row["value"].startswith("a b x") and len(row["value"]) <= MAX_TEXT
+    assert row["item_id"] is None
+    assert row["submitted"] is None
+    assert row["seconds"] is None
+    assert row["worker_id"] == "w 1"
+    assert row["other"] is False
+    assert row["value"].startswith("a b x")
+    assert len(row["value"]) <= MAX_TEXT
     for seconds, kept in ((1e9, None), (-1, None), (float("inf"), None), (True, 1.0), ("7.5", 7.5)):
         given = {"item_id": "i", "seconds": seconds, "answers": {"label": {"value": "sad"}}}
         assert read(json.dumps(document(answers=[given])))[0]["seconds"] == kept
@@ -97,9 +115,11 @@ def test_a_platforms_results_are_read() -> None:
     lines = ["3X,W1,Approved,120,now,h1,b1,i1,i2,,Sad,Other,,Lonely", "3X,W2,Rejected,9,now,h1,b1,i1,i2,,Sad,,,"]
     rows = read("\n".join([head, *lines]), "Batch_1_results.csv")
     assert [(row["worker_id"], row["item_id"], row["value"], row["other"], row["seconds"]) for row in rows] == [
-        ("W1", "i1", "Sad", False, 60.0), ("W1", "i2", "Lonely", True, 60.0),
-        ("W2", "i1", "Sad", False, 4.5), ("W2", "i2", None, False, 4.5),
-    ]  # fmt: skip
+        ("W1", "i1", "Sad", False, 60.0),
+        ("W1", "i2", "Lonely", True, 60.0),
+        ("W2", "i1", "Sad", False, 4.5),
+        ("W2", "i2", None, False, 4.5),
+    ]
     assert [row.get("fault") for row in rows] == [None, None, "rejected", "rejected"]
 
 
@@ -110,7 +130,8 @@ def test_rows_fit_the_schema(tmp_path: Path) -> None:
     batch = pa.RecordBatch.from_pydict({"path": [str(tmp_path / name) for name in contents], "name": list(contents)})
     found = [row for one in FileMapper(answers_in, SCHEMA)(iter([batch])) for row in one.to_pylist()]
     assert [row["place"] for row in found] == ["a.json#1", "b.json#1"]
-    assert list(found[0]) == SCHEMA.names and found[1]["fault"] == "not_readable"
+    assert list(found[0]) == SCHEMA.names
+    assert found[1]["fault"] == "not_readable"
 
 
 def test_a_file_that_a_worker_does_not_see_is_told() -> None:

@@ -29,17 +29,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def words(model: CausalLanguageModel, row: TokenRow) -> list[str]:
-    return [
-        model.tokenizer.convert_ids_to_tokens(token) for token, learned in zip(*row, strict=True) if learned
-    ]  # fmt: skip
+    return [model.tokenizer.convert_ids_to_tokens(token) for token, learned in zip(*row, strict=True) if learned]
 
 
 def test_what_is_learned_is_marked_and_the_end_is_where_the_last_piece_is(folder: Path) -> None:
     model = CausalLanguageModel.load(folder)
     rows = model.encode(TALKS)
     assert [words(model, row) for row in rows] == [
-        ["happy", "and", "glad", "<|im_end|>"], ["i", "am", "alone", "<|im_end|>"], ["came", "home"],
-    ]  # fmt: skip
+        ["happy", "and", "glad", "<|im_end|>"],
+        ["i", "am", "alone", "<|im_end|>"],
+        ["came", "home"],
+    ]
     assert model.counted(rows) == 4 + 3 + 2  # nothing foretells a first token
     assert model.lengths(rows) == [7, 5, 6]
 
@@ -47,7 +47,8 @@ def test_what_is_learned_is_marked_and_the_end_is_where_the_last_piece_is(folder
 def test_marks_in_a_text_are_no_special_tokens_and_long_texts_are_cut(folder: Path) -> None:
     model = CausalLanguageModel.load(folder, max_tokens=6)
     hostile, long = model.encode([[("yes <|im_end|> no", True)], [("rain " * 20, True)]])
-    assert hostile.ids.count(model.tokenizer.eos_token_id) == 1 and not model.is_cut(hostile)
+    assert hostile.ids.count(model.tokenizer.eos_token_id) == 1
+    assert not model.is_cut(hostile)
     assert (len(long.ids), model.is_cut(long), model.is_cut(model.encode([[("yes", True)]])[0])) == (6, True, False)
 
 
@@ -86,7 +87,8 @@ def test_tuning_lowers_the_loss_and_what_is_saved_answers_prompts(folder: Path, 
     context = TrainingContext(on_update=losses.__setitem__)
     result = train_model(lambda: model, TrainingRows(rows, rows[:1]), options, tmp_path / "model", context)
     assert result.metrics["perplexity"] < 1.5 < before
-    assert list(losses) == list(range(1, 49)) and losses[48] < losses[1]
+    assert list(losses) == list(range(1, 49))
+    assert losses[48] < losses[1]
     told = LocalGenerator.load(result.path).answers(
         [Request("when did he")], DecodingSettings(max_new_tokens=9, chat=False)
     )
@@ -105,7 +107,8 @@ def test_what_was_read_from_gguf_can_be_saved(folder: Path, tmp_path: Path) -> N
     weights = {name: value.clone() for name, value in network.state_dict().items()}
     network.config.quantization_config = {"quant_method": "gguf"}  # as the library marks what it unpacked
     plain = unpacked(network)
-    assert plain is not network and plain.lm_head.weight is plain.model.embed_tokens.weight
+    assert plain is not network
+    assert plain.lm_head.weight is plain.model.embed_tokens.weight
     plain.save_pretrained(tmp_path)
     CausalLanguageModel.load(folder).tokenizer.save_pretrained(tmp_path)
     read = CausalLanguageModel.load(tmp_path).network.state_dict()

@@ -45,7 +45,8 @@ def test_the_loss_is_of_the_replys_tokens_alone(model: CausalReplyGenerator) -> 
     rows = rows_of(model, ["sad", None, "questioning", None])
     expected = []
     for row in rows:
-        read, total = [*row.ids, row.start], 0.0
+        read = [*row.ids, row.start]
+        total = 0.0
         for token in row.reply:
             total -= float(torch.log_softmax(next_logits(model, read), -1)[token])
             read.append(token)
@@ -58,7 +59,8 @@ def test_the_loss_is_of_the_replys_tokens_alone(model: CausalReplyGenerator) -> 
 def test_greedy_goes_on_from_the_history_and_the_start(model: CausalReplyGenerator) -> None:
     how = ReplyDecoding(method="greedy", blocked_ngrams=0, max_new_tokens=6)
     for row, written in zip(rows_of(model), write_replies(model, CONTEXTS, NONE, how, 2), strict=True):
-        read, ids = [*row.ids, row.start], list[int]()
+        read = [*row.ids, row.start]
+        ids = list[int]()
         while len(ids) < 6 and model.tokenizer.end not in ids:
             logits = next_logits(model, [*read, *ids])
             logits[[one for one in model.tokenizer.unwritten if one <= model.tokenizer.end]] = float("-inf")
@@ -93,14 +95,16 @@ def test_ngrams_are_blocked_in_the_reply_and_not_by_the_history(model: CausalRep
 @pytest.mark.parametrize("kind", ["causal", "transformer"])
 def test_intents_begin_as_their_words_and_no_softmax_moves_them(model: CausalReplyGenerator, kind: str) -> None:
     generator = model if kind == "causal" else tiny_generator()
-    tokens, table = generator.tokenizer, generator.network.get_input_embeddings().weight
+    tokens = generator.tokenizer
+    table = generator.network.get_input_embeddings().weight
     generator.begin_intents()
     for intent in ("sad", "angry"):
         words = list(tokens.texts([f" {intent}"])[0])
         assert torch.allclose(table[tokens.start_of(intent)], table[words].mean(dim=0))
     rows = generator.encode(CONTEXTS, REPLIES, ["sad"] * len(CONTEXTS))
     generator(rows).backward()
-    assert table.grad is not None and float(table.grad[tokens.start_of("sad")].abs().sum()) > 0
+    assert table.grad is not None
+    assert float(table.grad[tokens.start_of("sad")].abs().sum()) > 0
     assert float(table.grad[tokens.start_of("angry")].abs().sum()) == 0
 
 
@@ -108,8 +112,11 @@ def test_a_saved_generator_is_the_same_and_known_by_its_kind(model: CausalReplyG
     model.steered = True
     found = load_generator(model.save(tmp_path / "model"))
     rows = rows_of(model)
-    assert type(found) is CausalReplyGenerator and found.steered and found.max_tokens == 24
-    assert torch.equal(found(rows), model(rows)) and found.parameter_count() == model.parameter_count()
+    assert type(found) is CausalReplyGenerator
+    assert found.steered
+    assert found.max_tokens == 24
+    assert torch.equal(found(rows), model(rows))
+    assert found.parameter_count() == model.parameter_count()
     assert type(load_generator(tiny_generator().save(tmp_path / "small"))) is ReplyGenerator
     with pytest.raises(InputError, match="not a reply_generator"):
         ReplyGenerator.load(tmp_path / "model")

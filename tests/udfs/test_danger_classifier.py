@@ -42,7 +42,8 @@ def weights(encoder: Path) -> dict[str, torch.Tensor]:
 def test_features_do_not_depend_on_the_batch(features: FrozenFeatures) -> None:
     together = features(TEXTS * 20)
     alone = np.concatenate([features([text]) for text in TEXTS])
-    assert np.allclose(together[:4], alone, atol=1e-5) and np.allclose(together[-4:], alone, atol=1e-5)
+    assert np.allclose(together[:4], alone, atol=1e-5)
+    assert np.allclose(together[-4:], alone, atol=1e-5)
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
     assert features(["word " * 5_000]).shape == alone[:1].shape
 
@@ -51,8 +52,11 @@ def test_like_lines_vote_and_a_line_itself_can_be_left_out() -> None:
     vectors = np.array([[1, 0], [0.8, 0.6], [0, 1]], np.float32)
     examples = Examples.of(vectors, [True, True, False])
     near, far_off, between = examples.shares(np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32))
-    assert near > 0.999 > 0.5 > far_off and far_off < 0.01 and far_off < between < near
-    assert examples.shares(vectors[:1], 0)[0] > 0.99 and examples.shares(vectors[2:], 2)[0] > 0.999
+    assert near > 0.999 > 0.5 > far_off
+    assert far_off < 0.01
+    assert far_off < between < near
+    assert examples.shares(vectors[:1], 0)[0] > 0.99
+    assert examples.shares(vectors[2:], 2)[0] > 0.999
     assert np.allclose(examples.vectors * examples.scale, vectors, atol=0.005)
 
 
@@ -69,13 +73,15 @@ def test_what_is_stored_gives_the_same_scores_on_the_same_encoder(
     words = DangerWords.of(np.linspace(-1, 1, 2 ** (BITS + 1)), 0.0, 0.5)
     model = DangerClassifier(TunedEncoder(*load_encoder(encoder), weights), whole, examples, words, 0.3)
     scores = dict(zip([text for text, _ in EXAMPLES], model.scores([text for text, _ in EXAMPLES]), strict=True))
-    assert all((scores[text] > 0.5) == danger for text, danger in EXAMPLES) and model.scores([]) == []
+    assert all((scores[text] > 0.5) == danger for text, danger in EXAMPLES)
+    assert model.scores([]) == []
     assert model.scores(["i am sad"], without=1)[0] < scores["i am sad"]
     model.save(tmp_path, "file:encoder#1")
     assert {path.suffix for path in tmp_path.iterdir()} == {".safetensors", ".json"}
     again = DangerClassifier.read(tmp_path, encoder, "file:encoder#1")
     again.features.layers = (1, 2)
-    assert again.threshold == 0.3 and again.scores(TEXTS) == model.scores(TEXTS)
+    assert again.threshold == 0.3
+    assert again.scores(TEXTS) == model.scores(TEXTS)
     with pytest.raises(InputError, match="is not the classifier's file:encoder#1"):
         DangerClassifier.read(tmp_path, encoder, "file:other#2")
     with pytest.raises(InputError, match="no danger classifier"):
@@ -96,7 +102,8 @@ def test_merged_changes_equal_the_layers_in_training(encoder: Path) -> None:
     assert merged.odds(TEXTS).tolist() == pytest.approx(expected, abs=1e-2)
     plain = TunedEncoder(*load_encoder(encoder), {HEAD: model.weights()[HEAD], BIAS: model.weights()[BIAS]})
     assert plain.odds(TEXTS).tolist() != pytest.approx(expected, abs=1e-2)
-    assert all("layer.0." not in name for name in model.layers) and len(model.layers) == 6
+    assert all("layer.0." not in name for name in model.layers)
+    assert len(model.layers) == 6
 
 
 def test_lines_like_a_judged_one_are_not_learnt_from(encoder: Path) -> None:
@@ -115,7 +122,8 @@ def test_lines_are_varied_and_joined_with_the_danger_of_their_parts() -> None:
 
 def test_the_threshold_keeps_false_alarms_within_the_share() -> None:
     risks = [(True, 0.2), *((False, place / 10) for place in range(10))]
-    assert chosen_threshold(risks, 0.2) == 0.701 and chosen_threshold(risks, 0.0) == 0.901
+    assert chosen_threshold(risks, 0.2) == 0.701
+    assert chosen_threshold(risks, 0.0) == 0.901
     assert chosen_threshold([(False, 1.0)], 0.0) == 0.999
 
 
@@ -127,7 +135,8 @@ def test_a_lines_risk_is_the_highest_threshold_that_rings() -> None:
         return [scores[text] for text in texts]
 
     assert risk(line, asked) == 0.6
-    assert gate(asked, 0.6)(line.lines) and not gate(asked, 0.61)(line.lines)
+    assert gate(asked, 0.6)(line.lines)
+    assert not gate(asked, 0.61)(line.lines)
     assert risk(DangerLine("x", True, ("I want to", "die"), "tune"), lambda texts: [0.0] * len(texts)) == 1.0
 
 
@@ -141,4 +150,5 @@ def test_the_packaged_classifier_tells_danger_from_everyday_talk(tmp_path: Path)
 def test_the_packaged_configuration_names_the_default_encoder() -> None:
     folder = Path("conf/safety")
     config = json.loads((folder / CONFIG).read_text("utf-8"))
-    assert config["encoder"].startswith(f"{SafetySettings().encoder}==") and 0 < config["threshold"] < 1
+    assert config["encoder"].startswith(f"{SafetySettings().encoder}==")
+    assert 0 < config["threshold"] < 1

@@ -25,7 +25,9 @@ def test_what_is_stored_gives_the_same_scores(tmp_path: Path) -> None:
     model = DangerWords.of(coefficients, 0.5, 0.7)
     model.save(tmp_path)
     again = DangerWords.read(tmp_path)
-    assert again.scores(TEXTS) == model.scores(TEXTS) and again.threshold == 0.7 and again.scores([]) == []
+    assert again.scores(TEXTS) == model.scores(TEXTS)
+    assert again.threshold == 0.7
+    assert again.scores([]) == []
     exact = 1 / (1 + np.exp(-(counted(TEXTS) @ coefficients + 0.5)))
     assert again.scores(TEXTS) == pytest.approx(exact.tolist(), abs=0.02)
     with pytest.raises(InputError, match="no danger classifier"):

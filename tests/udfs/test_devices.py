@@ -6,7 +6,8 @@ import torch
 from udfs import devices
 from udfs.devices import chosen_precision, hardware_lines, hardware_parameters
 
-CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
+CPU = torch.device("cpu")
+GPU = torch.device("cuda", 0)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,8 @@ def test_precision_on_a_cpu(
     assert (chosen.name, chosen.warning is not None) == (expected, warned)
     assert len(hardware_lines(setting, "cpu")) == 1 + warned
     if warned:
-        assert "auto" in str(chosen.warning) and f"{speed:.2g}" in str(chosen.warning)
+        assert "auto" in str(chosen.warning)
+        assert f"{speed:.2g}" in str(chosen.warning)
 
 
 @pytest.mark.parametrize(

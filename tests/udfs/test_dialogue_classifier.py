@@ -87,8 +87,10 @@ def test_a_start_token_replaces_the_first_separator_and_is_saved(dialogue_encode
     without = DialogueClassifier.new(
         dialogue_encoders[family], LABELS, options.model_copy(update={"start_token": False})
     )
-    row, plain = with_start.encode([["i cry", "why ?"]])[0], without.encode([["i cry", "why ?"]])[0]
-    assert row.ids == (with_start.tokenizer.cls_token_id, *plain.ids[1:]) and row.weights == plain.weights
+    row = with_start.encode([["i cry", "why ?"]])[0]
+    plain = without.encode([["i cry", "why ?"]])[0]
+    assert row.ids == (with_start.tokenizer.cls_token_id, *plain.ids[1:])
+    assert row.weights == plain.weights
     assert DialogueClassifier.load(with_start.save(tmp_path / "with")).encode([["i cry", "why ?"]]) == [row]
     assert DialogueClassifier.load(without.save(tmp_path / "without")).encode([["i cry", "why ?"]]) == [plain]
 

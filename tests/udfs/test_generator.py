@@ -42,7 +42,8 @@ def test_rows_that_ended_are_computed_no_more(model: LocalGenerator, monkeypatch
     decoding = DecodingSettings(max_new_tokens=40, temperature=1.0, top_p=0.9, repetition_penalty=1.05, stop=("cat",))
     asked = [Request("i lost my dog .", "", "one prompt", sample) for sample in range(24)]
     alone = [model.answers([request], decoding)[0] for request in asked]
-    sizes, real = [], model.network.forward
+    sizes = []
+    real = model.network.forward
 
     def counted(*given, **named):
         sizes.append(len(named["input_ids"]))
@@ -53,7 +54,8 @@ def test_rows_that_ended_are_computed_no_more(model: LocalGenerator, monkeypatch
     together = model.answers(asked, decoding)
     assert [(one.text, one.finish_reason) for one in together] == [(one.text, one.finish_reason) for one in alone]
     assert len({one.answer_tokens for one in together}) > 3
-    assert sizes == sorted(sizes, reverse=True) and set(sizes) == {24, 16, 8}
+    assert sizes == sorted(sizes, reverse=True)
+    assert set(sizes) == {24, 16, 8}
     assert len(sizes) == max(one.answer_tokens or 0 for one in together)
 
 
@@ -69,9 +71,13 @@ def test_greedy_answers_are_the_librarys_own(model: LocalGenerator) -> None:
     text = model.tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
     ids = model.tokenizer(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
     expected = model.network.generate(
-        input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=12, repetition_penalty=1.03,
+        input_ids=ids,
+        attention_mask=torch.ones_like(ids),
+        do_sample=False,
+        max_new_tokens=12,
+        repetition_penalty=1.03,
         pad_token_id=2,
-    )[0, ids.shape[1] :]  # fmt: skip
+    )[0, ids.shape[1] :]
     answer = model.answers([request], GREEDY)[0]
     assert answer.text == model.tokenizer.decode(expected, skip_special_tokens=True)
     assert answer.prompt_tokens == ids.shape[1]
@@ -80,7 +86,8 @@ def test_greedy_answers_are_the_librarys_own(model: LocalGenerator) -> None:
 def test_the_dictated_start_is_read_and_is_no_part_of_the_text(model: LocalGenerator) -> None:
     plain, started = model.answers([Request("i lost my dog ."), Request("i lost my dog .", "i am so")], GREEDY)
     assert started.prompt_tokens == (plain.prompt_tokens or 0) + 3
-    assert started.text and not started.text.startswith("i am so")
+    assert started.text
+    assert not started.text.startswith("i am so")
 
 
 def test_a_prompt_cannot_end_the_users_part_of_the_chat(model: LocalGenerator) -> None:
@@ -161,7 +168,8 @@ def test_what_fails_alone_has_its_error() -> None:
 
 def test_memory_that_runs_out_halves_the_batch(model: LocalGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [answer.text for answer in model.answers(requests(), GREEDY)]
-    real, sizes = model._together, []
+    real = model._together
+    sizes = []
 
     def small(rows, width, decoding):
         sizes.append(len(rows))
@@ -176,7 +184,8 @@ def test_memory_that_runs_out_halves_the_batch(model: LocalGenerator, monkeypatc
 
 def test_seeds_are_of_prompt_and_sample() -> None:
     seeds = {seed_of(Request("", "", prompt, sample)) for prompt in "ab" for sample in range(3)}
-    assert len(seeds) == 6 and seed_of(Request("", "", "a")) == seed_of(Request("other", "", "a"))
+    assert len(seeds) == 6
+    assert seed_of(Request("", "", "a")) == seed_of(Request("other", "", "a"))
 
 
 def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ def test_lemma_vocabulary_is_distinct_lower_case_words(spark) -> None:
 
 def test_lemma_dictionary_is_lower_case_letters() -> None:
     dictionary = lemma_dictionary("en")
-    assert dictionary["went"] == "go" and dictionary["children"] == "child"
+    assert dictionary["went"] == "go"
+    assert dictionary["children"] == "child"
     assert all(word == word.lower() != lemma == lemma.lower() for word, lemma in dictionary.items())
     assert len(dictionary) > 50_000
     with pytest.raises(InputError, match="no dictionary of language 'xx'"):
@@ -39,7 +40,8 @@ def test_lemma_backends_give_the_same_table(lemma_words) -> None:
     ]
     assert tables[0] == tables[1]
     assert set(tables[0]) == set(WORDS)
-    assert tables[0]["went"] == "go" and tables[0]["zzqx"] == "zzqx"
+    assert tables[0]["went"] == "go"
+    assert tables[0]["zzqx"] == "zzqx"
 
 
 def test_lemma_changed_words_alone(lemma_words) -> None:
@@ -47,7 +49,9 @@ def test_lemma_changed_words_alone(lemma_words) -> None:
         row["word"]: row["lemma"]
         for row in lemmas_of_all(lemma_words, backend="simplemma").where("word != lemma").collect()
     }
-    assert rows["geese"] == "goose" and "house" not in rows and "zzqx" not in rows
+    assert rows["geese"] == "goose"
+    assert "house" not in rows
+    assert "zzqx" not in rows
 
 
 def test_lemma_unknown_backend(lemma_words) -> None:

@@ -33,7 +33,8 @@ class RecordedEngine:
     """The binding's server, with recorded answers."""
 
     def __init__(self, reply: Any) -> None:
-        self.reply, self.asked = reply, []
+        self.reply = reply
+        self.asked = []
 
     def handle_chat_completions(self, body: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(body)
@@ -65,7 +66,9 @@ def test_the_whole_prompt_is_penalised_and_the_engines_own_sampling_is_off() -> 
     model.answers([Request("p", prompt_hash="h")], GREEDY)
     model.answers([Request("p", prompt_hash="h", sample=1)], SAMPLED)
     greedy, sampled = engine.asked
-    assert greedy["repeat_penalty"] == 1.03 and greedy["repeat_last_n"] > 8192 and greedy["temperature"] == 0
+    assert greedy["repeat_penalty"] == 1.03
+    assert greedy["repeat_last_n"] > 8192
+    assert greedy["temperature"] == 0
     assert (sampled["top_k"], sampled["min_p"], sampled["top_p"]) == (0, 0, 0.9)
     assert greedy["seed"] != sampled["seed"]
 
@@ -87,8 +90,10 @@ def test_what_the_engine_refuses_or_breaks_at_is_that_rows_error() -> None:
     requests = [Request("long"), Request("breaks"), Request("odd"), Request("good")]
     found = LlamaCppGenerator(engine, HEADER, 2).answers(requests, GREEDY)
     assert [answer.text for answer in found] == [None, None, None, "fine"]
-    assert "too long" in (found[0].error or "") and "slot unavailable no more" in (found[1].error or "")
-    assert found[2].error and all("\n" not in (answer.error or "") for answer in found)
+    assert "too long" in (found[0].error or "")
+    assert "slot unavailable no more" in (found[1].error or "")
+    assert found[2].error
+    assert all("\n" not in (answer.error or "") for answer in found)
 
 
 def test_neighbours_are_asked_one_after_the_other_and_every_place_once() -> None:
@@ -96,7 +101,8 @@ def test_neighbours_are_asked_one_after_the_other_and_every_place_once() -> None
     assert [list(queue) for queue in queues] == [[5, 3], [1, 0], [2, 4, 6]]
     assert [next_place(queues, 0) for _ in range(3)] == [5, 3, 6]  # then from the end of the longest
     assert [next_place(queues, 1) for _ in range(5)] == [1, 0, 4, 2, None]
-    assert queues_of([0, 1], 4) and sorted(place for queue in queues_of([0, 1], 4) for place in queue) == [0, 1]
+    assert queues_of([0, 1], 4)
+    assert sorted(place for queue in queues_of([0, 1], 4) for place in queue) == [0, 1]
     assert queues_of([], 2) == []
 
 
@@ -136,7 +142,8 @@ def test_answers_come_in_order_and_can_be_drawn_again(model: LlamaCppGenerator) 
     prompts = ["Name a colour.", "x " * 3000, "Name an animal.", "Name a colour.", "Name a river."]
     requests = [Request(text, prompt_hash=text) for text in prompts]
     found = model.answers(requests, SAMPLED)
-    assert found[1].text is None and "context" in (found[1].error or "")
+    assert found[1].text is None
+    assert "context" in (found[1].error or "")
     others = [answer for place, answer in enumerate(found) if place != 1]
     assert all(answer.text and answer.error is None and 0 < answer.answer_tokens <= 16 for answer in others)
     assert found[0].text == found[3].text
@@ -149,15 +156,20 @@ def test_answers_come_in_order_and_can_be_drawn_again(model: LlamaCppGenerator) 
 def test_a_start_is_continued_and_a_stop_ends_the_answer(model: LlamaCppGenerator) -> None:
     start = Request("Count from one to nine, with commas.", "1, 2, 3,")
     (answer,) = model.answers([start], DecodingSettings(max_new_tokens=12))
-    assert answer.text and "4" in answer.text and not answer.text.lstrip().startswith("1, 2")
+    assert answer.text
+    assert "4" in answer.text
+    assert not answer.text.lstrip().startswith("1, 2")
     (cut,) = model.answers([start], DecodingSettings(max_new_tokens=12, stop=("5",)))
-    assert cut.finish_reason == "stop" and "5" not in (cut.text or "5")
+    assert cut.finish_reason == "stop"
+    assert "5" not in (cut.text or "5")
 
 
 def test_a_bare_prompt_is_continued_without_a_chat(model: LlamaCppGenerator) -> None:
     bare = DecodingSettings(max_new_tokens=3, chat=False)
     (answer,) = model.answers([Request("one two three four five", " six")], bare)
-    assert answer.text and answer.prompt_tokens is not None and answer.prompt_tokens < 10
+    assert answer.text
+    assert answer.prompt_tokens is not None
+    assert answer.prompt_tokens < 10
 
 
 @pytest.mark.parametrize("step", GRAMMARS)
@@ -186,7 +198,8 @@ def _read(step: str, text: str) -> list[Any]:
 
 def test_a_grammar_that_is_none_is_its_rows_error(model: LlamaCppGenerator) -> None:
     (answer,) = model.answers([Request("p")], DecodingSettings(grammar="root ::= ((("))
-    assert answer.text is None and "grammar" in (answer.error or "")
+    assert answer.text is None
+    assert "grammar" in (answer.error or "")
 
 
 def test_a_file_that_llama_cpp_cannot_load_is_refused_in_one_line(model: LlamaCppGenerator, tmp_path: Path) -> None:
@@ -199,7 +212,9 @@ def test_a_file_that_llama_cpp_cannot_load_is_refused_in_one_line(model: LlamaCp
     )
     ended = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120)
     lines = ended.stdout.strip().splitlines()
-    assert ended.returncode == 0 and len(lines) == 1 and "llama.cpp cannot load it" in lines[0], ended
+    assert ended.returncode == 0, ended
+    assert len(lines) == 1, ended
+    assert "llama.cpp cannot load it" in lines[0], ended
 
 
 def test_a_missing_engine_is_told_with_its_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

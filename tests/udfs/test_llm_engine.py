@@ -78,7 +78,8 @@ def test_a_server_that_dies_is_started_anew_and_asked_for_the_missing_answers_al
     assert [one["event"] for one in noted].count("starts") == 2
     asked = Counter(one["prompt"] for one in noted if one["event"] == "answers")
     # Only what was under way when the server died may have been asked twice.
-    assert set(asked) == {f"prompt {n}" for n in range(30)} and sum(asked.values()) <= 31
+    assert set(asked) == {f"prompt {n}" for n in range(30)}
+    assert sum(asked.values()) <= 31
 
 
 def test_a_server_that_dies_too_often_keeps_what_it_answered(tmp_path: Path) -> None:
@@ -124,7 +125,8 @@ def test_the_server_ends_with_its_worker_however_that_ends(tmp_path: Path) -> No
     )
     worker = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     try:
-        assert worker.stdout is not None and worker.stdout.readline() == "ready\n"
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "ready\n"
         (server,) = {one["pid"] for one in events(tmp_path)}
         assert runs(server)
     finally:
@@ -147,21 +149,26 @@ def test_each_task_has_its_server_and_one_that_dies_stops_no_other(spark: SparkS
     assert {row.model for row in rows} == {model.identity}
     noted = events(model.path)
     answers = [one for one in noted if one["event"] == "answers"]
-    assert len({one["pid"] for one in answers}) >= 2 and len(answers) <= 61
+    assert len({one["pid"] for one in answers}) >= 2
+    assert len(answers) <= 61
 
 
 def test_rows_of_a_server_that_never_starts_are_asked_in_the_next_run(spark: SparkSession, tmp_path: Path) -> None:
     source = source_of(str(tmp_path), "vllm:file:m", settings(command=("no-such-vllm",)))
     units = spark.createDataFrame([(f"prompt {n}",) for n in range(4)], "p string")
     rows = generate_answers(distinct_requests(with_requests(units, F.col("p"), GREEDY)), source, 2).collect()
-    assert len(rows) == 4 and all(row.error.startswith(f"{UNAVAILABLE}no-such-vllm does not start") for row in rows)
+    assert len(rows) == 4
+    assert all(row.error.startswith(f"{UNAVAILABLE}no-such-vllm does not start") for row in rows)
 
 
 def test_the_command_is_filled_word_by_word() -> None:
     words = {"model": "/models/a b;c", "port": "81", "name": "model", "gpus": "2"}
     assert filled_command(("vllm", "serve", "{model}", "--port={port}"), words) == [
-        "vllm", "serve", "/models/a b;c", "--port=81",
-    ]  # fmt: skip
+        "vllm",
+        "serve",
+        "/models/a b;c",
+        "--port=81",
+    ]
     assert filled_command(('{"other": 1}', "{gpus}"), words) == ['{"other": 1}', "2"]
 
 
@@ -209,5 +216,7 @@ def test_only_a_folder_of_weights_is_served(uri: str, tmp_path: Path) -> None:
 
 def test_the_identity_is_the_models_and_the_engines(tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "m")
-    plain, served = resolve(f"file:{folder}", tmp_path), resolve(f"vllm:file:{folder}", tmp_path)
-    assert served.path == plain.path and served.identity == f"vllm:{plain.identity}"
+    plain = resolve(f"file:{folder}", tmp_path)
+    served = resolve(f"vllm:file:{folder}", tmp_path)
+    assert served.path == plain.path
+    assert served.identity == f"vllm:{plain.identity}"

@@ -49,7 +49,8 @@ def test_what_the_request_does_wrong_is_its_rows_error_and_the_rest_go_on() -> N
 
     with RecordedServer(reply).running() as server:
         first, second = asked(server).answers([Request("long"), Request("short")], GREEDY)
-    assert first.text is None and "longer than the context" in (first.error or "")
+    assert first.text is None
+    assert "longer than the context" in (first.error or "")
     assert (second.text, second.error) == ("fine", None)
 
 
@@ -70,10 +71,12 @@ def test_a_server_that_answers_anything_spoils_its_row_alone(response: Any, expe
     with RecordedServer(lambda body: {"response": response}).running() as server:
         answer = asked(server).answers([Request("p")], GREEDY)[0]
     if expected is None:
-        assert answer.error is None and answer.text in ("fine", "half ? a pair")
+        assert answer.error is None
+        assert answer.text in ("fine", "half ? a pair")
         assert (answer.prompt_tokens, answer.finish_reason) == (None, None)
     else:
-        assert answer.text is None and expected in (answer.error or "")
+        assert answer.text is None
+        assert expected in (answer.error or "")
 
 
 def test_a_busy_server_is_asked_again() -> None:
@@ -122,10 +125,12 @@ def test_the_answers_start_is_the_last_message_and_the_answer_goes_on_from_it() 
         assert [one.text for one in asked(server).answers(requests, GREEDY)] == [": 0.9", ": 0.9"]
         for body in server.asked:
             assert body["messages"][1] == {"role": "assistant", "content": "1. joy"}
-            assert body["continue_final_message"] is True and body["add_generation_prompt"] is False
+            assert body["continue_final_message"] is True
+            assert body["add_generation_prompt"] is False
         server.asked.clear()
         asked(server, dialect="openai").answers([Request("goes on", "1. joy")], GREEDY)
-        assert len(server.asked[0]["messages"]) == 1 and "continue_final_message" not in server.asked[0]
+        assert len(server.asked[0]["messages"]) == 1
+        assert "continue_final_message" not in server.asked[0]
 
 
 DIALECTS = ("vllm", "llama.cpp", "openai")
@@ -170,7 +175,8 @@ def test_completions_continue_the_start_in_every_dialect(dialect: str) -> None:
     with RecordedServer(lambda body: " is here").running() as server:
         bare = DecodingSettings(chat=False)
         (answer,) = asked(server, dialect=dialect).answers([Request("p ", "joy")], bare)
-        assert server.asked[0]["prompt"] == "p joy" and answer.text == " is here"
+        assert server.asked[0]["prompt"] == "p joy"
+        assert answer.text == " is here"
 
 
 def test_a_server_that_fails_in_the_middle_keeps_the_answers_that_it_gave() -> None:
@@ -185,7 +191,8 @@ def test_a_server_that_fails_in_the_middle_keeps_the_answers_that_it_gave() -> N
             asked(server, concurrency=4, retries=0).answers(requests, GREEDY)
         sent = {int(prompt_of(body)) for body in server.asked}
     kept = {place for place, answer in enumerate(error.value.answers) if answer is not None}
-    assert kept == sent - {7} and 7 <= len(kept) < 39
+    assert kept == sent - {7}
+    assert 7 <= len(kept) < 39
     answers = error.value.all_answers(40)
     assert [answer.text for answer in answers if answer.error is None] == [f"answer {n}" for n in sorted(kept)]
     assert all((answer.error or "").startswith(UNAVAILABLE) for answer in answers if answer.text is None)
@@ -202,7 +209,8 @@ def test_a_frame_of_an_unavailable_server_is_not_asked_on() -> None:
     parameters = [DecodingSettings(max_new_tokens=most).text() for most in (5, 5, 6)]
     frame = pd.DataFrame({"prompt": "p", "answer_start": "", "prompt_hash": "h", "sample": 0, "parameters": parameters})
     answers, away = answers_to(Failing(), frame)
-    assert [answer.text for answer in answers] == ["paid", None, None] and away == "it is away"
+    assert [answer.text for answer in answers] == ["paid", None, None]
+    assert away == "it is away"
     assert [answer.error for answer in answers] == [None, f"{UNAVAILABLE}it is away", f"{UNAVAILABLE}it is away"]
     assert len(calls) == 1
 
@@ -236,7 +244,8 @@ def test_a_grammar_goes_to_those_who_follow_one() -> None:
     assert extra_fields(Request("p"), under, "vllm") == {"structured_outputs": {"grammar": under.grammar}}
     with RecordedServer(lambda body: "x").running() as server:
         (answer,) = asked(server, dialect="openai").answers([Request("p")], under)
-        assert answer.text is None and "the dialect openai has no grammars" in (answer.error or "")
+        assert answer.text is None
+        assert "the dialect openai has no grammars" in (answer.error or "")
         assert not server.asked
         assert asked(server, dialect="llama.cpp").answers([Request("p")], under)[0].text == "x"
         assert server.asked[0]["grammar"] == under.grammar
@@ -256,7 +265,8 @@ def test_the_total_counts_the_prompts_words() -> None:
 
 
 def test_the_pace_is_kept() -> None:
-    pace, began = Pace(0.02), time.monotonic()
+    pace = Pace(0.02)
+    began = time.monotonic()
     for _ in range(6):
         pace.wait()
     assert time.monotonic() - began >= 0.1

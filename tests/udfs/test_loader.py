@@ -141,7 +141,8 @@ def test_a_failed_download_leaves_no_folder(tmp_path, monkeypatch):
 def test_the_hub_is_asked_for_safetensors_of_one_revision_and_only_once(tmp_path, monkeypatch):
     import huggingface_hub
 
-    revision, calls = "b" * 40, []
+    revision = "b" * 40
+    calls = []
 
     def snapshot(repository, *, revision, allow_patterns, local_dir):
         from pathlib import Path

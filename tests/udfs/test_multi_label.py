@@ -79,7 +79,9 @@ def test_a_long_pair_loses_of_its_context_never_of_its_utterance(
     model = model_of(encoders["bert"])
     (row,) = model.encode([passage])
     ids = model.tokenizer.convert_tokens_to_ids
-    assert len(row.ids) <= 12 and row.ids[0] == ids("[CLS]") and row.ids[-1] == ids("[SEP]")
+    assert len(row.ids) <= 12
+    assert row.ids[0] == ids("[CLS]")
+    assert row.ids[-1] == ids("[SEP]")
     parts = " ".join(model.tokenizer.convert_ids_to_tokens(list(row.ids[1:-1]))).split(" [SEP] ")
     words = [part.split() for part in parts]
     assert len(words[-1]) == said
@@ -113,7 +115,8 @@ def test_typed_tells_context_and_utterance_apart(encoders: dict[str, Path], tmp_
         weights[1, 3] += 1.0
     items = [Passage("so happy", "we are home")]
     again = MultiLabelClassifier.load(model.save(tmp_path / "typed"))
-    assert again.typed and again.encoder.config.type_vocab_size == 2  # type: ignore[union-attr]
+    assert again.typed
+    assert again.encoder.config.type_vocab_size == 2
     assert torch.allclose(again.probabilities(items, 1), model.probabilities(items, 1))
     with torch.no_grad():
         weights[1, 3] -= 1.0
@@ -142,7 +145,8 @@ def test_figures_are_scikit_learns() -> None:
     rows = class_rows(counts_at(probabilities, truth, 0.45), list("abcdef"))
     each = precision_recall_fscore_support(truth, probabilities >= 0.45, zero_division=0)
     assert [row["f1"] for row in rows] == pytest.approx(each[2])
-    assert rows[5]["support"] == 0 and rows[5]["predicted"] > 0
+    assert rows[5]["support"] == 0
+    assert rows[5]["predicted"] > 0
 
 
 def test_the_threshold_is_the_best_of_the_grid_and_the_lowest_of_equals() -> None:
@@ -158,18 +162,24 @@ def test_the_threshold_is_the_best_of_the_grid_and_the_lowest_of_equals() -> Non
 def test_each_label_has_its_best_threshold_where_its_rows_suffice() -> None:
     random = np.random.default_rng(7)
     truth = np.zeros((60, 3), dtype=bool)
-    truth[:20, 0], truth[:8, 1], truth[:4, 2] = True, True, True
+    truth[:20, 0] = True
+    truth[:8, 1] = True
+    truth[:4, 2] = True
     probabilities = 0.1 * random.random((60, 3)) + np.where(truth, [0.7, 0.3, 0.8], [0.2, 0.1, 0.1])
     shared = best_threshold(probabilities, truth)
     each = best_thresholds(probabilities, truth, shared)
-    assert 0.2 < each[0] <= 0.7 and 0.1 < each[1] <= 0.3 and each[2] == shared
+    assert 0.2 < each[0] <= 0.7
+    assert 0.1 < each[1] <= 0.3
+    assert each[2] == shared
     figures = [multi_label_metrics(probabilities, truth, one)["macro_f1"] for one in (shared, each)]
-    assert figures[1] >= figures[0] and counts_at(probabilities, truth, each)[1].tolist()[:2] == [20, 8]
+    assert figures[1] >= figures[0]
+    assert counts_at(probabilities, truth, each)[1].tolist()[:2] == [20, 8]
 
 
 def test_its_loss_is_the_mean_over_labels_summed_over_rows(encoders: dict[str, Path]) -> None:
     model = model_of(encoders["bert"])
-    logits, targets = torch.tensor([[2.0, -1.0, 0.0], [0.5, 0.5, -3.0]]), model.targets([(0, 2), ()])
+    logits = torch.tensor([[2.0, -1.0, 0.0], [0.5, 0.5, -3.0]])
+    targets = model.targets([(0, 2), ()])
     assert targets.tolist() == [[1, 0, 1], [0, 0, 0]]
     expected = torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none").mean(1).sum()
     assert torch.isclose(model.loss(logits, targets, 0.0), expected)
@@ -193,14 +203,16 @@ def test_a_new_head_begins_with_the_labels_shares_and_a_trained_one_as_it_is(
 
 def test_a_training_keeps_the_last_epoch_with_its_threshold(encoders: dict[str, Path], tmp_path: Path) -> None:
     result = train(encoders["bert"], tmp_path / "model")
-    assert result.best_epoch == 30 and len(result.history) == 30
+    assert result.best_epoch == 30
+    assert len(result.history) == 30
     model = MultiLabelClassifier.load(result.path)
     assert model.threshold == result.metrics["threshold"]
     assert result.metrics["macro_f1"] > 0.9
     answers = model.probabilities([passage for passage, _ in ROWS], 4).numpy()
     assert model.figures(answers, [labels for _, labels in ROWS])["macro_f1"] == result.metrics["macro_f1"]
     rows = model.chart(answers, [labels for _, labels in ROWS]).rows
-    assert rows[0][0] == "threshold" and len(rows) == 92
+    assert rows[0][0] == "threshold"
+    assert len(rows) == 92
     assert [row["support"] for row in model.class_figures(answers, [labels for _, labels in ROWS])] == [3, 3, 1]
 
 
@@ -209,10 +221,12 @@ def test_a_training_may_choose_each_labels_threshold(encoders: dict[str, Path], 
     result = train(encoders["bert"], tmp_path / "model", OPTIONS.model_copy(update={"thresholds": "per_label"}), many)
     model = MultiLabelClassifier.load(result.path)
     assert model.label_thresholds == [result.metrics[f"threshold_{label}"] for label in LABELS] == model.cutoffs
-    answers, truths = model.probabilities([passage for passage, _ in many], 4).numpy(), [labels for _, labels in many]
+    answers = model.probabilities([passage for passage, _ in many], 4).numpy()
+    truths = [labels for _, labels in many]
     assert model.figures(answers, truths)["macro_f1"] == result.metrics["macro_f1"]
     again = starting_model(result.path, many, LABELS, OPTIONS)
-    assert again.label_thresholds is None and again.cutoffs == model.threshold
+    assert again.label_thresholds is None
+    assert again.cutoffs == model.threshold
 
 
 def test_the_best_epoch_is_kept_where_that_is_asked(encoders: dict[str, Path], tmp_path: Path) -> None:
@@ -228,7 +242,8 @@ def test_a_training_goes_on_from_a_trained_model_with_its_head(encoders: dict[st
     assert torch.equal(again.output.weight, first.output.weight)
     assert (again.pooling, again.typed, again.max_tokens) == ("mean", True, 16)
     fresh = starting_model(encoders["roberta"], ROWS, LABELS, OPTIONS, False)
-    assert fresh.pooling == "cls" and not torch.equal(fresh.output.weight, first.output.weight)
+    assert fresh.pooling == "cls"
+    assert not torch.equal(fresh.output.weight, first.output.weight)
     with pytest.raises(InputError, match="a model of other labels"):
         starting_model(folder, ROWS, ("a", "b", "c"), OPTIONS, False)
     assert (folder / HEAD_CONFIG).is_file()
@@ -243,6 +258,7 @@ def test_embeddings_are_the_first_tokens_states_in_any_company(encoders: dict[st
     model = model_of(encoders["bert"])
     items = [passage for passage, _ in ROWS]
     together = model.embed(items, 4)
-    assert together.shape == (6, 16) and together.dtype == np.float32
+    assert together.shape == (6, 16)
+    assert together.dtype == np.float32
     assert np.array_equal(together[2], model.embed(items[2:3], 4)[0])
     assert model.embed([], 4).shape == (0, 16)

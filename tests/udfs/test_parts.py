@@ -58,7 +58,9 @@ def installed(tmp_path, monkeypatch):
     """Installs bytes as three packages and pins them; returns the pins."""
 
     def install(whole: bytes) -> list[dict[str, str]]:
-        site, third, pins = tmp_path / "site", -(-len(whole) // 3), []
+        site = tmp_path / "site"
+        third = -(-len(whole) // 3)
+        pins = []
         for number in range(3):
             package = site / f"edos_tests_part_{number + 1}"
             package.mkdir(parents=True)
@@ -67,7 +69,8 @@ def installed(tmp_path, monkeypatch):
             about = site / f"{package.name}-1.0.dist-info"
             about.mkdir()
             (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 1.0\n")
-            file, digest = f"{package.name}/piece.dat", file_digest(package / "piece.dat")
+            file = f"{package.name}/piece.dat"
+            digest = file_digest(package / "piece.dat")
             pins.append({"package": package.name, "version": "1.0", "file": file, "sha256": digest})
         monkeypatch.syspath_prepend(str(site))
         monkeypatch.setattr(loader, "_pinned", lambda: tuple(pins))
@@ -140,7 +143,8 @@ def test_a_gguf_file_in_parts_is_joined_once_and_compared_with_its_publishers_di
     joined = model.path / "model.gguf"
     assert joined.read_bytes() == whole
     stamp = joined.stat().st_mtime_ns
-    assert resolve(f"gguf:{URI}", tmp_path / "cache") == model and joined.stat().st_mtime_ns == stamp
+    assert resolve(f"gguf:{URI}", tmp_path / "cache") == model
+    assert joined.stat().st_mtime_ns == stamp
     joined.write_bytes(whole[:-1] + b"x")
     with pytest.raises(InputError, match=r"the joined model\.gguf is .*, its publisher's is .*: delete") as error:
         resolve(f"gguf:{URI}", tmp_path / "cache")
@@ -161,4 +165,5 @@ def test_the_pinned_language_models_have_all_their_parts():
     for stem in stems:
         parts = [pin for pin in loader._pinned() if pin["package"].startswith(stem[:-1]) and pin["package"] != stem]
         numbers = [int(pin["package"].removeprefix(stem[:-1])) for pin in parts]
-        assert numbers == list(range(1, len(parts) + 1)) and len({pin["sha256"] for pin in parts}) == len(parts)
+        assert numbers == list(range(1, len(parts) + 1))
+        assert len({pin["sha256"] for pin in parts}) == len(parts)

@@ -46,7 +46,9 @@ class FailsOn:
     labels = LABELS
 
     def __init__(self, error: Exception, bad: str = "bad") -> None:
-        self.error, self.bad, self.calls = error, bad, 0
+        self.error = error
+        self.bad = bad
+        self.calls = 0
 
     def probabilities(self, items, batch_size):
         self.calls += 1

@@ -54,7 +54,8 @@ def test_greedy_takes_the_likeliest_token_each_time(model: ReplyGenerator) -> No
             logits = said.logits[0, -1]
             logits[model.tokenizer.unwritten] = float("-inf")
             ids.append(int(logits.argmax()))
-        assert written.text == model.tokenizer.text(ids[1:]) and written.tokens == len(ids) - 1
+        assert written.text == model.tokenizer.text(ids[1:])
+        assert written.tokens == len(ids) - 1
 
 
 def test_beams_find_likelier_replies_than_greed(model: ReplyGenerator) -> None:
@@ -113,10 +114,15 @@ def test_typed_lines_are_answered(
     assert main(["reply", "--model", uri, "--intent", "Consoling", *settings]) == 0
     warning, *said = capsys.readouterr().out.splitlines()
     assert "by phrases and words" in warning
-    assert said[0].startswith("(consoling) ") and said[1] == "! nothing was said: type a line, or /quit"
-    assert said[2].startswith("(consoling) ") and said[2].endswith("[only the last 24 tokens were read]")
-    assert said[3].startswith("! intent 'hangry' is not known: choose one of afraid, ") and said[4] == "intent: sad"
-    assert said[5].startswith("(sad) ") and said[6] == "forgotten" and said[7].startswith("Type a line.")
+    assert said[0].startswith("(consoling) ")
+    assert said[1] == "! nothing was said: type a line, or /quit"
+    assert said[2].startswith("(consoling) ")
+    assert said[2].endswith("[only the last 24 tokens were read]")
+    assert said[3].startswith("! intent 'hangry' is not known: choose one of afraid, ")
+    assert said[4] == "intent: sad"
+    assert said[5].startswith("(sad) ")
+    assert said[6] == "forgotten"
+    assert said[7].startswith("Type a line.")
     assert len(said) == 8
 
 
@@ -140,7 +146,9 @@ def test_what_was_said_is_remembered(model: ReplyGenerator) -> None:
     conversation = Conversation(model, decoding(method="greedy"), intent=" Sad ")
     first = conversation.answer("so ?")
     again = conversation.answer("so ?")
-    assert first.startswith("(sad) ") and len(conversation.turns) == 4 and conversation.turns[0] == "so ?"
+    assert first.startswith("(sad) ")
+    assert len(conversation.turns) == 4
+    assert conversation.turns[0] == "so ?"
     assert Conversation(model, decoding(method="greedy"), intent="sad").answer("so ?") == first
     assert again == f"(sad) {conversation.turns[3] or '...'}"
 
@@ -157,4 +165,5 @@ def test_no_reply_is_generated_after_a_line_of_danger(model: ReplyGenerator, mon
 def test_a_harmful_reply_is_withheld(model: ReplyGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = Conversation(model, decoding(method="greedy"))
     monkeypatch.setattr("etl.cli.reply_shell.write_replies", lambda *some: [Written("you should kill yourself", [1])])
-    assert conversation.answer("hello") == withheld_reply() and conversation.turns == []
+    assert conversation.answer("hello") == withheld_reply()
+    assert conversation.turns == []

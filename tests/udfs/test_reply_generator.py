@@ -25,10 +25,13 @@ from udfs.models.language.reply_tokenizer import ReplyTokenizer, trained_tokeniz
 from udfs.models.trainable import EpochMetrics, TrainingResult, TrainingRows
 
 LINES = [
-    ("my dog ran away", "oh no , i am sorry"), ("the sun is out", "how nice that is"),
-    ("i lost my job", "what will you do now ?"), ("we won the game", "well done , all of you"),
-    ("it rains again", "take the red umbrella"), ("he never calls", "i am sorry about that"),
-]  # fmt: skip
+    ("my dog ran away", "oh no , i am sorry"),
+    ("the sun is out", "how nice that is"),
+    ("i lost my job", "what will you do now ?"),
+    ("we won the game", "well done , all of you"),
+    ("it rains again", "take the red umbrella"),
+    ("he never calls", "i am sorry about that"),
+]
 OPTIONS = TrainingOptions(
     epochs=4,
     batch_size=2,
@@ -56,7 +59,11 @@ def rows_of(model: ReplyGenerator, lines: Sequence[tuple[str, str]] = LINES) -> 
 def test_the_papers_sizes_and_the_parameters_that_they_give() -> None:
     class Roberta(ReplyTokenizer):
         def __init__(self) -> None:
-            self.pad, self.turn, self.end, self._start, self.intents = 50_265, 50_266, 50_267, 50_268, ()
+            self.pad = 50_265
+            self.turn = 50_266
+            self.end = 50_267
+            self._start = 50_268
+            self.intents = ()
             self.size = 50_269
 
     tied = new_generator(Roberta(), ReplyNetwork())
@@ -74,17 +81,21 @@ def test_histories_are_cut_from_the_left_and_texts_reach_no_token_of_ours() -> N
     tokens = model.tokenizer
     (long,) = tokens.contexts([["how nice that is", "what will you do"]], 8)
     whole = [*tokens.texts(["how nice that is"])[0], tokens.turn, *tokens.texts(["what will you do"])[0], tokens.turn]
-    assert long == tuple(whole[-8:]) and len(whole) > 8
+    assert long == tuple(whole[-8:])
+    assert len(whole) > 8
     (flood,) = tokens.contexts([["red " * 10_000, "x" * 1_000_000]], 8)
     assert len(flood) == 8
     cut, short = model.encode([["so ?"]] * 2, ["what will you do now , and what then ?", "do"], [None, "sad"])
-    assert len(cut.reply) == 8 and tokens.end not in cut.reply and short.reply[-1] == tokens.end
+    assert len(cut.reply) == 8
+    assert tokens.end not in cut.reply
+    assert short.reply[-1] == tokens.end
     assert short.start == tokens.start_of(None) + 1 + edos_labels().index("sad")
     assert model.words([cut, short], ["what will you do now , and what then ?", "do"])[1] == 1
     assert model.words([cut, short], ["what will you do now , and what then ?", "do"])[0] < 9
     odd = "</s> <pad> [SEP] <|im_end|> \ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16")
     (ids,) = tokens.texts([odd])
-    assert max(ids) < tokens.pad and tokens.text(ids) == odd
+    assert max(ids) < tokens.pad
+    assert tokens.text(ids) == odd
     with pytest.raises(InputError, match="at least one turn"):
         tokens.contexts([[]], 8)
     with pytest.raises(InputError, match=r"intent 'hangry' is not known: choose one of afraid, angry"):
@@ -95,7 +106,8 @@ def test_a_tokenizer_that_a_model_brings(tmp_path: Path) -> None:
     folder = tiny_encoder(tmp_path / "encoder")
     tokens = ReplyTokenizer.load(folder, edos_labels())
     ids = tokens.texts(["I lost my [SEP] dog"])[0]
-    assert max(ids) < tokens.pad and tokens.text([*ids, tokens.end, 5]).startswith("i lost my")
+    assert max(ids) < tokens.pad
+    assert tokens.text([*ids, tokens.end, 5]).startswith("i lost my")
     assert tokens.size == tokens.pad + 4 + 41
     with pytest.raises(InputError, match=r"no tokenizer\.json"):
         ReplyTokenizer.load(tmp_path, edos_labels())
@@ -120,7 +132,8 @@ def test_the_loss_is_the_librarys_own() -> None:
 
 
 def test_norms_stand_after_each_sub_layer_or_before_it() -> None:
-    after, before = tiny_generator(), tiny_generator(norm="before")
+    after = tiny_generator()
+    before = tiny_generator(norm="before")
     width = after.network.config.d_model
     assert before.parameter_count() == after.parameter_count() + 4 * width  # one norm more at each end
     state = torch.randn(1, 5, width) * 30
@@ -136,9 +149,7 @@ def test_a_generator_that_reads_gains_by_its_history(tmp_path: Path) -> None:
     model = tiny_generator(norm="before", dropout=0.0)
     encoded = model.encode([row.context for row in rows], [row.reply for row in rows], [None] * len(rows))
     assert history_gain(model, rows, 4) == pytest.approx(0, abs=0.05)
-    options = OPTIONS.model_copy(
-        update={"epochs": 150, "learning_rate": 1e-2, "batch_size": 8, "effective_batch": 8}
-    )  # fmt: skip
+    options = OPTIONS.model_copy(update={"epochs": 150, "learning_rate": 1e-2, "batch_size": 8, "effective_batch": 8})
     result = train_model(lambda: model, TrainingRows(encoded, encoded), options, tmp_path / "model", QUIET)
     trained = ReplyGenerator.load(result.path)
     assert history_gain(trained, rows, 4) > 0.5
@@ -152,11 +163,13 @@ def test_a_saved_generator_is_the_same(tmp_path: Path, tied: bool, norm: str) ->
     model = tiny_generator(tied_embeddings=tied, norm=norm)
     found = ReplyGenerator.load(model.save(tmp_path / "model"))
     rows = rows_of(model)
-    assert torch.equal(found(rows), model(rows)) and found.parameter_count() == model.parameter_count()
+    assert torch.equal(found(rows), model(rows))
+    assert found.parameter_count() == model.parameter_count()
     assert found.tokenizer.intents == edos_labels()
     weights = {name: value * 2 for name, value in weights_of(model).items()}
     doubled = ReplyGenerator.load(model.save(tmp_path / "doubled", weights))
-    assert torch.equal(found(rows), model(rows)) and not torch.equal(doubled(rows), model(rows))
+    assert torch.equal(found(rows), model(rows))
+    assert not torch.equal(doubled(rows), model(rows))
     put_weights(model, weights)
     assert torch.equal(doubled(rows), model(rows))
     assert not [path for path in (tmp_path / "model").rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
@@ -184,15 +197,18 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     again = fitted(tmp_path / "again", on_epoch=lambda epoch: told.append(epoch.epoch), checkpoints=kept)
     assert told == [3, 4]
     for name in ("network/model.safetensors",):
-        before, after = load_file(whole.path / name), load_file(again.path / name)
-        assert before.keys() == after.keys() and all(torch.equal(before[key], after[key]) for key in before)
+        before = load_file(whole.path / name)
+        after = load_file(again.path / name)
+        assert before.keys() == after.keys()
+        assert all(torch.equal(before[key], after[key]) for key in before)
     assert whole.history[-1].validation_loss < whole.history[0].validation_loss
 
 
 def test_rows_come_back_from_their_shards(tmp_path: Path) -> None:
     rows = rows_of(tiny_generator())
     write_rows(rows, ReplyGenerator.schema, tmp_path / "rows", shard_rows=4)
-    assert read_rows(tmp_path / "rows", ReplyGenerator) == rows and len(list((tmp_path / "rows").iterdir())) == 2
+    assert read_rows(tmp_path / "rows", ReplyGenerator) == rows
+    assert len(list((tmp_path / "rows").iterdir())) == 2
 
 
 @pytest.mark.slow
@@ -200,16 +216,19 @@ def test_two_processes_make_the_updates_of_one(spark: SparkSession, tmp_path: Pa
     def start() -> ReplyGenerator:
         return tiny_generator(dropout=0.0)
 
-    options, rows = OPTIONS.model_copy(update={"epochs": 2}), rows_of(start())
+    options = OPTIONS.model_copy(update={"epochs": 2})
+    rows = rows_of(start())
     given = TrainingRows(rows[:5], rows[3:])
     one = train_model(start, given, options, tmp_path / "one", QUIET)
     settings = load_settings("local", [], {"training.processes": 2})
     run = stage_run(spark, settings, tmp_path / "models")
     context = TrainingContext(checkpoints=tmp_path / "checkpoints")
     two = train_in_processes(run, start, given, options, tmp_path / "two", context)
-    ours, theirs = ReplyGenerator.load(one.path), ReplyGenerator.load(two.path)
+    ours = ReplyGenerator.load(one.path)
+    theirs = ReplyGenerator.load(two.path)
     for mine, other in zip(one.history, two.history, strict=True):
         assert other.train_loss == pytest.approx(mine.train_loss, abs=1e-4)
         assert other.validation_loss == pytest.approx(mine.validation_loss, abs=1e-4)
     assert float(theirs(rows)) == pytest.approx(float(ours(rows)), abs=1e-3)
-    assert two.options == options and not (tmp_path / "checkpoints").exists()
+    assert two.options == options
+    assert not (tmp_path / "checkpoints").exists()

@@ -62,7 +62,9 @@ def test_a_reranked_reply_is_one_of_those_that_were_drawn() -> None:
     found = write_replies(model, contexts, [None, None], how, 4, [1, 2], reranker())
     plain = how.model_copy(update={"method": "top_p"})
     for place, one in enumerate(found):
-        drawn = write_replies(model, contexts[place : place + 1] * 4, [None] * 4, plain, 4,
-                              [(place + 1) * 4 + n for n in range(4)])  # fmt: skip
-        assert one in drawn and len({each.text for each in drawn}) > 1
+        drawn = write_replies(
+            model, contexts[place : place + 1] * 4, [None] * 4, plain, 4, [(place + 1) * 4 + n for n in range(4)]
+        )
+        assert one in drawn
+        assert len({each.text for each in drawn}) > 1
     assert found[1:] == write_replies(model, contexts[1:], [None], how, 4, [2], reranker())

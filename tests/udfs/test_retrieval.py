@@ -10,9 +10,14 @@ ANSWERS = ["poor dog", "take a coat", "and the cat ?", "hm"]
 
 @pytest.mark.parametrize(
     ("query", "answer"),
-    [("MY DOG ran AWAY!", "poor dog"), ("rain again", "take a coat"), ("the cat, the dog", "and the cat ?"),
-     ("", "poor dog"), ("nothing known here", "poor dog")],
-)  # fmt: skip
+    [
+        ("MY DOG ran AWAY!", "poor dog"),
+        ("rain again", "take a coat"),
+        ("the cat, the dog", "and the cat ?"),
+        ("", "poor dog"),
+        ("nothing known here", "poor dog"),
+    ],
+)
 def test_the_most_similar_texts_answer_is_returned(query: str, answer: str) -> None:
     assert TfidfIndex(TEXTS, ANSWERS).nearest([query])[0][0] == answer
 

@@ -20,7 +20,8 @@ class Script:
     """A speaker who says one line after the other, whoever asks."""
 
     def __init__(self, *lines: str | None) -> None:
-        self.lines, self.asked = list(lines), []  # type: ignore[var-annotated]
+        self.lines = list(lines)
+        self.asked = []  # type: ignore[var-annotated]
 
     def answers(self, requests: Sequence[Request], decoding: DecodingSettings) -> list[Answer]:
         self.asked.append([request.prompt for request in requests])
@@ -29,7 +30,8 @@ class Script:
 
 
 def test_they_take_turns_until_a_bye() -> None:
-    seeker, supporter = Script(" I am sad .\n"), Script(" why ?", "well , goodbye !")
+    seeker = Script(" I am sad .\n")
+    supporter = Script(" why ?", "well , goodbye !")
     (talk,) = talks({"p": "my dog\nis gone"}, {"seeker": seeker, "supporter": supporter}, next_prompt, DECODING, 30)
     assert [(turn["role"], turn["text"]) for turn in talk.turns] == [
         ("seeker", "my dog is gone"),

@@ -93,10 +93,15 @@ def test_a_served_model_answers_a_request(encoder: Path, tmp_path: Path) -> None
     port = free_port()
     command = [sys.executable, "-m", "mlflow", "models", "serve", "-m", str(folder), "--env-manager", "local"]
     server = subprocess.Popen(
-        [*command, "-h", "127.0.0.1", "-p", str(port)], cwd=Path(__file__).parents[2], start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]),
-             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-    )  # fmt: skip
+        [*command, "-h", "127.0.0.1", "-p", str(port)],
+        cwd=Path(__file__).parents[2],
+        start_new_session=True,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        },
+    )
     try:
         body = json.dumps({"dataframe_records": [{"text": text} for text in TEXTS]}).encode()
         request = urllib.request.Request(

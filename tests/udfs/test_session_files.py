@@ -43,8 +43,11 @@ def test_windows_are_pieced_together() -> None:
     ]
     rows = read("w.tsv", "".join(lines))
     assert [turn["text"] for turn in rows[0]["turns"]] == [
-        "Our dog ran off.", "When was that?", "On [Monday] night", "You must miss him.",
-    ]  # fmt: skip
+        "Our dog ran off.",
+        "When was that?",
+        "On [Monday] night",
+        "You must miss him.",
+    ]
     assert [(row.get("fault"), row.get("detail")) for row in rows[1:]] == [
         ("missing_turns", "2 of 6 turns are in no line"),
         ("not_readable", "no utterances: nothing of the kind"),
@@ -54,11 +57,20 @@ def test_windows_are_pieced_together() -> None:
 @pytest.mark.parametrize(
     ("speaker", "role"),
     [
-        ("usr", "seeker"), ("Seeker", "seeker"), (" HUMAN: ", "seeker"), ("ｕｓｒ", "seeker"),
-        ("Listener", "supporter"), ("AI", "supporter"), ("uѕr", None),
-        ("Dr. Kim", None), ("", None), (None, None), (1, None), (["usr"], None),
+        ("usr", "seeker"),
+        ("Seeker", "seeker"),
+        (" HUMAN: ", "seeker"),
+        ("ｕｓｒ", "seeker"),
+        ("Listener", "supporter"),
+        ("AI", "supporter"),
+        ("uѕr", None),
+        ("Dr. Kim", None),
+        ("", None),
+        (None, None),
+        (1, None),
+        (["usr"], None),
     ],
-)  # fmt: skip
+)
 def test_roles(speaker: Any, role: str | None) -> None:
     assert role_of(speaker) == role
 
@@ -66,24 +78,38 @@ def test_roles(speaker: Any, role: str | None) -> None:
 def test_broken_lines_are_faults_and_the_rest_goes_on() -> None:
     good = json.dumps({"dialog": TALK})
     content = "\n".join(
-        [good, '{"dialog": [{"speaker"', "[" * 100_000, "17", '{"dialog": "x"}', '{"dialog": [3]}', good,
-         json.dumps({"dialog": [{"speaker": "Кто", "text": "x"}]}),
-         json.dumps({"dialog": [*TALK, {"speaker": "sys", "text": " \u200a\n"}, {"speaker": "usr", "text": 5}]})]
-    )  # fmt: skip
+        [
+            good,
+            '{"dialog": [{"speaker"',
+            "[" * 100_000,
+            "17",
+            '{"dialog": "x"}',
+            '{"dialog": [3]}',
+            good,
+            json.dumps({"dialog": [{"speaker": "Кто", "text": "x"}]}),
+            json.dumps({"dialog": [*TALK, {"speaker": "sys", "text": " \u200a\n"}, {"speaker": "usr", "text": 5}]}),
+        ]
+    )
     rows = read("dump.jsonl", content)
     assert [row.get("fault") for row in rows] == [None, *["not_readable"] * 5, None, "unknown_role", None]
     assert all(len(row.get("detail") or "") <= 500 for row in rows)
-    assert rows[-1]["empty_turns"] == 2 and len(rows[-1]["turns"]) == 2
+    assert rows[-1]["empty_turns"] == 2
+    assert len(rows[-1]["turns"]) == 2
 
 
 @pytest.mark.parametrize(
     ("name", "content", "detail"),
-    [("x.json.gz", b"no gzip", "bad_gzip"), ("x.json.gz", gzip.compress(b"[]" * 999, mtime=0)[:20], "bad_gzip"),
-     ("x.json", b"\xff\xfe{", "not_utf8"), ("x.json", b"[", "not_json")],
-)  # fmt: skip
+    [
+        ("x.json.gz", b"no gzip", "bad_gzip"),
+        ("x.json.gz", gzip.compress(b"[]" * 999, mtime=0)[:20], "bad_gzip"),
+        ("x.json", b"\xff\xfe{", "not_utf8"),
+        ("x.json", b"[", "not_json"),
+    ],
+)
 def test_unreadable_files(name: str, content: bytes, detail: str) -> None:
     (row,) = read(name, content)
-    assert row["fault"] == "not_readable" and row["detail"].startswith(detail)
+    assert row["fault"] == "not_readable"
+    assert row["detail"].startswith(detail)
 
 
 def test_an_empty_file_has_no_sessions() -> None:

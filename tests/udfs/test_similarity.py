@@ -31,7 +31,8 @@ def plain(rows: np.ndarray, targets: np.ndarray, floor: float, best: int) -> lis
 
 @pytest.mark.parametrize(("floor", "best", "block"), [(0.2, 3, 4096), (0.2, 3, 7), (-1.0, 5, 64), (0.99, 2, 16)])
 def test_blocks_find_the_same_as_all_pairs(floor: float, best: int, block: int) -> None:
-    rows, targets = unit_vectors(90, 24, 1), unit_vectors(130, 24, 2)
+    rows = unit_vectors(90, 24, 1)
+    targets = unit_vectors(130, 24, 2)
     rows[3] = targets[50]
     targets[100] = targets[50]  # a tie: the smaller target comes first
     found = best_pairs(rows, targets_of(targets, best), floor, block=block)
@@ -42,7 +43,8 @@ def test_blocks_find_the_same_as_all_pairs(floor: float, best: int, block: int) 
 
 
 def test_one_row_alone_gets_the_score_it_gets_among_others() -> None:
-    rows, targets = unit_vectors(64, 384, 3), targets_of(unit_vectors(300, 384, 4), 4)
+    rows = unit_vectors(64, 384, 3)
+    targets = targets_of(unit_vectors(300, 384, 4), 4)
     together = best_pairs(rows, targets, 0.05)
     alone = [best_pairs(rows[place : place + 1], targets, 0.05, block=11) for place in range(64)]
     assert np.array_equal(together.scores, np.concatenate([one.scores for one in alone]))

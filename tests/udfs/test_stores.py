@@ -47,9 +47,12 @@ def server() -> Iterator[str]:
 @pytest.fixture
 def bucket(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     given = {
-        "AWS_ENDPOINT_URL": server, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1", stores.CACHE: str(tmp_path / "cache"),
-    }  # fmt: skip
+        "AWS_ENDPOINT_URL": server,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        stores.CACHE: str(tmp_path / "cache"),
+    }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     filesystem.cache_clear()
@@ -75,11 +78,17 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("place", "expected"),
     [
-        ("s3://bucket/lake", True), ("s3a://bucket/lake", True), ("gs://bucket", True), ("abfss://c@a.net/x", True),
-        ("hdfs://name/x", True), ("dbfs:/lake", False), ("file:///lake", False), ("/Volumes/main/edos", False),
+        ("s3://bucket/lake", True),
+        ("s3a://bucket/lake", True),
+        ("gs://bucket", True),
+        ("abfss://c@a.net/x", True),
+        ("hdfs://name/x", True),
+        ("dbfs:/lake", False),
+        ("file:///lake", False),
+        ("/Volumes/main/edos", False),
         ("lakehouse", False),
     ],
-)  # fmt: skip
+)
 def test_places_without_a_mount(place: str, expected: bool) -> None:
     assert is_store(place) is expected
 
@@ -103,7 +112,8 @@ def test_models_lie_beside_the_tables_or_where_the_settings_say(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(stores.CACHE, "cache")
     settings = load_settings("emr", [], {"lakehouse.root": root, "models.folder": folder})
-    assert model_places(settings) == expected and model_folder(settings) == expected[0]
+    assert model_places(settings) == expected
+    assert model_folder(settings) == expected[0]
 
 
 def test_trainings_on_an_object_store_need_an_mlflow_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +129,8 @@ def test_the_default_cache_is_for_this_user_alone(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv(stores.CACHE, raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = stores.local_cache()
-    assert folder.parent == tmp_path and stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert folder.parent == tmp_path
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     folder.rmdir()
     (tmp_path / "elsewhere").mkdir()
     folder.symlink_to(tmp_path / "elsewhere")
@@ -129,7 +140,8 @@ def test_the_default_cache_is_for_this_user_alone(monkeypatch: pytest.MonkeyPatc
 
 def test_a_folder_name_for_each_identity() -> None:
     one = folder_name("models:/edos-weak-labeler/3#sha256:0123456789abcdef")
-    assert one.startswith("models-edos-weak-labeler-3-") and "/" not in one
+    assert one.startswith("models-edos-weak-labeler-3-")
+    assert "/" not in one
     assert one != folder_name("models:/edos-weak-labeler/3#sha256:fedcba9876543210")
     assert folder_name("hf:org/name@" + "a" * 40) == folder_name("hf:org/name@" + "a" * 40)
 
@@ -217,10 +229,13 @@ def test_checkpoints_in_a_store(bucket: str) -> None:
         kept.save(epoch, {"weights": {"w": torch.full((3,), float(epoch))}}, {"best": epoch})
     assert folders_in(f"{bucket}/checkpoints/one") == ["epoch-00002"]
     found = kept.newest()
-    assert found is not None and found[0]["best"] == 2 and found[1]["weights"]["w"].tolist() == [2.0, 2.0, 2.0]
+    assert found is not None
+    assert found[0]["best"] == 2
+    assert found[1]["weights"]["w"].tolist() == [2.0, 2.0, 2.0]
     assert Checkpoints(f"{bucket}/checkpoints/one", "another").newest() is None
     kept.clear()
-    assert kept.newest() is None and folders_in(f"{bucket}/checkpoints/one") == []
+    assert kept.newest() is None
+    assert folders_in(f"{bucket}/checkpoints/one") == []
 
 
 def test_a_checkpoint_cut_short_is_passed_over(bucket: str) -> None:
@@ -231,7 +246,8 @@ def test_a_checkpoint_cut_short_is_passed_over(bucket: str) -> None:
     with store.open_output_stream(f"{path}/epoch-00002/weights.safetensors") as cut:
         cut.write(b"cut")
     found = kept.newest()
-    assert found is not None and found[0]["epoch"] == 1
+    assert found is not None
+    assert found[0]["epoch"] == 1
 
 
 def test_processes_train_from_a_job_in_the_store(bucket: str, tmp_path: Path) -> None:
@@ -251,8 +267,11 @@ def test_processes_train_from_a_job_in_the_store(bucket: str, tmp_path: Path) ->
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     done = subprocess.run(
         [*launcher, "-m", "tests.udfs.sharded_tuning", f"{bucket}/trainings/one"],
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-5000:]
     collected = tmp_path / "collected"
     collected.mkdir()

@@ -48,7 +48,8 @@ def test_the_pair_model_learns_questions_and_answers(pair_model: Path) -> None:
     rows = question_and_answer()
     margins = model.margins([pair for pair, _ in rows], 16)
     assert np.mean((margins > 0) == [label == 1 for _, label in rows]) > 0.9
-    assert np.isfinite(margins).all() and model.margins([], 16).shape == (0,)
+    assert np.isfinite(margins).all()
+    assert model.margins([], 16).shape == (0,)
 
 
 @pytest.mark.parametrize("left, right", [("", ""), ("so ?", ""), ("i " * 900, "you " * 900), ("\u0000", "\ud7ff 😀")])
@@ -82,21 +83,29 @@ def test_a_folder_tells_which_kind_it_holds(pair_model: Path, tmp_path: Path, sp
 
 
 def test_a_cascade_asks_the_encoder_where_the_svm_is_unsure(pair_model: Path, tmp_path: Path) -> None:
-    lemmas, space = LemmaTable.of({}), FeatureSpace(2**10)
+    lemmas = LemmaTable.of({})
+    space = FeatureSpace(2**10)
     folder = tmp_path / "model"
     shutil.copytree(pair_model, save_cascade(folder, TurnSegmenter(np.zeros(2**10), 0.3, space), 0.5))
     scorer = turn_scorer(folder, lemmas, 8, 1)
-    assert isinstance(scorer, CascadeScorer) and scorer.encoder.path == str(folder / "encoder")
+    assert isinstance(scorer, CascadeScorer)
+    assert scorer.encoder.path == str(folder / "encoder")
     texts = pa.array(["why did you cry ?", "i am so sad", "it was very dark"])
-    left, right = np.array([0, 1, 0]), np.array([1, 2, 1])
+    left = np.array([0, 1, 0])
+    right = np.array([1, 2, 1])
     genres = Ragged(np.zeros(3, np.int64), np.zeros(0, np.uint64))
     pairs = PairContext(np.full(3, -1, np.int8), genres, np.ones(3))
-    odds, unsure = scorer.encoder(texts, left, right, pairs), scorer(texts, left, right, pairs)
-    assert unsure == pytest.approx((0.3 + odds) / 2) and unsure[0] > 0 > unsure[1] and unsure[0] == unsure[2]
+    odds = scorer.encoder(texts, left, right, pairs)
+    unsure = scorer(texts, left, right, pairs)
+    assert unsure == pytest.approx((0.3 + odds) / 2)
+    assert unsure[0] > 0 > unsure[1]
+    assert unsure[0] == unsure[2]
     sure = CascadeScorer(scorer.svm, scorer.encoder, 0.3)
     assert sure(texts, left, right, pairs).tolist() == [0.3, 0.3, 0.3]
-    damaged, other_format = "cannot be read", "not of this version's format"
-    earlier, numbered = '{"sure_margin": 0.5}', '{"sure_margin": 0.5, "format": 1}'
+    damaged = "cannot be read"
+    other_format = "not of this version's format"
+    earlier = '{"sure_margin": 0.5}'
+    numbered = '{"sure_margin": 0.5, "format": 1}'
     for text, fault in {"{}": damaged, "[]": damaged, earlier: other_format, numbered: other_format}.items():
         (folder / CASCADE).write_text(text)
         with pytest.raises(InputError, match=f"{fault}.*train it again"):

@@ -38,7 +38,8 @@ def test_a_sentence_scores_the_same_in_any_company(weak_encoder, pooling):
 def test_a_batch_that_does_not_fit_the_gpu_is_scored_in_smaller_ones(weak_encoder, monkeypatch):
     model = labeler_of(weak_encoder)
     whole = model.probabilities(SENTENCES, batch_size=8)
-    answered, sizes = model._answered, []
+    answered = model._answered
+    sizes = []
 
     def fits_two(rows, width):
         sizes.append(len(rows))

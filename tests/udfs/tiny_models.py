@@ -116,7 +116,8 @@ def tiny_encoder(folder: Path, family: str = "bert", seed: int = 1) -> Path:
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=tokens["unk_token"]))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    first, last = tokens["cls_token"], tokens["sep_token"]
+    first = tokens["cls_token"]
+    last = tokens["sep_token"]
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{first} $A {last}",
         pair=f"{first} $A {last} $B {last}",
@@ -151,17 +152,25 @@ def tiny_language_model(folder: Path, seed: int = 1, positions: int = 512) -> Pa
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<|im_start|>", eos_token="<|im_end|>",
+        tokenizer_object=tokenizer,
+        unk_token="<unk>",
+        bos_token="<|im_start|>",
+        eos_token="<|im_end|>",
         pad_token="<|im_end|>",
-    )  # fmt: skip
+    )
     fast.chat_template = CHAT
     fast.save_pretrained(folder)
     size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         config = LlamaConfig(
-            vocab_size=len(vocabulary), bos_token_id=1, eos_token_id=2, pad_token_id=2,
-            max_position_embeddings=positions, initializer_range=0.5, **size,
-        )  # fmt: skip
+            vocab_size=len(vocabulary),
+            bos_token_id=1,
+            eos_token_id=2,
+            pad_token_id=2,
+            max_position_embeddings=positions,
+            initializer_range=0.5,
+            **size,
+        )
         LlamaForCausalLM(config).save_pretrained(folder)
     return folder

@@ -10,7 +10,8 @@ from torch import Tensor
 from udfs.devices import with_back_off
 
 WIDTH_STEP = 8
-NARROW, NARROW_STEP = 32, 2
+NARROW = 32
+NARROW_STEP = 2
 """Most turns have some ten tokens: up to this width, steps of 8 would make a quarter of the computation padding."""
 ROW_STEP = 8
 
@@ -66,7 +67,7 @@ def unweighted(rows: Iterable[Sequence[int]]) -> list[Encoded]:
 
 def padded(
     rows: Sequence[Sequence[float]], fill: float = 0, width: int = 0, dtype: torch.dtype = torch.int64
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Return right-padded rows (rows, width); the width is at least the longest row's length."""
     out = torch.full((len(rows), max(width, max(map(len, rows)))), fill, dtype=dtype)
     for place, row in enumerate(rows):

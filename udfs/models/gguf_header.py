@@ -9,13 +9,18 @@ from conf.errors import InputError
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
-MOST_KEYS, MOST_TENSORS, MOST_DIMENSIONS = 10_000, 100_000, 4
-STRING, ARRAY = 8, 9
+MOST_KEYS = 10_000
+MOST_TENSORS = 100_000
+MOST_DIMENSIONS = 4
+STRING = 8
+ARRAY = 9
 FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 """Struct formats of the scalar types, by their number in the file."""
-CONTROL, ADDED = 3, 4
+CONTROL = 3
+ADDED = 4
 """Types of the tokens that are no text: markers of a chat, and others that were added to the vocabulary."""
-TOKENS, TOKEN_TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
+TOKENS = "tokenizer.ggml.tokens"
+TOKEN_TYPES = "tokenizer.ggml.token_type"
 
 
 class GgufHeader(NamedTuple):
@@ -64,7 +69,8 @@ class _Cursor:
     """A place in a file's bytes, which never passes its end."""
 
     def __init__(self, data: mmap.mmap) -> None:
-        self.data, self.place = data, 0
+        self.data = data
+        self.place = 0
 
     def take(self, size: int) -> bytes:
         end = self.place + size
@@ -88,7 +94,8 @@ class _Cursor:
             return self.scalar(FORMATS[kind])
         if kind != ARRAY:
             raise ValueError(f"type {kind} of a value is not known")
-        inner, length = self.scalar("I"), self.scalar("Q")
+        inner = self.scalar("I")
+        length = self.scalar("Q")
         if inner == STRING:
             return [self.text() for _ in self._bounded(length)]
         if inner not in FORMATS:
@@ -107,14 +114,17 @@ class _Cursor:
 def _header(at: _Cursor) -> GgufHeader:
     if at.take(4) != MAGIC:
         raise ValueError("it does not begin with GGUF")
-    version, tensors, keys = at.scalar("I"), at.scalar("Q"), at.scalar("Q")
+    version = at.scalar("I")
+    tensors = at.scalar("Q")
+    keys = at.scalar("Q")
     if version not in VERSIONS:
         raise ValueError(f"version {version}, not 2 or 3")
     if not 0 < tensors <= MOST_TENSORS or not 0 < keys <= MOST_KEYS:
         raise ValueError(f"{keys} keys and {tensors} tensors are announced")
     values = {at.text(): at.value(at.scalar("I")) for _ in range(keys)}
     architecture = values.get("general.architecture")
-    tokens, types = values.get(TOKENS), values.get(TOKEN_TYPES, ())
+    tokens = values.get(TOKENS)
+    types = values.get(TOKEN_TYPES, ())
     if not isinstance(architecture, str) or not isinstance(tokens, list) or not tokens:
         raise ValueError("it names no architecture, or has no vocabulary")
     if types and len(types) != len(tokens):
@@ -136,7 +146,8 @@ def _check_tensors(at: _Cursor, number: int, alignment: Any) -> None:
         raise ValueError(f"alignment {alignment} is no power of two")
     ends = []
     for _ in range(number):
-        name, dimensions = at.text(), at.scalar("I")
+        name = at.text()
+        dimensions = at.scalar("I")
         if dimensions > MOST_DIMENSIONS:
             raise ValueError(f"tensor {name[:40]!r} has {dimensions} dimensions")
         elements = 1

@@ -171,7 +171,8 @@ def _from_parts(uri: str, names: list[str], cache_dir: Path) -> ResolvedModel:
     Each part is pinned in conf/model_digests.csv; so is a GGUF file, under the parts' common name and ``*``, by its
     publisher's digest.
     """
-    files, versions = [], set()
+    files = []
+    versions = set()
     for name in names:
         package = name.replace("-", "_")
         try:

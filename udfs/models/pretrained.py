@@ -20,7 +20,8 @@ def quiet() -> Iterator[None]:
     """Suppress transformers' progress bars and its notes on unused weights."""
     from transformers.utils import logging
 
-    bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
+    level = logging.get_verbosity()
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     try:
@@ -37,9 +38,7 @@ def one_line(error: Exception) -> str:
 
 
 @contextmanager
-def reading(
-    folder: Path, *more: type[Exception], what: str = "it", library: str = "transformers"
-) -> Iterator[None]:  # fmt: skip
+def reading(folder: Path, *more: type[Exception], what: str = "it", library: str = "transformers") -> Iterator[None]:
     """Suppress the library's output, and raise an InputError where it cannot read a folder.
 
     Args:
@@ -75,7 +74,8 @@ def layers_below_top(encoder: nn.Module) -> dict[str, int]:
     found = next(lists, None)
     if found is None or depth == 0:
         raise InputError(f"layer_decay: {type(encoder).__name__} has no list of {depth} layers: set layer_decay to 1")
-    below, passed = dict[str, int](), False
+    below = dict[str, int]()
+    passed = False
     for name, _ in encoder.named_parameters():
         inside = name.startswith(f"{found}.")
         passed = passed or inside

@@ -24,9 +24,12 @@ class Reranker:
     classifier: DialogueClassifier | None = None
 
     def best(
-        self, contexts: Sequence[Sequence[str]], intents: Sequence[str | None],
-        candidates: Sequence[Sequence[str]], intent_weight: float,
-    ) -> list[int]:  # fmt: skip
+        self,
+        contexts: Sequence[Sequence[str]],
+        intents: Sequence[str | None],
+        candidates: Sequence[Sequence[str]],
+        intent_weight: float,
+    ) -> list[int]:
         """Return the place of each history's best candidate, the first of equal ones.
 
         A candidate's score is the mean of its cosine to the last turn and of its mean cosine to the other candidates
@@ -42,7 +45,8 @@ class Reranker:
         vectors = _unit(self.encoder.embed(texts, BATCH))
         last = _unit(self.encoder.embed([turns[-1] for turns in contexts], BATCH))
         intended = self._intended(contexts, intents, candidates)
-        chosen, start = [], 0
+        chosen = []
+        start = 0
         for place, size in enumerate(sizes):
             own = vectors[start : start + size]
             others = ((own @ own.T).sum(axis=1) - 1) / max(1, size - 1)
@@ -57,7 +61,10 @@ class Reranker:
     ) -> Vectors:
         """Return the probability of the asked intent for each candidate, 0 where none is asked."""
         found = np.zeros(sum(map(len, candidates)), dtype=np.float32)
-        places, rows, labels, at = [], [], [], 0
+        places = []
+        rows = []
+        labels = []
+        at = 0
         for context, intent, some in zip(contexts, intents, candidates, strict=True):
             for text in some:
                 if self.classifier is not None and intent is not None and intent in self.classifier.labels:

@@ -12,7 +12,8 @@ from udfs.opus.zip_directory import Member, is_unsafe
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _SLACK = 512
-STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
+STORED = zipfile.ZIP_STORED
+DEFLATED = zipfile.ZIP_DEFLATED
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,15 @@ class RangeReader:
     """Reads pieces of a file from a range held in memory; pieces outside it are read directly."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._start, self._data = file, 0, memoryview(b"")
+        self._file = file
+        self._start = 0
+        self._data = memoryview(b"")
 
     def hold(self, start: int, end: int) -> None:
         """Read the range [start, end) into memory."""
         self._data = memoryview(b"")  # frees the last range first
-        self._start, self._data = start, memoryview(self._read(start, end - start))
+        self._start = start
+        self._data = memoryview(self._read(start, end - start))
 
     def piece(self, start: int, length: int) -> bytes:
         """Return ``length`` bytes from ``start``, or fewer at the end of the file."""

@@ -54,7 +54,7 @@ def _members_read(
     targets = [
         Member(row["member"], row["offset"], row["stored_bytes"], row["bytes"], row["method"], row["crc"])
         for row in rows
-    ]  # fmt: skip
+    ]
     ends = [member_end(member.offset, member.name, member.stored_bytes) for member in targets]
     file = guarded(lambda: _opened(source, container), caps.max_seconds)
     if isinstance(file, UnreadableError):
@@ -102,7 +102,8 @@ def parsed_batches(
         unpacked += 0 if isinstance(data, UnreadableError) else len(data)
         if len(pending) >= _FILES_A_BATCH or unpacked >= _BYTES_A_BATCH:
             yield _guarded_batch(pending, schema)
-            pending, unpacked = [], 0
+            pending = []
+            unpacked = 0
     if pending:
         yield _guarded_batch(pending, schema)
 
@@ -160,19 +161,24 @@ def _columns(kept: Row, language: str | None, file: Subtitles) -> Row:
         language = language_code(file.language_name)
         quirks["language_from_meta" if language else "language_unknown"] = 1
     return {
-        **kept, **file.meta, "language": language, "document_id": file.document_id,
-        "sentence_count": len(file.sentences.text), "token_count": file.token_count,
+        **kept,
+        **file.meta,
+        "language": language,
+        "document_id": file.document_id,
+        "sentence_count": len(file.sentences.text),
+        "token_count": file.token_count,
         "quirks": sorted(quirks.items()),
-    }  # fmt: skip
+    }
 
 
 def record_batch(parsed: Sequence[tuple[Row, Sentences | None]], schema: pa.Schema) -> pa.RecordBatch:
     """Return the columns of a batch; sentences are converted from flat arrays, without an object per sentence."""
     columns = [
-        _nested(parsed, kind.type) if kind.name == "sentences"
+        _nested(parsed, kind.type)
+        if kind.name == "sentences"
         else pa.array([row.get(kind.name) for row, _ in parsed], kind.type)
         for kind in schema
-    ]  # fmt: skip
+    ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 

@@ -54,7 +54,9 @@ def _blocks(text: str, is_vtt: bool) -> Iterator[tuple[str, str, list[str]]]:
         next_number = lines[-1].strip() if lines else ""
         if times is not None:
             yield (*times, _own(lines, number, is_vtt))
-        times, lines, number = (match[1], match[2]), [], next_number
+        times = (match[1], match[2])
+        lines = []
+        number = next_number
     if times is not None:
         yield (*times, _own(lines, "", is_vtt) if is_vtt else lines)
 

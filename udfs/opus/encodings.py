@@ -10,30 +10,57 @@ import re
 from udfs.opus.files import UnreadableError
 
 _DECLARED = re.compile(rb"""<\?xml[ \t\r\n][^<>]{0,200}?[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*["']([^"'<>]{0,100})""")
-_UTF_8, _UTF_16 = "utf-8", "utf-16"
+_UTF_8 = "utf-8"
+_UTF_16 = "utf-16"
 _CODECS = {
     **dict.fromkeys(("utf-8", "utf8", "us-ascii", "ascii", "ansi_x3.4-1968"), _UTF_8),
     **dict.fromkeys(("iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "l1"), "latin-1"),
     **{f"iso-8859-{part}": f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16)},
     **{f"{prefix}{page}": f"cp{page}" for page in (874, *range(1250, 1259)) for prefix in ("windows-", "cp")},
-    "koi8-r": "koi8-r", "koi8-u": "koi8-u", "tis-620": "tis-620", "gb2312": "gbk", "gbk": "gbk", "cp936": "gbk",
-    "gb18030": "gb18030", "big5": "big5", "big5-hkscs": "big5hkscs", "shift_jis": "shift_jis", "sjis": "shift_jis",
-    "cp932": "cp932", "windows-31j": "cp932", "euc-jp": "euc_jp", "euc-kr": "euc_kr", "cp949": "cp949",
-}  # fmt: skip
+    "koi8-r": "koi8-r",
+    "koi8-u": "koi8-u",
+    "tis-620": "tis-620",
+    "gb2312": "gbk",
+    "gbk": "gbk",
+    "cp936": "gbk",
+    "gb18030": "gb18030",
+    "big5": "big5",
+    "big5-hkscs": "big5hkscs",
+    "shift_jis": "shift_jis",
+    "sjis": "shift_jis",
+    "cp932": "cp932",
+    "windows-31j": "cp932",
+    "euc-jp": "euc_jp",
+    "euc-kr": "euc_kr",
+    "cp949": "cp949",
+}
 """Codecs by the names in XML declarations: text codecs without state that take linear time."""
 _MARKS = (
-    (codecs.BOM_UTF32_LE, None), (codecs.BOM_UTF32_BE, None), (codecs.BOM_UTF8, _UTF_8),
-    (codecs.BOM_UTF16_LE, _UTF_16), (codecs.BOM_UTF16_BE, _UTF_16),
-    ("<?".encode("utf-16-le"), "utf-16-le"), ("<?".encode("utf-16-be"), "utf-16-be"),
-)  # fmt: skip
+    (codecs.BOM_UTF32_LE, None),
+    (codecs.BOM_UTF32_BE, None),
+    (codecs.BOM_UTF8, _UTF_8),
+    (codecs.BOM_UTF16_LE, _UTF_16),
+    (codecs.BOM_UTF16_BE, _UTF_16),
+    ("<?".encode("utf-16-le"), "utf-16-le"),
+    ("<?".encode("utf-16-be"), "utf-16-be"),
+)
 
 
 _PAGES = {
     **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), "cp1250"),
-    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk"), "cp1251"), "el": "cp1253", "tr": "cp1254", "he": "cp1255",
-    **dict.fromkeys(("ar", "fa", "ur"), "cp1256"), **dict.fromkeys(("et", "lt", "lv"), "cp1257"), "vi": "cp1258",
-    "th": "cp874", "zh_cn": "gb18030", "zh_tw": "big5hkscs", "ja": "cp932", "ko": "cp949",
-}  # fmt: skip
+    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk"), "cp1251"),
+    "el": "cp1253",
+    "tr": "cp1254",
+    "he": "cp1255",
+    **dict.fromkeys(("ar", "fa", "ur"), "cp1256"),
+    **dict.fromkeys(("et", "lt", "lv"), "cp1257"),
+    "vi": "cp1258",
+    "th": "cp874",
+    "zh_cn": "gb18030",
+    "zh_tw": "big5hkscs",
+    "ja": "cp932",
+    "ko": "cp949",
+}
 """Windows' code page of each language whose page is not that of Western Europe."""
 
 

@@ -31,8 +31,11 @@ _FOLLOWS[_S, [_S_END, _W, _TIME]] = _FOLLOWS[_W_END, [_S_END, _W, _TIME]] = _FOL
 _FOLLOWS[_W, _W_END] = _FOLLOWS[_S_END, _S] = True
 # The kind of a tag by its first two bytes, and then by whether it closes itself, as only time tags do.
 _KINDS = np.zeros((256, 256), dtype=np.uint8)
-_KINDS[ord("s"), ord(" ")], _KINDS[ord("w"), ord(" ")], _KINDS[ord("t"), :] = _S, _W, _TIME
-_KINDS[ord("/"), ord("s")], _KINDS[ord("/"), ord("w")] = _S_END, _W_END
+_KINDS[ord("s"), ord(" ")] = _S
+_KINDS[ord("w"), ord(" ")] = _W
+_KINDS[ord("t"), :] = _TIME
+_KINDS[ord("/"), ord("s")] = _S_END
+_KINDS[ord("/"), ord("w")] = _W_END
 _KINDS_CLOSED = np.array([[_NO, _NO], [_S, _NO], [_S_END, _NO], [_W, _NO], [_W_END, _NO], [_NO, _TIME]], dtype=np.uint8)
 
 _OPENING, _OPENING_BYTES = (np.frombuffer(text, "<u8")[0] for text in (b'\0\0 id="\0', b"\0\0\xff\xff\xff\xff\xff\0"))
@@ -91,7 +94,8 @@ def cut_regular(data: bytes, truecase: bool) -> Cut | None:
     body = np.frombuffer(data, dtype=np.uint8)[start:end]
     # "<" and ">" differ in one bit, so one comparison finds both. They must alternate.
     marks = np.flatnonzero((body & 0xFD) == ord("<"))
-    opens, closes = np.ascontiguousarray(marks[::2]), np.ascontiguousarray(marks[1::2])
+    opens = np.ascontiguousarray(marks[::2])
+    closes = np.ascontiguousarray(marks[1::2])
     if not len(closes) or len(opens) != len(closes):
         return None
     if (body[opens] != ord("<")).any() or (body[closes] != ord(">")).any():
@@ -99,13 +103,17 @@ def cut_regular(data: bytes, truecase: bool) -> Cut | None:
     kinds = _kinds(body, opens, closes)
     if kinds[0] != _S or kinds[-1] != _S_END or not _FOLLOWS.ravel()[kinds[:-1] * 6 + kinds[1:]].all():
         return None
-    tags, quirks = _Tags.of(kinds), Counter[str]()
-    clocks, words = tags.numbers(_TIME), tags.numbers(_W)
+    tags = _Tags.of(kinds)
+    quirks = Counter[str]()
+    clocks = tags.numbers(_TIME)
+    words = tags.numbers(_W)
     times = read_time_tags(body, opens[clocks], closes[clocks], quirks)
-    begins, ends = closes[words] + 1, opens[words + 1]
+    begins = closes[words] + 1
+    ends = opens[words + 1]
     if times is None or (begins == ends).any():
         return None
-    opened, closed = tags.numbers(_S), tags.numbers(_S_END)
+    opened = tags.numbers(_S)
+    closed = tags.numbers(_S_END)
     other = _other_tags(data, start, opens, closes, (kinds == _W) | (kinds == _S))
     places = zip((opens[other] + start).tolist(), (closes[other] + start + 1).tolist(), strict=True)
     written = [data[first:last] for first, last in places]
@@ -174,7 +182,8 @@ def _use_alternatives(
             count += 1
             if truecase and form and not form.isspace():
                 first = tag + match.start(1) - match.start()
-                spans[0][word], spans[1][word] = first, first + len(form)
+                spans[0][word] = first
+                spans[1][word] = first + len(form)
     return count
 
 
@@ -210,11 +219,15 @@ def _has_wide_white(packed: bytes) -> bool:
 
 def _timed(times: TimeTags, texts: pa.Array, tags: _Tags, words: np.ndarray, quirks: Counter[str]) -> Sentences:
     """Apply the rules for times and blocks of ``udfs.opus.sentences`` to all sentences at once."""
-    count, ids = len(times.ms), np.arange(len(times.ms))
-    opened, closed = tags.numbers(_S), tags.numbers(_S_END)
-    first, after_last = tags.words_before[opened], tags.words_before[closed]
+    count = len(times.ms)
+    ids = np.arange(len(times.ms))
+    opened = tags.numbers(_S)
+    closed = tags.numbers(_S_END)
+    first = tags.words_before[opened]
+    after_last = tags.words_before[closed]
     spoken = after_last > first
-    have, stop = tags.times_before[opened], tags.times_before[closed]
+    have = tags.times_before[opened]
+    stop = tags.times_before[closed]
     # Time tags up to `early` precede the first word, and those from `late` follow the last. Without words: all of them.
     early = np.where(spoken, tags.times_before[_at(words, first, closed)], stop)
     late = np.where(spoken, tags.times_before[_at(words, after_last - 1, opened)], have)

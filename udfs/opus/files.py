@@ -19,7 +19,8 @@ from udfs.opus.names import name_bytes
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _GZIP_MAGIC = b"\x1f\x8b"
 _MOST_GZIP_MEMBERS = 100_000
-_FIRST_STEP, _STEP = 4 << 10, 1 << 20
+_FIRST_STEP = 4 << 10
+_STEP = 1 << 20
 
 
 class UnreadableError(ValueError):
@@ -118,7 +119,8 @@ def read_plain(source: str, container: str, gzipped: bool, caps: Caps) -> bytes:
 
 def read_up_to(file: IO[bytes], length: int) -> bytes:
     """Return the next ``length`` bytes of a file, or fewer at its end; single reads may be short."""
-    pieces, left = [], length
+    pieces = []
+    left = length
     while left > 0 and (piece := file.read(min(left, 64 * _STEP))):
         pieces.append(piece)
         left -= len(piece)
@@ -147,7 +149,10 @@ def gunzip(stored: bytes, caps: Caps) -> bytes:
     Raises:
         UnreadableError: truncated_gzip, bad_gzip (damaged data or checksum), too_large, ratio.
     """
-    unpacked, data, at, members = bytearray(), memoryview(stored), 0, 0
+    unpacked = bytearray()
+    data = memoryview(stored)
+    at = 0
+    members = 0
     while data[at : at + 2] == _GZIP_MAGIC:
         members += 1
         if members > _MOST_GZIP_MEMBERS:
@@ -174,12 +179,14 @@ def _decompress(data: memoryview, at: int, stream: Any, kind: str, caps: Caps, u
 
     It is fed in growing steps, because each stream copies what it was given beyond its end.
     """
-    pending, step = memoryview(b""), _FIRST_STEP
+    pending = memoryview(b"")
+    step = _FIRST_STEP
     try:
         while not stream.eof:
             if not pending:
                 pending = data[at : at + step]
-                at, step = at + len(pending), min(2 * step, _STEP)
+                at = at + len(pending)
+                step = min(2 * step, _STEP)
             piece = stream.decompress(pending, _STEP)
             pending = stream.unconsumed_tail
             unpacked += piece

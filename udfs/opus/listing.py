@@ -136,9 +136,24 @@ def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> 
         except Exception as error:
             fault = one_line(f"listing_failed: {type(error).__name__}: {error}")
             yield (
-                piece.source, shown, container_uri(piece.source, found.path), 0, 0, 0, None, None, False, found.tag,
-                release_default, None, f"file:{shown}", None, shown, None, fault,
-            )  # fmt: skip
+                piece.source,
+                shown,
+                container_uri(piece.source, found.path),
+                0,
+                0,
+                0,
+                None,
+                None,
+                False,
+                found.tag,
+                release_default,
+                None,
+                f"file:{shown}",
+                None,
+                shown,
+                None,
+                fault,
+            )
 
 
 def _rows(
@@ -170,10 +185,20 @@ def _rows(
         if member and unique:
             sizes = (member.offset, member.stored_bytes, member.bytes, member.method, member.crc)
         yield (
-            source, above + unique if unique else shown, container_uri(source, found.path), *sizes,
-            name.lower().endswith(".gz"), found.tag, read_release(source, above + folders, release_default),
-            language, film, folder.year, upload, unique or None, fault,
-        )  # fmt: skip
+            source,
+            above + unique if unique else shown,
+            container_uri(source, found.path),
+            *sizes,
+            name.lower().endswith(".gz"),
+            found.tag,
+            read_release(source, above + folders, release_default),
+            language,
+            film,
+            folder.year,
+            upload,
+            unique or None,
+            fault,
+        )
 
 
 def _entries(source: str, inside: str, found: Found) -> Iterator[tuple[str, str, Member | None]]:
@@ -204,7 +229,8 @@ def _entries(source: str, inside: str, found: Found) -> Iterator[tuple[str, str,
 
 def _unique(name: str, names: set[str]) -> str:
     """Return a name that no other member of the zip has, and add it to the names."""
-    number, unique = 1, name
+    number = 1
+    unique = name
     while unique in names:
         number += 1
         unique = f"{name}#{number}"

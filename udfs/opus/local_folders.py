@@ -80,7 +80,8 @@ class LocalFolder:
                 raise
             fault = f"listing_failed: {type(error).__name__}: {error.strerror}"
             return [Found(readable(self.path), 0, "closed", fault, folder=True)], []
-        files, folders = [], []
+        files = []
+        folders = []
         for entry in named:
             if entry.name.startswith(b"."):
                 continue

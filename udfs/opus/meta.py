@@ -5,7 +5,8 @@ from typing import Any
 
 from udfs.opus.times import duration_ms
 
-FIRST_YEAR, LAST_YEAR = 1874, 2100
+FIRST_YEAR = 1874
+LAST_YEAR = 2100
 
 
 def meta_columns(meta: Any, quirks: Counter[str]) -> tuple[dict[str, object], str | None]:

@@ -20,9 +20,13 @@ _WORD = b"<w"
 MOST_RAW_BYTES = 16_000_000
 """Most bytes of a file whose text is tokenised here; a film has about 200,000."""
 _STRICT: dict[str, Any] = {
-    "resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "recover": False,
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "huge_tree": False,
+    "recover": False,
     "collect_ids": False,
-}  # fmt: skip
+}
 _OUTSIDE: Any = etree.XPath("//w[not(ancestor::s)] | //time[not(ancestor::s)]")
 _TRUECASED: Any = etree.XPath("//w[@alternative]")
 _NOT_META: Any = etree.XPath("/*/*[position() > 1 or not(self::meta)] | //s | //w | //time")

@@ -11,7 +11,8 @@ from udfs.opus.parser import Subtitles
 from udfs.opus.sentences import Mark, sentences_of
 from udfs.opus.tokens import opus_tokens, split_sentences
 
-MOST_BYTES, MOST_CUES = 3_000_000, 100_000
+MOST_BYTES = 3_000_000
+MOST_CUES = 100_000
 """Most bytes and cues of a file; a film has about 100,000 bytes and 500 to 3,000 cues."""
 _DASH = re.compile("[-\u2010-\u2015](?![-\u2010-\u2015])")
 _ENDED = re.compile(r"(?<![.])[.?!][\"')\]]*$|[?!][.\"')\]]*$")

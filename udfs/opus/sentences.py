@@ -48,7 +48,10 @@ def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]
             else:
                 tags.append((at, *known, ms))
                 quirks["advert_block"] += known == (True, ADVERT_BLOCK)
-        start, end, first, last = None, None, open_block, open_block
+        start = None
+        end = None
+        first = open_block
+        last = open_block
         if tags:
             start, end = _start_and_end(tags, len(words))
             first, last, open_block = _blocks(tags, len(words), open_block)
@@ -115,9 +118,11 @@ def _blocks(tags: list[_Tag], words: int, open_block: int | None) -> tuple[int |
     for at, is_start, number, _ in tags:
         closing = None if is_start else number
         if at > 0 and not have_first:
-            first, have_first = still_open if still_open is not None else closing, True
+            first = still_open if still_open is not None else closing
+            have_first = True
         if words and at >= words and not have_last:
-            last, have_last = still_open if still_open is not None else closing, True
+            last = still_open if still_open is not None else closing
+            have_last = True
         still_open = number if is_start else None
     if not words:
         first = last = tags[0][2] if open_block is None or tags[0][1] else open_block

@@ -23,7 +23,8 @@ def _eights(text: bytes, digit: int = 0) -> np.ndarray:
 
 
 _PATTERN = b'??" value="##:##:##,###"'
-_SIGNS, _SIX = _eights(_PATTERN, ord("0")), _eights(re.sub(rb"[^#]", b"?", _PATTERN), 6)
+_SIGNS = _eights(_PATTERN, ord("0"))
+_SIX = _eights(re.sub(rb"[^#]", b"?", _PATTERN), 6)
 _HALVES = _eights(re.sub(rb"[^#]", b"?", _PATTERN), 0xF0)
 _FIXED = _eights(re.sub(rb"[^#?]", b"\xff", _PATTERN), 0)
 _NUMBERS = _eights(re.sub(rb"[^#]", b"?", _PATTERN), 0x0F)
@@ -47,7 +48,8 @@ def read_time_tags(body: np.ndarray, tags: np.ndarray, closes: np.ndarray, quirk
         return None if len(tags) else TimeTags(tags, tags.astype(bool), tags)
     windows = sliding_window_view(body, _ENDING)
     stop = closes - 1 - (body[closes - 2] == ord(" "))  # after the value's last quote
-    ending, opening = windows[stop - _ENDING], windows[tags]
+    ending = windows[stop - _ENDING]
+    opening = windows[tags]
     found = ending.view("<u8") ^ _SIGNS
     wrong = found & _FIXED | (found | (found + _SIX)) & _HALVES
     fits = (wrong[:, 0] | wrong[:, 1] | wrong[:, 2]) == 0
@@ -72,7 +74,8 @@ def _clock_ms(digits: np.ndarray) -> np.ndarray:
     """Return the milliseconds of clock times, given their digits at the positions of ``_PATTERN``."""
     # Each byte becomes ten times itself plus the next one.
     pairs = digits * np.uint64(10) + (digits >> np.uint64(8))
-    early, late = pairs[:, 1], pairs[:, 2]
+    early = pairs[:, 1]
+    late = pairs[:, 2]
 
     def at(number: np.ndarray, byte: int) -> np.ndarray:
         return (number >> np.uint64(8 * byte)).astype(np.int64) & 0xFF
@@ -90,5 +93,7 @@ def _odd_ones_read(
         ms = time_ms(match[3].decode(), quirks) if match else None
         if match is None or ms is None:
             return False
-        times.block[place], times.opens[place], times.ms[place] = int(match[1]), match[2] == b"S", ms
+        times.block[place] = int(match[1])
+        times.opens[place] = match[2] == b"S"
+        times.ms[place] = ms
     return True

@@ -23,7 +23,8 @@ def time_ms(value: str, quirks: Counter[str]) -> int | None:
     ``00:57:1,901`` is 57 min 1.901 s without a leading zero. ``00:00:2,00`` is 2 s, with a decimal fraction after the
     comma. Negative values and other forms give None.
     """
-    seconds, fraction = _whole_seconds(value[:8]), _FRACTIONS.get(value[8:])
+    seconds = _whole_seconds(value[:8])
+    fraction = _FRACTIONS.get(value[8:])
     if seconds is not None and fraction is not None:
         return seconds + fraction
     if value.lstrip()[:1] == "-":

@@ -16,7 +16,8 @@ ABBREVIATIONS = {
     "de": ("Hr", "Fr", "Dr", "Prof", "St", "Str", "Nr", "Hptm", "Mr", "Mrs", "ca", "bzw", "usw", "evtl", "ggf"),
 }
 """Abbreviations by language, written with a full stop that ends no sentence; other languages use those of English."""
-_OPENING, _CLOSING = "\"'(\\[\u201e\u00ab\u00bb\u00bf\u00a1", "\"')\\]\u00bb\u00ab"
+_OPENING = "\"'(\\[\u201e\u00ab\u00bb\u00bf\u00a1"
+_CLOSING = "\"')\\]\u00bb\u00ab"
 _END = re.compile(rf"((?<![.?!])[.?!]+[{_CLOSING}]*)\s+(?=[{_OPENING}]?[^\W_])")
 
 
@@ -27,7 +28,8 @@ def straight(text: str) -> str:
 
 def split_sentences(text: str, language: str | None = None) -> list[str]:
     """Return the sentences of a text: an end mark, a blank and a capital or digit part two, except after titles."""
-    sentences, start = [], 0
+    sentences = []
+    start = 0
     text = " ".join(straight(text).split())
     abbreviated = _abbreviated(language)
     for end in _END.finditer(text):

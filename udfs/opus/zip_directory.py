@@ -10,8 +10,10 @@ from typing import IO
 from udfs.opus.files import read_up_to
 from udfs.opus.names import readable
 
-_END, _LOCATOR = struct.Struct("<4s4H2LH"), struct.Struct("<4sLQL")
-_END64, _ENTRY = struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4s4B4HL2L5H2L")
+_END = struct.Struct("<4s4H2LH")
+_LOCATOR = struct.Struct("<4sLQL")
+_END64 = struct.Struct("<4sQ2H2L4Q")
+_ENTRY = struct.Struct("<4s4B4HL2L5H2L")
 _LONGEST_COMMENT = (1 << 16) - 1
 _LONGEST_ENTRY = _ENTRY.size + 3 * _LONGEST_COMMENT
 _STEP = 1 << 20
@@ -63,20 +65,26 @@ def members(file: IO[bytes]) -> Iterator[Member]:
     size = file.seek(0, 2)
     place = _directory(file, size)
     file.seek(place.start)
-    data, at, left, count = b"", 0, place.length, 0
+    data = b""
+    at = 0
+    left = place.length
+    count = 0
     while True:
         if len(data) - at < _LONGEST_ENTRY and left:
             piece = read_up_to(file, min(left, _STEP))
             left = left - len(piece) if piece else 0
-            data, at = data[at:] + piece, 0
+            data = data[at:] + piece
+            at = 0
         if at == len(data):
             break
         if len(data) - at < _ENTRY.size or data[at : at + 4] != b"PK\x01\x02":
             raise zipfile.BadZipFile(f"the central directory is damaged after {count} entries")
         fields = _ENTRY.unpack_from(data, at)
-        name_at, extra_at = at + _ENTRY.size, at + _ENTRY.size + fields[12]
+        name_at = at + _ENTRY.size
+        extra_at = at + _ENTRY.size + fields[12]
         end = extra_at + fields[13]
-        at, count = end + fields[14], count + 1
+        at = end + fields[14]
+        count = count + 1
         name = _name(data[name_at:extra_at], fields[5])
         if not name.endswith("/"):
             yield _member(name, fields, data[extra_at:end], place.shift, size)
@@ -95,11 +103,13 @@ def _directory(file: IO[bytes], size: int) -> _Directory:
     if at < 0:
         raise zipfile.BadZipFile("File is not a zip file")
     _, _, _, _, count, length, offset, _ = _END.unpack_from(tail, at)
-    modulo, end = 1 << 16, first + at
+    modulo = 1 << 16
+    end = first + at
     at64 = at - _LOCATOR.size - _END64.size
     if at64 >= 0 and tail[at64 : at64 + 4] == b"PK\x06\x06" and tail[at64 + _END64.size :].startswith(b"PK\x06\x07"):
         *_, count, length, offset = _END64.unpack_from(tail, at64)
-        modulo, end = 1 << 64, first + at64
+        modulo = 1 << 64
+        end = first + at64
     start = end - length
     if start < 0:
         raise zipfile.BadZipFile("Bad offset for central directory")
@@ -112,22 +122,30 @@ def _name(stored: bytes, flags: int) -> str:
 
 def _member(name: str, fields: tuple[int, ...], extra: bytes, shift: int, size: int) -> Member:
     """Return a member, or one with a fault if what the directory claims cannot be."""
-    method, crc, stored_bytes, unpacked, offset = fields[6], fields[9], fields[10], fields[11], fields[18]
+    method = fields[6]
+    crc = fields[9]
+    stored_bytes = fields[10]
+    unpacked = fields[11]
+    offset = fields[18]
     claims = _with_zip64((unpacked, stored_bytes, offset), extra)
     fault = None
     if claims is None:
         fault = "bad_zip: the zip64 field is cut off"
     else:
-        unpacked, stored_bytes, offset = claims[0], claims[1], claims[2] + shift
+        unpacked = claims[0]
+        stored_bytes = claims[1]
+        offset = claims[2] + shift
         if offset < 0 or offset + stored_bytes > size:
             fault = f"bad_zip: {stored_bytes} bytes at {offset} are not within the zip of {size} bytes"
         elif unpacked > _MOST_CLAIMED:
             fault = f"too_large: {unpacked} bytes unpacked, as the zip claims"
     if is_unsafe(name):
         fault = f"unsafe_name: member name {name[:200]!r}"
-    return Member(name, 0, 0, 0, method, crc, fault) if fault else Member(
-        name, offset, stored_bytes, unpacked, method, crc
-    )  # fmt: skip
+    return (
+        Member(name, 0, 0, 0, method, crc, fault)
+        if fault
+        else Member(name, offset, stored_bytes, unpacked, method, crc)
+    )
 
 
 def _with_zip64(claims: tuple[int, int, int], extra: bytes) -> tuple[int, ...] | None:

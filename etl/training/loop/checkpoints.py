@@ -122,7 +122,8 @@ class Checkpoints:
     """
 
     def __init__(self, place: Path | str, training: str) -> None:
-        self.place, self.training = str(place), training
+        self.place = str(place)
+        self.training = training
         self.stored = is_store(self.place)
 
     def save(self, epoch: int, parts: Parts, course: Mapping[str, Any]) -> None:

@@ -21,9 +21,12 @@ def adamw(model: TrainableModel, options: TrainingOptions) -> torch.optim.Optimi
         groups.setdefault(rate, []).append(parameters[name])
     return torch.optim.AdamW(
         [{"params": values, "lr": rate} for rate, values in groups.items()],
-        lr=options.learning_rate, betas=(0.9, options.beta2), eps=options.epsilon,
-        weight_decay=options.weight_decay, fused=torch.__version__ >= "2.4",  # the CPU has the kernel since 2.4
-    )  # fmt: skip
+        lr=options.learning_rate,
+        betas=(0.9, options.beta2),
+        eps=options.epsilon,
+        weight_decay=options.weight_decay,
+        fused=torch.__version__ >= "2.4",  # the CPU has the kernel since 2.4
+    )
 
 
 def learning_rate_factor(step: int, steps: int, options: TrainingOptions) -> float:
@@ -62,11 +65,18 @@ class OptimizerStep:
     """
 
     def __init__(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, scheduler: LambdaLR, options: TrainingOptions,
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        scheduler: LambdaLR,
+        options: TrainingOptions,
         device: torch.device,
-    ) -> None:  # fmt: skip
-        self.model, self.optimizer, self.scheduler = model, optimizer, scheduler
-        self.max_gradient_norm, self.device = options.max_gradient_norm, device
+    ) -> None:
+        self.model = model
+        self.optimizer = optimizer
+        self.scheduler = scheduler
+        self.max_gradient_norm = options.max_gradient_norm
+        self.device = device
         self.dtype = chosen_precision(options.precision, device).dtype
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
 

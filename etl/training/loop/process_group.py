@@ -107,7 +107,8 @@ def process_group(device: str) -> Iterator[tuple[ProcessGroup, str]]:
     on_gpu = device.startswith("cuda") or (device == "auto" and torch.cuda.is_available())
     local_device = "cpu"
     if on_gpu:
-        local, gpus = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+        local = int(os.environ.get("LOCAL_RANK", "0"))
+        gpus = torch.cuda.device_count()
         if local >= gpus:
             raise InputError(f"training.processes needs a GPU for each process, this machine has {gpus}: use fewer")
         local_device = f"cuda:{local}"

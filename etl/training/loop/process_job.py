@@ -29,17 +29,28 @@ from udfs.models.language.reply_generator import ReplyGenerator
 from udfs.models.stores import delete, fetched, folders_in, get, is_store, put
 from udfs.models.trainable import EncodedRows, EpochMetrics, TrainableModel, TrainingResult
 
-GIVEN, WRITTEN = "given", "written"
+GIVEN = "given"
+WRITTEN = "written"
 """Folders of a training in an object store: what the driver writes, and what each process writes."""
-JOB, RESULT, UPDATES, START, MODEL, FAILED = "job.json", "result.json", "updates.json", "start", "model", "failed"
+JOB = "job.json"
+RESULT = "result.json"
+UPDATES = "updates.json"
+START = "start"
+MODEL = "model"
+FAILED = "failed"
 SHARD_ROWS = 100_000
 KINDS: Mapping[str, type[TrainableModel]] = {
     model.kind: model
     for model in (
-        DialogueClassifier, MultiLabelClassifier, TurnPairClassifier, WeakLabeler, CausalLanguageModel, ReplyGenerator,
+        DialogueClassifier,
+        MultiLabelClassifier,
+        TurnPairClassifier,
+        WeakLabeler,
+        CausalLanguageModel,
+        ReplyGenerator,
         CausalReplyGenerator,
     )
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,7 @@ def train_in_this_process(folder: Path) -> None:
             losses: dict[int, float] = {}
             context = TrainingContext(
                 replace(group, sharded=model.sharded), job.checkpoints, on_update=losses.__setitem__
-            )  # fmt: skip
+            )
             # Without the GPU's number: the process has set its default GPU.
             options = job.options.model_copy(update={"device": device.partition(":")[0]})
             first = folder / START if job.start == START else fetched(job.start)

@@ -107,8 +107,11 @@ class _Training:
 
     def __init__(
         self, model: TrainableModel, rows: EncodedRows, options: TrainingOptions, context: TrainingContext
-    ) -> None:  # fmt: skip
-        self.model, self.rows, self.options, self.group = model, rows, options, context.group
+    ) -> None:
+        self.model = model
+        self.rows = rows
+        self.options = options
+        self.group = context.group
         model.check(rows.train, "training")
         model.check(rows.validation, "validation")
         if rows.last:
@@ -142,7 +145,8 @@ class _Training:
 
     def run(self, out_dir: Path) -> TrainingResult:
         self._restore()
-        options, state = self.options, self.state
+        options = self.options
+        state = self.state
         for epoch in range(len(state.history) + 1, options.epochs + 1):
             if self._out_of_patience():
                 break
@@ -154,12 +158,14 @@ class _Training:
         if self.checkpoints is not None and self.group.leads:
             self.checkpoints.clear()
         kept = state.best if options.keep == "best" else state.history[-1]
-        hardware, history = hardware_parameters(options.precision, options.device), tuple(state.history)
+        hardware = hardware_parameters(options.precision, options.device)
+        history = tuple(state.history)
         return TrainingResult(path, state.metrics, history, kept.epoch, state.seconds, options, hardware)
 
     def _run_epoch(self, epoch: int) -> None:
         """Train, validate, and keep the weights if they are the best so far."""
-        state, began = self.state, time.monotonic()
+        state = self.state
+        began = time.monotonic()
         train_loss = self._train_epoch(epoch)
         metrics = self.trained.validate(self.rows.validation, self.options.batch_size)
         seconds = time.monotonic() - began
@@ -177,15 +183,18 @@ class _Training:
     def _train_epoch(self, epoch: int) -> float:
         """Train on the epoch's rows, and return their mean loss."""
         self.model.train()
-        rows, steps = self.epoch_rows[epoch - 1], self.steps[epoch - 1]
+        rows = self.epoch_rows[epoch - 1]
+        steps = self.steps[epoch - 1]
         began = reported = time.monotonic()
-        total, counted = 0.0, 0
+        total = 0.0
+        counted = 0
         batches = batches_alike(self.model.lengths(rows), self.options.effective_batch, self.shuffler)
         for number, places in enumerate(batches, start=1):
             loss, count = self._update([rows[place] for place in places])
             if not math.isfinite(loss):
                 raise ArithmeticError(f"the loss is {loss} in epoch {epoch}: lower learning_rate or use fp32")
-            total, counted = total + loss, counted + count
+            total = total + loss
+            counted = counted + count
             if time.monotonic() - reported >= PROGRESS_SECONDS:
                 reported = time.monotonic()
                 left = (reported - began) / number * (sum(self.steps) - self.state.updates)
@@ -201,8 +210,10 @@ class _Training:
         Each process computes a part of the batch. Updates, their rows and gradients do not depend on the number of
         processes.
         """
-        local, count = self.group.local_rows(len(rows)), self.model.counted(rows)
-        size, total = self.options.batch_size, 0.0
+        local = self.group.local_rows(len(rows))
+        count = self.model.counted(rows)
+        size = self.options.batch_size
+        total = 0.0
         most = math.ceil(len(rows) / self.group.size)
         for start in range(0, most, size):
             # A process without rows computes one row with weight 0, because all must synchronize.
@@ -224,12 +235,14 @@ class _Training:
         return total, count
 
     def _out_of_patience(self) -> bool:
-        history, patience = self.state.history, self.options.patience
+        history = self.state.history
+        patience = self.options.patience
         return patience is not None and bool(history) and len(history) - self.state.best.epoch >= patience
 
     def _save(self, out_dir: Path) -> Path:
         """Write the kept weights to `out_dir`, and copy them to the model if it is not sharded."""
-        leads, weights = self.group.leads, self.best
+        leads = self.group.leads
+        weights = self.best
         if self.group.sharded:
             weights = weights_of(self.model, leads) if weights is None else weights
             return self.model.save(out_dir, weights) if leads else out_dir
@@ -245,7 +258,8 @@ class _Training:
         """Write a checkpoint: the leading process writes the state of all processes."""
         if self.checkpoints is None:
             return
-        leads, sharded = self.group.leads, self.group.sharded
+        leads = self.group.leads
+        sharded = self.group.sharded
         randoms = self.group.gathered(random_state())
         if not leads and not sharded:
             return

@@ -86,7 +86,7 @@ def compared_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> O
 
 def tuning_recipe(
     run: StageRun, model: str, start: ResolvedModel, sessions: DataFrame, held_out: DataFrame, pieces: Pieces
-) -> Recipe:  # fmt: skip
+) -> Recipe:
     """Return the recipe of a causal language model that is tuned on conversations.
 
     Args:
@@ -102,13 +102,20 @@ def tuning_recipe(
     network = CausalLanguageModel.load(start.path, options.max_tokens, options.gradient_checkpointing)
     rows = network.encode(list(given.values()))
     test = LanguageTest(network, rows, held_of(kept_back), options)
-    tokens, cut = test.learned["tokens"], test.learned["cut_texts"]
+    tokens = test.learned["tokens"]
+    cut = test.learned["cut_texts"]
     run.say(f"{tokens:,} tokens to learn; {cut} texts are truncated to {network.max_tokens} tokens")
     return Recipe(
-        name=options.name, model=CausalLanguageModel, options=options, start=lambda: network,
-        starts_from=start.identity, rows=TrainingRows(rows, test.rows), test=test,
-        rows_out=len(given) + len(kept_back), params={"sessions": len(given)},
-    )  # fmt: skip
+        name=options.name,
+        model=CausalLanguageModel,
+        options=options,
+        start=lambda: network,
+        starts_from=start.identity,
+        rows=TrainingRows(rows, test.rows),
+        test=test,
+        rows_out=len(given) + len(kept_back),
+        params={"sessions": len(given)},
+    )
 
 
 def held_of(pieces: Mapping[str, list[Piece]]) -> HeldOutTexts:

@@ -38,7 +38,9 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     Raises:
         InputError: ``edos.weak_label_examples`` is not a folder with the two files.
     """
-    settings, labels, options = run.settings, run.settings.edos.taxonomy.names, options_of(run, "weak_labeler")
+    settings = run.settings
+    labels = run.settings.edos.taxonomy.names
+    options = options_of(run, "weak_labeler")
     folder = settings.edos.weak_label_examples
     given = {part: _examples(folder, part, labels) for part in ("train", "valid")}
     others = sorted(one.name for one in Path(folder).iterdir() if one.name.partition(".")[0] not in PARTS)
@@ -60,14 +62,18 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     if seen:
         left_out.append(("sentence", "classifier_train", "in_validation_file", f"{seen} sentences", seen))
     recipe = Recipe(
-        name=options.name, model=WeakLabeler, options=options,
-        start=partial(WeakLabeler.new, encoder.path, labels, options), starts_from=encoder.identity,
+        name=options.name,
+        model=WeakLabeler,
+        options=options,
+        start=partial(WeakLabeler.new, encoder.path, labels, options),
+        starts_from=encoder.identity,
         rows=TrainingRows(train, validation),
         test=ClassifierTest(WeakLabeler, held_out, "accuracy", labels, options.device),
         choice=ClassifierTest(WeakLabeler, validation, "accuracy", labels, options.device),
-        rows_out=len(usable) + len(held_out), left_out=left_out,
+        rows_out=len(usable) + len(held_out),
+        left_out=left_out,
         tags={"examples": str(settings.edos.weak_label_examples)},
-    )  # fmt: skip
+    )
     return train_and_register(recipe, run)
 
 
@@ -117,7 +123,7 @@ def _calibrated(result: TrainingResult, validation: Rows, run: StageRun) -> Trai
 
 def dialogue_recipe(
     run: StageRun, model: str, rows: Mapping[str, Rows], left_out: Sequence[LeftOut], origins: str = CROWD
-) -> Recipe:  # fmt: skip
+) -> Recipe:
     """Return the recipe of a dialogue classifier.
 
     Args:
@@ -125,17 +131,24 @@ def dialogue_recipe(
         rows, left_out: results of `rows_by_split`.
         origins: of the training rows, as ``crowd+similar``.
     """
-    options, labels = options_of(run, model), run.settings.edos.taxonomy.names
+    options = options_of(run, model)
+    labels = run.settings.edos.taxonomy.names
     start = starting_encoder(run, options)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
     return Recipe(
-        name=options.name, model=DialogueClassifier, options=options,
-        start=new_dialogue_classifier(run, start, options), starts_from=start.identity, rows=training_rows(rows),
+        name=options.name,
+        model=DialogueClassifier,
+        options=options,
+        start=new_dialogue_classifier(run, start, options),
+        starts_from=start.identity,
+        rows=training_rows(rows),
         test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
         choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", labels, options.device),
-        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out, params={"origins": origins},
+        rows_out=sum(len(rows[split]) for split in SPLITS),
+        left_out=left_out,
+        params={"origins": origins},
         differs=(origins, "weighted" if options.weighted else "unweighted"),
-    )  # fmt: skip
+    )
 
 
 def origins_of(dialogues: DataFrame) -> str:
@@ -146,7 +159,7 @@ def origins_of(dialogues: DataFrame) -> str:
 
 def new_dialogue_classifier(
     run: StageRun, start: ResolvedModel, options: EmotionClassifierSettings
-) -> Callable[[], DialogueClassifier]:  # fmt: skip
+) -> Callable[[], DialogueClassifier]:
     """Return a function that creates the untrained classifier; without ``weighted`` it is the paper's ablation."""
     labels = run.settings.edos.taxonomy.names
     return partial(DialogueClassifier.new, start.path, labels, options, weighted=options.weighted)

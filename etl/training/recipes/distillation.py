@@ -41,7 +41,8 @@ def train_and_register_emotion_student(training_dialogues: DataFrame, histories:
     Raises:
         InputError: a split has no rows.
     """
-    labels, options = run.settings.edos.taxonomy.names, options_of(run, "emotion_student")
+    labels = run.settings.edos.taxonomy.names
+    options = options_of(run, "emotion_student")
     rows, left_out = rows_by_split(training_dialogues, labels)
     unlabelled = _unlabelled(histories, rows, options.unlabelled)
     run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
@@ -51,25 +52,31 @@ def train_and_register_emotion_student(training_dialogues: DataFrame, histories:
     start = starting_encoder(run, options, "student_encoder")
     return train_and_register(
         Recipe(
-            name=options.name, model=DistilledClassifier, options=options,
+            name=options.name,
+            model=DistilledClassifier,
+            options=options,
             start=partial(DistilledClassifier.new, start.path, labels, options, weighted=options.weighted),
-            starts_from=start.identity, rows=TrainingRows([*hard["train"], *soft], hard["validation"], hard[CROWD]),
+            starts_from=start.identity,
+            rows=TrainingRows([*hard["train"], *soft], hard["validation"], hard[CROWD]),
             test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
             choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", labels, options.device),
-            rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
+            rows_out=sum(len(rows[split]) for split in SPLITS),
+            left_out=left_out,
             params={
-                "origins": origins_of(training_dialogues), "unlabelled_rows": len(soft),
+                "origins": origins_of(training_dialogues),
+                "unlabelled_rows": len(soft),
                 "teacher": teacher.identity,
             },
             differs=(f"{len(soft):,} unlabelled",),
         ),
         run,
-    )  # fmt: skip
+    )
 
 
 def teacher_answers(folder: Path, histories: Sequence[Turns], options: TrainingOptions) -> NDArray[Any]:
     """Return the probabilities (histories, labels) of the classifier in a folder, in the precision of the training."""
-    teacher, device = load_on_device(DialogueClassifier, folder, options.device), training_device(options.device)
+    teacher = load_on_device(DialogueClassifier, folder, options.device)
+    device = training_device(options.device)
     dtype = chosen_precision(options.precision, device).dtype
     # A local session leaves one thread to this process: the training's number is set for the answers, too.
     with reproducible(options), torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):

@@ -55,18 +55,23 @@ def multi_label_recipe(
         rows: (passage, label ids) rows of each split.
         left_out: rows of the ledger.
     """
-    begin = partial(
-        starting_model, start.path, rows["train"], goemotions_labels(), options, options.typed
-    )  # fmt: skip
+    begin = partial(starting_model, start.path, rows["train"], goemotions_labels(), options, options.typed)
     test, choice = (
         ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", goemotions_labels(), options.device)
         for split in ("test", "validation")
     )
     return Recipe(
-        name=options.name, model=MultiLabelClassifier, options=options, start=begin,
-        starts_from=start.identity, rows=TrainingRows(rows["train"], rows["validation"]), test=test, choice=choice,
-        rows_out=sum(len(rows[split]) for split in SPLITS), left_out=left_out,
-    )  # fmt: skip
+        name=options.name,
+        model=MultiLabelClassifier,
+        options=options,
+        start=begin,
+        starts_from=start.identity,
+        rows=TrainingRows(rows["train"], rows["validation"]),
+        test=test,
+        choice=choice,
+        rows_out=sum(len(rows[split]) for split in SPLITS),
+        left_out=left_out,
+    )
 
 
 def passages_by_split(
@@ -112,18 +117,24 @@ def require_rows(rows: Mapping[str, PassageRows], what: str, splits: Sequence[st
 def contextless(examples: DataFrame) -> DataFrame:
     """Return ``emo_pillars.examples`` as passages without contexts."""
     return examples.select(
-        F.col("utterance_id").alias("passage_id"), "utterance", F.lit(None).cast("string").alias("context"),
-        _names().alias("labels"), "split",
-    )  # fmt: skip
+        F.col("utterance_id").alias("passage_id"),
+        "utterance",
+        F.lit(None).cast("string").alias("context"),
+        _names().alias("labels"),
+        "split",
+    )
 
 
 def contextual(examples: DataFrame, rewritten: bool, with_context: bool = True) -> DataFrame:
     """Return ``emo_pillars.contextual_examples`` as passages, original or rewritten, with or without contexts."""
     context = F.col("context") if with_context else F.lit(None).cast("string")
     return examples.select(
-        F.col("utterance_id").alias("passage_id"), F.col("rewritten" if rewritten else "utterance").alias("utterance"),
-        context.alias("context"), _names().alias("labels"), "split",
-    )  # fmt: skip
+        F.col("utterance_id").alias("passage_id"),
+        F.col("rewritten" if rewritten else "utterance").alias("utterance"),
+        context.alias("context"),
+        _names().alias("labels"),
+        "split",
+    )
 
 
 def _names() -> Column:

@@ -18,7 +18,8 @@ from etl.training.registration import options_of, train_and_register
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier
 from udfs.predict import answer_passages
 
-COMMENT, DIALOGUE = "comment", "dialogue"
+COMMENT = "comment"
+DIALOGUE = "dialogue"
 
 
 def train_and_register_emocontext(dialogues: DataFrame, run: StageRun, model: str) -> Trained:
@@ -31,7 +32,9 @@ def train_and_register_emocontext(dialogues: DataFrame, run: StageRun, model: st
     Raises:
         InputError: a split has no rows, or there is no context-aware model.
     """
-    transfer, start, options = run.settings.emo_pillars.transfer, run.model(CONTEXTUAL), options_of(run, model)
+    transfer = run.settings.emo_pillars.transfer
+    start = run.model(CONTEXTUAL)
+    options = options_of(run, model)
     kept = emocontext_rows(dialogues, Arm(CONTEXTUAL, True, RELABELLED), transfer)
     judge = load_on_device(MultiLabelClassifier, start.path, options.device)
     rows = relabelled(kept, judge, transfer.least_probability, run.compute.batch_size).rows
@@ -70,9 +73,12 @@ def dialogue_texts(dialogues: DataFrame) -> DataFrame:
     """Return the last turns of dialogues with the turns before as context, as rows of ``TEXTS``."""
     rendered = F.udf(lambda turns: emocontext_context(list(turns)[:-1]), "string")
     return dialogues.select(
-        F.lit(DIALOGUE).alias("kind"), F.col("dialogue_id").alias("text_id"), rendered("turns").alias("context"),
-        F.element_at("turns", -1).alias("utterance"), F.col("emotion").alias("truth"),
-    )  # fmt: skip
+        F.lit(DIALOGUE).alias("kind"),
+        F.col("dialogue_id").alias("text_id"),
+        rendered("turns").alias("context"),
+        F.element_at("turns", -1).alias("utterance"),
+        F.col("emotion").alias("truth"),
+    )
 
 
 def _answers(texts: DataFrame, learner: str, run: StageRun) -> DataFrame:
@@ -86,7 +92,17 @@ def _answers(texts: DataFrame, learner: str, run: StageRun) -> DataFrame:
     strength = F.transform(reached(), lambda one: F.struct((-one["probability"]).alias("order"), one["label"]))
     known = F.create_map(*[F.lit(text) for pair in EMOCONTEXT_LABELS.items() for text in pair])
     return asked.join(answers, "place").select(
-        F.lit(learner).alias("learner"), "kind", "text_id", "context", "utterance", "truth",
-        known[F.col("truth")].alias("true_label"), "model", "probabilities", "threshold",
-        "label_thresholds", F.transform(F.sort_array(strength), lambda one: one["label"]).alias("given"), "error",
-    )  # fmt: skip
+        F.lit(learner).alias("learner"),
+        "kind",
+        "text_id",
+        "context",
+        "utterance",
+        "truth",
+        known[F.col("truth")].alias("true_label"),
+        "model",
+        "probabilities",
+        "threshold",
+        "label_thresholds",
+        F.transform(F.sort_array(strength), lambda one: one["label"]).alias("given"),
+        "error",
+    )

@@ -58,13 +58,18 @@ def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Reg
     by_word = word_ratio(model, validation, rows["validation"])
     network = vars(run.settings.replies.network)
     recipe = Recipe(
-        name=options.name, model=type(model), options=options, start=lambda: model,
-        starts_from=started_from, rows=TrainingRows(train, validation),
+        name=options.name,
+        model=type(model),
+        options=options,
+        start=lambda: model,
+        starts_from=started_from,
+        rows=TrainingRows(train, validation),
         test=ReplyTest(rows["test"], options.batch_size, by_word),
-        choice=ReplyTest(rows["validation"], options.batch_size, by_word), rows_out=sum(map(len, rows.values())),
+        choice=ReplyTest(rows["validation"], options.batch_size, by_word),
+        rows_out=sum(map(len, rows.values())),
         params={**network, "parameters": model.parameter_count(), "tokens": model.tokenizer.size},
         derive=lambda epoch: {"validation_word_perplexity": math.exp(epoch.validation_loss * by_word)},
-    )  # fmt: skip
+    )
     return train_and_register(recipe, run)
 
 
@@ -79,7 +84,9 @@ class ReplyTest(HeldOutTest):
     metric = "log_likelihood"
 
     def __init__(self, rows: Sequence[Row], batch_size: int, by_word: float) -> None:
-        self.rows, self.batch_size, self.by_word = rows, batch_size, by_word
+        self.rows = rows
+        self.batch_size = batch_size
+        self.by_word = by_word
 
     def digest(self) -> str:
         return rows_digest([[row.context, row.reply, row.intent] for row in self.rows])
@@ -157,12 +164,15 @@ def history_gain(model: ReplyGenerator, rows: Sequence[Row], batch_size: int, na
 def write_training(result: TrainingResult, model: ReplyGenerator, by_word: float) -> None:
     """Write the training's facts to the generator's folder: parameters, epochs, seconds and perplexities."""
     facts = {
-        "parameters": model.parameter_count(), "tokens": model.tokenizer.size, "epochs": len(result.history),
-        "best_epoch": result.best_epoch, "seconds": result.seconds,
+        "parameters": model.parameter_count(),
+        "tokens": model.tokenizer.size,
+        "epochs": len(result.history),
+        "best_epoch": result.best_epoch,
+        "seconds": result.seconds,
         "validation_perplexity": result.metrics["perplexity"],
         "validation_word_perplexity": math.exp(result.metrics["loss"] * by_word),
         "history": [epoch.flat() for epoch in result.history],
-    }  # fmt: skip
+    }
     (result.path / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
@@ -186,7 +196,8 @@ def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGen
 
 
 def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]:
-    tokens, labels = run.settings.replies.tokens, run.settings.edos.taxonomy.names
+    tokens = run.settings.replies.tokens
+    labels = run.settings.edos.taxonomy.names
     if tokens.tokenizer != TRAINED:
         found = run.resolved(tokens.tokenizer)
         return ReplyTokenizer.load(found.path, labels), f"tokens of {found.identity}"
@@ -215,7 +226,8 @@ def compared_generators(
             f"{row.generator} on {row.source}: perplexity {row.perplexity}, by the word {row.word_perplexity}, "
             f"distinct {row.distinct_1} and {row.distinct_2}, similarity {row.similarity}"
         )
-    store, tags = model_store(run.tracking), {"stage": run.stage, **data_tags(run)}
+    store = model_store(run.tracking)
+    tags = {"stage": run.stage, **data_tags(run)}
     with tracked_run(
         store, "comparison of response generators", {"examples": max(row.examples for row in rows)}, tags
     ) as whole:

@@ -53,7 +53,8 @@ def planned_transfers(labelled: DataFrame, run: StageRun, name: str) -> DataFram
     Raises:
         InputError: the settings have no model to try.
     """
-    task, transfer = TASKS[name], run.settings.emo_pillars.transfer
+    task = TASKS[name]
+    transfer = run.settings.emo_pillars.transfer
     present = [model for model in run.models if run.has_model(model)] + ([PLAIN] if transfer.plain else [])
     present += dict.fromkeys(transfer.encoders)
     content = _content(labelled)
@@ -82,32 +83,43 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
     options = options_of(run, task.name)
     if arm.seed is not None:
         options = options.model_copy(update={"seed": arm.seed})
-    transfer, start = run.settings.emo_pillars.transfer, _start(run, arm.model)
+    transfer = run.settings.emo_pillars.transfer
+    start = _start(run, arm.model)
     rows = _rows(labelled, run, task, arm, transfer)
     params = {**options.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
     store = model_store(run.tracking)
     belongs = {"comparison": f"emo_pillars_transfer_{task.name}", "stage": run.stage}
     parent = parent_run(store.client(), store.experiment_id(), f"transfer to {task.name}", belongs, "comparison")
     tags = {
-        **training_tags(run, trial.trial), "kind": MultiLabelClassifier.kind, "trial": trial.trial,
+        **training_tags(run, trial.trial),
+        "kind": MultiLabelClassifier.kind,
+        "trial": trial.trial,
         "mlflow.parentRunId": parent,
-    }  # fmt: skip
+    }
     described = title(arm.model, *(f"{name} {value}" for name, value in _description(arm).items()), task.name)
     with (
         tempfile.TemporaryDirectory() as scratch,
         tracked_run(store, described, params, tags) as tracked,
     ):
-        path, seconds, epochs = start.path, 0.0, 0
+        path = start.path
+        seconds = 0.0
+        epochs = 0
         if arm.tuned:
-            train, validation = rows.rows["train"], rows.rows["validation"]
+            train = rows.rows["train"]
+            validation = rows.rows["validation"]
             typed = arm.variant == TYPED
             begin = partial(starting_model, start.path, train, goemotions_labels(), options, typed)
             result = train_model(
-                begin, TrainingRows(train, validation), options, Path(scratch) / "model",
+                begin,
+                TrainingRows(train, validation),
+                options,
+                Path(scratch) / "model",
                 training_context(run, tracked, trial.trial),
-            )  # fmt: skip
+            )
             tracked.log_history(result)
-            path, seconds, epochs = result.path, result.seconds, len(result.history)
+            path = result.path
+            seconds = result.seconds
+            epochs = len(result.history)
         model = load_on_device(MultiLabelClassifier, path, options.device)
         if not arm.tuned and task.validates:
             settle_on(model, rows.rows["validation"], options.batch_size)
@@ -115,10 +127,14 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
     line = "; ".join(f"{kind}: macro-F1 {row['f1']:.4f}" for kind, row in scored[MACRO].items())
     run.say(f"{described}: {line}")
     common = {
-        **trial.asDict(), "threshold": model.threshold, "epochs": epochs, "seconds": round(seconds, 1),
+        **trial.asDict(),
+        "threshold": model.threshold,
+        "epochs": epochs,
+        "seconds": round(seconds, 1),
         **{f"{split}_rows": len(rows.rows[split]) if arm.tuned or split == "test" else 0 for split in SPLITS},
-        "starts_from": start.identity, "run_id": tracked.run_id,
-    }  # fmt: skip
+        "starts_from": start.identity,
+        "run_id": tracked.run_id,
+    }
     return [{**common, **row} for kinds in scored.values() for row in kinds.values()]
 
 
@@ -140,9 +156,12 @@ def _scored(
     for score in task.scores(probabilities, rows.truths, model.cutoffs):
         figures = {kind: round(getattr(score, kind), 4) for kind in ("precision", "recall", "f1")}
         found.setdefault(score.name, {})[score.scored] = {
-            "scored": score.scored, "class": score.name, **figures, "support": score.support,
+            "scored": score.scored,
+            "class": score.name,
+            **figures,
+            "support": score.support,
             "predicted": score.predicted,
-        }  # fmt: skip
+        }
         if score.name == MACRO:
             tracked.log_metrics(figures, f"{score.scored.replace(', ', '_').replace(' ', '_')}_macro_")
     return found
@@ -156,7 +175,8 @@ def _description(arm: Arm) -> dict[str, Any]:
 
 
 def _start(run: StageRun, model: str) -> ResolvedModel:
-    models, encoders = run.settings.models, run.settings.emo_pillars.transfer.encoders
+    models = run.settings.models
+    encoders = run.settings.emo_pillars.transfer.encoders
     if model != PLAIN and model not in encoders:
         return run.models[model]
     return run.resolved(models.emo_pillars_encoder if model == PLAIN else model)

@@ -19,9 +19,13 @@ from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier,
 from udfs.models.classifiers.multi_label_metrics import Thresholds, multi_hot
 
 PLAIN = "emo_pillars_encoder"
-CONTEXTLESS, CONTEXTLESS_REWRITTEN = "emo_pillars_contextless", "emo_pillars_contextless_rewritten"
-CONTEXTUAL, CONTEXTUAL_REWRITTEN = "emo_pillars_contextual", "emo_pillars_contextual_rewritten"
-KEPT, RELABELLED, TYPED = "kept", "relabelled", "typed"
+CONTEXTLESS = "emo_pillars_contextless"
+CONTEXTLESS_REWRITTEN = "emo_pillars_contextless_rewritten"
+CONTEXTUAL = "emo_pillars_contextual"
+CONTEXTUAL_REWRITTEN = "emo_pillars_contextual_rewritten"
+KEPT = "kept"
+RELABELLED = "relabelled"
+TYPED = "typed"
 """Labels of EmoContext's class others: neutral; the contextual model's label; that label with token types (Table 7)."""
 
 
@@ -61,11 +65,14 @@ def synthetic_arms(present: Collection[str], transfer: TransferSettings) -> list
 def isear_arms(present: Collection[str], transfer: TransferSettings) -> list[Arm]:
     """Return the unchanged models on all reports, and tuned ones for each fold (Emo Pillars Table 3)."""
     unchanged, starts = _contextless_arms(present)
-    folds, seeds = range(min(transfer.folds, transfer.folds_run or transfer.folds)), transfer.seeds
+    folds = range(min(transfer.folds, transfer.folds_run or transfer.folds))
+    seeds = transfer.seeds
     return unchanged + [
         Arm(model, True, seed=seed, fold=fold)
-        for model in starts for fold in folds for seed in dict.fromkeys(seeds[: transfer.fold_seeds])
-    ]  # fmt: skip
+        for model in starts
+        for fold in folds
+        for seed in dict.fromkeys(seeds[: transfer.fold_seeds])
+    ]
 
 
 def _contextless_arms(present: Collection[str]) -> tuple[list[Arm], list[str]]:
@@ -98,9 +105,12 @@ class TaskRows:
 def goemotions_rows(comments: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
     """Return the three splits of GoEmotions."""
     passages = comments.select(
-        F.col("text_id").alias("passage_id"), F.col("text").alias("utterance"),
-        F.lit(None).cast("string").alias("context"), "labels", "split",
-    )  # fmt: skip
+        F.col("text_id").alias("passage_id"),
+        F.col("text").alias("utterance"),
+        F.lit(None).cast("string").alias("context"),
+        "labels",
+        "split",
+    )
     rows, _ = passages_by_split(passages, "emo_pillars.goemotions")
     return TaskRows(rows, [labels for _, labels in rows["test"]])
 

@@ -74,7 +74,8 @@ def planned_trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     """
     comparison = run.settings.training.comparison
     contents = content_by_origin(training_dialogues)
-    common, held_out = _common_digest(run), contents.pop("test", "")
+    common = _common_digest(run)
+    held_out = contents.pop("test", "")
     trials = []
     for arm in arms_of(contents, comparison):
         rows = {origin: contents[origin] for origin in arm.origins}
@@ -114,8 +115,10 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
     belongs = {"comparison": _common_digest(run), "stage": run.stage}
     parent = parent_run(store.client(), store.experiment_id(), "comparison of classifiers", belongs, "comparison")
     params = {
-        **options.model_dump(exclude={"name"}), "origins": "+".join(arm.origins), "starts_from": start.identity,
-    }  # fmt: skip
+        **options.model_dump(exclude={"name"}),
+        "origins": "+".join(arm.origins),
+        "starts_from": start.identity,
+    }
     tags = {
         **training_tags(run, trial.trial),
         "kind": DialogueClassifier.kind,
@@ -127,9 +130,12 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
         tracked_run(store, arm.title(trial.seed), params, tags) as tracked,
     ):
         result = train_model(
-            new_dialogue_classifier(run, start, options), training_rows(rows), options, Path(scratch) / "model",
+            new_dialogue_classifier(run, start, options),
+            training_rows(rows),
+            options,
+            Path(scratch) / "model",
             training_context(run, tracked, trial.trial),
-        )  # fmt: skip
+        )
         tracked.log_history(result)
         test = ClassifierTest(
             DialogueClassifier, rows["test"], "macro_f1", run.settings.edos.taxonomy.names, options.device
@@ -139,16 +145,22 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
         store.client().log_metric(parent, f"{name}/{arm.name}", figures[name], step=trial.seed)
     run.say(f"{arm.name}, seed {trial.seed}: macro-F1 {figures['macro_f1']:.4f}, accuracy {figures['accuracy']:.4f}")
     return {
-        "trial": trial.trial, "weighted": arm.weighted, "origins": list(arm.origins), "seed": trial.seed,
-        "encoder": start.identity, **{f"{split}_rows": len(rows[split]) for split in SPLITS},
-        "best_epoch": result.best_epoch, "epochs": len(result.history), "seconds": round(result.seconds, 1),
+        "trial": trial.trial,
+        "weighted": arm.weighted,
+        "origins": list(arm.origins),
+        "seed": trial.seed,
+        "encoder": start.identity,
+        **{f"{split}_rows": len(rows[split]) for split in SPLITS},
+        "best_epoch": result.best_epoch,
+        "epochs": len(result.history),
+        "seconds": round(result.seconds, 1),
         **{name: round(figures[name], 4) for name in SHOWN},
         "classes": [
             (row["label"], *(round(row[name], 4) for name in ("precision", "recall", "f1")), row["support"])
             for row in classes
         ],
         "run_id": tracked.run_id,
-    }  # fmt: skip
+    }
 
 
 def _common_digest(run: StageRun) -> str:

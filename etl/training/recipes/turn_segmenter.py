@@ -61,7 +61,8 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     settings = run.settings
     options = TurnSegmenterSettings(**vars(settings.training.turn_segmenter))
     training, held_out = pairs_apart(files, settings)
-    training, held_out = training.persist(), held_out.persist()
+    training = training.persist()
+    held_out = held_out.persist()
     sizes = {row["source"]: row["count"] for row in training.groupBy("source").count().collect()}
     if not sizes:
         raise InputError("no pairs to train the turn segmenter on: set subtitles.turn_examples to transcripts")
@@ -130,9 +131,12 @@ def pairs_apart(
 def train_svm(training: DataFrame, table: LemmaTable, settings: TurnSegmenterSettings) -> TurnSegmenter:
     """Return an SVM trained on these pairs, with the settings' features and regularization."""
     return train_turn_segmenter(
-        training, table, space=FeatureSpace(settings.features, settings.lengths),
-        regularization=settings.regularization, max_iterations=settings.max_iterations,
-    )  # fmt: skip
+        training,
+        table,
+        space=FeatureSpace(settings.features, settings.lengths),
+        regularization=settings.regularization,
+        max_iterations=settings.max_iterations,
+    )
 
 
 def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> "TrainingResult":
@@ -160,7 +164,7 @@ def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: 
     start = partial(TurnPairClassifier.new, encoder.path, LABELS, options)
     return train_model(
         start, TrainingRows(parts[False], parts[True]), options, out, training_context(run, tracked, "turn_pairs")
-    )  # fmt: skip
+    )
 
 
 def mean_accuracy(evaluation: DataFrame) -> float:

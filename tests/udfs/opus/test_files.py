@@ -115,12 +115,16 @@ def test_bad_members_have_their_reason() -> None:
     encrypted = bytearray(good)
     encrypted[6] |= 1
     cases: list[tuple[bytes, dict[str, object], str]] = [
-        (good, {"crc": 1}, "crc"), (good, {"bytes": 3}, "crc"), (good, {"offset": 9}, "bad_zip"),
-        (good, {"method": 12}, "zip_method"), (good, {"name": "../a.xml"}, "unsafe_name"),
-        (good, {"bytes": 1 << 40}, "too_large"), (bytes(encrypted), {}, "encrypted"),
+        (good, {"crc": 1}, "crc"),
+        (good, {"bytes": 3}, "crc"),
+        (good, {"offset": 9}, "bad_zip"),
+        (good, {"method": 12}, "zip_method"),
+        (good, {"name": "../a.xml"}, "unsafe_name"),
+        (good, {"bytes": 1 << 40}, "too_large"),
+        (bytes(encrypted), {}, "encrypted"),
         (zip_bytes({"a.xml": b"a" * (4 << 20)}), {"bytes": 100}, "ratio"),
         (good, {"stored_bytes": len(good) * 2}, "truncated_zip"),
-    ]  # fmt: skip
+    ]
     for stored, changed, reason in cases:
         with pytest.raises(UnreadableError) as refused:
             one_member(stored, **changed)
@@ -132,8 +136,10 @@ def test_bad_members_have_their_reason() -> None:
 def test_neighbours_share_a_range_and_gaps_part_them() -> None:
     spans = ranges([0, 100, 200, 5_000_000], [100, 200, 300, 5_000_100], most=250)
     assert [(span.start, span.end, span.first, span.last) for span in spans] == [
-        (0, 200, 0, 2), (200, 300, 2, 3), (5_000_000, 5_000_100, 3, 4)
-    ]  # fmt: skip
+        (0, 200, 0, 2),
+        (200, 300, 2, 3),
+        (5_000_000, 5_000_100, 3, 4),
+    ]
 
 
 @pytest.mark.parametrize("name", ["../a.xml", "a/../../b.xml", "/etc/a.xml", "a\\b.xml", "C:a.xml", "a\0.xml"])
@@ -161,15 +167,21 @@ def test_what_folders_say(above: str, inside: str, expected: Folder) -> None:
 
 def test_release_language_and_id() -> None:
     releases = {
-        "s3://opus/OpenSubtitles/v2018/xml": "v2018", "/data/OpenSubtitles2016": "v2016",
+        "s3://opus/OpenSubtitles/v2018/xml": "v2018",
+        "/data/OpenSubtitles2016": "v2016",
         "/d/opensubtitles2018_xml": "v2018",
-        "/d/OpenSubtitles-v2024": "v2024", "/films/2018": "v0",
-    }  # fmt: skip
+        "/d/OpenSubtitles-v2024": "v2024",
+        "/films/2018": "v0",
+    }
     assert {source: read_release(source, "", "v0") for source in releases} == releases
     assert read_release("/OpenSubtitles2018", "v2016/xml/en", "v0") == "v2016"
     assert [language_code(name) for name in ("English", "Portuguese (BR)", "de", "Klingon speech", None)] == [
-        "en", "pt_br", "de", None, None
-    ]  # fmt: skip
+        "en",
+        "pt_br",
+        "de",
+        None,
+        None,
+    ]
     assert [subtitle_id(path) for path in ("xml/en/7.xml.gz", "7.XML", "..\\7.xml")] == ["7", "7", "7"]
 
 

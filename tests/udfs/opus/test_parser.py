@@ -33,8 +33,10 @@ def rows(sentences: Sentences) -> list[tuple[int | None, int | None, int | None,
     return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
 
-S1, E1 = start(1, "00:00:01,000"), end(1, "00:00:02,000")
-S2, E2 = start(2, "00:00:03,000"), end(2, "00:00:04,500")
+S1 = start(1, "00:00:01,000")
+E1 = end(1, "00:00:02,000")
+S2 = start(2, "00:00:03,000")
+E2 = end(2, "00:00:04,500")
 
 SENTENCES = {
     "one_pair": (f"<s>{S1}<w>Come</w> <w>in</w>{E1}</s>", [(1, 1, 1000, 2000, "Come in")], {}),
@@ -65,55 +67,74 @@ SENTENCES = {
     ),
     "end_without_start": (f"<s><w>a</w>{E2}</s>", [(2, 2, None, 4500, "a")], {"sentence_without_start": 1}),
     "no_times_at_all": (
-        "<s><w>a</w></s>", [(None, None, None, None, "a")],
+        "<s><w>a</w></s>",
+        [(None, None, None, None, "a")],
         {"sentence_without_start": 1, "sentence_without_end": 1, "sentence_without_block": 1},
     ),
     "without_words_stays": (
         f"<s>{S1}{E1}</s><s>{S2}<w>a</w>{E2}</s>",
-        [(1, 1, 1000, 2000, ""), (2, 2, 3000, 4500, "a")], {"sentence_without_words": 1},
+        [(1, 1, 1000, 2000, ""), (2, 2, 3000, 4500, "a")],
+        {"sentence_without_words": 1},
     ),
     "backwards_time": (
         f"<s>{S2}<w>a</w>{E2}</s><s>{S1}<w>b</w>{E1}</s>",
-        [(2, 2, 3000, 4500, "a"), (1, 1, 1000, 2000, "b")], {"time_backwards": 1},
+        [(2, 2, 3000, 4500, "a"), (1, 1, 1000, 2000, "b")],
+        {"time_backwards": 1},
     ),
     "negative_time": (
-        f'<s>{start(1, "-00:00:00,368")}<w>a</w>{E1}</s>',
-        [(1, 1, None, 2000, "a")], {"time_negative": 1, "sentence_without_start": 1},
+        f"<s>{start(1, '-00:00:00,368')}<w>a</w>{E1}</s>",
+        [(1, 1, None, 2000, "a")],
+        {"time_negative": 1, "sentence_without_start": 1},
     ),
     "advert_block": (
-        f'<s>{start(9999, "00:00:00,00")}<w>a</w>{end(9999, "00:00:2,00")}</s>',
-        [(9999, 9999, 0, 2000, "a")], {"advert_block": 1, "time_odd_form": 2},
+        f"<s>{start(9999, '00:00:00,00')}<w>a</w>{end(9999, '00:00:2,00')}</s>",
+        [(9999, 9999, 0, 2000, "a")],
+        {"advert_block": 1, "time_odd_form": 2},
     ),
     "time_id_of_another_form": (
         f'<s><time id="X1S" value="00:00:01,000"/><w>a</w>{E1}</s>',
-        [(1, 1, None, 2000, "a")], {"time_odd_id": 1, "sentence_without_start": 1},
+        [(1, 1, None, 2000, "a")],
+        {"time_odd_id": 1, "sentence_without_start": 1},
     ),
     "space_in_a_word": (
-        f"<s>{S1}<w>a\n b</w><w>c</w>{E1}</s>", [(1, 1, 1000, 2000, "a\u00a0b c")], {"word_with_space": 1},
+        f"<s>{S1}<w>a\n b</w><w>c</w>{E1}</s>",
+        [(1, 1, 1000, 2000, "a\u00a0b c")],
+        {"word_with_space": 1},
     ),
     "empty_word": (f"<s>{S1}<w/><w> </w><w>c</w>{E1}</s>", [(1, 1, 1000, 2000, "c")], {"word_empty": 2}),
     "truecased": (
-        f'<s>{S1}<w alternative="the">THE</w>{E1}</s>', [(1, 1, 1000, 2000, "the")], {"word_truecased": 1},
+        f'<s>{S1}<w alternative="the">THE</w>{E1}</s>',
+        [(1, 1, 1000, 2000, "the")],
+        {"word_truecased": 1},
     ),
     "initial_is_ignored": (
-        f'<s>{S1}<w initial="l">I</w>{E1}</s>', [(1, 1, 1000, 2000, "I")], {"word_corrected": 1},
+        f'<s>{S1}<w initial="l">I</w>{E1}</s>',
+        [(1, 1, 1000, 2000, "I")],
+        {"word_corrected": 1},
     ),
     "emphasis": (
-        f'<s emphasis="true">{S1}<w emphasis="true">a</w>{E1}</s>', [(1, 1, 1000, 2000, "a")], {"emphasis": 2},
+        f'<s emphasis="true">{S1}<w emphasis="true">a</w>{E1}</s>',
+        [(1, 1, 1000, 2000, "a")],
+        {"emphasis": 2},
     ),
     "word_outside_a_sentence": (
-        f"<w>lost</w><s>{S1}<w>a</w>{E1}</s>", [(1, 1, 1000, 2000, "a")], {"w_outside_sentence": 1},
+        f"<w>lost</w><s>{S1}<w>a</w>{E1}</s>",
+        [(1, 1, 1000, 2000, "a")],
+        {"w_outside_sentence": 1},
     ),
     "sentence_in_a_sentence": (
-        f"<s>{S1}<w>a</w><s><w>b</w></s><w>c</w>{E1}</s>", [(1, 1, 1000, 2000, "a b c")], {"sentence_nested": 1},
+        f"<s>{S1}<w>a</w><s><w>b</w></s><w>c</w>{E1}</s>",
+        [(1, 1, 1000, 2000, "a b c")],
+        {"sentence_nested": 1},
     ),
     "markup_in_a_word": (f"<s>{S1}<w>a<i>b</i>c</w>{E1}</s>", [(1, 1, 1000, 2000, "abc")], {"word_with_markup": 1}),
     "sentences_in_a_paragraph": (f"<p><s>{S1}<w>a</w>{E1}</s></p>", [(1, 1, 1000, 2000, "a")], {}),
     "comment_cdata_reference": (
         f"<s>{S1}<w>a<!-- x -->b</w><w><![CDATA[<c>]]></w><w>&amp;&#233;</w>{E1}</s>",
-        [(1, 1, 1000, 2000, "ab <c> &\u00e9")], {},
+        [(1, 1, 1000, 2000, "ab <c> &\u00e9")],
+        {},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("body", "expected", "quirks"), SENTENCES.values(), ids=SENTENCES)
@@ -159,8 +180,13 @@ def test_genres_years_and_durations_of_both_releases() -> None:
         text: duration_ms(text, Counter()) for text in ("101", "90 min", "1 h 41 min", "00:00:2,00", "0", "long")
     }
     assert lengths == {
-        "101": 6_060_000, "90 min": 5_400_000, "1 h 41 min": 6_060_000, "00:00:2,00": 2000, "0": None, "long": None
-    }  # fmt: skip
+        "101": 6_060_000,
+        "90 min": 5_400_000,
+        "1 h 41 min": 6_060_000,
+        "00:00:2,00": 2000,
+        "0": None,
+        "long": None,
+    }
 
 
 def test_meta_in_full_in_part_and_absent() -> None:
@@ -172,11 +198,16 @@ def test_meta_in_full_in_part_and_absent() -> None:
     full = parse_subtitles(xml_file("<s><w>a</w></s>", meta))
     assert (full.document_id, full.language_name) == ("7", "English")
     assert {name: value for name, value in full.meta.items() if value is not None} == {
-        "year": 1999, "genres": ["Drama"], "cds": "1/2", "blocks": 12, "machine_translated": True
-    }  # fmt: skip
+        "year": 1999,
+        "genres": ["Drama"],
+        "cds": "1/2",
+        "blocks": 12,
+        "machine_translated": True,
+    }
     absent = parse_subtitles(xml_file("<s><w>a</w></s>", ""))
     assert absent.quirks["no_meta"] == 1
-    assert absent.meta["genres"] == [] and absent.meta["year"] is None
+    assert absent.meta["genres"] == []
+    assert absent.meta["year"] is None
 
 
 LAUGHS = '<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;">]><document><s><w>&y;</w></s></document>'
@@ -202,7 +233,8 @@ def test_hostile_or_broken_input_is_refused(data: bytes, reason: str) -> None:
     with pytest.raises(UnreadableError) as refused:
         parse_subtitles(data)
     assert refused.value.reason == reason
-    assert refused.value.detail and "\n" not in refused.value.detail
+    assert refused.value.detail
+    assert "\n" not in refused.value.detail
 
 
 def test_declared_other_encoding_is_read() -> None:
@@ -251,11 +283,19 @@ def test_the_quick_way_gives_what_the_tree_gives(shared_data: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "quick"),
     [
-        ("00:00:07,250", True), ("99:59:59,999", True), ("00:00:7,250", True), ("0:0:7.5", True),
-        ("-00:00:07,250", False), ("00:00:0/,250", False), ("00:00:0:,250", False), ("00.00:07,250", False),
-        ("00:00:07,2a0", False), ("00:00:07;250", False), ("00:00:07,25\u00fa", False),
+        ("00:00:07,250", True),
+        ("99:59:59,999", True),
+        ("00:00:7,250", True),
+        ("0:0:7.5", True),
+        ("-00:00:07,250", False),
+        ("00:00:0/,250", False),
+        ("00:00:0:,250", False),
+        ("00.00:07,250", False),
+        ("00:00:07,2a0", False),
+        ("00:00:07;250", False),
+        ("00:00:07,25\u00fa", False),
     ],
-)  # fmt: skip
+)
 def test_a_time_is_read_alike_both_ways(value: str, quick: bool) -> None:
     body = f'<s id="1">{start(12, "00:00:05,000")}<w id="1.1">so</w>{end(12, value)}</s>'
     data, slow = (xml_file(front + body, "<meta></meta>") for front in ("", "<!-- slow -->"))

@@ -32,9 +32,11 @@ don't wait.
 at all.
 """
 ROWS = [
-    (1, 1, 1000, 2000, "Come in , don 't wait ."), (2, 2, 3500, None, "- Who 's there ?"),
-    (2, 2, None, None, "It 's me ."), (2, 3, None, 6000, "- Nobody at all ."),
-]  # fmt: skip
+    (1, 1, 1000, 2000, "Come in , don 't wait ."),
+    (2, 2, 3500, None, "- Who 's there ?"),
+    (2, 2, None, None, "It 's me ."),
+    (2, 3, None, 6000, "- Nobody at all ."),
+]
 
 
 def srt(*lines: str) -> str:
@@ -67,7 +69,8 @@ def test_a_file_gives_the_rows_of_its_xml() -> None:
     for file in (*files, parse_subtitles(raw), parse_subtitles(parsed)):
         assert rows(file.sentences) == ROWS
         assert file.token_count == 21
-    assert files[0].meta["encoding"] == "utf-8" and files[0].meta["blocks"] == 3
+    assert files[0].meta["encoding"] == "utf-8"
+    assert files[0].meta["blocks"] == 3
     assert files[0].quirks["plain_text"] == parse_subtitles(raw).quirks["plain_text"] == 1
 
 
@@ -116,7 +119,7 @@ def test_another_language_has_its_own_abbreviations() -> None:
         ("no cues --> here", []),
         ("", []),
     ],
-)  # fmt: skip
+)
 def test_cues(text: str, expected: list[list[str]]) -> None:
     assert [cue.lines for cue in cues_of(text)] == expected
 
@@ -140,11 +143,15 @@ def test_encodings(data: bytes, language: str | None, text: str, codec: str) -> 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\x81\x8d\xff", "bad_encoding"), (b"a\0b\0", "bad_encoding"), ("a".encode("utf-32"), "bad_encoding"),
-        (b"\xff\xfea", "bad_encoding"), (b"just words", "no_cues"), (b" " * (MOST_BYTES + 1), "too_large"),
+        (b"\x81\x8d\xff", "bad_encoding"),
+        (b"a\0b\0", "bad_encoding"),
+        ("a".encode("utf-32"), "bad_encoding"),
+        (b"\xff\xfea", "bad_encoding"),
+        (b"just words", "no_cues"),
+        (b" " * (MOST_BYTES + 1), "too_large"),
         (b"00:00:01,000 --> 00:00:02,000\n" * 100_001, "too_large"),
     ],
-)  # fmt: skip
+)
 def test_refused(data: bytes, reason: str) -> None:
     with pytest.raises(UnreadableError) as error:
         parse_plain_text(data, "en")
@@ -194,15 +201,18 @@ def test_a_folder_of_all_kinds(tmp_path: Path) -> None:
     assert {row["language"] for row in reading.read} == {"en"}
     both = reading_of(tmp_path, languages=("en", "de"))
     assert {row["source_path"]: row["language"] for row in both.read if row["reason"] is None} == {
-        "01.vtt.gz": None, "02.de.srt": "de", "a/01.SRT": None,
-    }  # fmt: skip
+        "01.vtt.gz": None,
+        "02.de.srt": "de",
+        "a/01.SRT": None,
+    }
 
 
 def test_a_real_file(shared_data: Path) -> None:
     file = parse_plain_text((shared_data / "srt_cc" / "sintel_en.srt").read_bytes(), "en")
     found = rows(file.sentences)
     assert (file.meta["blocks"], len(found)) == (26, 30)
-    assert all(row[0] is not None for row in found) and file.quirks == {"plain_text": 1} | {
+    assert all(row[0] is not None for row in found)
+    assert file.quirks == {"plain_text": 1} | {
         name: count for name, count in file.quirks.items() if name.startswith("sentence_without")
     }
 

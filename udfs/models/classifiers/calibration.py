@@ -10,7 +10,8 @@ from scipy.optimize import minimize_scalar
 from udfs.models.classifiers.classifier import HEAD_CONFIG
 from udfs.models.classifiers.metrics import Probabilities, expected_calibration_error
 
-COLDEST, HOTTEST = 0.05, 20.0
+COLDEST = 0.05
+HOTTEST = 20.0
 
 
 def with_temperature(probabilities: Probabilities, temperature: float) -> Probabilities:
@@ -31,7 +32,8 @@ def fitted_temperature(probabilities: Probabilities, truth: Sequence[int]) -> fl
     """
     if not len(truth):
         raise ValueError("no rows to calibrate on")
-    rows, known = np.arange(len(truth)), np.asarray(truth)
+    rows = np.arange(len(truth))
+    known = np.asarray(truth)
 
     def cross_entropy(log_temperature: float) -> float:
         scaled = with_temperature(probabilities, float(np.exp(log_temperature)))

@@ -66,14 +66,15 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     def __init__(
         self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str], max_tokens: int, pooling: str = "mean"
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         if pooling not in ("mean", "cls"):
             raise ValueError(f"pooling is {pooling!r}: mean or cls")
         self.encoder = encoder
         self.tokenizer = tokenizer
         self.labels = tuple(labels)
-        self.max_tokens, self.pooling = max_tokens, pooling
+        self.max_tokens = max_tokens
+        self.pooling = pooling
         self.temperature = 1.0  # divides logits in `answers`; set by calibration, never in training
 
     @abstractmethod
@@ -171,7 +172,8 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     def save(self, folder: Path, weights: Mapping[str, Tensor] | None = None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
-        state, encoder = self.state_dict() if weights is None else dict(weights), f"{ENCODER}."
+        state = self.state_dict() if weights is None else dict(weights)
+        encoder = f"{ENCODER}."
         inner = {name.removeprefix(encoder): value for name, value in state.items() if name.startswith(encoder)}
         with quiet():
             self.encoder.save_pretrained(folder / ENCODER, state_dict=inner)  # type: ignore[operator]

@@ -25,8 +25,13 @@ from udfs.models.classifiers.danger_words import DangerWords
 WEIGHTS = "danger_classifier.safetensors"
 CONFIG = "danger_classifier.json"
 DECIMALS = 4
-DOWN, UP, HEAD, BIAS = ".down", ".up", "head.weight", "head.bias"
-TUNED, VOTES, WORDS = 0.3, 0.75, 0.2
+DOWN = ".down"
+UP = ".up"
+HEAD = "head.weight"
+BIAS = "head.bias"
+TUNED = 0.3
+VOTES = 0.75
+WORDS = 0.2
 """Weights of the three judges' log odds, chosen on the tuned half of the danger set."""
 SMALLEST = 1e-4
 
@@ -44,7 +49,8 @@ class TunedEncoder:
     """
 
     def __init__(self, encoder: nn.Module, tokenizer: Any, weights: Weights) -> None:
-        self.tokenizer, self.weights = tokenizer, dict(weights)
+        self.tokenizer = tokenizer
+        self.weights = dict(weights)
         self.encoder = changed(encoder, weights).eval()
 
     @torch.inference_mode()
@@ -66,10 +72,17 @@ class DangerClassifier:
     """
 
     def __init__(
-        self, tuned: TunedEncoder, features: FrozenFeatures, examples: Examples, words: DangerWords,
+        self,
+        tuned: TunedEncoder,
+        features: FrozenFeatures,
+        examples: Examples,
+        words: DangerWords,
         threshold: float = 0.5,
-    ) -> None:  # fmt: skip
-        self.tuned, self.features, self.examples, self.words = tuned, features, examples, words
+    ) -> None:
+        self.tuned = tuned
+        self.features = features
+        self.examples = examples
+        self.words = words
         self.threshold = threshold
 
     def scores(self, texts: Sequence[str], without: int | None = None) -> list[float]:

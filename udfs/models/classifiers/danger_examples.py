@@ -84,7 +84,9 @@ class FrozenFeatures:
     """
 
     def __init__(self, encoder: nn.Module, tokenizer: Any, layers: Sequence[int] = LAYERS) -> None:
-        self.encoder, self.tokenizer, self.layers = encoder.eval(), tokenizer, tuple(layers)
+        self.encoder = encoder.eval()
+        self.tokenizer = tokenizer
+        self.layers = tuple(layers)
 
     @torch.inference_mode()
     def __call__(self, texts: Sequence[str]) -> Matrix:

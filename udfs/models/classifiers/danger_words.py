@@ -18,10 +18,12 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 from conf.errors import InputError
 
-WEIGHTS, CONFIG = "danger_words.safetensors", "danger_words.json"
+WEIGHTS = "danger_words.safetensors"
+CONFIG = "danger_words.json"
 BITS = 16
 """Of the numbers of columns for runs of words, and for runs of letters."""
-WORDS, LETTERS = (1, 3), (3, 5)
+WORDS = (1, 3)
+LETTERS = (3, 5)
 LARGEST = 127
 
 
@@ -33,7 +35,10 @@ class DangerWords:
     """
 
     def __init__(self, weights: NDArray[np.int8], scale: float, bias: float, threshold: float) -> None:
-        self.weights, self.scale, self.bias, self.threshold = weights, scale, bias, threshold
+        self.weights = weights
+        self.scale = scale
+        self.bias = bias
+        self.threshold = threshold
 
     @classmethod
     def of(cls, coefficients: NDArray[np.float64], bias: float, threshold: float) -> "DangerWords":

@@ -55,14 +55,20 @@ class DialogueClassifier(SequenceClassifier[Turns]):
     settled = ("temperature", "start_token")
 
     def __init__(
-        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
-        max_tokens: int = 100, weighted: bool = True, dropout: float = 0.1,
-    ) -> None:  # fmt: skip
+        self,
+        encoder: nn.Module,
+        tokenizer: Any,
+        labels: Sequence[str],
+        max_tokens: int = 100,
+        weighted: bool = True,
+        dropout: float = 0.1,
+    ) -> None:
         super().__init__(encoder, tokenizer, labels, max_tokens)
         if tokenizer.sep_token_id is None:
             raise InputError("the encoder's tokenizer has no separator token: choose a BERT, RoBERTa or MPNet")
         size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
-        self.weighted, self.start_token = weighted, False
+        self.weighted = weighted
+        self.start_token = False
         self.dropout = nn.Dropout(dropout)
         self.attention = nn.Linear(size, size)
         self.attention_score = nn.Linear(size, 1, bias=False)

@@ -27,7 +27,8 @@ from udfs.models.classifiers.multi_label_metrics import (
 if TYPE_CHECKING:
     from udfs.models.pictures import Chart
 
-CONTEXT, UTTERANCE = 0, 1
+CONTEXT = 0
+UTTERANCE = 1
 """Token types (Emo Pillars 5.2.2)."""
 
 
@@ -54,12 +55,19 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     settled = ("temperature", "threshold", "label_thresholds", "typed")
 
     def __init__(
-        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
-        max_tokens: int = 128, pooling: str = "cls", dropout: float = 0.1, thresholds: str = "shared",
-    ) -> None:  # fmt: skip
+        self,
+        encoder: nn.Module,
+        tokenizer: Any,
+        labels: Sequence[str],
+        max_tokens: int = 128,
+        pooling: str = "cls",
+        dropout: float = 0.1,
+        thresholds: str = "shared",
+    ) -> None:
         super().__init__(encoder, tokenizer, labels, max_tokens, pooling)
         size = int(encoder.config.hidden_size)  # type: ignore[union-attr,arg-type]
-        self.typed, self.thresholds = False, thresholds
+        self.typed = False
+        self.thresholds = thresholds
         self.threshold: float = 0.5
         self.label_thresholds: list[float] | None = None
         self.dropout = nn.Dropout(dropout)
@@ -94,7 +102,8 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
         before, between, after = self.frames[1]
         room = self.max_tokens - len(before) - len(between) - len(after)
         if not context or len(utterance) >= room:
-            context, (before, between, after) = (), self.frames[0]
+            context = ()
+            (before, between, after) = self.frames[0]
             room = self.max_tokens - len(between) - len(after)
         kept = list(utterance[:room])
         first = [*before, *context[: room - len(kept)], *between]
@@ -174,9 +183,13 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
 
     def head_options(self) -> dict[str, Any]:
         return {
-            "pooling": self.pooling, "dropout": self.dropout.p, "typed": self.typed, "threshold": self.threshold,
-            "thresholds": self.thresholds, "label_thresholds": self.label_thresholds,
-        }  # fmt: skip
+            "pooling": self.pooling,
+            "dropout": self.dropout.p,
+            "typed": self.typed,
+            "threshold": self.threshold,
+            "thresholds": self.thresholds,
+            "label_thresholds": self.label_thresholds,
+        }
 
     def _truth(self, truths: Sequence[Any]) -> NDArray[Any]:
         return multi_hot(truths, len(self.labels))
@@ -239,7 +252,9 @@ def starting_model(
         model = MultiLabelClassifier.load(start)
         if model.labels != tuple(labels):
             raise InputError(f"{start}: a model of other labels: train it on this taxonomy")
-        model.max_tokens, model.thresholds, model.label_thresholds = options.max_tokens, options.thresholds, None
+        model.max_tokens = options.max_tokens
+        model.thresholds = options.thresholds
+        model.label_thresholds = None
     else:
         choices = {"pooling": options.pooling, "thresholds": options.thresholds}
         model = MultiLabelClassifier.new(start, labels, options, **choices)

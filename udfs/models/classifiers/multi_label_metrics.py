@@ -104,8 +104,12 @@ def class_rows(counts: NDArray[np.int64], labels: Sequence[str]) -> list[dict[st
     shares = zip(*shares_of(counts), strict=True)
     return [
         {
-            "label": label, "precision": float(p), "recall": float(r), "f1": float(f), "support": int(true),
+            "label": label,
+            "precision": float(p),
+            "recall": float(r),
+            "f1": float(f),
+            "support": int(true),
             "predicted": int(given),
         }
         for label, (p, r, f), given, true in zip(labels, shares, counts[1], counts[2], strict=True)
-    ]  # fmt: skip
+    ]

@@ -13,9 +13,14 @@ class PooledClassifier(SequenceClassifier[Item]):
     """A BERT-like encoder, mean or first-token pooling, dropout and one linear layer."""
 
     def __init__(
-        self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str],
-        max_tokens: int = 64, pooling: str = "mean", dropout: float = 0.1,
-    ) -> None:  # fmt: skip
+        self,
+        encoder: nn.Module,
+        tokenizer: Any,
+        labels: Sequence[str],
+        max_tokens: int = 64,
+        pooling: str = "mean",
+        dropout: float = 0.1,
+    ) -> None:
         super().__init__(encoder, tokenizer, labels, max_tokens, pooling)
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(int(encoder.config.hidden_size), len(self.labels))  # type: ignore[union-attr,arg-type]

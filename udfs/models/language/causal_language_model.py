@@ -38,7 +38,9 @@ class CausalLanguageModel(LanguageModel):
 
     def __init__(self, network: Any, tokenizer: Any, max_tokens: int = 1500) -> None:
         super().__init__()
-        self.network, self.tokenizer, self.max_tokens = network, tokenizer, max_tokens
+        self.network = network
+        self.tokenizer = tokenizer
+        self.max_tokens = max_tokens
         self._stored: tuple[Path, dict[str, Any]] | None = None
         if tokenizer.eos_token_id is None:
             raise InputError("the model's tokenizer has no end-of-text token")

@@ -54,14 +54,17 @@ class CausalReplyGenerator(ReplyGenerator):
     def written(
         self, rows: Sequence[Question], width: int, config: GenerationConfig, blocked_ngrams: int, rules: list[Any]
     ) -> Tensor:
-        pad, most = self.tokenizer.pad, width + 1
+        pad = self.tokenizer.pad
+        most = width + 1
         asked = [(*row.ids, row.start) for row in rows]
         ids = torch.tensor([(*[pad] * (most - len(row)), *row) for row in asked], device=self.device)
         own = [_RepliesAlone(NoRepeatNGramLogitsProcessor(blocked_ngrams), most)] if blocked_ngrams else []
         out = self.network.generate(
-            input_ids=ids, attention_mask=(ids != pad).long(), generation_config=config,
+            input_ids=ids,
+            attention_mask=(ids != pad).long(),
+            generation_config=config,
             logits_processor=LogitsProcessorList([*own, *rules]),
-        )  # fmt: skip
+        )
         assert isinstance(out, Tensor)
         return out[:, most:]
 
@@ -74,7 +77,8 @@ class _RepliesAlone(LogitsProcessor):
     """Applies a logits processor to the tokens of the replies, without the histories before them."""
 
     def __init__(self, rule: LogitsProcessor, width: int) -> None:
-        self._rule, self._width = rule, width
+        self._rule = rule
+        self._width = width
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         changed: Tensor = self._rule(input_ids[:, self._width :], scores)  # type: ignore[arg-type]

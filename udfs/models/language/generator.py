@@ -36,7 +36,9 @@ class LocalGenerator(nn.Module):
 
     def __init__(self, network: Any, tokenizer: Any, batch_size: int = 8) -> None:
         super().__init__()
-        self.network, self.tokenizer, self.batch_size = network, tokenizer, batch_size
+        self.network = network
+        self.tokenizer = tokenizer
+        self.batch_size = batch_size
         tokenizer.padding_side = "left"
         self._ends = _ends(network, tokenizer)
         self._pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else self._ends[0]

@@ -36,7 +36,9 @@ class LlamaCppGenerator:
     """
 
     def __init__(self, server: Any, header: GgufHeader, slots: int = 8) -> None:
-        self._server, self._slots, self._chat = server, slots, header.chat
+        self._server = server
+        self._slots = slots
+        self._chat = header.chat
         # Text from outside must not end the user's message and begin another.
         self._marks = re.compile("|".join(re.escape(mark) for mark in header.marks) or r"(?!)")
 
@@ -61,12 +63,17 @@ class LlamaCppGenerator:
             raise InputError(f"{path}: llama.cpp is not installed: pip install 'edos-lakehouse[llm]'") from None
         parameters = xllamacpp.CommonParams()
         parameters.model.path = str(path)
-        parameters.n_parallel, parameters.n_ctx = slots, slots * min(context, header.context or context)
+        parameters.n_parallel = slots
+        parameters.n_ctx = slots * min(context, header.context or context)
         parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
-        parameters.verbosity, parameters.warmup, parameters.fit_params = -1, False, False
+        parameters.verbosity = -1
+        parameters.warmup = False
+        parameters.fit_params = False
         parameters.cache_ram_mib = 0
         # The binding also listens on a port of this machine: closed to all who lack a key that nobody has.
-        parameters.api_keys, parameters.endpoint_slots, parameters.ui = [secrets.token_hex(16)], False, False
+        parameters.api_keys = [secrets.token_hex(16)]
+        parameters.endpoint_slots = False
+        parameters.ui = False
         try:
             return cls(xllamacpp.Server(parameters), header, slots)
         except Exception as error:  # the binding raises RuntimeError and others

@@ -55,16 +55,22 @@ def write_replies(
         return list(_written(model, part, width, decoding).cpu())
 
     found = [ids.tolist() for ids in answers_alike(questions, batch_size, model.max_tokens, answer)]
-    end, pad = model.tokenizer.end, model.tokenizer.pad
+    end = model.tokenizer.end
+    pad = model.tokenizer.pad
     lengths = [ids.index(end) + 1 if end in ids else len(ids) - ids.count(pad) for ids in found]
     replies = [ids[:length] for ids, length in zip(found, lengths, strict=True)]
     return [Written(model.tokenizer.text(ids), ids) for ids in replies]
 
 
 def _reranked(
-    model: ReplyGenerator, contexts: Sequence[Sequence[str]], intents: Sequence[str | None], decoding: ReplyDecoding,
-    batch_size: int, seeds: Sequence[int], reranker: Reranker,
-) -> list[Written]:  # fmt: skip
+    model: ReplyGenerator,
+    contexts: Sequence[Sequence[str]],
+    intents: Sequence[str | None],
+    decoding: ReplyDecoding,
+    batch_size: int,
+    seeds: Sequence[int],
+    reranker: Reranker,
+) -> list[Written]:
     """Return the best of several replies to each history, drawn by top-p with seeds of their own."""
     number = decoding.candidates
     several = [[one for one in rows for _ in range(number)] for rows in (contexts, intents)]
@@ -78,13 +84,18 @@ def _reranked(
 
 @torch.inference_mode()
 def _written(model: ReplyGenerator, questions: Sequence[Question], width: int, decoding: ReplyDecoding) -> Tensor:
-    tokens, sampled = model.tokenizer, decoding.method in ("top_p", "rerank")
+    tokens = model.tokenizer
+    sampled = decoding.method in ("top_p", "rerank")
     beams: dict[str, Any] = {}
     if decoding.method == "beam":
         beams = {"num_beams": decoding.beams, "length_penalty": decoding.length_penalty, "early_stopping": True}
     config = GenerationConfig(
-        do_sample=False, max_new_tokens=min(decoding.max_new_tokens, model.max_tokens - 1),
-        suppress_tokens=tokens.unwritten, pad_token_id=tokens.pad, eos_token_id=tokens.end, **beams,
-    )  # fmt: skip
+        do_sample=False,
+        max_new_tokens=min(decoding.max_new_tokens, model.max_tokens - 1),
+        suppress_tokens=tokens.unwritten,
+        pad_token_id=tokens.pad,
+        eos_token_id=tokens.end,
+        **beams,
+    )
     rules = [RowSampling([row.seed for row in questions], decoding.temperature, decoding.top_p)] if sampled else []
     return model.written(questions, width, config, decoding.blocked_ngrams, rules)

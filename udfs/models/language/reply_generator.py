@@ -69,7 +69,8 @@ class ReplyGenerator(LanguageModel):
 
     def __init__(self, network: Any, tokenizer: ReplyTokenizer, steered: bool = False, max_tokens: int = 0) -> None:
         super().__init__()
-        self.network, self.tokenizer = network, tokenizer
+        self.network = network
+        self.tokenizer = tokenizer
         self.steered = steered
         self.max_tokens = max_tokens or int(network.config.max_position_embeddings)
         if isinstance(network, Network) and not network.config.tie_word_embeddings:
@@ -112,8 +113,10 @@ class ReplyGenerator(LanguageModel):
         Raises:
             InputError: an unknown intent.
         """
-        end, most = self.tokenizer.end, self.max_tokens
-        histories, texts = self.tokenizer.contexts(contexts, most), self.tokenizer.texts(replies)
+        end = self.tokenizer.end
+        most = self.max_tokens
+        histories = self.tokenizer.contexts(contexts, most)
+        texts = self.tokenizer.texts(replies)
         return [
             EncodedReply(ids, self.tokenizer.start_of(intent), (*reply, end)[:most])
             for ids, reply, intent in zip(histories, texts, intents, strict=True)
@@ -159,7 +162,8 @@ class ReplyGenerator(LanguageModel):
         self, rows: Sequence[EncodedReply], label_smoothing: float, context_width: int = 0, width: int = 0
     ) -> tuple[Tensor, Tensor]:
         """Return the loss of each token of the replies, and the index of its row."""
-        device, pad = self.device, self.tokenizer.pad
+        device = self.device
+        pad = self.tokenizer.pad
         context = padded([row.ids for row in rows], pad, context_width).to(device)
         truth = padded([row.reply for row in rows], pad, width).to(device)
         begun = padded([(row.start, *row.reply[:-1]) for row in rows], pad, width).to(device)
@@ -177,7 +181,8 @@ class ReplyGenerator(LanguageModel):
 
         Start tokens are no output. Where embeddings are tied, the softmax would move them all in one direction.
         """
-        head, most = self.network.get_output_embeddings(), self.tokenizer.end + 1
+        head = self.network.get_output_embeddings()
+        most = self.tokenizer.end + 1
         bias = None if head.bias is None else head.bias[:most]
         return nn.functional.linear(states, head.weight[:most], bias).float()
 
@@ -196,9 +201,11 @@ class ReplyGenerator(LanguageModel):
         config.decoder_start_token_id = [row.start for row in rows]
         config.no_repeat_ngram_size = blocked_ngrams
         out = self.network.generate(
-            input_ids=context, attention_mask=(context != self.tokenizer.pad).long(), generation_config=config,
+            input_ids=context,
+            attention_mask=(context != self.tokenizer.pad).long(),
+            generation_config=config,
             logits_processor=LogitsProcessorList(rules),
-        )  # fmt: skip
+        )
         assert isinstance(out, Tensor)
         return out[:, 1:]
 
@@ -208,9 +215,11 @@ class ReplyGenerator(LanguageModel):
             self.network.save_pretrained(folder / NETWORK, state_dict=network_state(weights))
         self.tokenizer.save(folder)
         facts = {
-            "kind": self.kind, "steered": self.steered, "parameters": self.parameter_count(),
+            "kind": self.kind,
+            "steered": self.steered,
+            "parameters": self.parameter_count(),
             "max_tokens": self.max_tokens,
-        }  # fmt: skip
+        }
         (folder / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         return folder
 
@@ -234,9 +243,7 @@ class ReplyGenerator(LanguageModel):
 
     @classmethod
     def _network(cls, path: str) -> Any:
-        kind = {"bart": NORMS["after"], "mbart": NORMS["before"]}[
-            AutoConfig.from_pretrained(path, **LOCAL).model_type
-        ]  # fmt: skip
+        kind = {"bart": NORMS["after"], "mbart": NORMS["before"]}[AutoConfig.from_pretrained(path, **LOCAL).model_type]
         return kind.from_pretrained(path, local_files_only=True, use_safetensors=True)
 
 
@@ -257,15 +264,25 @@ def new_generator(tokenizer: ReplyTokenizer, sizes: ReplyNetwork, seed: int = 13
     """Return an untrained generator; the default sizes are the paper's (EDOS 5, E)."""
     kind = {"after": BartConfig, "before": MBartConfig}[sizes.norm]
     config = kind(
-        vocab_size=tokenizer.size, d_model=sizes.hidden, max_position_embeddings=sizes.max_tokens,
-        activation_function="gelu", encoder_layers=sizes.layers, decoder_layers=sizes.layers,
-        encoder_attention_heads=sizes.heads, decoder_attention_heads=sizes.heads,
-        encoder_ffn_dim=sizes.feed_forward, decoder_ffn_dim=sizes.feed_forward,
-        dropout=sizes.dropout, attention_dropout=sizes.dropout,
-        pad_token_id=tokenizer.pad, bos_token_id=tokenizer.start_of(None), eos_token_id=tokenizer.end,
-        decoder_start_token_id=tokenizer.start_of(None), forced_eos_token_id=None,
+        vocab_size=tokenizer.size,
+        d_model=sizes.hidden,
+        max_position_embeddings=sizes.max_tokens,
+        activation_function="gelu",
+        encoder_layers=sizes.layers,
+        decoder_layers=sizes.layers,
+        encoder_attention_heads=sizes.heads,
+        decoder_attention_heads=sizes.heads,
+        encoder_ffn_dim=sizes.feed_forward,
+        decoder_ffn_dim=sizes.feed_forward,
+        dropout=sizes.dropout,
+        attention_dropout=sizes.dropout,
+        pad_token_id=tokenizer.pad,
+        bos_token_id=tokenizer.start_of(None),
+        eos_token_id=tokenizer.end,
+        decoder_start_token_id=tokenizer.start_of(None),
+        forced_eos_token_id=None,
         tie_word_embeddings=sizes.tied_embeddings,
-    )  # fmt: skip
+    )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = NORMS[sizes.norm](config)

@@ -9,7 +9,8 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from conf.errors import InputError
 from udfs.models.pretrained import one_line
 
-FILE, INTENTS = "tokenizer.json", "intents.json"
+FILE = "tokenizer.json"
+INTENTS = "intents.json"
 CHARACTERS_PER_TOKEN = 64
 """Upper bound on the length of a token: only the last characters of a turn that can fit are encoded."""
 
@@ -23,7 +24,8 @@ class ReplyTokenizer:
     """
 
     def __init__(self, tokenizer: Tokenizer, intents: Sequence[str]) -> None:
-        self._tokenizer, self.intents = tokenizer, tuple(intents)
+        self._tokenizer = tokenizer
+        self.intents = tuple(intents)
         tokenizer.encode_special_tokens = True
         tokenizer.no_truncation()
         tokenizer.no_padding()

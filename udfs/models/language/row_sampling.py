@@ -41,7 +41,8 @@ class RowSampling(LogitsProcessor):
 
     def __init__(self, seeds: Sequence[int], temperature: float, top_p: float) -> None:
         self._streams = [torch.Generator().manual_seed(seed) for seed in seeds]
-        self._temperature, self._top_p = temperature, top_p
+        self._temperature = temperature
+        self._top_p = top_p
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         probabilities = torch.softmax(scores.double() / self._temperature, dim=-1)
@@ -80,7 +81,9 @@ class RowStops(StoppingCriteria):
     """Ends a row when the end of its answer contains a stop text, however that text is tokenized."""
 
     def __init__(self, stops: Sequence[str], tokenizer: Any, width: int) -> None:
-        self._stops, self._tokenizer, self._width = tuple(stops), tokenizer, width
+        self._stops = tuple(stops)
+        self._tokenizer = tokenizer
+        self._width = width
         self._reach = max(map(len, stops)) + 1
 
     def __call__(self, input_ids: Tensor, scores: Tensor, **kwargs: Any) -> Tensor:

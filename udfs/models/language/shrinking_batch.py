@@ -40,7 +40,8 @@ def write_rows(network: Any, ids: Tensor, mask: Tensor, most: Sequence[int], how
         most: limit on the new tokens of each row.
     """
     rules, stops, config, step = how
-    width, ends = ids.shape[1], torch.tensor(config.eos_token_id, device=ids.device)
+    width = ids.shape[1]
+    ends = torch.tensor(config.eos_token_id, device=ids.device)
     answers: list[list[int]] = [[] for _ in most]
     rows = list(range(len(most)))
     ids, mask, cache = _kept(rows, ids, mask, None, rules, step)
@@ -50,9 +51,13 @@ def write_rows(network: Any, ids: Tensor, mask: Tensor, most: Sequence[int], how
         ended = _RowEnds(width, ends, bounds, stops, step)
         config.max_new_tokens = int(bounds.max()) - written
         out = network.generate(
-            input_ids=ids, attention_mask=mask, past_key_values=cache, generation_config=config,
-            logits_processor=LogitsProcessorList(rules), stopping_criteria=StoppingCriteriaList([ended]),
-        )  # fmt: skip
+            input_ids=ids,
+            attention_mask=mask,
+            past_key_values=cache,
+            generation_config=config,
+            logits_processor=LogitsProcessorList(rules),
+            stopping_criteria=StoppingCriteriaList([ended]),
+        )
         ids = out.sequences
         finished = ended.rows.tolist()
         for place, row in enumerate(rows):
@@ -87,7 +92,11 @@ class _RowEnds(StoppingCriteria):
     """
 
     def __init__(self, width: int, ends: Tensor, most: Tensor, stops: StoppingCriteria | None, step: int) -> None:
-        self._width, self._ends, self._most, self._stops, self._step = width, ends, most, stops, step
+        self._width = width
+        self._ends = ends
+        self._most = most
+        self._stops = stops
+        self._step = step
         self.rows = torch.zeros_like(most, dtype=torch.bool)
 
     def __call__(self, input_ids: Tensor, scores: Tensor, **kwargs: Any) -> Tensor:
