@@ -72,7 +72,7 @@ class PipelineSettings(Section):
         0.01, ge=0, le=1, description="share of rows a model may fail on before its stage fails"
     )
     wait_minutes: float = Field(
-        0, ge=0, description="how long a run waits for another one on the same tables to end, before it refuses"
+        0, ge=0, description="how long a run waits for another one at the same stage, on a disk, before it refuses"
     )
     retrain_on_growth: bool = Field(True, description="train again when a table that the training reads has changed")
     open_lineage: str | None = Field(

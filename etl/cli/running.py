@@ -141,7 +141,7 @@ def run_stages(
             with progress.stage(f"{stage.name} (model given: {given})", None):
                 continue
         if before is not None:
-            with leased(spark, settings, stage.name):
+            with leased(settings, stage.name):
                 before(context, stage)
         plan = context.plan(stage, again)
         if plan.why is None:
@@ -149,7 +149,7 @@ def run_stages(
                 stage.name + (f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""), None
             ):
                 continue
-        with leased(spark, settings, stage.name):
+        with leased(settings, stage.name):
             if events(spark, settings) != known:  # another run has done something meanwhile
                 context = PipelineContext(spark, settings)
                 plan = context.plan(stage, again)

@@ -59,7 +59,7 @@ def withdraw_with(
     """Withdraw in a session; see `withdraw`, whose reason and undo are ``how``, and `run_stages`."""
     lakehouse = Lakehouse(spark, settings.lakehouse)
     (reason, undo) = how
-    with leased(spark, settings, "withdraw"):
+    with leased(settings, "withdraw"):
         for kind, ids in named.items():
             _record(lakehouse, kind, ids, reason, undo)
     before = listed(lakehouse, named)

@@ -13,7 +13,7 @@ import pytest
 from conf.errors import InputError
 from conf.settings import load_settings
 from etl.cli import lease
-from etl.cli.lease import BEAT_SECONDS, FOLDER, SILENT_SECONDS, BeatingLease, beating, events, local_lease
+from etl.cli.lease import FOLDER, events, leased, local_lease
 
 HOLDS = """
 import sys, time
@@ -77,107 +77,10 @@ def test_stores_and_file_systems_without_locks_say_so(tmp_path: Path, monkeypatc
         assert not held
 
 
-class Shared:
-    """A store that several leases use, and its clock. ``others`` is what happens while a lease sleeps."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, str] = {}
-        self.time = 0.0
-        self.others: list[BeatingLease] = []
-
-    def read_text(self, path: str) -> str | None:
-        return self.files.get(path)
-
-    def write_text(self, path: str, text: str) -> None:
-        self.files[path] = text
-
-    def delete(self, path: str) -> None:
-        self.files.pop(path, None)
-
-    def sleep(self, seconds: float) -> None:
-        beats = int((self.time + seconds) // BEAT_SECONDS) - int(self.time // BEAT_SECONDS)
-        self.time += seconds
-        for _ in range(beats):
-            for other in self.others:
-                other.beat()
-
-    def lease(self) -> BeatingLease:
-        return BeatingLease(self, "s3://bucket/lake", "a_stage", self.sleep, lambda: self.time)
-
-
-def test_on_a_store_a_living_owner_is_respected_and_a_silent_one_is_not() -> None:
-    shared = Shared()
-    first = shared.lease()
-    second = shared.lease()
-    first.acquire(0)
-    assert first.held()
-    assert shared.time < 10
-    shared.others = [first]
-    with pytest.raises(InputError, match="is in use by process"):
-        second.acquire(0)
-    assert first.held()
-    assert shared.time < 60
-    shared.others = []  # it was killed
-    before = shared.time
-    second.acquire(0)
-    assert second.held()
-    assert not first.held()
-    assert shared.time - before >= SILENT_SECONDS
-    first.release()
-    assert second.held(), "only an owner gives it back"
-    second.release()
-    assert shared.files == {}
-
-
-def test_on_a_store_a_clock_that_went_back_changes_nothing() -> None:
-    shared = Shared()
-    shared.files["s3://bucket/lake/_leases/a_stage.json"] = json.dumps(
-        {"owner": "x", "number": 7, "since": "2099-01-01"}
-    )
-    owner = shared.lease()
-    owner.acquire(0)
-    assert owner.held()
-    shared.files["s3://bucket/lake/_leases/a_stage.json"] = "{ damaged"
-    other = shared.lease()
-    other.acquire(0)
-    assert other.held()
-
-
-def test_on_a_store_one_waits_for_the_end_of_the_other() -> None:
-    shared = Shared()
-    first = shared.lease()
-    second = shared.lease()
-    first.acquire(0)
-    shared.others = [first]
-    with pytest.raises(InputError):
-        second.acquire(2)
-    assert 120 <= shared.time < 200
-    with beating(_freed(shared, first), 1):
-        assert not first.held()
-
-
-def _freed(shared: Shared, first: BeatingLease) -> BeatingLease:
-    shared.others = []
-    first.release()
-    return shared.lease()
-
-
-def test_the_last_of_two_that_take_it_at_once_has_it() -> None:
-    shared = Shared()
-    first = shared.lease()
-    second = shared.lease()
-    original = shared.sleep
-
-    def meanwhile(seconds: float) -> None:
-        original(seconds)
-        if second._number == 0 and first._number == 1:
-            second.beat()
-            shared.others = [second]
-
-    first.sleep = meanwhile
-    with pytest.raises(InputError, match="in use"):
-        first.acquire(0)
-    assert second.held()
+def test_a_lakehouse_on_a_store_is_worked_at_without_a_lock() -> None:
+    settings = load_settings("local", [], {"lakehouse.root": "s3://bucket/lake"})
+    with leased(settings, "a_stage"), leased(settings, "a_stage"):
+        pass
 
 
 def test_another_runs_events_are_noticed(tmp_path: Path) -> None:
