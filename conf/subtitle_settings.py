@@ -72,7 +72,12 @@ class CleaningSettings(Section):
         False, description="ours: of dialogues of any films with that Jaccard similarity the first by id stays"
     )
     min_certainty: float | None = Field(
-        None, ge=0, le=1, description="ours: turns stay while all so far are right with this probability; null: all"
+        None, ge=0, le=1, description="ours: the turns that stay are right with this probability; null: all stay"
+    )
+    certain_turns: Literal["spans", "first"] = Field(
+        "spans",
+        description="ours: which turns min_certainty keeps: all runs of a dialogue whose borders are right together, or"
+        " its first turns while all so far are right",
     )
     drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
 

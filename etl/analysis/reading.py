@@ -9,10 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.subtitle_settings import SubtitleSettings
 from etl.common.hashes import content_order
 from etl.common.spelling import detokenised_text
-from etl.subtitles.turn_sources import border_sources
 from etl.tables import edos, subtitles
 from etl.tables.model import Table
 from etl.tables.ops import DROPPED
@@ -26,15 +24,21 @@ class ReadTurn:
 
     Attributes:
         text: as people write; of a turn that was dropped, the raw one.
-        border: what separates it from the turn before: start, mark, model or silence.
+        border: what decided that it opens here: start, mark, carried, model or silence; "" where it is not known.
         reason: why it was dropped; "" for a turn that stays.
         labels: its labels with their confidence, by what gave them.
+        certainty: probability that the border is right; None where it is not known.
+        speaker: name of the label that it opens with; None without one.
+        opens: dialogue_id and certainty of the clean dialogue that it is the first turn of; None for other turns.
     """
 
     text: str
     border: str
     reason: str = ""
     labels: dict[str, str] = field(default_factory=dict)
+    certainty: float | None = None
+    speaker: str | None = None
+    opens: tuple[str, float | None] | None = None
 
 
 @dataclass
@@ -45,7 +49,7 @@ class ReadDialogue:
         dialogue_id, film: its ids.
         start_ms: when it starts; None without times.
         turns: all its raw turns.
-        is_clean: whether it is among the clean dialogues.
+        clean: number of clean dialogues made of it.
         left_out: (stage, reason, detail) where the whole dialogue was dropped.
     """
 
@@ -53,46 +57,100 @@ class ReadDialogue:
     film: str
     start_ms: int | None
     turns: list[ReadTurn]
-    is_clean: bool
+    clean: int
     left_out: list[tuple[str, str, str]]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether some of it is among the clean dialogues."""
+        return self.clean > 0
 
 
 def read_dialogues(
-    tables: Callable[[Table], DataFrame], settings: SubtitleSettings, film: str | None, number: int
+    tables: Callable[[Table], DataFrame],
+    film: str | None,
+    number: int,
+    *,
+    label: str | None = None,
+    reason: str | None = None,
+    seed: int = 0,
 ) -> list[ReadDialogue]:
     """Return dialogues with all their turns and every decision about them.
 
     Args:
         tables: gives a table's rows; none for a table that was not written.
-        settings: with which the turns were made.
         film: the first ``number`` clean dialogues of this film in its order, and the dropped ones between them; None:
             ``number`` clean dialogues of all films, in the order of a hash of their ids.
         number: how many.
+        label: only dialogues in which a turn has this label, by the weak labeler or the emotion classifier.
+        reason: only dialogues that lost a turn for this reason, or that were dropped for it.
+        seed: of the hash; another number draws other dialogues.
 
     Raises:
-        InputError: there are no dialogues of the film, or none at all.
+        InputError: there are no such dialogues.
     """
     clean = tables(subtitles.CLEAN_DIALOGUES)
     raw = tables(subtitles.DIALOGUES)
-    if film is None:
-        order = content_order(F.col("dialogue_id"), seed=0, of="read")
-        drawn = clean.select("dialogue_id").orderBy(order, "dialogue_id").limit(number)
-        rows = raw.join(F.broadcast(drawn), "dialogue_id", "left_semi").orderBy(order, "dialogue_id").collect()
+    raw_id = F.col("dialogue_id")
+    if "raw_dialogue_id" in clean.columns:
+        raw_id = F.coalesce("raw_dialogue_id", "dialogue_id")
+    clean = clean.withColumn("raw_id", raw_id)
+    asked = raw if film is None else raw.where(F.col("movie_id") == film)
+    chosen = asked.select("dialogue_id")
+    if label is not None:
+        with_label = _with_label(tables, label).join(clean, "dialogue_id").select(F.col("raw_id").alias("dialogue_id"))
+        chosen = chosen.join(with_label, "dialogue_id", "left_semi")
+    if reason is not None:
+        chosen = chosen.join(_with_reason(tables, reason), "dialogue_id", "left_semi")
+    if film is None or label is not None or reason is not None:
+        if reason is None:
+            made = clean.select(F.col("raw_id").alias("dialogue_id"))
+            chosen = chosen.join(made, "dialogue_id", "left_semi")
+        order = content_order(F.col("dialogue_id"), seed=seed, of="read")
+        drawn = chosen.orderBy(order, "dialogue_id").limit(number)
+        rows = asked.join(F.broadcast(drawn), "dialogue_id", "left_semi").orderBy(order, "dialogue_id").collect()
     else:
-        rows = raw.where(F.col("movie_id") == film).collect()
+        rows = asked.collect()
         rows.sort(key=lambda row: (row["source_path"], row["turns"][0]["sentence_first"]))
     if not rows:
-        missing = "no clean dialogues" if film is None else f"no dialogues of film {film}"
-        raise InputError(f"{missing} in subtitles.dialogues: run --to {STAGE}; `sql` lists the films by movie_id")
-    ids = [row["dialogue_id"] for row in rows]
-    stays = {row["dialogue_id"]: row["turns"] for row in _of(clean, ids).collect()}
-    if film is not None:
+        raise InputError(_none_found(film, label, reason))
+    stays = _clean_parts(clean, [row["dialogue_id"] for row in rows])
+    if film is not None and label is None and reason is None:
         rows = list(_until(rows, stays, number))
-        ids = [row["dialogue_id"] for row in rows]
-    borders = _borders(tables, settings, sorted({row["source_path"] for row in rows}))
-    labels = _labels(tables, ids)
-    dropped = _dropped(tables, ids)
-    return [_dialogue(row, stays.get(row["dialogue_id"]), borders, labels, dropped) for row in rows]
+    ids = [row["dialogue_id"] for row in rows]
+    parts = [part["dialogue_id"] for name in ids for part in stays.get(name, ())]
+    labels = _labels(tables, parts)
+    dropped = _dropped(tables, sorted({*ids, *parts}))
+    return [_dialogue(row, stays.get(row["dialogue_id"], []), labels, dropped) for row in rows]
+
+
+def _none_found(film: str | None, label: str | None, reason: str | None) -> str:
+    if label is not None:
+        return f"no clean dialogue has a turn labelled {label}: run --to label_weakly, or name another label"
+    if reason is not None:
+        return f"nothing was dropped as {reason}: `sql` lists the reasons in analysis.dropped_by_reason"
+    missing = "no clean dialogues" if film is None else f"no dialogues of film {film}"
+    return f"{missing} in subtitles.dialogues: run --to {STAGE}; `sql` lists the films by movie_id"
+
+
+def _with_label(tables: Callable[[Table], DataFrame], label: str) -> DataFrame:
+    weak = tables(edos.WEAK_LABELS).where(F.col("label") == label).select("dialogue_id")
+    finished = tables(edos.DIALOGUES).where(F.exists("turns", lambda turn: turn["label"] == label))
+    return weak.unionByName(finished.select("dialogue_id")).distinct()
+
+
+def _with_reason(tables: Callable[[Table], DataFrame], reason: str) -> DataFrame:
+    rows = tables(DROPPED).where(F.col("unit").isin("dialogue", "turn") & (F.col("reason") == reason))
+    return rows.select(F.substring_index("id", "/", 1).alias("dialogue_id")).distinct()
+
+
+def _clean_parts(clean: DataFrame, ids: list[str]) -> dict[str, list[Any]]:
+    """Return the clean dialogues by the raw dialogue that they are parts of."""
+    given = clean.sparkSession.createDataFrame([(one,) for one in ids], "raw_id string")
+    found = defaultdict(list)
+    for row in clean.join(F.broadcast(given), "raw_id", "left_semi").orderBy("dialogue_id").collect():
+        found[row["raw_id"]].append(row)
+    return found
 
 
 def _until(rows: Iterable[Any], clean: Any, number: int) -> Iterator[Any]:
@@ -100,28 +158,14 @@ def _until(rows: Iterable[Any], clean: Any, number: int) -> Iterator[Any]:
     found = 0
     for row in rows:
         yield row
-        found += row["dialogue_id"] in clean
-        if found == number:
+        found += len(clean.get(row["dialogue_id"], ()))
+        if found >= number:
             return
 
 
 def _of(rows: DataFrame, ids: list[str]) -> DataFrame:
     given = rows.sparkSession.createDataFrame([(one,) for one in ids], "dialogue_id string")
     return rows.join(F.broadcast(given), "dialogue_id", "left_semi")
-
-
-def _borders(tables: Callable[[Table], DataFrame], settings: SubtitleSettings, paths: list[str]) -> dict[Any, str]:
-    """Return what opens a turn by (source_path, sentence)."""
-    files = tables(subtitles.FILES).where(F.col("source_path").isin(paths)).select("source_path", "sentences")
-    scores = tables(subtitles.TURN_SCORES)
-    carried = F.col("carried") if "carried" in scores.columns else F.lit(None).alias("carried")
-    scored = files.join(scores.select("source_path", "scores", carried), "source_path", "left")
-    found: dict[Any, str] = {}
-    for row in scored.collect():
-        sentences = [sentence.asDict() for sentence in row["sentences"]]
-        sources = border_sources(sentences, row["scores"] or [], row["carried"] or [], settings)
-        found |= {(row["source_path"], place): source for place, source in enumerate(sources) if source}
-    return found
 
 
 def _labels(tables: Callable[[Table], DataFrame], ids: list[str]) -> dict[Any, dict[str, str]]:
@@ -146,18 +190,27 @@ def _dropped(tables: Callable[[Table], DataFrame], ids: list[str]) -> dict[str, 
     return found
 
 
-def _dialogue(
-    row: Any, clean: Any, borders: dict[Any, str], labels: dict[Any, dict[str, str]], dropped: Any
-) -> ReadDialogue:
+def _dialogue(row: Any, parts: list[Any], labels: dict[Any, dict[str, str]], dropped: Any) -> ReadDialogue:
     name = row["dialogue_id"]
+    places = {turn["sentence_first"]: (part, n) for part in parts for n, turn in enumerate(part["turns"])}
+    known = row.asDict()
     turns = []
-    places = {turn["sentence_first"]: place for place, turn in enumerate(clean or ())}
     for number, turn in enumerate(row["turns"]):
-        place = places.get(turn["sentence_first"])
+        part, place = places.get(turn["sentence_first"], (None, 0))
         reasons = [reason for _, reason, _ in dropped.get(f"{name}/{number}", [])]
-        text = turn["text"] if place is None else clean[place]["text"]
-        border = borders.get((row["source_path"], turn["sentence_first"]), "")
-        found = {} if place is None else labels.get((name, place), {})
-        turns.append(ReadTurn(detokenised_text(text), border, ", ".join(reasons), found))
+        text = turn["text"] if part is None else part["turns"][place]["text"]
+        turns.append(
+            ReadTurn(
+                detokenised_text(text),
+                (known.get("borders") or [""] * len(row["turns"]))[number],
+                ", ".join(reasons),
+                {} if part is None else labels.get((part["dialogue_id"], place), {}),
+                (known.get("border_certainties") or [None] * len(row["turns"]))[number],
+                (known.get("speakers") or [None] * len(row["turns"]))[number],
+                (part["dialogue_id"], part.asDict().get("certainty")) if part is not None and place == 0 else None,
+            )
+        )
     start = row["turns"][0]["start_ms"]
-    return ReadDialogue(name, row["movie_id"], start, turns, clean is not None, dropped.get(name, []))
+    names = dict.fromkeys([name, *(part["dialogue_id"] for part in parts)])
+    left_out = [found for one in names for found in dropped.get(one, [])]
+    return ReadDialogue(name, row["movie_id"], start, turns, len(parts), left_out)

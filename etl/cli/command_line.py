@@ -113,7 +113,8 @@ def _opened(options: argparse.Namespace, settings: Settings) -> int | None:  # n
     if options.command == "read":
         from etl.cli.read_shell import open_read
 
-        return open_read(settings, options.film, options.n)
+        chosen = {"label": options.label, "reason": options.reason, "seed": options.seed}
+        return open_read(settings, options.film, options.n, **chosen)
     if options.command == "trace":
         from etl.cli.trace import trace
 

@@ -207,6 +207,9 @@ def _withdraw(parser: argparse.ArgumentParser) -> None:
 def _read(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--film", metavar="ID", help="a movie_id: its dialogues in order; default: of all films")
     parser.add_argument("--n", type=int, default=20, help="clean dialogues to print (default %(default)d)")
+    parser.add_argument("--label", metavar="LABEL", help="dialogues with a turn of this label, weak or final")
+    parser.add_argument("--reason", metavar="REASON", help="dialogues that lost a turn, or were dropped, for it")
+    parser.add_argument("--seed", type=int, default=0, help="another number draws others (default %(default)d)")
 
 
 def _trace(parser: argparse.ArgumentParser) -> None:

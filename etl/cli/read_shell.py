@@ -11,13 +11,24 @@ from etl.pipeline.session import close_session, spark_session
 from etl.publishing.screen_tables import printable, terminal_width
 
 LEGEND = (
-    "each turn: what separates it from the one before (start of the film, a mark, the model, a silence), its text, its "
-    "labels; x: dropped, and why"
+    "each turn: what decided its border (start of the film, a silence, a mark, one carried from another upload, the "
+    "model), how certain that is, its speaker where a label names one, its text, its labels; x: dropped, and why; >: a "
+    "clean dialogue begins, with the probability that all its borders are right"
 )
 
 
-def open_read(settings: Settings, film: str | None, number: int) -> int:
+def open_read(
+    settings: Settings,
+    film: str | None,
+    number: int,
+    *,
+    label: str | None = None,
+    reason: str | None = None,
+    seed: int = 0,
+) -> int:
     """Print dialogues of a film, or drawn from all films, with what was decided about them; return the exit status.
+
+    The arguments are those of ``read_dialogues``.
 
     Raises:
         InputError: ``number`` is below 1, or the film has no dialogues.
@@ -27,12 +38,13 @@ def open_read(settings: Settings, film: str | None, number: int) -> int:
     spark = spark_session(settings, "edos-lakehouse read")
     try:
         lakehouse = Lakehouse(spark, settings.lakehouse)
-        dialogues = read_dialogues(lakehouse.read, settings.subtitles, film, number)
+        dialogues = read_dialogues(lakehouse.read, film, number, label=label, reason=reason, seed=seed)
         print("\n".join([*textwrap.wrap(LEGEND, terminal_width() or len(LEGEND)), ""]))
         for dialogue in dialogues:
             print("\n".join(lines(dialogue)), end="\n\n")
-        clean = sum(dialogue.is_clean for dialogue in dialogues)
-        print(f"{clean} clean dialogues, and {len(dialogues) - clean} dropped between them")
+        clean = sum(dialogue.clean for dialogue in dialogues)
+        dropped = sum(not dialogue.is_clean for dialogue in dialogues)
+        print(f"{clean} clean dialogues, and {dropped} dropped between them")
         return 0
     finally:
         close_session(spark, settings)
@@ -45,13 +57,20 @@ def lines(dialogue: ReadDialogue) -> Iterator[str]:
     yield f"{dialogue.dialogue_id}  film {dialogue.film}  {_clock(dialogue.start_ms)}  {left}"
     for stage, reason, detail in dialogue.left_out:
         yield printable(f"  x {reason} in {stage}: {detail}")
-    yield from map(_line, dialogue.turns)
+    for turn in dialogue.turns:
+        if turn.opens and (dialogue.clean > 1 or turn.opens[0] != dialogue.dialogue_id or turn.opens[1] is not None):
+            name, certainty = turn.opens
+            yield f"  > {name}" + ("" if certainty is None else f"  certain to {certainty:.2f}")
+        yield _line(turn)
 
 
 def _line(turn: ReadTurn) -> str:
     labels = "".join(f"  [{name}: {label}]" for name, label in turn.labels.items())
     reason = f"  ({turn.reason})" if turn.reason else ""
-    return printable(f"  {'x' if turn.reason else ' '} {turn.border:8s}{turn.text}{labels}{reason}")
+    certain = "    " if turn.certainty is None else f"{turn.certainty:.2f}"
+    speaker = f"{turn.speaker}: " if turn.speaker and not turn.reason else ""
+    mark = "x" if turn.reason else " "
+    return printable(f"  {mark} {turn.border:8s}{certain} {speaker}{turn.text}{labels}{reason}")
 
 
 def _clock(ms: int | None) -> str:

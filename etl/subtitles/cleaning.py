@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import computed_once, left_out
@@ -10,12 +10,21 @@ from etl.common.corpus_duplicates import corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.texts import normalised
 from etl.subtitles import cleaning_rules as rule
+from etl.subtitles.certain_spans import SPAN, certainty_of, with_spans
 from etl.subtitles.cleaning_rules import CleaningRules, spoken_text, turn_fault
 from etl.subtitles.film_rules import judge_films
 from etl.subtitles.turn_frequency import without_surplus_turns
 from etl.tables.outcome import Outcome
 
 REMOVED = "array<struct<turn: int, reason: string, detail: string>>"
+
+OF_TURNS = {
+    "certainties": "array<float>",
+    "borders": "array<string>",
+    "border_certainties": "array<float>",
+    "speakers": "array<string>",
+}
+"""Lists of ``subtitles.dialogues`` with one value for each turn; tables of older versions may lack them."""
 
 
 def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
@@ -37,7 +46,7 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
             "place", i
         ),
     )
-    if rules.min_certainty is not None:
+    if rules.min_certainty is not None and rules.certain_turns == "first":
         spoken = F.transform(spoken, lambda turn, i: turn.withField("certainty", rule.certain_up_to(i)))
     step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
     step = step.withColumn("cues", F.array().cast(REMOVED)) if rules.cues_end_dialogue else _without_cues(step)
@@ -92,6 +101,48 @@ def _without_cues(spoken: DataFrame) -> DataFrame:
     return computed_once(spoken, turns=others, cues=cues)
 
 
+def cut_into_spans(judged: DataFrame, rules: CleaningRules) -> DataFrame:
+    """Replace each dialogue by its certain spans, each a dialogue of its own (``certain_spans``).
+
+    Args:
+        judged: from :func:`judge_turns`; certainties and border_certainties are those of the raw turns.
+        rules: with ``min_certainty`` and ``min_turns``.
+
+    Returns:
+        the same columns, one row a span: ``dialogue_id`` is ``<subtitle_id>-<first sentence of the span>``. The first
+        row of a dialogue has the dialogue's removed turns, now with those of no span, as ``uncertain_turn``. A dialogue
+        without a span is one row without turns.
+    """
+    assert rules.min_certainty is not None
+    columns = judged.columns
+    found = with_spans(judged, rules.min_certainty, rules.min_turns)
+    spans = F.col("spans")
+    outside = F.filter(
+        F.sequence(F.lit(0), F.size("turns") - 1),
+        lambda i: ~F.exists(spans, lambda span: (i >= span["first"]) & (i < span["first"] + span["size"])),
+    )
+    detail = F.lit(f"in no run that is right with {rules.min_certainty:g}: ")
+    uncertain = F.transform(
+        F.when(F.size("turns") > 0, outside).otherwise(F.array().cast("array<int>")),
+        lambda i: F.struct(
+            F.get("places", i).alias("turn"),
+            F.lit("uncertain_turn").alias("reason"),
+            F.concat(detail, F.get("turns", i)["text"]).alias("detail"),
+        ),
+    )
+    removed = F.concat("removed", uncertain.cast(REMOVED))
+    none = F.array(F.struct(F.lit(0).alias("first"), F.lit(0).alias("size"), F.lit(None).alias("certainty")))
+    some = F.when(F.size(spans) > 0, spans).otherwise(none.cast(f"array<{SPAN}>"))
+    each = computed_once(found, removed=removed).select(*columns, F.posexplode(some).alias("number", "span"))
+    span = F.col("span")
+    cut = {name: F.slice(name, span["first"] + 1, span["size"]) for name in ("turns", "places")}
+    first_only = F.when(F.col("number") == 0, F.col("removed")).otherwise(F.array().cast(REMOVED))
+    each = computed_once(each, **cut, removed=first_only)
+    own_id = F.concat_ws("-", "subtitle_id", F.get("turns", F.lit(0))["sentence_first"].cast("string"))
+    named = F.when(F.size("turns") > 0, own_id).otherwise(F.col("dialogue_id"))
+    return computed_once(each, dialogue_id=named).select(*columns)
+
+
 def judge_dialogues(judged: DataFrame, rules: CleaningRules) -> DataFrame:
     """Add profane (boolean), reason and detail; reason is null for a dialogue that is kept so far (EDOS 3.1)."""
     word = rule.profane_word(F.array_join(F.col("turns")["text"], "\n"), rules.profanity)
@@ -117,8 +168,9 @@ def clean_dialogues(
     The rules apply in this order: films (genres, silent films, narration); character names; the turn rules in the
     paper's order (only a name, repeated, "previously on", length, letters, repetitive tokens), then ours (songs,
     credits, quotations, second speakers, uncertain turns); frequent turns; ``min_turns``; profanity; duplicates;
-    near-duplicates. All turns after a removed one are removed with it. With ``corpus_duplicates``, near-duplicates of
-    other films go last.
+    near-duplicates. All turns after a removed one are removed with it. With ``min_certainty``, the certain spans of
+    what is left become dialogues before ``min_turns`` is asked. With ``corpus_duplicates``, near-duplicates of other
+    films go last.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
@@ -128,18 +180,25 @@ def clean_dialogues(
     Returns:
         Outcome of ``subtitles.clean_dialogues``. Ledger: unit ``turn`` (id ``<dialogue_id>/<index>``, units 1)
         and unit ``dialogue`` (units: its remaining turns); unit ``band`` is a note without units. Turns in =
-        turns out + units; dialogues in = dialogues out + rows of unit ``dialogue``.
+        turns out + units; dialogues in = raw dialogues out + rows of unit ``dialogue``, unless they are cut into spans.
     """
+    known = dialogues.columns
+    none = {name: F.lit(None).cast(kind) for name, kind in OF_TURNS.items() if name not in known}
+    dialogues = dialogues.withColumns(none) if none else dialogues
     films = judge_films(dialogues, rules)
     turns_judged = judge_turns(films.filter(F.col("film_reason").isNull()).select(*dialogues.columns), rules)
     if rules.max_turn_frequency is not None:
         turns_judged = without_surplus_turns(persist(turns_judged), rules.max_turn_frequency)
-    of_kept_turns = F.transform("places", lambda place: F.get("certainties", place))
-    turns_judged = computed_once(turns_judged, certainties=of_kept_turns)
+    turns_judged = turns_judged.withColumn("raw_dialogue_id", F.col("dialogue_id"))
+    if rules.min_certainty is not None and rules.certain_turns == "spans":
+        turns_judged = persist(cut_into_spans(turns_judged, rules))
+    of_kept_turns = {name: _of_places(name) for name in OF_TURNS}
+    turns_judged = computed_once(turns_judged, certainty=certainty_of(F.col("places")))
+    turns_judged = computed_once(turns_judged, **of_kept_turns)
     judged = persist(judge_dialogues(turns_judged, rules))
     rows = judged.filter(F.col("reason").isNull())
-    turn_id = F.concat_ws("/", "dialogue_id", F.col("turn").cast("string"))
-    turns = judged.select("dialogue_id", F.inline("removed"))
+    turn_id = F.concat_ws("/", "raw_dialogue_id", F.col("turn").cast("string"))
+    turns = judged.select("raw_dialogue_id", F.inline("removed"))
     excluded = films.filter(F.col("film_reason").isNotNull())
     dropped = turns.select(*left_out("turn", turn_id, F.col("reason"), 1, F.col("detail"))).unionByName(
         excluded.select(
@@ -150,7 +209,11 @@ def clean_dialogues(
     dropped = dropped.unionByName(repeated) if repeated is not None else dropped
     rejected = judged.filter(F.col("reason").isNotNull()).withColumn("size", F.size("turns"))
     dropped = dropped.unionByName(_dropped_dialogues(rejected))
-    return Outcome(rows=rows.select(*dialogues.columns, "profane"), dropped=dropped)
+    return Outcome(rows=rows.select(*dialogues.columns, "profane", "raw_dialogue_id", "certainty"), dropped=dropped)
+
+
+def _of_places(name: str) -> Column:
+    return F.transform("places", lambda place: F.get(name, place))
 
 
 def _without_duplicates(

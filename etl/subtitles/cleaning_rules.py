@@ -265,7 +265,7 @@ def _residue_faults(turn: Column, rules: CleaningRules) -> list[tuple[Column, st
         (rules.drop_inner_labels, names_second_speaker(bracketless, rules.not_names), "second_speaker"),
     )
     found = [(broken, reason, turn["text"]) for switched_on, broken, reason in rules_in_order if switched_on]
-    if rules.min_certainty is not None:
+    if rules.min_certainty is not None and rules.certain_turns == "first":
         certainty = turn["certainty"]
         broken = F.coalesce(certainty < rules.min_certainty, F.lit(False))
         found.append((broken, "uncertain_turn", _measured(certainty, "certain", spoken)))

@@ -4,6 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import left_out
+from etl.subtitles.turns import TURN_LISTS
 from etl.tables.outcome import Outcome
 
 DIALOGUE_COLUMNS = ("source_path", "subtitle_id", "movie_id", "release", "language", "year", "genres")
@@ -22,7 +23,7 @@ def _cut(files: DataFrame, silence_seconds: float) -> DataFrame:
         F.sequence(F.lit(0), F.size(turns) - 1),
         lambda i: (i == 0) | opens_dialogue(F.get(turns, i), F.get(turns, i - 1), silence_seconds),
     )
-    lists = ("turns", "certainties")
+    lists = tuple(TURN_LISTS)
     started = files.filter(F.size(turns) > 0).select(*DIALOGUE_COLUMNS, *lists, opens.alias("opens"))
     ends = F.concat(F.slice(F.col("opens"), 2, F.size("opens")), F.array(F.size(turns)))
     ranges = started.select(
@@ -76,8 +77,7 @@ def dialogues_between_silences(files: DataFrame, silence_seconds: float) -> Outc
 
     Args:
         files: one row per file: source_path, subtitle_id, movie_id, release, language, year, genres, sentence_count,
-            turns array<struct<text, start_ms, end_ms, sentence_first, sentence_last>> in film order, and certainties
-            array<float> of the turns.
+            and the lists of ``turns_of``, turns being in film order.
         silence_seconds: longest silence within a dialogue (the paper: 5).
 
     Returns:
@@ -87,6 +87,6 @@ def dialogues_between_silences(files: DataFrame, silence_seconds: float) -> Outc
     dialogues = _cut(files, silence_seconds)
     dialogue_id = F.concat_ws("-", "subtitle_id", F.get("turns", F.lit(0))["sentence_first"].cast("string"))
     return Outcome(
-        rows=dialogues.select(dialogue_id.alias("dialogue_id"), *DIALOGUE_COLUMNS, "turns", "certainties"),
+        rows=dialogues.select(dialogue_id.alias("dialogue_id"), *DIALOGUE_COLUMNS, *TURN_LISTS),
         dropped=sentences_outside_turns(files).unionByName(files_without_turns(files)),
     )

@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from etl.subtitles.borders import Borders
 from etl.subtitles.turn_features import PairContext, hashed_genres
-from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, Spoken, spoken
+from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_pairs import density
 from etl.subtitles.turn_sentences import Sentences
 from etl.tables.ops import WORK_VERSION
@@ -18,10 +19,6 @@ from etl.tables.ops import WORK_VERSION
 _compute: Any = pc
 CARRIED = "array<struct<sentence: int, new_turn: boolean>>"
 """Type of the marks of other uploads: the index of the right sentence, and whether it opens a turn."""
-MARK = "mark"
-OTHER_UPLOAD = "carried"
-MODEL = "model"
-"""Sources of a decision: the upload's own mark, a mark carried from another upload, the turn segmenter."""
 _CHUNK = 4096
 """Pairs scored at once: their 900,000 or so SVM features fit into the processor's cache."""
 
@@ -135,7 +132,7 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
         texts = lines.text.slice(low, high - low)
         flat[lines.opens_at[right[part]]] = np.round(scorer(texts, places - 1, places, context.part(part)), 4)
     carried = flat_carried(batch.column("carried"), sentences)
-    decided = deciding_sources(lines, carried)
+    deciders = Borders.of(sentences, flat, carried, lines=lines).deciders
     lengths = pa.array(np.concatenate([[0], np.cumsum(np.maximum(sizes - 1, 0))]), pa.int32())
     later = ~sentences.first
 
@@ -143,7 +140,8 @@ def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa
         return pa.ListArray.from_arrays(lengths, values)
 
     marks = pa.array(carried[later] == NEW_TURN, mask=carried[later] == UNMARKED)
-    return lists(pa.array(flat[later])), lists(marks), lists(decided.filter(pa.array(later)))
+    decided = pa.array(deciders[later], pa.string(), mask=deciders[later] == "")
+    return lists(pa.array(flat[later])), lists(marks), lists(decided)
 
 
 def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
@@ -160,20 +158,3 @@ def flat_carried(column: pa.Array, sentences: Sentences) -> np.ndarray:
     new = np.asarray(_compute.struct_field(each, "new_turn"), dtype=bool)
     marks[np.repeat(sentences.offsets[:-1], counts) + at] = np.where(new, NEW_TURN, SAME_TURN)
     return marks
-
-
-def deciding_sources(lines: Spoken, carried: np.ndarray) -> pa.Array:
-    """Return what decides before each sentence: ``mark``, ``carried``, ``model``, or null without a pair.
-
-    A dash that opens a block of several dashes does not decide, but lowers the model's limit.
-
-    Args:
-        lines: the spoken sentences.
-        carried: see :func:`flat_carried`.
-    """
-    own = lines.certain != UNMARKED
-    other = carried[lines.opens_at] != UNMARKED
-    by = np.select([own, other], [MARK, OTHER_UPLOAD], MODEL)
-    kinds = np.full(len(carried), "", dtype=object)
-    kinds[lines.opens_at] = np.where(lines.pairable | (by != MODEL), by, "")
-    return pa.array(kinds, pa.string(), mask=kinds == "")

@@ -1,7 +1,6 @@
 """Turns of a file, separated by marks, by the turn segmenter and by long silences (EDOS 3.1)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,113 +10,43 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, FloatType, IntegerType, StringType, StructField, StructType
 
 from conf.subtitle_settings import TurnCertainty
-from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, Spoken, spoken, without_dash
+from etl.subtitles.borders import OPENING_DASH_MARGIN, Borders
+from etl.subtitles.turn_marks import UNMARKED, Spoken, speaker_names, without_dash
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
 _compute: Any = pc
 _NUMBERS = ("start_ms", "end_ms", "sentence_first", "sentence_last")
-OPENING_DASH_MARGIN = -0.2
-"""Ours, chosen on one film: right for 70% of these dashes in the others, where a turn at each is right for 58%."""
 DEFAULT_RATES = TurnCertainty()
-_TURNS = ArrayType(StructType([StructField("text", StringType()), *(StructField(n, IntegerType()) for n in _NUMBERS)]))
+_TURN = StructType([StructField("text", StringType()), *(StructField(name, IntegerType()) for name in _NUMBERS)])
+TURN_LISTS = {
+    "turns": ArrayType(
+        StructType([StructField("text", StringType()), *(StructField(n, IntegerType()) for n in _NUMBERS)])
+    ),
+    "certainties": ArrayType(FloatType()),
+    "borders": ArrayType(StringType()),
+    "border_certainties": ArrayType(FloatType()),
+    "speakers": ArrayType(StringType()),
+}
+"""A file's turns, and what is known about each, as lists of equal length."""
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """What marks and the segmenter say about the sentences of several files.
-
-    Attributes:
-        sentences: the sentences.
-        lines: the spoken ones.
-        own: the decision before each spoken sentence by the file's own marks: NEW_TURN, SAME_TURN or UNMARKED.
-        marked: the same by own or carried marks.
-        margin: how far the segmenter's score is above its limit.
-    """
-
-    sentences: Sentences
-    lines: Spoken
-    own: np.ndarray
-    marked: np.ndarray
-    margin: np.ndarray
-
-    @classmethod
-    def of(
-        cls,
-        sentences: Sentences,
-        scores: np.ndarray,
-        carried: np.ndarray | None = None,
-        *,
-        explicit_marks: bool = True,
-        opening_dash_margin: float = OPENING_DASH_MARGIN,
-    ) -> "Decisions":
-        """Return the decisions; the arguments are those of :func:`turn_starts`."""
-        lines = spoken(sentences)
-        own = lines.certain if explicit_marks else np.full(len(lines.file), UNMARKED, dtype=np.int8)
-        marked = own if carried is None else np.where(own == UNMARKED, carried[lines.opens_at], own)
-        limit = np.where(explicit_marks & lines.opening_dash, opening_dash_margin, 0.0)
-        return cls(sentences, lines, own, marked, scores[lines.opens_at] - limit)
-
-    def starts(self, silence_ends_turn_ms: int | None) -> np.ndarray:
-        """Return whether each sentence opens a turn; a longer silence ends one (ours), None disables that rule."""
-        by_margin = (self.margin > 0) & self.lines.pairable
-        starts = np.zeros(len(self.sentences), dtype=bool)
-        starts[self.lines.opens_at] = (self.marked == NEW_TURN) | ((self.marked != SAME_TURN) & by_margin)
-        if silence_ends_turn_ms is not None:
-            starts |= self.sentences.silence_ms > silence_ends_turn_ms
-        return starts | self.sentences.first
-
-    def certainty(self, silence_ends_turn_ms: int | None, rates: TurnCertainty) -> np.ndarray:
-        """Return the probability that the decision before each sentence is right; 1 where there is nothing to decide.
-
-        Args:
-            silence_ends_turn_ms: see :meth:`starts`; nobody decides at such a silence.
-            rates: how often each kind of decision is right.
-        """
-        a, b = rates.model
-        model = 1 / (1 + np.exp(-(a + b * np.abs(self.margin))))
-        marks = np.where(self.own != UNMARKED, rates.mark, rates.carried)
-        found = np.ones(len(self.sentences))
-        found[self.lines.opens_at] = np.where(self.marked != UNMARKED, marks, model)
-        found[self.lines.opens_at[~self.lines.pairable]] = 1.0
-        if silence_ends_turn_ms is not None:
-            found[self.sentences.silence_ms > silence_ends_turn_ms] = 1.0
-        return found
-
-
-def turn_starts(
-    sentences: Sentences,
-    margins: np.ndarray,
-    carried: np.ndarray | None = None,
-    *,
-    explicit_marks: bool,
-    silence_ends_turn_ms: int | None,
-    opening_dash_margin: float = OPENING_DASH_MARGIN,
-) -> np.ndarray:
-    """Return whether each sentence opens a turn.
-
-    Args:
-        sentences: the sentences of several files.
-        margins: the segmenter's score before each sentence; ignored for a file's first sentence.
-        carried: the marks of other uploads before each sentence, NEW_TURN, SAME_TURN or UNMARKED; they decide where
-            the file's own marks do not (``Spoken.certain``).
-        explicit_marks: whether a dash or speaker label overrides the segmenter.
-        silence_ends_turn_ms: a longer silence ends a turn (ours); None disables the rule.
-        opening_dash_margin: where nothing else decides, a score above it opens a turn at a ``Spoken.opening_dash``.
-    """
-    decisions = Decisions.of(
-        sentences, margins, carried, explicit_marks=explicit_marks, opening_dash_margin=opening_dash_margin
-    )
-    return decisions.starts(silence_ends_turn_ms)
-
-
-def turn_lists(sentences: Sentences, starts: np.ndarray, certainty: np.ndarray) -> tuple[pa.Array, pa.Array]:
-    """Return each file's turns as an Arrow list of structs, and a list of their certainties.
+def turn_lists(borders: Borders, certainty: np.ndarray) -> list[pa.Array]:
+    """Return each file's turns and what is known about them, as the Arrow lists of :data:`TURN_LISTS`.
 
     A turn's text is its sentences, joined by a blank, without dialogue dashes but with speaker labels. It starts with
-    its first sentence and ends with its last; a missing time is null. Turns without text are dropped. A turn's
-    certainty is the product of ``certainty``, the probability of each decision, after its first sentence up to the
-    decision that ends it.
+    its first sentence and ends with its last; a missing time is null. Turns without text are dropped.
+
+    Args:
+        borders: of several files.
+        certainty: the probability that the decision before each sentence is right.
+
+    Returns:
+        turns; certainties, of each turn the product of ``certainty`` after its first sentence up to the decision that
+        ends it; borders, what decided that it opens; border_certainties, how certain that is; speakers, the name of
+        the label that it opens with, in capitals, or null.
     """
+    sentences = borders.sentences
+    starts = borders.starts
     texts = without_dash(sentences.text)
     first = np.flatnonzero(starts)
     last = np.concatenate([first[1:], [len(sentences)]])[: len(first)] - 1
@@ -146,8 +75,28 @@ def turn_lists(sentences: Sentences, starts: np.ndarray, certainty: np.ndarray) 
     )
     per_file = np.bincount(file, minlength=len(sentences.offsets) - 1)
     lengths = pa.array(np.concatenate([[0], np.cumsum(per_file)]), pa.int32())
-    rounded = pa.array(np.round(all_right, 4), pa.float32())
-    return pa.ListArray.from_arrays(lengths, turns), pa.ListArray.from_arrays(lengths, rounded)
+    columns = [
+        turns,
+        pa.array(np.round(all_right, 4), pa.float32()),
+        pa.array(borders.sources[first], pa.string()),
+        pa.array(np.round(certainty[first], 4), pa.float32()),
+        _compute.take(label_names(sentences, borders.lines), pa.array(first)),
+    ]
+    return [pa.ListArray.from_arrays(lengths, column) for column in columns]
+
+
+def label_names(sentences: Sentences, lines: Spoken) -> pa.Array:
+    """Return the name of the speaker label before each sentence, in capitals; null without a label of its file."""
+    names = speaker_names(sentences.text)
+    group = np.zeros(len(sentences), dtype=np.int64)
+    group[lines.opens_at] = 1
+    group = np.cumsum(group) - 1
+    named = np.asarray(_compute.is_valid(names), dtype=bool) & (lines.label[group] >= 0)
+    # A label may stand in a sentence of its own before the words: the merged sentences share it.
+    places = np.where(named, np.arange(len(sentences)), -1)
+    first = np.maximum.reduceat(places, lines.opens_at) if len(sentences) else places
+    at = first[group]
+    return _compute.take(names, pa.array(at, pa.int64(), mask=at < 0))
 
 
 def flat_values(column: pa.Array, sentences: Sentences, missing: float) -> np.ndarray:
@@ -180,19 +129,20 @@ def turns_of(
     opening_dash_margin: float = OPENING_DASH_MARGIN,
     rates: TurnCertainty = DEFAULT_RATES,
 ) -> DataFrame:
-    """Replace ``sentences``, ``scores`` and ``carried`` by ``turns`` and ``certainties``.
+    """Replace ``sentences``, ``scores`` and ``carried`` by the turns and what is known about them.
 
     EDOS 3.1: sentences share a turn or not.
 
     Args:
         scored: ``subtitles.files`` with ``scores`` of ``subtitles.turn_scores``, and its ``carried`` where it has any.
-        explicit_marks, silence_ends_turn_ms, opening_dash_margin: see :func:`turn_starts`.
+        explicit_marks, silence_ends_turn_ms, opening_dash_margin: see :meth:`Borders.of`.
         carried_marks: whether the marks of a film's other uploads override the segmenter, if explicit marks do.
         rates: how often each kind of decision is right.
 
     Returns:
         turns is array<struct<text, start_ms, end_ms, sentence_first, sentence_last>>; the sentence indices start at 0
-        in each file and are inclusive. certainties is array<float>, one for each turn, see :func:`turn_lists`.
+        in each file and are inclusive. certainties, borders, border_certainties and speakers have one value for each
+        turn, see :func:`turn_lists`.
     """
 
     def segment(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -200,15 +150,21 @@ def turns_of(
             sentences = Sentences.of(batch.column("sentences"))
             scores = flat_values(batch.column("scores"), sentences, 0.0)
             carried = flat_values(batch.column("carried"), sentences, UNMARKED) if others else None
-            decisions = Decisions.of(
-                sentences, scores, carried, explicit_marks=explicit_marks, opening_dash_margin=opening_dash_margin
+            borders = Borders.of(
+                sentences,
+                scores,
+                carried,
+                explicit_marks=explicit_marks,
+                silence_ends_turn_ms=silence_ends_turn_ms,
+                opening_dash_margin=opening_dash_margin,
             )
-            certainty = decisions.certainty(silence_ends_turn_ms, rates)
-            turns = turn_lists(sentences, decisions.starts(silence_ends_turn_ms), certainty)
             columns = [batch.column(name) for name in kept]
-            yield pa.RecordBatch.from_arrays([*columns, *turns], [*kept, "turns", "certainties"])
+            lists = turn_lists(borders, borders.certainty(rates))
+            yield pa.RecordBatch.from_arrays([*columns, *lists], [*kept, *TURN_LISTS])
 
     others = explicit_marks and carried_marks and "carried" in scored.columns
     kept = [name for name in scored.columns if name not in ("sentences", "scores", "carried")]
-    schema = StructType([scored.schema[name] for name in kept]).add("turns", _TURNS)
-    return scored.mapInArrow(segment, schema.add("certainties", ArrayType(FloatType())))
+    schema = StructType([*(scored.schema[name] for name in kept)])
+    for name, kind in TURN_LISTS.items():
+        schema = schema.add(name, kind)
+    return scored.mapInArrow(segment, schema)

@@ -99,7 +99,10 @@ _DIALOGUE = f"""
     source_path string, subtitle_id string, movie_id string, release string, language string,
     year int, genres array<string>,
     turns array<{TURN}>,
-    certainties array<float> COMMENT 'probability of each turn that it is one speaker\\'s, and whole'
+    certainties array<float> COMMENT 'probability of each turn that it is one speaker\\'s, and whole',
+    borders array<string> COMMENT 'what decided that each turn opens: start, silence, mark, carried or model',
+    border_certainties array<float> COMMENT 'probability of each turn that it opens where the speaker changes',
+    speakers array<string> COMMENT 'name of the label that each turn opens with, in capitals; null without one'
     """
 
 DIALOGUES = Table(
@@ -112,7 +115,12 @@ DIALOGUES = Table(
 CLEAN_DIALOGUES = Table(
     "subtitles.clean_dialogues",
     "One dialogue after every cleaning rule of EDOS 3.1.",
-    _DIALOGUE + ", profane boolean COMMENT 'some turn has a word of the profanity list'",
+    _DIALOGUE
+    + """,
+    profane boolean COMMENT 'some turn has a word of the profanity list',
+    raw_dialogue_id string COMMENT 'dialogue_id in subtitles.dialogues that it is a part of',
+    certainty float COMMENT 'probability that all its borders are right, before its first turn and after its last too'
+    """,
     ("dialogue_id",),
 )
 

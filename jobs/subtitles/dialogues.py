@@ -45,7 +45,7 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
         "sum(sentence_count)",
         "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))",
     ),
-    version=4,
+    version=5,
 )
 def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
@@ -67,7 +67,7 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     writes=CLEAN_DIALOGUES,
     settings=under("subtitles", "cleaning", "languages"),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=6,
+    version=7,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*"),
 )
 def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from etl.subtitles.borders import Borders
 from etl.subtitles.carried_marks import border_keys
 from etl.subtitles.turn_evaluation import GAPS_MS
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_sentences import Sentences
-from etl.subtitles.turns import turn_starts
 from tests.benchmarks.turn_folds import arguments, margins_of, read_uploads
 
 NEAR_COPY = 0.5
@@ -142,7 +142,7 @@ def sentences_a_turn(uploads: pa.RecordBatch, margins: np.ndarray, borders: pd.D
         ("own marks", True, None),
         ("segmenter alone", False, None),
     ):
-        starts = turn_starts(sentences, margins, others, explicit_marks=marks, silence_ends_turn_ms=5_000)
+        starts = Borders.of(sentences, margins, others, explicit_marks=marks, silence_ends_turn_ms=5_000).starts
         columns[name] = size / np.maximum(np.bincount(sentences.file[starts], minlength=len(size)), 1)
     return pd.DataFrame(columns)
 

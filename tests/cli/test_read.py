@@ -1,10 +1,11 @@
 """``read``: what a person sees of the dialogues, the sources of turn borders, reasons and labels."""
 
+from typing import Any
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
-from conf.settings import Settings
 from conf.subtitle_settings import CleaningSettings
 from etl.analysis.reading import read_dialogues
 from etl.cli.command_line import main
@@ -19,7 +20,6 @@ from etl.tables.model import Table
 from etl.tables.ops import DROPPED
 from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES, FILES, TURN_SCORES
 
-SETTINGS = Settings().subtitles
 # text, block, start, end, the model's score that a turn starts here
 SENTENCES = (
     ("Where is the boat ?", 1, 0, 900, 0.0),
@@ -76,41 +76,52 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
 
 READ = """\
 5-0  film 77  0:00:00  3 of 5 turns
-    start   Where is the boat? Don't tell me.
-    mark    It sank last night.  [weak: sad 0.75]
-    model   I know that.
-  x model   Subtitles: Ana Roca  (credit)
-  x model   Never mind that.  (after_removed_turn)
+  > 5-0  certain to 0.38
+    start   1.00 Where is the boat? Don't tell me.
+    mark    0.99 It sank last night.  [weak: sad 0.75]
+    model   0.75 I know that.
+  x model   0.75 Subtitles: Ana Roca  (credit)
+  x model   0.75 Never mind that.  (after_removed_turn)
 5-6  film 77  0:00:15  dropped
   x one_turn_left in clean_dialogues: 1 of 1 turns left
-    silence Alone.
+    silence 1.00 Alone.
 5-7  film 77  0:00:25  2 of 2 turns
   x below_top_n in select_emotional: rank 9
-    silence Who are you?
-    mark    I am  [31mnobody."""
+  > 5-7  certain to 0.99
+    silence 1.00 Who are you?
+    mark    0.99 I am  [31mnobody."""
 
 
 def test_a_film_is_printed_with_borders_labels_and_reasons(spark: SparkSession, made: dict[str, DataFrame]) -> None:
     def tables(table: Table) -> DataFrame:
         return made.get(table.name, spark.createDataFrame([], table.schema))
 
-    film = read_dialogues(tables, SETTINGS, "77", 20)
+    film = read_dialogues(tables, "77", 20)
     assert "\n".join(line for dialogue in film for line in lines(dialogue)) == READ
-    first = read_dialogues(tables, SETTINGS, "77", 1)
+    first = read_dialogues(tables, "77", 1)
     assert [dialogue.dialogue_id for dialogue in first] == ["5-0"]
-    drawn = read_dialogues(tables, SETTINGS, None, 20)
+    drawn = read_dialogues(tables, None, 20)
     assert sorted(dialogue.dialogue_id for dialogue in drawn) == ["5-0", "5-7"]
     with pytest.raises(InputError, match="no dialogues of film 78"):
-        read_dialogues(tables, SETTINGS, "78", 20)
+        read_dialogues(tables, "78", 20)
 
 
-def test_without_marks_and_silences_the_model_decides(spark: SparkSession, made: dict[str, DataFrame]) -> None:
+def test_dialogues_are_drawn_by_label_reason_and_seed(spark: SparkSession, made: dict[str, DataFrame]) -> None:
     def tables(table: Table) -> DataFrame:
         return made.get(table.name, spark.createDataFrame([], table.schema))
 
-    off = SETTINGS.model_copy(update={"explicit_marks": False, "silence_ends_turn": False})
-    borders = [turn.border for dialogue in read_dialogues(tables, off, "77", 20) for turn in dialogue.turns]
-    assert borders == ["start", "", "model", "model", "model", "", "model", "model"]
+    def names(**chosen: Any) -> list[str]:
+        return [dialogue.dialogue_id for dialogue in read_dialogues(tables, None, 1, **chosen)]
+
+    assert names(label="sad") == ["5-0"]
+    assert names(reason="credit") == ["5-0"]
+    assert names(reason="one_turn_left") == ["5-6"]
+    assert {name for seed in range(8) for name in names(seed=seed)} == {"5-0", "5-7"}
+    assert len(read_dialogues(tables, "77", 9, reason="below_top_n")) == 1
+    with pytest.raises(InputError, match="no clean dialogue has a turn labelled glad"):
+        names(label="glad")
+    with pytest.raises(InputError, match="nothing was dropped as boredom"):
+        names(reason="boredom")
 
 
 def test_a_bad_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,10 @@ def made(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
     scored = files.selectExpr("*", "transform(sequence(1, size(sentences) - 1), i -> -1F) AS scores")
     turns = turns_of(scored, explicit_marks=True, silence_ends_turn_ms=5_000)
     dialogues = dialogues_between_silences(turns, 5.0).rows
-    clean = judge_turns(dialogues, RULES).selectExpr(*CLEAN_DIALOGUES.columns[:-1], "false AS profane").persist()
+    clean = judge_turns(dialogues, RULES).selectExpr(
+        *CLEAN_DIALOGUES.columns[:-3], "false AS profane", "dialogue_id AS raw_dialogue_id", "0.9F AS certainty"
+    )
+    clean = clean.persist()
     finished = clean.selectExpr(
         "dialogue_id",
         "movie_id",

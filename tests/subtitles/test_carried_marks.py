@@ -5,12 +5,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from etl.subtitles.borders import Borders
 from etl.subtitles.carried_marks import border_keys, carried_marks
 from etl.subtitles.turn_features import PairContext
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_scoring import score_turns
 from etl.subtitles.turn_sentences import Sentences
-from etl.subtitles.turns import turn_starts, turns_of
+from etl.subtitles.turns import turns_of
 from tests.subtitles.test_turn_marks import marks_files
 
 SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
@@ -182,13 +183,11 @@ def test_a_dash_that_opens_its_block_lowers_the_limit(
 ) -> None:
     sentences = Sentences.of(marks_files([[("Hi .", 1), ("- So ?", 2), ("- Yes .", 2), ("( knocks )", 3)]]))
     others = None if carried is None else np.array([UNMARKED, carried, UNMARKED, UNMARKED])
-    starts = turn_starts(
-        sentences, np.full(4, margin), others, explicit_marks=marks, silence_ends_turn_ms=None, opening_dash_margin=-0.2
-    )
-    assert starts.tolist() == [True, opens, marks, False]
+    found = Borders.of(sentences, np.full(4, margin), others, explicit_marks=marks, opening_dash_margin=-0.2)
+    assert found.starts.tolist() == [True, opens, marks, False]
 
 
 def test_a_dash_without_a_pair_to_score_opens_a_turn() -> None:
     sentences = Sentences.of(marks_files([[("...", 1), ("Hi .", 1)], [("Oh .", 1), ("- ( laughs )", 2)]]))
-    starts = turn_starts(sentences, np.full(4, -1.0), explicit_marks=True, silence_ends_turn_ms=None)
-    assert starts.tolist() == [True, False, True, True]
+    found = Borders.of(sentences, np.full(4, -1.0))
+    assert found.starts.tolist() == [True, False, True, True]

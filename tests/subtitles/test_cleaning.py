@@ -19,7 +19,7 @@ RULES = CleaningRules(preset="paper", not_names=words("not_names"), profanity=wo
 
 def raw_schema() -> StructType:
     """The columns of a raw dialogue, without the framework's."""
-    return StructType(DIALOGUES.schema.fields[:-1])
+    return StructType(DIALOGUES.schema.fields[:-4])
 
 
 def cleaning_values(spark: SparkSession, texts: list[str], value: Column) -> dict[str, object]:
@@ -356,7 +356,7 @@ LEAST = [
 @pytest.mark.parametrize(("least", "expected"), LEAST)
 def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: float | None, expected: dict) -> None:
     texts = {name: DIALOGUES_IN[name] for name in ("again-0", "sound-0", "names-0", "short-0")}
-    rules = RULES.model_copy(update={"min_certainty": least})
+    rules = RULES.model_copy(update={"min_certainty": least, "certain_turns": "first"})
     dialogues = dialogues_of(spark, texts, {})
     outcome = clean_dialogues(dialogues, rules, cached)
     rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}

@@ -10,13 +10,28 @@ from tests.subtitles.counts import count_sentences
 
 FILE = (
     "source_path string, subtitle_id string, movie_id string, release string, language string, year int,"
-    f" genres array<string>, sentence_count int, turns array<{TURN}>, certainties array<float>"
+    f" genres array<string>, sentence_count int, turns array<{TURN}>, certainties array<float>,"
+    " borders array<string>, border_certainties array<float>, speakers array<string>"
 )
 
 
 def dialogues_file(spark: SparkSession, files: dict[str, tuple[int, list[tuple]]]) -> DataFrame:
     rows = [
-        (f"xml/en/2001/1/{name}.xml", name, "1", "v2018", "en", 2001, ["Drama"], count, turns, certainties(turns))
+        (
+            f"xml/en/2001/1/{name}.xml",
+            name,
+            "1",
+            "v2018",
+            "en",
+            2001,
+            ["Drama"],
+            count,
+            turns,
+            certainties(turns),
+            ["mark"] * len(turns),
+            certainties(turns),
+            [None] * len(turns),
+        )
         for name, (count, turns) in files.items()
     ]
     return spark.createDataFrame(rows, FILE)

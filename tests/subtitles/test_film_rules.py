@@ -16,7 +16,7 @@ RULES = CleaningRules(address_words=words("address_words"), near_duplicates=Fals
 
 def raw_schema() -> StructType:
     """The columns of a raw dialogue, without the framework's."""
-    return StructType(DIALOGUES.schema.fields[:-1])
+    return StructType(DIALOGUES.schema.fields[:-4])
 
 
 def film(

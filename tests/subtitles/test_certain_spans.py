@@ -1,0 +1,104 @@
+"""Runs of turns whose borders are right with a given probability."""
+
+import math
+from itertools import combinations, pairwise
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.subtitle_settings import CleaningSettings
+from etl.common.spark_api import cached
+from etl.subtitles.certain_spans import certain_spans
+from etl.subtitles.cleaning import clean_dialogues
+from etl.subtitles.cleaning_rules import rules_of
+from etl.tables.subtitles import DIALOGUES
+
+# certainties of the turns, of the borders before them, the probability asked, places that stay, the runs
+CASES = {
+    "all are right": ([0.99, 0.99, 1.0], [1.0, 0.99, 0.99], 0.9, None, [(0, 3, 0.9801)]),
+    "the border before a run counts": ([0.5, 1.0, 1.0], [1.0, 0.5, 1.0], 0.6, None, []),
+    "the border after a run counts": ([1.0, 0.5, 1.0], [1.0, 1.0, 0.5], 0.6, None, []),
+    "two runs of one dialogue": (
+        [0.95, 0.95, 0.4, 1.0, 1.0],
+        [1.0, 0.99, 0.97, 0.9, 0.99],
+        0.8,
+        None,
+        [(0, 2, 0.9025), (3, 2, 0.9)],
+    ),
+    "more turns go before longer runs": ([1, 1, 0.5, 0.95, 1, 1], [1, 1, 1, 1, 1, 1], 0.4, None, [(0, 6, 0.475)]),
+    "the more probable of two equal ones": ([0.9, 0.95, 0.9, 1.0], [1, 1, 1, 1], 0.8, [0, 1, 2], [(1, 2, 0.855)]),
+    "a single turn is no run": ([1.0, 0.1, 1.0], [1.0, 1.0, 1.0], 0.9, None, []),
+    "a border of a turn that went alone": ([0.9, 0.9, 0.9], [1, 1, 1], 0.75, [0, 2], []),
+    "no turn": ([], [], 0.5, None, []),
+    "the probability itself is enough": ([0.8, 1.0], [1.0, 1.0], 0.8, None, [(0, 2, 0.8)]),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_runs_are_those_whose_borders_are_right(case: tuple) -> None:
+    certainties, opening, least, places, expected = case
+    assert certain_spans(certainties, opening, least, places=places) == expected
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_choice_of_runs_has_more_turns(seed: int) -> None:
+    random = Random(seed)
+    least = random.choice([0.3, 0.5, 0.8])
+    turns = [(random.choice([0.3, 0.6, 0.9, 1.0]), random.choice([0.5, 0.8, 1.0])) for _ in range(random.randint(0, 6))]
+    certainties = [certain for certain, _ in turns]
+    opening = [before for _, before in turns]
+    found = certain_spans(certainties, opening, least)
+    right = [
+        (first, last - first)
+        for first, last in combinations(range(len(turns) + 1), 2)
+        if last - first >= 2 and round(opening[first] * math.prod(certainties[first:last]), 4) >= least
+    ]
+    most = 0
+    for chosen in range(len(right) + 1):
+        for runs in combinations(right, chosen):
+            apart = all(a[0] + a[1] <= b[0] for a, b in pairwise(runs))
+            most = max(most, sum(size for _, size in runs)) if apart else most
+    assert sum(size for _, size, _ in found) == most
+    assert {(first, size) for first, size, _ in found} <= set(right)
+
+
+def test_spans_become_dialogues_and_the_rest_is_in_the_ledger(spark: SparkSession) -> None:
+    texts = [
+        "Come in , please .",
+        "Thank you .",
+        "So cold today .",
+        "It really is .",
+        "( door )",
+        "Sit down .",
+        "I will .",
+    ]
+    turns = [(text, 1_000 * n, 1_000 * n + 900, n, n) for n, text in enumerate(texts)]
+    certainties = [0.99, 0.95, 0.3, 0.4, 1.0, 0.95, 0.99]
+    before = [1.0, 0.99, 0.97, 0.5, 0.97, 1.0, 0.95]
+    borders = ["silence", *["mark"] * 3, "model", "carried", "model"]
+    speakers = ["ANA", *[None] * 6]
+    row = ("9-40", "9.xml", "9", "77", "v2018", "en", 1999, ["Drama"], turns, certainties, borders, before, speakers, 1)
+    dialogues = spark.createDataFrame([row], DIALOGUES.schema).drop("work_version")
+    rules = rules_of(CleaningSettings(min_certainty=0.8))
+    outcome = clean_dialogues(dialogues, rules, cached)
+    rows = sorted(outcome.rows.collect(), key=lambda one: one["dialogue_id"])
+    assert [one["dialogue_id"] for one in rows] == ["9-0", "9-5"]
+    assert [one["raw_dialogue_id"] for one in rows] == ["9-40", "9-40"]
+    assert [[turn["text"] for turn in one["turns"]] for one in rows] == [texts[:2], texts[5:]]
+    assert rows[0]["speakers"] == ["ANA", None]
+    assert rows[1]["borders"] == ["carried", "model"]
+    assert [one["certainty"] for one in rows] == pytest.approx([0.9405, 0.9405])
+    assert outcome.dropped is not None
+    dropped = {one["id"]: one["reason"] for one in outcome.dropped.collect()}
+    assert dropped == {"9-40/2": "uncertain_turn", "9-40/3": "uncertain_turn", "9-40/4": "nothing_said"}
+
+
+def test_without_min_certainty_a_dialogue_says_how_certain_it_is(spark: SparkSession) -> None:
+    turns = [("Come in , please .", 0, 900, 3, 3), ("Thank you .", 950, 1_800, 4, 4)]
+    row = ("9-3", "9.xml", "9", "77", "v2018", "en", 1999, [], turns, [0.9, 0.5], ["mark"] * 2, [0.8, 0.9], [None] * 2)
+    dialogues = spark.createDataFrame([(*row, 1)], DIALOGUES.schema).drop("work_version")
+    outcome = clean_dialogues(dialogues, rules_of(CleaningSettings()), cached)
+    (found,) = outcome.rows.collect()
+    assert found["certainty"] == pytest.approx(0.36)
+    assert found["raw_dialogue_id"] == found["dialogue_id"] == "9-3"
