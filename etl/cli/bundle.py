@@ -1,17 +1,20 @@
-"""The Databricks bundle, ``databricks.yml``: a job for each data set, from the declarations of the stages."""
+"""The jobs of the Databricks bundle, one for each data set, from the declarations of the stages.
+
+``databricks.yml`` names `load_resources`, which the Databricks CLI calls at each deployment.
+"""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from etl.common.jars import EXCLUDED, PACKAGES
 from etl.pipeline.planner import chosen, feeds
 from etl.pipeline.stages import Model, Stage
+from jobs import all_stages
+
+if TYPE_CHECKING:
+    from databricks.bundles.core import Bundle, Resources
 
 PACKAGE = "edos-lakehouse"
-HEADER = "# Written by `python -m etl.cli.documents` from the stages under jobs/: change those, not this file.\n"
-RUNTIME = "16.4.x-{kind}-ml-scala2.12"
 PREFIX = "edos_lakehouse_"
 RESULTS = {
     "replies": "evaluate_response_generator,replies_list_trainings",
@@ -38,31 +41,20 @@ PAUSE_MS = 60_000
 """Seconds that a task may take; how often a failed one starts again, which goes on after its last batch; the pause."""
 
 
-def databricks_yaml(stages: Sequence[Stage]) -> str:
-    """Return the text of ``databricks.yml``."""
-    return HEADER + yaml.safe_dump(databricks_bundle(stages), sort_keys=False, width=110)
+def load_resources(bundle: "Bundle") -> "Resources":
+    """Return the jobs of the bundle; the Databricks CLI calls it, as ``databricks.yml`` says."""
+    from databricks.bundles.core import Resources
+    from databricks.bundles.jobs import Job
+
+    resources = Resources()
+    for name, job in databricks_jobs(all_stages()).items():
+        resources.add_job(name, Job.from_dict(job))
+    return resources
 
 
-def databricks_bundle(stages: Sequence[Stage]) -> dict[str, Any]:
-    """Return the bundle: the wheel, a schema with a volume, and a job for each data set, for two targets."""
-    return {
-        "bundle": {"name": PACKAGE},
-        "artifacts": {"wheel": {"type": "whl", "path": ".", "build": "python -m build --wheel"}},
-        "variables": _variables(),
-        "resources": {
-            "schemas": {"files": {"catalog_name": "${var.catalog}", "name": "${var.prefix}files"}},
-            "volumes": {
-                "files": {
-                    "catalog_name": "${var.catalog}",
-                    "schema_name": "${resources.schemas.files.name}",
-                    "name": "files",
-                    "volume_type": "MANAGED",
-                }
-            },
-            "jobs": {f"edos_lakehouse_{group}": databricks_job(group, stages) for group in TITLES},
-        },
-        "targets": _targets(),
-    }
+def databricks_jobs(stages: Sequence[Stage]) -> dict[str, Any]:
+    """Return a job for each data set, by its name in the bundle."""
+    return {f"{PREFIX}{group}": databricks_job(group, stages) for group in TITLES}
 
 
 def databricks_job(group: str, stages: Sequence[Stage]) -> dict[str, Any]:
@@ -111,37 +103,6 @@ def uses_gpu(stage: Stage, stages: Iterable[Stage]) -> bool:
         for model in other.models
     }
     return bool(models - answered)
-
-
-def _variables() -> dict[str, Any]:
-    return {
-        "config": {"description": "YAML file of settings in a volume: sources and labelled sets"},
-        "catalog": {"description": "catalog of the tables and models", "default": "main"},
-        "prefix": {"description": "before the names of the schemas", "default": PREFIX},
-        "cpu_node": {"description": "machine type for text stages, as your cloud calls it"},
-        "gpu_node": {"description": "machine type for trainings and for stages that ask a model"},
-        "workers": {"description": "how many workers", "default": 4},
-        "cpu_runtime": {"description": "16.4 ML, Scala 2.12", "default": RUNTIME.format(kind="cpu")},
-        "gpu_runtime": {"description": "the same with -gpu-ml-", "default": RUNTIME.format(kind="gpu")},
-        "notify": {"description": "e-mail address that is told of failures"},
-        "viewers": {"description": "group that may see jobs and runs", "default": "users"},
-        "principal": {
-            "description": "application id of the service principal that runs the jobs in prod",
-            "default": "",
-        },
-    }
-
-
-def _targets() -> dict[str, Any]:
-    return {
-        "dev": {"mode": "development", "default": True, "variables": {"prefix": f"dev_{PREFIX}"}},
-        "prod": {
-            "mode": "production",
-            "workspace": {"root_path": f"/Workspace/Shared/.bundle/{PACKAGE}/prod"},
-            "run_as": {"service_principal_name": "${var.principal}"},
-            "permissions": [{"level": "CAN_MANAGE", "service_principal_name": "${var.principal}"}],
-        },
-    }
 
 
 def _cluster(kind: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Write the reference under ``docs/``, its picture of the pipeline and ``databricks.yml`` from the declarations.
+"""Write the reference under ``docs/`` and its picture of the pipeline from the declarations.
 
     python -m etl.cli.documents [--check]
 
@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from etl.cli.bundle import databricks_yaml
 from etl.cli.pipeline_picture import THEMES, pipeline_svg
 from etl.cli.reference import DATA_SETS, settings_page, stages_page, tables_page, views_page
 from jobs import all_stages
@@ -29,7 +28,6 @@ def generated() -> dict[str, str]:
         "docs/views.md": views_page(),
         "docs/settings.md": settings_page(),
         **pictures,
-        "databricks.yml": databricks_yaml(stages),
     }
 
 

@@ -1,6 +1,9 @@
 """The Databricks bundle: what the models of its schema accept, and what the stages declare."""
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +14,42 @@ from databricks.bundles.schemas import Schema
 from databricks.bundles.volumes import Volume
 
 from conf.settings import load_settings
-from etl.cli.bundle import PACKAGE, RESULTS, TITLES, databricks_bundle, databricks_yaml, stages_of, uses_gpu
+from etl.cli.bundle import PACKAGE, RESULTS, TITLES, databricks_jobs, stages_of, uses_gpu
 from etl.cli.options import parsed
 from etl.pipeline.planner import feeds
 from jobs import GROUPS, all_stages
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = {stage.name: stage for stage in all_stages()}
-BUNDLE: dict[str, Any] = yaml.safe_load(databricks_yaml(all_stages()))
-JOBS: dict[str, Any] = BUNDLE["resources"]["jobs"]
+WRITTEN = (ROOT / "databricks.yml").read_text("utf-8")
+JOBS: dict[str, Any] = databricks_jobs(all_stages())
+BUNDLE: dict[str, Any] = yaml.safe_load(WRITTEN)
 GIVEN = {"catalog": "main", "prefix": "edos_lakehouse_", "config": "my.yaml"}
 
 
-def test_the_yaml_is_the_bundle() -> None:
-    assert databricks_bundle(all_stages()) == BUNDLE
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The bundle as `databricks bundle deploy` has it: the package `databricks-bundles` runs our Python resources."""
+    folder = tmp_path_factory.mktemp("bundle")
+    given = BUNDLE | {"bundle": {**BUNDLE["bundle"], "target": "dev", "mode": "development"}}
+    (folder / "in.json").write_text(json.dumps(given), "utf-8")
+    files = {name: str(folder / f"{name}.json") for name in ("output", "diagnostics", "locations")}
+    command = [sys.executable, "-m", "databricks.bundles.build", "--phase", "load_resources", "--input"]
+    options = [text for name, path in files.items() for text in (f"--{name}", path)]
+    done = subprocess.run([*command, str(folder / "in.json"), *options], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert Path(files["diagnostics"]).read_text("utf-8").strip() == ""
+    found: dict[str, Any] = json.loads(Path(files["output"]).read_text("utf-8"))
+    return found
+
+
+def test_the_bundle_is_built_with_a_job_for_each_data_set(built: dict[str, Any]) -> None:
+    made = built["resources"]["jobs"]
+    assert list(made) == list(JOBS)
+    for name, job in JOBS.items():
+        assert [task["task_key"] for task in made[name]["tasks"]] == [task["task_key"] for task in job["tasks"]]
+        assert made[name]["tasks"][0]["python_wheel_task"] == job["tasks"][0]["python_wheel_task"]
+    assert set(built["resources"]) == {"jobs", "schemas", "volumes"}
 
 
 def test_resources_have_the_schemas_form() -> None:
@@ -46,7 +71,7 @@ def test_every_reference_is_declared() -> None:
             return [one for part in value for one in found(part)]
         return re.findall(r"\$\{([^}]+)\}", str(value))
 
-    for reference in set(found(BUNDLE)):
+    for reference in set(found([BUNDLE, JOBS])):
         kind, *path = reference.split(".")
         assert kind in ("var", "resources"), reference
         place: Any = BUNDLE["variables"] if kind == "var" else BUNDLE["resources"]
@@ -177,7 +202,7 @@ def test_targets() -> None:
 
 
 def test_the_bundle_names_no_host_and_its_entry_point_exists() -> None:
-    text = databricks_yaml(all_stages())
+    text = WRITTEN + yaml.safe_dump(JOBS)
     assert "http" not in text
     assert not re.search(r"\bhost\b", text)
     assert str(ROOT) not in text

@@ -61,10 +61,10 @@ def test_generated_files_are_up_to_date() -> None:
 
 def test_a_changed_and_a_missing_file_are_seen_and_written(tmp_path: Path) -> None:
     assert set(write(tmp_path)) == set(generated())
-    (tmp_path / "databricks.yml").write_text("bundle: {}\n", "utf-8")
+    (tmp_path / "docs" / "settings.md").write_text("# Settings\n", "utf-8")
     (tmp_path / "docs" / "stages.md").unlink()
-    assert outdated(tmp_path) == ["docs/stages.md", "databricks.yml"]
-    assert write(tmp_path) == ["docs/stages.md", "databricks.yml"]
+    assert outdated(tmp_path) == ["docs/stages.md", "docs/settings.md"]
+    assert write(tmp_path) == ["docs/stages.md", "docs/settings.md"]
     assert outdated(tmp_path) == [] == write(tmp_path)
 
 

@@ -12,7 +12,7 @@ import yaml
 from botocore.validate import validate_parameters
 
 from conf.settings import Settings, load_settings
-from etl.cli.bundle import databricks_bundle
+from etl.cli.bundle import databricks_jobs
 from etl.cli.options import COMMANDS, parsed
 from etl.cli.register import GLUE
 from etl.common.jars import PACKAGES
@@ -143,9 +143,9 @@ def test_versions_are_those_of_the_project() -> None:
 def test_the_variables_of_the_bundle_are_explained() -> None:
     table = PAGE.partition("| variable | what it is | default |")[2].partition("\n\n")[0]
     explained = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE))))
-    bundle = databricks_bundle(all_stages())
+    bundle = yaml.safe_load((ROOT / "databricks.yml").read_text("utf-8"))
     assert explained == set(bundle["variables"])
-    assert set(re.findall(r"databricks bundle run --target dev (\w+)", PAGE)) <= set(bundle["resources"]["jobs"])
+    assert set(re.findall(r"databricks bundle run --target dev (\w+)", PAGE)) <= set(databricks_jobs(all_stages()))
     assert set(re.findall(r"--target (\w+)", PAGE)) <= set(bundle["targets"])
     settings = load_settings("databricks")
     assert f"`{settings.training.weak_labeler.name}`" in PAGE
