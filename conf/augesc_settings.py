@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from conf.evaluation_settings import AugescEvaluation
 from conf.llm_settings import DecodingSettings
-from conf.section import Section
+from conf.section import Part, Section, outside
 
 
 def _listed(value: Any) -> Any:
@@ -17,12 +17,17 @@ def _listed(value: Any) -> Any:
 Paths = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
-class SessionRules(Section):
+class TrainingDraw(Part):
+    """Which sessions a model is tuned on."""
+
+    training: int = Field(100, ge=1, description="AugESC 4.1: sessions to tune on, even over the problem types")
+    seed: int = Field(13, description="of the training draw, with each session's id")
+
+
+class SessionRules(TrainingDraw):
     """Which recorded sessions are read, and which of them a model is tuned on."""
 
     max_characters: int = Field(60_000, ge=1, description="ours: a longer session is no chat of two people")
-    training: int = Field(100, ge=1, description="AugESC 4.1: sessions to tune on, even over the problem types")
-    seed: int = Field(13, description="of the training draw, with each session's id")
 
 
 class QueryRules(Section):
@@ -71,21 +76,46 @@ class DialogueDecoding(AugmenterDecoding):
     stop: tuple[str, ...] = ("\n",)
 
 
-class GenerationSettings(Section):
+class Queries(Part):
+    """How many queries begin conversations."""
+
+    queries: int | None = Field(None, ge=1, description="of each source, chosen by hash; null: all")
+
+
+class Augmenting(Queries):
+    """How the tuned model goes on from queries."""
+
+    decoding: AugmenterDecoding = AugmenterDecoding()
+
+
+class Baselines(Queries):
+    """How many queries the compared methods go on from."""
+
+    baseline_queries: int = Field(
+        2_000, ge=1, description="AugESC 4.3: of EmpatheticDialogues, for the methods that are compared, one text each"
+    )
+
+
+class Untuned(Baselines):
+    """How the untuned model goes on from queries."""
+
+    untuned_decoding: UntunedDecoding = UntunedDecoding()
+
+
+class RolePlaying(Baselines):
+    """How two models talk about queries."""
+
+    role_decoding: DialogueDecoding = DialogueDecoding()
+    role_utterances: int = Field(30, ge=2, description="AugESC 6.1: a talk of two models ends there, or at a bye")
+
+
+class GenerationSettings(RolePlaying, Untuned, Augmenting):
     """Which models generate conversations, and how (AugESC 4.2, 4.3, 6.1)."""
 
     methods: tuple[Literal["augmenter", "untuned", "role_models"], ...] = Field(
         ("augmenter", "untuned"),
         description="the tuned model, and what it is compared with; none for texts from elsewhere alone",
     )
-    queries: int | None = Field(None, ge=1, description="of each source, chosen by hash; null: all")
-    decoding: AugmenterDecoding = AugmenterDecoding()
-    baseline_queries: int = Field(
-        2_000, ge=1, description="AugESC 4.3: of EmpatheticDialogues, for the methods that are compared, one text each"
-    )
-    untuned_decoding: UntunedDecoding = UntunedDecoding()
-    role_decoding: DialogueDecoding = DialogueDecoding()
-    role_utterances: int = Field(30, ge=2, description="AugESC 6.1: a talk of two models ends there, or at a bye")
 
     @property
     def augments(self) -> bool:
@@ -129,20 +159,42 @@ class ChatSettings(Section):
     most_turns: int = Field(40, ge=2, description="ours: the last so many utterances are what a reply is to")
 
 
-class StatisticsSettings(Section):
-    """What is counted in the conversations (AugESC 5)."""
+class WordStatistics(Part):
+    """Whose typical words are counted, and how many."""
 
     sampled: int = Field(10_000, ge=1, description="AugESC 5.3: conversations of each set whose words are compared")
     prior_words: float = Field(500, gt=0, description="ours: the sum of the priors of all words, for the log-odds")
     typical_words: int = Field(50, ge=10, description="ours: so many of each set and role are kept; Figure 4 shows 10")
+
+
+class StatisticsSettings(WordStatistics):
+    """What is counted in the conversations (AugESC 5)."""
+
     growth_points: int = Field(50, ge=1, description="ours: sizes at which different bigrams are counted")
 
 
-class FaultSettings(Section):
-    """How faults of conversations are measured (AugESC 6.4); all ours, the paper found them by reading."""
+class FaultSample(Part):
+    """Which texts are looked at."""
 
     sampled: int = Field(2_000, ge=1, description="texts of each method and source that are looked at, by hash")
+
+
+class Utterances(FaultSample):
+    """Which utterances of them are compared with others."""
+
     least_tokens: int = Field(8, ge=1, description="a shorter utterance is about nothing that its embedding tells")
+
+
+class StatementPairs(Utterances):
+    """Which statements are asked about."""
+
+    related: float = Field(0.5, ge=-1, le=1, description="cosine from which two statements are asked about")
+    pairs: int = Field(5, ge=0, description="pairs of statements of a speaker that are asked about, at most")
+
+
+class FaultLimits(FaultSample):
+    """From which scores on an utterance has a fault."""
+
     near: float = Field(
         0.12,
         ge=-1,
@@ -150,10 +202,12 @@ class FaultSettings(Section):
         description="cosine below which an utterance leaves the topic; belongs to the sentence encoder: with MiniLM "
         "2 % of ESConv's utterances do, and 17 % would in another session",
     )
-    related: float = Field(0.5, ge=-1, le=1, description="cosine from which two statements are asked about")
-    pairs: int = Field(5, ge=0, description="pairs of statements of a speaker that are asked about, at most")
     toxic: float = Field(0.5, ge=0, le=1, description="score from which an utterance is toxic")
     contradicts: float = Field(0.9, ge=0, le=1, description="score from which two statements contradict each other")
+
+
+class FaultSettings(FaultLimits, StatementPairs):
+    """How faults of conversations are measured (AugESC 6.4); all ours, the paper found them by reading."""
 
 
 class AugescPublishing(Section):
@@ -170,14 +224,14 @@ class AugescPublishing(Section):
 
 
 class AugescSettings(Section):
-    sessions: Paths = Field(
+    sessions: Paths = outside(
         (), description="ESConv: files of sessions (.json, .jsonl, .tsv, each also .gz), or folders of them"
     )
-    contrast_sessions: Paths = Field(
+    contrast_sessions: Paths = outside(
         (), description="sessions that failed their makers' checks (FailedESConv): measured, never learned from"
     )
-    queries: Paths = Field((), description="EmpatheticDialogues as CSV, and dumps of posts as JSON Lines")
-    generated_texts: Paths = Field(
+    queries: Paths = outside((), description="EmpatheticDialogues as CSV, and dumps of posts as JSON Lines")
+    generated_texts: Paths = outside(
         (),
         description="texts generated elsewhere: JSON Lines of text_id, method, source, origin_id, sample, model, text",
     )

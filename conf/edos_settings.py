@@ -5,37 +5,53 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from conf.section import Section
+from conf.section import Part, Section, outside
 from conf.taxonomy import Taxonomy, load_taxonomy
 
+DialogueConfidence = Literal["max", "mean", "min", "first", "last"]
 
-class AnnotationSettings(Section):
+
+class ReadabilityRules(Part):
+    """How readable a turn is to a worker (EDOS 3.2, A)."""
+
     bands: tuple[float, ...] = Field(
         (0.9, 0.8, 0.7, 0.6), description="EDOS 3.2: from 0.9; a class that falls short steps down as the released one"
     )
-    per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
+    readability_alpha: float = Field(87, gt=0, description="EDOS A")
+    distinct_weight: float = Field(0.04, ge=0, description="EDOS A")
+    frequencies: Literal["relative", "counts"] = Field("relative", description="reading of EDOS A's frequencies")
+    distinct: Literal["share", "percent"] = Field("share", description="reading of EDOS A's percentage of words")
+
+
+class HitRules(Part):
+    """Which turns a HIT has, and its quiz (EDOS 3.2, 7)."""
+
     order: Literal["readability", "uncertainty"] = Field(
         "readability",
         description="which turns of a class are asked first: the readable ones of the highest band (EDOS 3.2); ours:"
         " those of the least weak confidence in any of the bands",
     )
+    per_class: int = Field(250, ge=1, description="EDOS 3.2: the most readable of each class")
     dialogues_per_hit: int = Field(15, ge=1, description="EDOS 3.2")
     quiz_per_hit: int = Field(5, ge=0, description="EDOS 3.2")
-    quiz_to_pass: int = Field(3, ge=0, description="EDOS 7: right answers that earn the bonus")
     quiz_characters: tuple[int, int] = Field((20, 160), description="ours: shorter and longer situations are no quiz")
-    readability_alpha: float = Field(87, gt=0, description="EDOS A")
-    distinct_weight: float = Field(0.04, ge=0, description="EDOS A")
-    frequencies: Literal["relative", "counts"] = Field("relative", description="reading of EDOS A's frequencies")
-    distinct: Literal["share", "percent"] = Field("share", description="reading of EDOS A's percentage of words")
     seed: int = Field(13, description="of the order of items, and of what the quiz offers")
-    workers: int = Field(3, ge=1, description="EDOS 3.2: answers to each HIT")
+
+
+class Posting(Part):
+    """How HITs go out to workers."""
+
     reward: float = Field(0.40, ge=0, description="EDOS 7: dollars a HIT")
-    bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
     countries: tuple[str, ...] = Field(("US", "GB", "CA", "AU", "NZ"), description="EDOS 7: where workers are")
     folder: str | None = Field(None, description="of the exported files; null: annotation/ beside the tables")
     post_to: str | None = Field(None, description="URL that the page sends answers to; null: it offers a download")
-    batches: tuple[str, ...] = Field((), description="key files of the batches that went out, or folders of them")
-    answers: tuple[str, ...] = Field(
+
+
+class AnswerRules(Part):
+    """Which answers of workers count."""
+
+    batches: tuple[str, ...] = outside((), description="key files of the batches that went out, or folders of them")
+    answers: tuple[str, ...] = outside(
         (), description="the page's answer files (.json, .jsonl, .csv), or folders of them"
     )
     known_workers: tuple[str, ...] = Field((), description="whose answers count; empty: everybody's")
@@ -45,10 +61,21 @@ class AnnotationSettings(Section):
     )
 
 
-class AuditSettings(Section):
+class AnnotationSettings(AnswerRules, Posting, HitRules, ReadabilityRules):
+    quiz_to_pass: int = Field(3, ge=0, description="EDOS 7: right answers that earn the bonus")
+    workers: int = Field(3, ge=1, description="EDOS 3.2: answers to each HIT")
+    bonus: float = Field(0.10, ge=0, description="EDOS 7: dollars for a quiz passed")
+
+
+class AuditDraw(Part):
+    """Which turns are looked at again."""
+
     bands: tuple[float, ...] = Field((0.9, 0.7, 0.5, 0.3, 0.0), description="of the classifier's confidence")
     per_stratum: int = Field(5, ge=1, description="turns of each label and band that are looked at")
     items_per_hit: int = Field(20, ge=1)
+
+
+class AuditSettings(AuditDraw):
     workers: int = Field(1, ge=1, description="answers to each HIT")
 
 
@@ -60,16 +87,26 @@ class ReportSettings(Section):
     flow_labels: int = Field(9, ge=1, le=40, description="labels with a band of their own in the flow, most frequent")
 
 
-class ExpansionSettings(Section):
-    """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
+class Pool(Part):
+    """The clean dialogues that labels are looked for in."""
 
     enabled: bool = Field(True, description="false: nothing is taken from the clean dialogues, released rows stay")
     pool_share: float = Field(1.0, gt=0, le=1, description="share of the clean dialogues, by content hash, nested")
+
+
+class SearchRules(Part):
+    """Which matches of a search are stored."""
+
+    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
+    matches: int = Field(5, ge=1, description="ours: the best so many matches of a dialogue are stored")
+
+
+class ExpansionSettings(SearchRules, Pool):
+    """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
+
     threshold: float = Field(0.92, gt=0, le=1, description="EDOS 3.3, C: similar to a dialogue of the crowd")
     again_threshold: float = Field(0.90, gt=0, le=1, description="similar to a self-labelled one (released rows)")
     held_out_threshold: float = Field(0.92, gt=0, le=1, description="from here on near a held-out row: left out")
-    floor: float = Field(0.85, gt=0, le=1, description="ours: matches are stored from here on")
-    matches: int = Field(5, ge=1, description="ours: the best so many matches of a dialogue are stored")
 
     @model_validator(mode="after")
     def floor_is_lowest(self) -> "ExpansionSettings":
@@ -88,25 +125,25 @@ class EdosSettings(Section):
         default_factory=partial(load_taxonomy, "edos"),
         description="of the labels: a name under conf/taxonomies (edos: the paper's 41), or a path of such a YAML file",
     )
-    weak_label_examples: str | None = Field(
+    weak_label_examples: str | None = outside(
         None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
     )
-    crowd_votes: tuple[str, ...] = Field((), description="files of worker answers (released CSV format)")
+    crowd_votes: tuple[str, ...] = outside((), description="files of worker answers (released CSV format)")
     crowd_aggregation: Literal["majority", "dawid_skene"] = Field(
         "majority",
         description="how votes become a label: two of three (EDOS 3.2); ours: Dawid-Skene, the label of a probability"
         " above 0.5 by the workers' confusion matrices",
     )
-    empathetic_dialogues: str | None = Field(
+    empathetic_dialogues: str | None = outside(
         None, description="CSV of EmpatheticDialogues with columns context, Dialog_ID, Type, Text; or its folder"
     )
     annotation: AnnotationSettings = AnnotationSettings()
     audit: AuditSettings = AuditSettings()
-    released_labels: tuple[str, ...] = Field(
+    released_labels: tuple[str, ...] = outside(
         (), description="released files of similar, self-labelled and similar self-labelled dialogues"
     )
     top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
-    dialogue_confidence: Literal["max", "mean", "min", "first", "last"] = Field(
+    dialogue_confidence: DialogueConfidence = Field(
         "mean",
         description="how turns' weak confidences make a dialogue's; the paper does not say, but its choice is shorter"
         " (2.83 turns) than its pool (4.75), as by the mean, and more by the minimum; by the maximum it is longer",

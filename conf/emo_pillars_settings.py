@@ -6,7 +6,7 @@ from pydantic import Field
 
 from conf.evaluation_settings import LabelFormSettings
 from conf.llm_settings import DecodingSettings
-from conf.section import Section
+from conf.section import Part, Section, outside
 
 
 def _step(tokens: int) -> DecodingSettings:
@@ -79,26 +79,46 @@ class TransferSettings(Section):
     )
 
 
-class AnalysisSettings(Section):
-    """How large the samples of the analysis are, all drawn by hash (Emo Pillars 7, G, H)."""
+class Samples(Part):
+    """How many texts are compared."""
 
     utterances: int = Field(10_000, ge=2, description="Emo Pillars 7: compared with each other; of a class, too (G)")
     pairs: int = Field(10_000, ge=1, description="Emo Pillars 7: original and changed, neutral ones of one actor")
     plots: int = Field(1_000, ge=1, description="Emo Pillars 7: whose contexts are compared")
+
+
+class TopicSample(Part):
+    """Whose topics are looked for."""
+
     topic_emotion: str = Field("joy", description="Emo Pillars 7, H: the emotion whose topics are looked for")
     topic_utterances: int = Field(3_000, ge=2, description="Emo Pillars 7, H")
-    topic_similarity: float = Field(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
-    large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
-    topic_query: str = Field(
-        "The band played my favourite song and the whole hall sang along with the music.",
-        description="our wording of the paper's topic, music performances, whose emotions are counted",
-    )
-    topic_examples: int = Field(200, ge=1, description="Emo Pillars 7: examples nearest to the query")
+
+
+class MarkerRules(Part):
+    """Which adverbs are markers."""
+
     removed_share: float = Field(0.6, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences, at least")
     marker_share: float = Field(
         0.05, ge=0, le=1, description="Emo Pillars G: of a marker's occurrences with an emotion"
     )
     marker_count: int = Field(5, ge=1, description="ours: a rarer word is no marker")
+
+
+class TopicQuery(Part):
+    """The query that stands for a topic."""
+
+    topic_query: str = Field(
+        "The band played my favourite song and the whole hall sang along with the music.",
+        description="our wording of the paper's topic, music performances, whose emotions are counted",
+    )
+
+
+class AnalysisSettings(TopicQuery, MarkerRules, TopicSample, Samples):
+    """How large the samples of the analysis are, all drawn by hash (Emo Pillars 7, G, H)."""
+
+    topic_similarity: float = Field(0.6, ge=0, le=1, description="Emo Pillars 7: cosine of an edge, above it")
+    large_topic: int = Field(20, ge=1, description="ours: utterances of a topic that is named; Emo Pillars H has 20")
+    topic_examples: int = Field(200, ge=1, description="Emo Pillars 7: examples nearest to the query")
     comment: str = Field(
         "Am I the only one here who has goose pimples all over?", description="Figure 6, in our words: a short comment"
     )
@@ -113,25 +133,49 @@ class AnalysisSettings(Section):
     report_folder: str | None = Field(None, description="where emo_pillars.html goes; null: <lakehouse.root>/reports")
 
 
-class EmoPillarsSettings(Section):
-    plots: str | None = Field(
-        None,
-        description="CSV with a column plot (.gz too), WikiPlots' file `plots` with `titles` beside it, or a folder",
-    )
+class PlotRules(Part):
+    """Which plots are taken, and how much of them."""
+
     plot_limit: int | None = Field(2_000, ge=1, description="Emo Pillars 4: plots taken, by content hash; null: all")
     plot_words: int = Field(3_000, ge=50, description="ours: words and marks of a plot that a prompt holds; cut beyond")
     english_share: float = Field(0.5, ge=0, le=1, description="ours: least share of a plot's words that are English")
+
+
+class UtterancePrompt(Part):
+    """What a prompt for utterances asks for."""
+
     emotional: int = Field(8, ge=1, description="Emo Pillars 3.2, B: utterances of various emotions for each actor")
     neutral: int = Field(2, ge=0, description="Emo Pillars 3.2, B: neutral ones after them")
-    top_labels: int = Field(5, ge=1, le=28, description="Emo Pillars B: soft labels of an utterance")
+
+
+class ExampleRules(Part):
+    """Which labels and utterances make the data set, and its splits."""
+
     least_level: float = Field(0.3, ge=0, le=1, description="Emo Pillars 4: labels from here on are kept")
-    near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
     split_by: Literal["plot", "utterance"] = Field(
         "plot",
         description="ours: utterance where fewer plots than some fifty leave a split empty; Tables 1 and 5 "
         "refuse it, since their models would be tested on plots that they have seen",
     )
     context_share: float = Field(1 / 3, ge=0, le=1, description="Emo Pillars 4: examples that get a context, by hash")
+
+
+class SentenceFiles(Part):
+    """Whose embeddings are exported, and where."""
+
+    sentences: str | None = Field(
+        None, description="5.1.4: JSON of a dialogue's id to its sentences, as IEMOCAP's; its embeddings are exported"
+    )
+    embeddings: str | None = Field(None, description="file of the exported embeddings; null: beside the tables")
+
+
+class EmoPillarsSettings(SentenceFiles, ExampleRules, UtterancePrompt, PlotRules):
+    plots: str | None = outside(
+        None,
+        description="CSV with a column plot (.gz too), WikiPlots' file `plots` with `titles` beside it, or a folder",
+    )
+    top_labels: int = Field(5, ge=1, le=28, description="Emo Pillars B: soft labels of an utterance")
+    near_duplicate: float = Field(0.8, gt=0, le=1, description="ours: Jaccard from which one of two utterances goes")
     prompt_order: Literal["plain", "shared"] = Field(
         "plain",
         description="ours: shared puts what all prompts for utterances or labels have in common before what differs, "
@@ -142,13 +186,9 @@ class EmoPillarsSettings(Section):
     )
     steps: StepSettings = StepSettings()
     quality: QualitySettings = QualitySettings()
-    goemotions: str | None = Field(None, description="folder with train.tsv and dev.tsv (.gz too), test.tsv if there")
-    isear: str | None = Field(None, description="isear.csv (.gz too), cells apart by |, or its folder")
-    emocontext: str | None = Field(None, description="folder with train.txt (.gz too), dev.txt if there")
+    goemotions: str | None = outside(None, description="folder with train.tsv and dev.tsv (.gz too), test.tsv if there")
+    isear: str | None = outside(None, description="isear.csv (.gz too), cells apart by |, or its folder")
+    emocontext: str | None = outside(None, description="folder with train.txt (.gz too), dev.txt if there")
     transfer: TransferSettings = TransferSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     evaluation: LabelFormSettings = LabelFormSettings()
-    sentences: str | None = Field(
-        None, description="5.1.4: JSON of a dialogue's id to its sentences, as IEMOCAP's; its embeddings are exported"
-    )
-    embeddings: str | None = Field(None, description="file of the exported embeddings; null: beside the tables")

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from conf.section import Section
+from conf.section import Part, Section, outside, speed
 from conf.training_options import TrainingOptions
 
 
@@ -25,7 +25,7 @@ class ReplyPretraining(Section):
     """Dialogues that the pre-trained generator learns from; those of EDOS are left out."""
 
     dialogues: Literal["clean", "raw"] = Field("clean", description="EDOS 5: clean; ours: those before cleaning")
-    transcripts: tuple[str, ...] = Field(
+    transcripts: tuple[str, ...] = outside(
         (), description="ours: folders of MELD, EmoryNLP or DailyDialog whose training parts are learnt from, too"
     )
 
@@ -79,7 +79,16 @@ class ReplyDecoding(Section):
     )
 
 
-class ReplyEvaluation(Section):
+class SteeringRequests(Part):
+    """What a steered generator is asked for."""
+
+    contexts: int = Field(
+        200, ge=1, description="ours: histories that each intent is asked for; with fewer than 200 the view says so"
+    )
+    intents: tuple[str, ...] = Field((), description="ours: those that are asked for; empty: all labels")
+
+
+class ReplyEvaluation(SteeringRequests):
     examples: int | None = Field(
         None, ge=1, description="test replies of each source, by content hash: alike in all cells of Table 7; null: all"
     )
@@ -89,16 +98,12 @@ class ReplyEvaluation(Section):
         description="ours: training replies of each source that the baselines `random` and `retrieval` "
         "choose from, by content hash",
     )
-    contexts: int = Field(
-        200, ge=1, description="ours: histories that each intent is asked for; with fewer than 200 the view says so"
-    )
     true_replies: int = Field(
         200,
         ge=1,
         description="ours: true replies of each intent that the classifier reads: the ceiling",
     )
-    intents: tuple[str, ...] = Field((), description="ours: those that are asked for; empty: all labels")
-    batch_size: int = Field(16, ge=1, description="replies that are written at once; times beams, rows of the network")
+    batch_size: int = speed(16, ge=1, description="replies that are written at once; times beams, rows of the network")
 
 
 class ReplySettings(Section):

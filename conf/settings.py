@@ -21,7 +21,7 @@ from conf.errors import InputError
 from conf.llm_settings import LlmSettings
 from conf.reply_settings import ReplySettings
 from conf.safety_settings import SafetySettings
-from conf.section import Section
+from conf.section import Section, speed
 from conf.subtitle_settings import SubtitleSettings
 from conf.training_settings import ModelSettings, TrainSections
 
@@ -102,7 +102,7 @@ class Settings(Section):
     replies: ReplySettings = ReplySettings()
     safety: SafetySettings = SafetySettings()
     models: ModelSettings = ModelSettings()
-    llm: LlmSettings = LlmSettings()
+    llm: LlmSettings = speed(LlmSettings())
     training: TrainSections = TrainSections()
     publishing: PublishingSettings = PublishingSettings()
     mlflow: MlflowSettings = MlflowSettings()

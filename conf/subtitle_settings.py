@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from conf.section import Section
+from conf.section import Part, Section, outside, speed
 
 PAPER_PRESET: dict[str, Any] = {
     "length_in": "characters",
@@ -101,22 +101,35 @@ class TurnCertainty(Section):
     model: tuple[float, float] = Field((0.08, 1.45), description="a and b, fitted to the SVM; others need their own")
 
 
-class SubtitleSettings(Section):
+class Listing(Part):
+    """Which subtitle files are read."""
+
     sources: tuple[str, ...] = Field((), description="folders of .xml/.xml.gz, OPUS zips; paths or URIs")
     languages: tuple[str, ...] = ("en",)
     release: str = Field("v2018", description="for sources whose path names no OPUS release")
     sample: float = Field(1.0, gt=0, le=1, description="share of films, by content hash, nested")
-    uploads_per_film: int = Field(1, ge=0, description="0 keeps all")
+
+
+class ReadingRules(Part):
+    """How a subtitle file is read, and when it is quarantined."""
+
     truecase: bool = Field(True, description="OPUS's truecased form of shouted words as text")
     max_file_megabytes: int = Field(64, ge=1, description="a file that unpacks to more is quarantined")
     max_ratio: int = Field(200, ge=2, description="a file that unpacks to more times its size is, too")
     max_file_seconds: int = Field(60, ge=1, description="a file that takes longer to read and parse is, too")
-    task_megabytes: int = Field(64, ge=1, description="stored bytes read by one task")
+    task_megabytes: int = speed(64, ge=1, description="stored bytes read by one task")
+
+
+class Lemmas(Part):
+    """How words are lemmatised."""
+
     lemma_language: str = Field("en", description="of the lemma dictionary; codes as simplemma's")
-    lemmatizer: Literal["spark-nlp", "simplemma"] = "spark-nlp"
-    turn_examples: tuple[str, ...] = Field(
-        (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
-    )
+    lemmatizer: Literal["spark-nlp", "simplemma"] = speed("spark-nlp")
+
+
+class TurnRules(Part):
+    """Who decides where a turn and a dialogue end (EDOS 3.1)."""
+
     explicit_marks: bool = Field(True, description="a dash or speaker label decides, the SVM the rest")
     carried_marks: bool = Field(
         True, description="ours: dashes and labels of a film's other uploads decide, where the chosen one has none"
@@ -128,5 +141,12 @@ class SubtitleSettings(Section):
     silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
     silence_ends_turn: bool = Field(
         True, description="ours: nobody's turn goes on over such a silence (the paper is silent)"
+    )
+
+
+class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
+    uploads_per_film: int = Field(1, ge=0, description="0 keeps all")
+    turn_examples: tuple[str, ...] = outside(
+        (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
     )
     cleaning: CleaningSettings = CleaningSettings()

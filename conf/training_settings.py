@@ -18,29 +18,39 @@ from conf.reply_settings import (
     ReplyTraining,
     SteeredReplyTraining,
 )
-from conf.section import Section
+from conf.section import Part, Section
 from conf.training_options import ClassifierOptions
 
 
-class TurnSegmenterSettings(Section):
+class SegmenterOptions(Part):
+    """Which kind of segmenter is trained, and on how much."""
+
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
     kind: Literal["svm", "encoder", "cascade"] = Field(
         "svm",
         description="EDOS 3.1: svm. Ours: an encoder that reads both sentences; cascade: the SVM, and where it is"
         " unsure the mean of both",
     )
+    subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
+    films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
+
+
+class SvmOptions(Part):
+    """The training of the linear SVM (EDOS 3.1)."""
+
+    regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
+    features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
+    lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
+    max_iterations: int = Field(60, ge=1)
+
+
+class TurnSegmenterSettings(SvmOptions, SegmenterOptions):
     sure_margin: float = Field(
         0.5,
         gt=0,
         description="of a cascade: the SVM alone decides where its margin is at least so far from 0;"
         " 3 asks the encoder about nearly all pairs",
     )
-    regularization: float = Field(0.007, gt=0, description="by cross-validation over training episodes")
-    features: int = Field(2**20, ge=2**10, description="hash buckets, a power of two")
-    lengths: bool = Field(True, description="ours: sentence lengths and repeated lemmas as features")
-    max_iterations: int = Field(60, ge=1)
-    subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
-    films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
 
 
 class TurnPairSettings(ClassifierOptions):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from conf.settings import Settings
 from conf.taxonomy import load_taxonomy
@@ -12,6 +12,7 @@ from etl.analysis.views import all_views, named_in
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
+from etl.pipeline.signatures import Receiver
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Stage
 
@@ -36,12 +37,21 @@ def stage_run(
     models: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> StageRun:
-    """Return the run that a stage's function gets: with the stage's settings alone, or with all if there is none."""
-    seen = settings if stage is None else stage.visible(settings)
+    """Return the run that a stage's function gets."""
     compute = Compute.of(settings, spark)
     tracking = Tracking(settings.lakehouse, settings.mlflow)
     name = "" if stage is None else stage.name
-    return StageRun(seen, models or {}, spark, str(folder), compute, tracking, name, say)
+    return StageRun(models or {}, spark, str(folder), compute, tracking, name, say)
+
+
+def called(stage: Stage, run: StageRun, settings: Settings, *frames: DataFrame) -> Any:
+    """Return the result of a stage's function, which gets its own settings alone."""
+    return stage.call(frames, settings, run)
+
+
+def untyped(function: Callable[..., Any]) -> Receiver:
+    """Return the receiver of a function that takes all tables and the run, and no settings."""
+    return Receiver(function, (), lambda frames, settings, run: function(*frames, run))
 
 
 def register_views(place: PipelineContext, *names: str) -> None:

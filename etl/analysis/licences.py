@@ -3,10 +3,12 @@
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from conf import resources
+from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.errors import InputError
+from conf.section import Section
+from conf.subtitle_settings import SubtitleSettings
 
 UNDECIDED = "other"
 
@@ -28,16 +30,15 @@ class Source:
     part: str
 
 
-def used_sources(settings: Any) -> list[Source]:
+def used_sources(publishing: PublishingSettings, subtitles: SubtitleSettings, edos: EdosSettings) -> list[Source]:
     """Return the sources that the settings name, by ``conf/publishing/licences.csv``, after the texts if included."""
     found = []
-    if settings.publishing.text == "included":
+    sections: dict[str, Section] = {"subtitles": subtitles, "edos": edos}
+    if publishing.text == "included":
         found.append(Source("texts of the films", "none: they belong to their owners", False, "texts"))
     for row in csv.DictReader(resources.text("publishing/licences.csv").splitlines()):
-        value: Any = settings
-        for name in row["setting"].split("."):
-            value = getattr(value, name)
-        if value:
+        section, name = row["setting"].split(".")
+        if getattr(sections[section], name):
             found.append(Source(row["source"], row["licence"], row["commercial"] == "yes", row["part"]))
     return found
 

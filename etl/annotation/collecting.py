@@ -1,11 +1,11 @@
 """Read the answers to questionnaires and select the valid ones, by the same rules for every form."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from conf.evaluation_settings import FormAnswers
 from etl.annotation.claims import claim_fault, copied_answers, with_seats_taken, with_signed
 from etl.annotation.exports import Form
 from etl.common.columns import left_out
@@ -26,7 +26,11 @@ def form_keys(spark: SparkSession, files: NamedFiles | Sequence[str], form: Form
 
 
 def counted_answers(
-    answers: DataFrame, keys: DataFrame, questions: Mapping[str, Sequence[str] | None], required: int, settings: Any
+    answers: DataFrame,
+    keys: DataFrame,
+    questions: Mapping[str, Sequence[str] | None],
+    required: int,
+    settings: FormAnswers,
 ) -> Outcome:
     """Return the valid answers with their items, and drop the others with the first rule that they violate (ours).
 
@@ -42,7 +46,7 @@ def counted_answers(
         keys: rows of ``form_keys``.
         questions: the valid values of each question; None for any.
         required: number of required questions per item, which come first.
-        settings: settings with known_raters, keep_half_done and require_signed.
+        settings: which answers count.
 
     Returns:
         Outcome of the key's columns, worker_id, question, value, seconds, submitted. The unit is the answer.

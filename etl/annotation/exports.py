@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from conf.edos_settings import Posting
 from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
@@ -102,7 +103,7 @@ def form_files(
 
 
 def batch_files(
-    tasks: Tasks, purpose: str, taxonomy: Taxonomy, annotation: Any, workers: int, signing: Signing | None = None
+    tasks: Tasks, purpose: str, taxonomy: Taxonomy, annotation: Posting, workers: int, signing: Signing | None = None
 ) -> tuple[str, dict[str, str]]:
     """Return the batch id and the contents of its page, platform files, other tools' tasks and key by file name.
 
@@ -114,7 +115,7 @@ def batch_files(
         tasks: rows of a task table.
         purpose: ``crowd`` or ``audit``.
         taxonomy: ``edos.taxonomy``.
-        annotation: ``edos.annotation``.
+        annotation: how the HITs go out.
         workers: number of answers per HIT.
         signing: what signs the links.
     """

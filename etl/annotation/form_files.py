@@ -7,7 +7,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from conf.edos_settings import Posting
 from conf.errors import InputError
+from conf.evaluation_settings import FormAnswers, FormPosting
+from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
 from etl.annotation.collecting import counted_answers, form_keys, read_answers
 from etl.annotation.exports import KEY, Form, Tasks, batch_files, fitting_tasks, form_files
@@ -23,66 +26,71 @@ RATERS = 3
 """People who answer a questionnaire (AugESC 6.3, Emo Pillars 8)."""
 
 
-def write_batch(tasks: DataFrame, purpose: str, workers: int, run: StageRun) -> Outcome:
+def write_batch(
+    tasks: DataFrame, purpose: str, taxonomy: Taxonomy, posting: Posting, workers: int, run: StageRun
+) -> Outcome:
     """Write a task table's HITs to ``<folder>/<purpose>-<batch id>``, and return rows of ``edos.annotation_files``.
 
     The batch is built on the driver, as it is small. A changed table gives a new batch in another folder, so that
     exported batches stay valid for their answers. Items that the page cannot show are left out.
     """
-    annotation = run.settings.edos.annotation
-    taxonomy = run.settings.edos.taxonomy
 
     def make(rows: Tasks) -> Batch:
-        return labelling_batch(rows, taxonomy, annotation.post_to)
+        return labelling_batch(rows, taxonomy, posting.post_to)
 
     def files(rows: Tasks, signing: Signing) -> tuple[str, dict[str, str]]:
-        return batch_files(rows, purpose, taxonomy, annotation, workers, signing)
+        return batch_files(rows, purpose, taxonomy, posting, workers, signing)
 
     rows = [row.asDict() for row in tasks.collect()]
-    return _write(rows, _Export(purpose, workers, annotation, make, files), run)
+    return _write(rows, _Export(purpose, workers, posting.folder, make, files), run)
 
 
-def write_form(tasks: DataFrame, form: Form, evaluation: Any, run: StageRun) -> Outcome:
+def write_form(tasks: DataFrame, form: Form, posting: FormPosting, run: StageRun) -> Outcome:
     """Write a questionnaire's page and key to ``<folder>/<purpose>-<batch id>``, and return rows of a table of files.
 
     Args:
         tasks: rows of the form's task table. Items that the page cannot show are left out.
         form: the questionnaire.
-        evaluation: settings with folder and post_to.
+        posting: where it is written, and where answers go.
         run: the stage's run.
     """
 
     def make(rows: Tasks) -> Batch:
-        return form.make(rows, evaluation.post_to)
+        return form.make(rows, posting.post_to)
 
     def files(rows: Tasks, signing: Signing) -> tuple[str, dict[str, str]]:
-        return form_files(form, rows, evaluation.post_to, signing)
+        return form_files(form, rows, posting.post_to, signing)
 
     rows = [row.asDict(recursive=True) for row in tasks.collect()]
-    return _write(rows, _Export(form.purpose, RATERS, evaluation, make, files), run)
+    return _write(rows, _Export(form.purpose, RATERS, posting.folder, make, files), run)
 
 
 def read_form(
-    form: Form, questions: Mapping[str, Sequence[str] | None], required: int, evaluation: Any, name: str, run: StageRun
+    form: Form,
+    questions: Mapping[str, Sequence[str] | None],
+    required: int,
+    rules: FormAnswers,
+    name: str,
+    run: StageRun,
 ) -> Outcome:
     """Read the valid answers to a questionnaire, and the ledger rows of the others.
 
     Args:
         form: the questionnaire.
         questions, required: see ``etl.annotation.collecting.counted_answers``.
-        evaluation: settings with answers, batches, known_raters and keep_half_done.
-        name: key of these settings.
+        rules: which answers count.
+        name: key of their section.
         run: the stage's run.
 
     Raises:
         InputError: there are answers, but no batches.
     """
-    files = files_under(evaluation.answers, ROWS, f"{name}.answers")
-    if files and not evaluation.batches:
+    files = files_under(rules.answers, ROWS, f"{name}.answers")
+    if files and not rules.batches:
         raise InputError(f"{name}.batches is empty: name the key.jsonl of each batch that was answered")
-    keys = form_keys(run.spark, files_under(evaluation.batches, (".jsonl",), f"{name}.batches"), form)
+    keys = form_keys(run.spark, files_under(rules.batches, (".jsonl",), f"{name}.batches"), form)
     answers = read_answers(run.spark, files).cache()
-    counted = counted_answers(answers, keys, questions, required, evaluation)
+    counted = counted_answers(answers, keys, questions, required, rules)
     return files.with_skipped(replace(counted, rows_in=answers.count()), run.spark)
 
 
@@ -93,13 +101,13 @@ class _Export:
     Attributes:
         purpose: its name in folders and keys.
         workers: answers to each HIT.
-        settings: with folder.
+        folder: of its folder; None: ``annotation`` beside the tables.
         make, files: functions that make its page's content, and its id and files.
     """
 
     purpose: str
     workers: int
-    settings: Any
+    folder: str | None
     make: Callable[[Tasks], Batch]
     files: Callable[[Tasks, Signing], tuple[str, dict[str, str]]]
 
@@ -110,7 +118,7 @@ def _write(tasks: list[dict[str, Any]], export: _Export, run: StageRun) -> Outco
         run.say("there is nothing to ask about: nothing to write")
         return Outcome(run.spark.createDataFrame([], ANNOTATION_FILES.schema))
     rows, rest = fitting_tasks(tasks, export.make)
-    folder = (export.settings.folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
+    folder = (export.folder or f"{run.lakehouse.root.rstrip('/')}/annotation").rstrip("/")
     folder = f"{folder}/{export.purpose}-{batch_id_of(rows)}"
     folders = Folders(run.spark)
     hits = len({row["hit_id"] for row in rows})

@@ -1,15 +1,17 @@
 """Declare the two stages of a questionnaire, which write its page and collect its answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 from pyspark.sql import DataFrame
 
+from conf.evaluation_settings import FormAnswers, FormPosting
 from etl.annotation.exports import Form
 from etl.annotation.form_files import read_form, write_form
+from etl.pipeline.signatures import At, receiver_of
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, RowAccounting, Stage, manual_stage, setting, under
+from etl.pipeline.stages import Declare, RowAccounting, Stage, manual_stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome
 
@@ -28,17 +30,15 @@ def form_stage(form: Form, section: str, tasks: Table, files: Table, *resources:
     """
 
     def declare(described: Callable[..., Any]) -> Stage:
-        @wraps(described)
-        def written(rows: DataFrame, run: StageRun) -> Outcome:
-            return write_form(rows, form, setting(run.settings, section), run)
+        def written(rows: DataFrame, posting: Annotated[FormPosting, At(section)], run: StageRun) -> Outcome:
+            return write_form(rows, form, posting, run)
 
         return manual_stage(
             reads=(tasks,),
             writes=files,
-            settings=under(section, "folder", "post_to"),
             units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
             resources=resources,
-        )(written)
+        )(replace(receiver_of(written), function=described))
 
     return declare
 
@@ -62,17 +62,14 @@ def form_answers_stage(
     """
 
     def declare(rows_of: Callable[[Outcome], Outcome]) -> Stage:
-        @wraps(rows_of)
-        def collected(run: StageRun) -> Outcome:
+        def collected(rules: Annotated[FormAnswers, At(section)], run: StageRun) -> Outcome:
             asked = questions() if callable(questions) else questions
-            return rows_of(read_form(form, asked, required, setting(run.settings, section), section, run))
+            return rows_of(read_form(form, asked, required, rules, section, run))
 
         return manual_stage(
             writes=writes,
-            settings=under(section, "known_raters", "keep_half_done", "require_signed"),
-            inputs=under(section, "answers", "batches"),
             units="answers",
             resources=resources,
-        )(collected)
+        )(replace(receiver_of(collected), function=rows_of))
 
     return declare

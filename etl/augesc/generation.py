@@ -1,12 +1,12 @@
 """Build the prompts of the generating models, and turn their answers into texts (AugESC 4.2, 4.3)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from conf.augesc_settings import Augmenting, Baselines, RolePlaying, SamplesPerQuery, Untuned
 from etl.augesc.measures import as_text
 from etl.augesc.texts import instruction, prompt
 from etl.common.columns import left_out
@@ -25,37 +25,37 @@ def first_queries(queries: DataFrame, number: int | None) -> DataFrame:
     return queries.withColumn("place", F.row_number().over(order)).where(F.col("place") <= number).drop("place")
 
 
-def baseline_queries(queries: DataFrame, generation: Any) -> DataFrame:
+def baseline_queries(queries: DataFrame, generation: Baselines) -> DataFrame:
     """Return the queries of the compared methods, from EmpatheticDialogues only (AugESC 4.3, 6.1)."""
     of_source = first_queries(queries, generation.queries).where(F.col("source") == BASELINE_SOURCE)
     return first_queries(of_source, generation.baseline_queries)
 
 
-def augmenter_requests(queries: DataFrame, settings: Any) -> DataFrame:
+def augmenter_requests(queries: DataFrame, generation: Augmenting, per_query: SamplesPerQuery) -> DataFrame:
     """Return the augmenter's requests: several texts per query, depending on its source (AugESC 4.2).
 
     Args:
         queries: ``augesc.queries``.
-        settings: the section ``augesc``, with generation and samples_per_query.
+        generation: which queries, and how answers are decoded.
+        per_query: texts for each query of a source.
     """
-    per_query = settings.samples_per_query
     samples = F.when(F.col("source") == "ed", per_query.ed).otherwise(per_query.reddit)
-    units = _units(first_queries(queries, settings.generation.queries))
-    return with_requests(units, prompts(F.col("query")), settings.generation.decoding, samples=samples)
+    units = _units(first_queries(queries, generation.queries))
+    return with_requests(units, prompts(F.col("query")), generation.decoding, samples=samples)
 
 
-def untuned_requests(queries: DataFrame, settings: Any) -> DataFrame:
+def untuned_requests(queries: DataFrame, generation: Untuned) -> DataFrame:
     """Return the untuned model's requests: one text per query, from the same prompt (AugESC 4.3)."""
-    units = _units(baseline_queries(queries, settings.generation))
-    return with_requests(units, prompts(F.col("query")), settings.generation.untuned_decoding)
+    units = _units(baseline_queries(queries, generation))
+    return with_requests(units, prompts(F.col("query")), generation.untuned_decoding)
 
 
-def role_play_requests(queries: DataFrame, generation: Any, models: Sequence[str]) -> DataFrame:
+def role_play_requests(queries: DataFrame, generation: RolePlaying, models: Sequence[str]) -> DataFrame:
     """Return the queries from which two role models start a talk (AugESC 6.1).
 
     Args:
         queries: ``augesc.queries``.
-        generation: settings ``augesc.generation``.
+        generation: which queries, and how the models' turns are decoded.
         models: identities of the seeker's and the supporter's model.
 
     Returns:

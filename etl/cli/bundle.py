@@ -6,6 +6,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from conf.section import Counts
 from etl.common.jars import EXCLUDED, PACKAGES
 from etl.pipeline.planner import chosen, feeds
 from etl.pipeline.stages import Model, Stage
@@ -147,7 +148,7 @@ def _task(stage: Stage, after: Iterable[Stage], cluster: str) -> dict[str, Any]:
 def _libraries(stage: Stage) -> list[dict[str, Any]]:
     """Return a task's libraries: the wheel, and Spark NLP where the stage uses it; the runtime brings the others."""
     wheel: list[dict[str, Any]] = [{"whl": "./dist/*.whl"}]
-    if "subtitles.lemmatizer" not in stage.options:
+    if "subtitles.lemmatizer" not in stage.keys(Counts.NOTHING):
         return wheel
     jar = next(coordinates for coordinates in PACKAGES if ":spark-nlp_" in coordinates)
     return [

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 from conf.errors import InputError
+from conf.section import Counts
 from conf.settings import PROFILES, Settings
 from etl.cli.setting_texts import leaves, shown
 from etl.pipeline.stages import Model, Stage
@@ -259,7 +260,7 @@ def _stage_named(name: str) -> Stage:
 def _facts(stage: Stage) -> list[str]:
     """Return lines of a stage's inputs, models, output and settings with their defaults."""
     facts = list(_tables_and_models(stage))
-    keys = [*stage.settings, *stage.inputs, *([stage.enabled_if] if stage.enabled_if else [])]
+    keys = [*stage.keys(Counts.VALUE, Counts.FILES), *([stage.enabled_if] if stage.enabled_if else [])]
     if keys:
         facts.append("settings (default):")
         facts += _listed(_settings(keys, FACT_LINES - len(facts)))
@@ -268,7 +269,9 @@ def _facts(stage: Stage) -> list[str]:
 
 def _tables_and_models(stage: Stage) -> Iterator[str]:
     yield "reads:"
-    outside = [f"the files of {key}" for key in stage.inputs] or (["the sources"] if stage.fingerprint else [])
+    outside = [f"the files of {key}" for key in stage.keys(Counts.FILES)] or (
+        ["the sources"] if stage.fingerprint else []
+    )
     yield from _listed([*(table.name for table in stage.reads), *outside])
     if stage.models:
         yield "uses:"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
+from conf.section import Counts
 from etl.pipeline.planner import feeds
 from etl.pipeline.stages import Model, Stage
 
@@ -271,7 +272,12 @@ def _sources(members: Sequence[Chapter], everything: Sequence[Chapter], titles: 
         given = [] if group == members[0].group else [one for one in others if any(feeds(one, stage) for stage in mine)]
         found += [f"{', '.join(_named(stage, group) for stage in given)} of {title}"] if given else []
     keys = ["sources"] if any(stage.fingerprint for stage in mine) else []
-    keys += [key.removeprefix(f"{members[0].group}.") for stage in mine for key in stage.inputs if key.count(".") == 1]
+    keys += [
+        key.removeprefix(f"{members[0].group}.")
+        for stage in mine
+        for key in stage.keys(Counts.FILES)
+        if key.count(".") == 1
+    ]
     files = list(dict.fromkeys(keys))
     more = ", ..." if len(files) > _FILES else ""
     found += [f"files of {', '.join(files[:_FILES])}{more}"] if files else []

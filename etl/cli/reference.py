@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from conf.section import Counts
 from conf.settings import PROFILES, Settings, load_settings
 from conf.taxonomy import load_taxonomy
 from conf.training_options import ClassifierOptions, TrainingOptions
@@ -164,7 +165,9 @@ def _setting_row(key: str, meaning: str, value: Any, profiles: dict[str, Setting
 
 def _reads(stage: Stage) -> str:
     tables = [f"`{table.name}`" for table in stage.reads]
-    outside = [f"files of `{key}`" for key in stage.inputs] or (["the sources"] if stage.fingerprint else [])
+    outside = [f"files of `{key}`" for key in stage.keys(Counts.FILES)] or (
+        ["the sources"] if stage.fingerprint else []
+    )
     return ", ".join([*tables, *outside, *(f"model {model.name}" for model in stage.models)])
 
 

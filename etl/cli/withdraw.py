@@ -129,14 +129,11 @@ def forget_unasked(context: PipelineContext, stage: Stage) -> None:
 def _units(context: PipelineContext, stage: Stage) -> DataFrame:
     """Return the units of work that a stage's present inputs make."""
     frames = [context.lakehouse.read(table) for table in stage.reads]
-    if stage.incremental is None or stage.incremental.prepare is None:
-        return frames[0]
     plan = context.plan(stage)
     settings = context.settings
     spark = context.spark
     folder, store = model_places(settings)
     run = StageRun(
-        stage.visible(settings),
         plan.models,
         spark,
         folder,
@@ -146,4 +143,4 @@ def _units(context: PipelineContext, stage: Stage) -> DataFrame:
         inputs=plan.inputs,
         store=store,
     )
-    return stage.incremental.prepare(*frames, run)
+    return stage.units_of_work(frames, settings, run)

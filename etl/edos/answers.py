@@ -1,11 +1,11 @@
 """Select the annotation page's valid answers and score the workers' assignments (EDOS 3.2, 7)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from conf.edos_settings import AnswerRules
 from etl.annotation.claims import claim_fault, copied_answers, with_seats_taken, with_signed
 from etl.common.columns import left_out
 from etl.common.labelled_files import NamedFiles, json_lines
@@ -32,7 +32,7 @@ def read_keys(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataFra
     return known.withColumn("nth", F.row_number().over(first)).where(F.col("nth") == 1).drop("nth")
 
 
-def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str], annotation: Any) -> Outcome:
+def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str], annotation: AnswerRules) -> Outcome:
     """Return the valid answers with their items, and drop the others with a reason.
 
     The rules are ours. They apply in this order: ``not_readable``; ``rejected`` by the requester on the platform;

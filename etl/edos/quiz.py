@@ -31,18 +31,21 @@ def situations(dialogues: DataFrame, labels: Sequence[str], characters: tuple[in
     return fit.withColumn("copy", first).where(F.col("copy") == 1).drop("copy")
 
 
-def situations_of(run: StageRun, setting: str) -> tuple[DataFrame | None, DataFrame | None]:
+def situations_of(
+    run: StageRun, path: str | None, setting: str, labels: Sequence[str], characters: tuple[int, int]
+) -> tuple[DataFrame | None, DataFrame | None]:
     """Return the run's `situations` and the ledger rows of what cannot be read; None and None without the file.
 
     Args:
+        path: of EmpatheticDialogues.
         setting: ``edos.empathetic_dialogues``, for messages.
+        labels, characters: see `situations`.
     """
-    edos = run.settings.edos
-    if edos.empathetic_dialogues is None:
+    if path is None:
         run.say(f"{setting} is not set: HITs without a quiz")
         return None, None
-    read = labelled_rows(run.spark, [edos.empathetic_dialogues], COLUMNS, setting)
-    return situations(read.rows, edos.taxonomy.names, edos.annotation.quiz_characters), noted(read)
+    read = labelled_rows(run.spark, [path], COLUMNS, setting)
+    return situations(read.rows, labels, characters), noted(read)
 
 
 def quiz_items(hits: DataFrame, pool: DataFrame, each: int, seed: int) -> DataFrame:

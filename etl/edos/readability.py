@@ -1,11 +1,11 @@
 """Score the readability of turns with their history: f + 0.04 d (EDOS Appendix A)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from conf.edos_settings import ReadabilityRules
 from etl.common.columns import left_out
 from etl.common.hashes import history_hash
 from etl.edos.choosing import PLACES, rounded_confidence
@@ -38,7 +38,7 @@ class Reading:
         return {"f": f"double({f})", "d": f"double({d})", "readability": f"double({score})"}
 
 
-def reading_of(annotation: Any) -> Reading:
+def reading_of(annotation: ReadabilityRules) -> Reading:
     """Return the reading configured in ``edos.annotation``."""
     return Reading(
         annotation.readability_alpha, annotation.distinct_weight, annotation.frequencies, annotation.distinct

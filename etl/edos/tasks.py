@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from conf.edos_settings import AnnotationSettings
+from conf.edos_settings import HitRules
 from etl.annotation.hits import in_position, into_hits
 from etl.common.columns import left_out
 from etl.common.hashes import content_order, shuffled
@@ -42,7 +42,7 @@ def annotation_tasks(
     weak_labels: DataFrame,
     dialogues: DataFrame,
     situations: DataFrame | None,
-    annotation: AnnotationSettings,
+    annotation: HitRules,
 ) -> Outcome:
     """Return the crowd's HITs, with the weak labeler's three labels as shuffled options (EDOS 3.2).
 

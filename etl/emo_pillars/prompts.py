@@ -1,11 +1,11 @@
 """Build the prompts of each step as columns, from our templates and data in their slots (Emo Pillars B)."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from conf.emo_pillars_settings import UtterancePrompt
 from conf.errors import InputError
 from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
 from conf.prompts import SLOT, grammar, prompt
@@ -116,29 +116,30 @@ def _name(step: str, form: str) -> str:
     return f"emo_pillars/{step}" if form == PLAIN else f"emo_pillars/{step}_{form}"
 
 
-def step_decoding(step: str, settings: Any) -> DecodingSettings:
+def step_decoding(step: str, decoding: DecodingSettings, asked: UtterancePrompt | None = None) -> DecodingSettings:
     """Return a step's decoding; the grammar ``step`` becomes the text of the step's own one (ours).
 
     Args:
         step: one of ``GRAMMARS``, or a step that has none.
-        settings: the section ``emo_pillars``.
+        decoding: the settings ``emo_pillars.steps.<step>``.
+        asked: how many utterances the step ``utterances`` asks for.
 
     Raises:
         InputError: the step has no grammar of its own.
     """
-    decoding: DecodingSettings = getattr(settings.steps, step)
     if decoding.grammar != STEP_GRAMMAR:
         return decoding
     if step not in GRAMMARS:
         raise InputError(f"emo_pillars.steps.{step}.grammar: only {', '.join(GRAMMARS)} have a grammar: write one")
     labels = " | ".join(f'"{label}"' for label in goemotions_definitions() if step == "soft_labels" or label != NEUTRAL)
-    # A repetition is one less than the number: the first one stands before it.
-    more = {
-        "emotional": settings.emotional - 1,
-        "neutral": max(settings.neutral - 1, 0),
-        "with_neutral": settings.neutral > 0,
-    }
-    slots = {"labels": labels, **{name: str(int(number)) for name, number in more.items()}}
+    slots = {"labels": labels}
+    if asked is not None:
+        # A repetition is one less than the number: the first one stands before it.
+        slots |= {
+            "emotional": str(asked.emotional - 1),
+            "neutral": str(max(asked.neutral - 1, 0)),
+            "with_neutral": str(int(asked.neutral > 0)),
+        }
     text = SLOT.sub(lambda slot: slots.get(slot[1], slot[0]), grammar(f"emo_pillars/{step}"))
     return decoding.model_copy(update={"grammar": text})
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from conf.emo_pillars_settings import Samples, TopicSample
 from etl.common.columns import left_out
 from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
@@ -80,7 +80,7 @@ def topic_utterances(examples: DataFrame, emotion: str, number: int) -> DataFram
 
 
 def texts_to_embed(
-    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, settings: Any, query: str
+    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, sizes: Samples, topic: TopicSample, query: str
 ) -> DataFrame:
     """Return the distinct (text_hash, text) of all samples and the query.
 
@@ -88,15 +88,16 @@ def texts_to_embed(
         examples: ``emo_pillars.examples``.
         contextual: ``emo_pillars.contextual_examples``.
         contexts: ``emo_pillars.contexts``.
-        settings: ``emo_pillars.analysis``.
+        sizes: of the samples.
+        topic: whose topics are looked for.
         query: query of ``emo_pillars.query_examples``.
     """
     frames = (
-        utterance_samples(examples, contextual, settings.utterances).select(F.array("text")),
-        plot_contexts(contexts, examples, settings.plots).select(F.array("text")),
-        topic_utterances(examples, settings.topic_emotion, settings.topic_utterances).select(F.array("text")),
-        neutral_pairs(examples, settings.pairs).select(F.array("first", "second")),
-        changed_examples(contextual, contexts, settings.pairs).select(
+        utterance_samples(examples, contextual, sizes.utterances).select(F.array("text")),
+        plot_contexts(contexts, examples, sizes.plots).select(F.array("text")),
+        topic_utterances(examples, topic.topic_emotion, topic.topic_utterances).select(F.array("text")),
+        neutral_pairs(examples, sizes.pairs).select(F.array("first", "second")),
+        changed_examples(contextual, contexts, sizes.pairs).select(
             F.array("utterance", "rewritten", "context", "clean_context")
         ),
         examples.sparkSession.createDataFrame([([query],)], "texts array<string>"),

@@ -1,15 +1,17 @@
 """Declare the stages that call models. Each prompt or text is sent once, and other stages parse the stored answers."""
 
-from collections.abc import Callable
-from functools import wraps
-from inspect import unwrap
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
 from conf.errors import InputError
+from conf.llm_settings import LlmSettings
+from conf.settings import Settings
 from etl.common.spark_api import GPUS_OF_TASK, gpus_of_task
 from etl.llm.requests import distinct_requests, with_answers
+from etl.pipeline.signatures import Receiver, receiver_of
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, manual_stage, stage
 from etl.tables import Table
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from udfs.generate import Source
 
 PROMPTS_PER_MINUTE = 10
-"""Throughput of one core with the smallest model, for planning slices. A GPU is faster."""
+"""Throughput of one core with the smallest model, for planning batches. A GPU is faster."""
 
 
 def prompt_stage(
@@ -36,36 +38,30 @@ def prompt_stage(
         writes: the step's table of raw answers.
         model: key under ``models`` of the language model.
         per_minute: prompts per minute and core, for planning.
-        declared: further arguments of ``stage``, such as settings and templates of the prompts.
+        declared: further arguments of ``stage``, such as templates of the prompts.
     """
 
     def declare(asked: Callable[..., DataFrame]) -> Stage:
-        def pending(*inputs: Any) -> DataFrame:
-            return distinct_requests(asked(*inputs))
-
-        @wraps(asked)
-        def answers(requests: DataFrame, *inputs: Any) -> DataFrame:
+        def answers(requests: DataFrame, llm: LlmSettings, run: StageRun) -> DataFrame:
             from udfs.generate import generate_answers
 
-            run = inputs[-1]
-            return generate_answers(requests, source(run, model), run.compute.partitions)
+            return generate_answers(requests, source(run, model, llm), run.compute.partitions)
 
         return manual_stage(
             reads=reads,
             writes=writes,
             models=(model,),
             units="prompts",
-            options=("llm",),
             **declared,
             incremental=Incremental(
                 "request_id",
                 cost_per_minute=per_minute,
-                prepare=pending,
+                prepare=receiver_of(asked).then(distinct_requests),
                 cache=True,
                 content_keyed=True,
                 unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
             ),
-        )(answers)
+        )(replace(receiver_of(answers), function=asked))
 
     return declare
 
@@ -76,7 +72,6 @@ def answer_stage(
     units: RowAccounting | str,
     *,
     resources: tuple[str, ...] = (),
-    settings: tuple[str, ...] = (),
     version: int = 1,
 ) -> Declare:
     """Declare the stage that parses the answers of a ``prompt_stage``. Its function takes ``with_answers`` rows.
@@ -88,29 +83,32 @@ def answer_stage(
         writes: output table.
         units: units of the row accounting.
         resources: files of ``conf`` that only the parser uses.
-        settings: settings that only the parser uses.
         version: increased when the parser gives other rows.
     """
-    requests: Callable[..., DataFrame] = unwrap(asking.function)
+    assert asking.prepare is not None
+    assert asking.prepare.first is not None
+    requests = asking.prepare.first
     (model,) = (one.name for one in asking.models)
     raw_answers = asking.writes
     assert isinstance(raw_answers, Table)
 
-    def declare(read: Callable[[DataFrame, StageRun], Outcome]) -> Stage:
-        @wraps(read)
-        def rows(*inputs: Any) -> Outcome:
-            *frames, answers, run = inputs
-            return read(with_answers(requests(*frames, run), answers, run.models[model].identity), run)
+    def declare(read: Callable[..., Outcome]) -> Stage:
+        reader = receiver_of(read)
+
+        def rows(frames: Sequence[DataFrame], settings: Settings, run: StageRun | None) -> Any:
+            assert run is not None
+            *inputs, answers = frames
+            asked = requests.call(inputs, settings, run)
+            return reader.call([with_answers(asked, answers, run.models[model].identity)], settings, run)
 
         return manual_stage(
             reads=(*asking.reads, raw_answers),
             writes=writes,
             models=(model,),
-            settings=(*asking.settings, *settings),
             units=units,
             resources=tuple(dict.fromkeys((*asking.resources, *resources))),
             version=version,
-        )(rows)
+        )(Receiver(read, (*requests.received, *reader.received), rows))
 
     return declare
 
@@ -128,13 +126,12 @@ def model_stage(
     """
 
     def declare(pending: Callable[..., DataFrame]) -> Stage:
-        @wraps(pending)
-        def answers(rows: DataFrame, *others: Any) -> DataFrame:
-            return answer(rows, others[-1], model)
+        def answers(rows: DataFrame, run: StageRun) -> DataFrame:
+            return answer(rows, run, model)
 
         key = "history_hash" if answer is history_scores else "text_hash"
         once = Incremental(key, cost_per_minute=per_minute, prepare=pending, cache=True)
-        return stage(models=(model,), incremental=once, **declared)(answers)
+        return stage(models=(model,), incremental=once, **declared)(replace(receiver_of(answers), function=pending))
 
     return declare
 
@@ -167,8 +164,8 @@ def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:
     return answer_passages(passages, **run.model_arguments(model))
 
 
-def source(run: StageRun, name: str) -> "Source":
-    """Return the source of answers of the model ``models.<name>``. Its stage must declare the option ``llm``.
+def source(run: StageRun, name: str, llm: LlmSettings) -> "Source":
+    """Return the source of answers of the model ``models.<name>``.
 
     Raises:
         InputError: tasks would share a GPU, of which each one's server takes the whole.
@@ -182,4 +179,4 @@ def source(run: StageRun, name: str) -> "Source":
         raise InputError(
             f"models.{name}: a server of vllm: needs a whole GPU a task: set {GPUS_OF_TASK}=1, not {gpus:g}"
         )
-    return source_of(run.worker_path(model), model.identity, run.settings.llm, compute.threads, compute.partitions)
+    return source_of(run.worker_path(model), model.identity, llm, compute.threads, compute.partitions)

@@ -1,17 +1,19 @@
 """The framework: stages as values, their planning, running, resuming and accounting. It knows no data set."""
 
+from etl.pipeline.signatures import UNCOUNTED, At, While
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import ByKind, Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage, under
+from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage
 
 __all__ = [
-    "ByKind",
+    "UNCOUNTED",
+    "At",
     "Declare",
     "Incremental",
     "Model",
     "RowAccounting",
     "Stage",
     "StageRun",
+    "While",
     "manual_stage",
     "stage",
-    "under",
 ]

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from conf.section import Counts
 from conf.settings import Settings
 from etl.common.spark_api import cores
 from etl.pipeline.lakehouse import Lakehouse
@@ -197,7 +198,7 @@ class PipelineContext:
             why = "its rules changed"
             rebuild = True
         elif last.settings_hash != settings_hash:
-            files = " or the files that they name" if stage.inputs or stage.fingerprint else ""
+            files = " or the files that they name" if stage.keys(Counts.FILES) or stage.fingerprint else ""
             why = f"its settings{files} changed"
             rebuild = not planned
         elif last.models != identities:

@@ -1,5 +1,6 @@
 """Run a stage: whole, in incremental batches, or a training; ledgers are committed first, the main table last."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -79,7 +80,6 @@ class _Runner:
         settings = context.settings
         (folder, store) = model_places(context.settings)
         self.stage_run = StageRun(
-            stage.visible(settings),
             plan.models,
             context.spark,
             folder,
@@ -97,14 +97,17 @@ class _Runner:
         writes = self.stage.writes
         incremental = self.stage.incremental
         if writes is None:
-            self.stage.function(*self.frames, self.stage_run)
+            self._called(self.frames)
             return self.event.done()
         if isinstance(writes, Model):
             return self._train(writes)
         return self._whole(writes) if incremental is None else self._incremental(writes, incremental)
 
+    def _called(self, frames: Sequence[DataFrame]) -> Any:
+        return self.stage.call(frames, self.context.settings, self.stage_run)
+
     def _whole(self, table: Table) -> StageEvent:
-        outcome = _outcome(self.stage.function(*self.frames, self.stage_run))
+        outcome = _outcome(self._called(self.frames))
         if outcome.dropped is not None:
             self.ledger.replace(self.event, outcome.dropped)
         self.lakehouse.replace(table, outcome.rows, self.event.lineage(0))
@@ -116,7 +119,7 @@ class _Runner:
     def _train(self, model: Model) -> StageEvent:
         for line in self._hardware(model):
             self.progress.say_once(line)
-        trained = self.stage.function(*self.frames, self.stage_run)
+        trained = self._called(self.frames)
         if not isinstance(trained, Trained):
             raise TypeError(f"{self.stage.name} trains a model and must return Trained")
         if trained.dropped is not None:
@@ -155,7 +158,7 @@ class _Runner:
         self.lakehouse.ensure(table)
         if incremental.unanswered is not None:
             self.lakehouse.delete(table, incremental.unanswered, self.event.lineage(0))
-        prepared = incremental.prepare(*self.frames, self.stage_run) if incremental.prepare else self.frames[0]
+        prepared = self.stage.units_of_work(self.frames, self.context.settings, self.stage_run)
         pending = prepared = cached(prepared) if self.lakehouse.small else prepared  # it is read several times
         if resuming or not (self.plan.rebuild or new):
             pending = self._pending(table, incremental, prepared, resuming)
@@ -211,7 +214,7 @@ class _Runner:
         units = pending.where(batches.number_of(incremental) == number) if batches.count > 1 else pending
         units = cached(units) if incremental.versioned and not self.lakehouse.small else units  # joined to all results
         others = self.frames if incremental.content_keyed else self.frames[1:]
-        outcome = _outcome(self.stage.function(units, *others, self.stage_run))
+        outcome = _outcome(self._called((units, *others)))
         if incremental.versioned:
             outcome = outcome.versioned(units.select(incremental.unit), incremental.key)
         once = f"{self.stage.name}/{self.event.run_id}/{number}of{batches.count}"

@@ -1,4 +1,4 @@
-"""The run of a stage as its function sees it: settings, models, session."""
+"""The run of a stage as its function sees it: models, session, places."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -51,10 +51,9 @@ class Tracking:
 
 @dataclass(frozen=True)
 class StageRun:
-    """The run of a stage as its function sees it: settings, models, session.
+    """The run of a stage as its function sees it: models, session, places.
 
     Attributes:
-        settings: the settings that the stage declares, as ``settings.section.key``.
         models: resolved models by name, each with ``path`` and ``identity``.
         spark: the session.
         folder: the folder of models, local or shared by driver and executors.
@@ -66,7 +65,6 @@ class StageRun:
         store: the place of models and checkpoints in an object store, or None.
     """
 
-    settings: Any
     models: Mapping[str, Any]
     spark: SparkSession
     folder: str

@@ -3,19 +3,21 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial, wraps
-from itertools import chain
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Required, TypedDict, Unpack
 
 from pyspark.sql import DataFrame
 
 from conf.resources import digests, reading_only
+from conf.section import Counts
 from conf.settings import Settings
 from etl.common.outside_files import file_digests, not_there, paths_of
+from etl.pipeline.signatures import Received, Receiver, receiver_of, setting
+from etl.pipeline.stage_run import StageRun
 from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
 
@@ -35,8 +37,8 @@ class Incremental:
         key: the column that identifies a unit of work.
         cost: SQL aggregate over the pending units that bounds a batch.
         cost_per_minute: the cost that one core processes in a minute, for planning.
-        prepare: a function from the stage's inputs and ``StageRun`` to one row for each unit, which replaces the
-            first input; None takes the first input unchanged.
+        prepare: a function from the stage's inputs to one row for each unit, which replaces the first input; it
+            receives settings and the run as the stage's own function does. None takes the first input unchanged.
         cache: the table caches a model's answers under (key, model) forever; otherwise units that are gone from
             the input are deleted from the table, and a changed setting rebuilds it.
         content_keyed: ``prepare`` makes the units, each with a key that hashes all that its rows depend on. The
@@ -51,7 +53,7 @@ class Incremental:
     key: str
     cost: str = "count(*)"
     cost_per_minute: float = 100_000
-    prepare: Callable[..., DataFrame] | None = None
+    prepare: Callable[..., DataFrame] | Receiver | None = None
     cache: bool = False
     content_keyed: bool = False
     versioned: bool = False
@@ -78,19 +80,6 @@ class RowAccounting:
     rows_out: str = "count(*)"
 
 
-@dataclass(frozen=True)
-class ByKind:
-    """Settings by kind; only the selected kind's count.
-
-    Attributes:
-        setting: the setting that selects the kind.
-        keys: the settings of each kind.
-    """
-
-    setting: str
-    keys: Mapping[str, tuple[str, ...]]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     """A declared stage; :class:`Declaration` describes its other fields.
@@ -98,65 +87,89 @@ class Stage:
     Attributes:
         module: where it is declared, as ``jobs.DATASET.CHAPTER``, whatever path it was loaded from.
         about: its function's docstring.
+        prepare: the receiver of ``incremental.prepare``.
     """
 
     name: str
-    function: Callable[..., Any]
+    function: Receiver
+    prepare: Receiver | None = None
     module: str
     about: str = field(default="", compare=False)
     writes: Table | Model | None
     reads: tuple[Table, ...] = ()
     optional: tuple[Table, ...] = ()
     models: tuple[Model, ...] = ()
-    settings: tuple[str, ...] = ()
-    by_kind: ByKind | None = None
-    inputs: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
     version: int = 1
     incremental: Incremental | None = None
     units: RowAccounting = RowAccounting()
-    fingerprint: Callable[[Settings], Any] | None = None
+    fingerprint: Receiver | None = None
     shows: str = "the screen"
     manual: bool = False
     enabled_if: str | None = None
 
-    def declared(self, settings: Settings) -> tuple[str, ...]:
-        """Return the keys of the settings that count."""
-        kind = () if self.by_kind is None else self.by_kind.keys[setting(settings, self.by_kind.setting)]
-        return (*self.settings, *kind)
+    @property
+    def received(self) -> tuple[Received, ...]:
+        """The settings that its functions receive."""
+        return (*self.function.received, *(() if self.prepare is None else self.prepare.received))
+
+    def keys(self, *counts: Counts, settings: Settings | None = None) -> tuple[str, ...]:
+        """Return the keys of its settings of which this counts, each once.
+
+        Args:
+            counts: VALUE, FILES or NOTHING.
+            settings: those settings alone that count under these; None: all.
+        """
+        found = dict.fromkeys(self.counts if Counts.VALUE in counts else ())
+        for one in self.received:
+            if settings is None or one.condition is None or one.condition.holds(settings):
+                found |= dict.fromkeys(key for key, kind in one.keys.items() if kind in counts)
+        return tuple(found)
 
     def settings_hash(self, settings: Settings) -> str:
-        """Return a hash of the declared settings, and of the content of outside files and resources."""
-        declared = {key: setting(settings, key) for key in self.declared(settings)}
-        outside = {key: [file_digests(path, key) for path in paths_of(setting(settings, key))] for key in self.inputs}
+        """Return a hash of what counts: settings, and the content of outside files and resources."""
+        declared = {key: setting(settings, key) for key in self.keys(Counts.VALUE, settings=settings)}
+        files = self.keys(Counts.FILES, settings=settings)
+        outside: dict[str, Any] = {
+            key: [file_digests(path, key) for path in paths_of(setting(settings, key))] for key in files
+        }
         if self.fingerprint is not None:
-            outside["fingerprint"] = self.fingerprint(settings)
+            outside["fingerprint"] = self.fingerprint.call((), settings, None)
         packaged = [digests(self.resources)] if self.resources else []
         text = json.dumps([declared, outside, *packaged], sort_keys=True, default=_plain)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def missing(self, settings: Settings) -> str | None:
         """Return which setting of the stage names a file, folder or model folder that is not there; None: all are."""
-        named = [(key, path) for key in self.inputs for path in paths_of(setting(settings, key))]
+        named = [(key, path) for key in self.keys(Counts.FILES) for path in paths_of(setting(settings, key))]
         uris = [(f"models.{model.name}", setting(settings, f"models.{model.name}") or "") for model in self.models]
         named += [(key, uri) for key, uri in uris if uri.startswith("file:")]
         places = ((key, name, name.removeprefix("file:").removeprefix("//")) for key, name in named)
         return next((not_there(key, name) for key, name, path in places if not Path(path).expanduser().exists()), None)
 
-    def visible(self, settings: Settings) -> SimpleNamespace:
-        """Return the declared settings alone; the hash covers no others."""
-        seen = SimpleNamespace()
-        kinds = () if self.by_kind is None else chain.from_iterable(self.by_kind.keys.values())
-        for key in (*self.settings, *kinds, *self.inputs, *self.options):
-            *sections, last = key.split(".")
-            place = seen
-            for section in sections:
-                if not hasattr(place, section):
-                    setattr(place, section, SimpleNamespace())
-                place = getattr(place, section)
-            setattr(place, last, setting(settings, key))
-        return seen
+    def call(self, frames: Sequence[DataFrame], settings: Settings, run: StageRun) -> Any:
+        """Return its function's result.
+
+        Args:
+            frames: its input tables; the first are the batch's units, if it is incremental.
+            settings: all settings, of which the function gets those that it names.
+            run: its run.
+        """
+        with self._guarded():
+            return self.function.call(frames, settings, run)
+
+    def units_of_work(self, frames: Sequence[DataFrame], settings: Settings, run: StageRun) -> DataFrame:
+        """Return one row for each unit of an incremental stage's work, from its input tables."""
+        if self.prepare is None:
+            return frames[0]
+        with self._guarded():
+            units: DataFrame = self.prepare.call(frames, settings, run)
+        return units
+
+    def _guarded(self) -> AbstractContextManager[None]:
+        """Let its functions read the files of ``conf`` that it declares alone; what only shows runs each time."""
+        return nullcontext() if self.writes is None else reading_only(self.name, self.resources)
 
     @property
     def group(self) -> str:
@@ -181,16 +194,13 @@ class Declaration(TypedDict, total=False):
         reads: input tables.
         optional: those of them that may be missing, and are empty then.
         models: the models it uses, each the key under ``models`` that holds its URI.
-        settings: ``section.key`` of every setting that changes what it writes.
-        by_kind: settings that count beside ``settings`` while their kind is selected.
-        inputs: settings that name outside files; the content of the files counts.
         resources: files under ``conf`` that it uses, patterns allowed: word lists, taxonomies, prompts. Their content
             counts as settings do, and its function can read no others.
-        options: settings that it sees and that change how it works, never what it writes.
+        counts: ``section.key`` of settings that count though its functions do not receive them: the run has them.
         version: increased when the same input must give other rows.
         incremental: for stages that process only new keys.
         units: the unit of its account; a name alone for plain rows.
-        fingerprint: identity of an outside source too large to hash.
+        fingerprint: function of settings to the identity of an outside source that is too large to hash.
         shows: the output of a stage that writes no table, for the documentation.
         manual: it runs only when it is named or a named stage needs it: exports, comparisons that take hours.
         enabled_if: a setting; while it is false, a stage that never ran is off and its table is empty.
@@ -200,33 +210,34 @@ class Declaration(TypedDict, total=False):
     reads: tuple[Table, ...]
     optional: tuple[Table, ...]
     models: tuple[str, ...]
-    settings: tuple[str, ...]
-    by_kind: ByKind | None
-    inputs: tuple[str, ...]
     resources: tuple[str, ...]
-    options: tuple[str, ...]
+    counts: tuple[str, ...]
     version: int
     incremental: Incremental | None
     units: RowAccounting | str
-    fingerprint: Callable[[Settings], Any] | None
+    fingerprint: Callable[..., str]
     shows: str
     manual: bool
     enabled_if: str | None
 
 
-def stage(**declared: Unpack[Declaration]) -> Declare:
-    """Declare a stage. Its function takes the inputs in order and a ``StageRun``; its docstring describes the stage.
+def stage(**declared: Unpack[Declaration]) -> Callable[[Callable[..., Any] | Receiver], Stage]:
+    """Declare a stage by its function, whose parameters say what it receives (`etl.pipeline.signatures`).
+
+    The function's docstring describes the stage.
 
     Args:
         declared: see :class:`Declaration`.
 
     Raises:
         ValueError: another module has declared a stage of this name.
+        TypeError: a parameter names no settings.
     """
 
-    def declare(function: Callable[..., Any]) -> Stage:
-        name = function.__name__
-        module = module_name(function)
+    def declare(given: Callable[..., Any] | Receiver) -> Stage:
+        called = receiver_of(given)
+        name = called.function.__name__
+        module = module_name(called.function)
         known = REGISTRY.get(name)
         if known is not None and known.module == module:
             return known  # the same module, loaded again by another path
@@ -235,15 +246,13 @@ def stage(**declared: Unpack[Declaration]) -> Declare:
         fields: dict[str, Any] = {**declared, "models": tuple(map(Model, declared.get("models", ())))}
         if isinstance(fields.get("units"), str):
             fields["units"] = RowAccounting(fields["units"])
-        about = inspect.getdoc(function) or ""
-        resources = declared.get("resources", ())
-        if declared["writes"] is not None:  # what only shows runs each time, whatever it reads
-            function = _reading_only(function, name, resources)
-            incremental = declared.get("incremental")
-            if incremental is not None and incremental.prepare is not None:
-                guarded = _reading_only(incremental.prepare, name, resources)
-                fields["incremental"] = replace(incremental, prepare=guarded)
-        REGISTRY[name] = Stage(name=name, function=function, module=module, about=about, **fields)
+        incremental = declared.get("incremental")
+        if incremental is not None and incremental.prepare is not None:
+            fields["prepare"] = receiver_of(incremental.prepare)
+        if "fingerprint" in declared:
+            fields["fingerprint"] = receiver_of(declared["fingerprint"])
+        about = inspect.getdoc(called.function) or ""
+        REGISTRY[name] = Stage(name=name, function=called, module=module, about=about, **fields)
         return REGISTRY[name]
 
     return declare
@@ -251,15 +260,6 @@ def stage(**declared: Unpack[Declaration]) -> Declare:
 
 manual_stage = partial(stage, manual=True)
 """Declare a stage for what people ask for, as :func:`stage` does."""
-
-
-def _reading_only(function: Callable[..., Any], name: str, resources: tuple[str, ...]) -> Callable[..., Any]:
-    @wraps(function)
-    def guarded(*inputs: Any) -> Any:
-        with reading_only(name, resources):
-            return function(*inputs)
-
-    return guarded
 
 
 def module_name(function: Callable[..., Any]) -> str:
@@ -274,19 +274,6 @@ def module_name(function: Callable[..., Any]) -> str:
     if "jobs" in parts:
         return ".".join(parts[len(parts) - 1 - parts[::-1].index("jobs") :])
     return name
-
-
-def under(section: str, *names: str) -> tuple[str, ...]:
-    """Return the keys of several settings of one section, as ``section.name``."""
-    return tuple(f"{section}.{name}" for name in names)
-
-
-def setting(settings: Any, key: str) -> Any:
-    """Return the value at ``section.key``."""
-    value: Any = settings
-    for part in key.split("."):
-        value = getattr(value, part)
-    return value
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf import resources
+from conf.augesc_settings import AugescPublishing
 from etl.analysis import croissant
 from etl.analysis.dataset_card import SPLITS, front_matter
 from etl.analysis.pages import shown
@@ -27,13 +28,12 @@ LICENCE = "cc-by-nc-4.0"
 TAGS = ("emotional-support", "dialogue", "synthetic")
 
 
-def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun) -> str:
+def publish_augesc(conversations: DataFrame, queries: DataFrame, run: StageRun, settings: AugescPublishing) -> str:
     """Write the export if its inputs have changed, and its card, and return the folder.
 
     Raises:
         InputError: the folder has other files, or there are no conversations.
     """
-    settings = run.settings.augesc.publishing
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
     folder = export_folder(run.lakehouse.root, settings)

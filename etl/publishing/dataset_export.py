@@ -1,8 +1,9 @@
 """The export of EDOS, and the restoring of texts in an export with references."""
 
+from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.errors import InputError
 from conf.settings import Settings
-from conf.subtitle_settings import CleaningSettings
+from conf.subtitle_settings import CleaningSettings, SubtitleSettings
 from etl.analysis.dataset_card import card, described, restored_card, restored_croissant
 from etl.analysis.licences import check_licence, used_sources
 from etl.pipeline.folders import Folders
@@ -31,24 +32,22 @@ TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans")
 """Cleaning rules that change a turn's text."""
 
 
-def publish(run: StageRun) -> str:
+def publish(run: StageRun, publishing: PublishingSettings, subtitles: SubtitleSettings, edos: EdosSettings) -> str:
     """Write the export if its inputs have changed, and its card, and return the folder.
 
     Raises:
         InputError: the folder has other files, there are no dialogues, or the licence grants more than the sources.
     """
-    settings = run.settings
-    publishing = run.settings.publishing
-    lakehouse = Lakehouse(run.spark, settings.lakehouse)
+    lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
-    folder = export_folder(settings.lakehouse.root, publishing)
+    folder = export_folder(run.lakehouse.root, publishing)
     refuse_foreign(folders, folder)
-    sources = used_sources(settings)
+    sources = used_sources(publishing, subtitles, edos)
     check_licence(publishing.licence, sources)
     references = publishing.text == "references"
-    rules = settings.subtitles.cleaning.model_dump(include=set(TEXT_RULES)) | {
-        "truecase": settings.subtitles.truecase,
-        "languages": settings.subtitles.languages,
+    rules = subtitles.cleaning.model_dump(include=set(TEXT_RULES)) | {
+        "truecase": subtitles.truecase,
+        "languages": subtitles.languages,
     }
     tables = [DIALOGUES, CLEAN_DIALOGUES] if references else [DIALOGUES]
     content = {
@@ -79,8 +78,8 @@ def publish(run: StageRun) -> str:
             f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
             "run the stages before"
         )
-    findings = gather(run.spark, settings, CARD_VIEWS)
-    languages = settings.subtitles.languages
+    findings = gather(run.spark, run.tracking, subtitles, edos, CARD_VIEWS)
+    languages = subtitles.languages
     text = card(findings, publishing, rows=manifest.rows, languages=languages, sources=sources)
     folders.write_text(f"{folder}/{CARD}", text)
     folders.write_text(f"{folder}/{CROISSANT}", described(findings, publishing, manifest.rows, languages))

@@ -1,16 +1,18 @@
 """The input of reports and dataset cards: rows of views, the classifier's metrics, versions."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from pyspark.sql import SparkSession
 
+from conf.edos_settings import EdosSettings
 from conf.settings import LakehouseSettings
+from conf.subtitle_settings import SubtitleSettings
 from conf.taxonomy import Taxonomy, load_taxonomy
 from etl.analysis.findings import Findings, Rows
 from etl.analysis.views import all_views, named_in
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import package_version
+from etl.pipeline.locations import Stored
 from etl.tables import Table
 from etl.tables.edos import DIALOGUES, TRAINING_DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES
@@ -31,35 +33,40 @@ REPORT_VIEWS = (
 )
 
 
-def gather(spark: SparkSession, settings: Any, views: Iterable[str] = REPORT_VIEWS) -> Findings:
+def gather(
+    spark: SparkSession,
+    places: Stored,
+    subtitles: SubtitleSettings,
+    edos: EdosSettings,
+    views: Iterable[str] = REPORT_VIEWS,
+) -> Findings:
     """Return the rows of small views and the facts of the run.
 
     Args:
-        settings: with the sections lakehouse, mlflow, subtitles and edos.
+        places: of the tables and of MLflow.
+        subtitles, edos: what the data set was made with.
         views: names without ``analysis.``; a missing view has no rows.
     """
-    lakehouse = Lakehouse(spark, settings.lakehouse)
+    lakehouse = Lakehouse(spark, places.lakehouse)
     models = [str(row.model) for row in lakehouse.read(DIALOGUES).select("model").distinct().orderBy("model").collect()]
-    cleaning = settings.subtitles.cleaning
-    edos = settings.edos
-    rules = cleaning.model_dump(mode="json", exclude={"near_duplicate_jaccard"})
+    rules = subtitles.cleaning.model_dump(mode="json", exclude={"near_duplicate_jaccard"})
     made_with = {
         "pipeline": f"edos-lakehouse {package_version()}",
         "labelled by": ", ".join(models),
         **versions(lakehouse, (CLEAN_DIALOGUES, TRAINING_DIALOGUES, DIALOGUES)),
         "taxonomy": f"{edos.taxonomy.name}: {edos.taxonomy.in_words()}",
-        "languages": ", ".join(settings.subtitles.languages),
-        "uploads of a film": str(settings.subtitles.uploads_per_film or "all"),
-        "share of films": f"{settings.subtitles.sample:g}",
-        "silence between dialogues": f"{settings.subtitles.silence_seconds:g} s",
+        "languages": ", ".join(subtitles.languages),
+        "uploads of a film": str(subtitles.uploads_per_film or "all"),
+        "share of films": f"{subtitles.sample:g}",
+        "silence between dialogues": f"{subtitles.silence_seconds:g} s",
         "cleaning": ", ".join(f"{name} {_plain(value)}" for name, value in rules.items()),
         "chosen": f"top {edos.top_n:,} by {edos.dialogue_confidence} weak confidence",
     }
     return Findings(
         views=rows_of(lakehouse, views, edos.taxonomy),
-        classifier=held_out_figures(settings, models[0]) if len(models) == 1 else {},
+        classifier=held_out_figures(places, models[0]) if len(models) == 1 else {},
         made_with=made_with,
-        silence_seconds=settings.subtitles.silence_seconds,
+        silence_seconds=subtitles.silence_seconds,
         taxonomy=edos.taxonomy,
     )
 

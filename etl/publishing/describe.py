@@ -6,6 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.taxonomy import Taxonomy
 from etl.analysis.views import all_views, named_in
 from etl.common.spelling import detokenised_text
 from etl.pipeline.lakehouse import Lakehouse
@@ -31,10 +32,10 @@ WIDTH = 80
 """Characters of a line on the smallest terminal."""
 
 
-def describe(run: StageRun) -> None:
+def describe(run: StageRun, taxonomy: Taxonomy) -> None:
     """Print accounts by stage, Tables 3 and 9, example dialogues, tracked runs and how to query."""
     lakehouse = Lakehouse(run.spark, run.lakehouse)
-    lakehouse.register(*named_in([ACCOUNTS, "edos.dialogues", *SHOWN.values()], all_views(run.settings.edos.taxonomy)))
+    lakehouse.register(*named_in([ACCOUNTS, "edos.dialogues", *SHOWN.values()], all_views(taxonomy)))
     spark = run.spark
     _title("Rows by stage")
     _table(spark.sql(lakehouse.named(ACCOUNTS)))

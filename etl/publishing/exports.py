@@ -12,6 +12,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from conf.augesc_settings import AugescPublishing
+from conf.edos_settings import PublishingSettings
 from conf.errors import InputError
 from etl.analysis.croissant import ENDINGS
 from etl.analysis.dataset_card import SPLITS
@@ -79,7 +81,7 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
     return Manifest(str(found.fingerprint), str(found.text), rules, rows, files) if named else None
 
 
-def export_folder(root: str, settings: Any) -> str:
+def export_folder(root: str, settings: PublishingSettings | AugescPublishing) -> str:
     """Return the folder of an export: the one in the settings, or ``exports/<name>`` under the root."""
     return str(settings.folder or f"{root.rstrip('/')}/exports/{settings.name}").rstrip("/")
 

@@ -25,6 +25,7 @@ from openlineage.client.facet_v2 import (
 from openlineage.client.uuid import generate_new_uuid
 
 from conf.redaction import redacted, without_user_info
+from conf.section import Counts
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, package_version
@@ -159,7 +160,10 @@ class LineageEvents:
 
     def _outside(self, stage: Stage) -> Iterator[str]:
         """Yield the labelled sets that a stage reads, and the sources of files."""
-        keys = [*stage.inputs, *(key for key in stage.settings if key.endswith(".sources") and stage.fingerprint)]
+        keys = [
+            *stage.keys(Counts.FILES),
+            *(key for key in stage.keys(Counts.VALUE) if key.endswith(".sources") and stage.fingerprint),
+        ]
         for key in keys:
             value = setting(self.settings, key)
             yield from [value] if isinstance(value, str) else map(str, value or ())

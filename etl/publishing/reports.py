@@ -5,6 +5,9 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from conf.augesc_settings import FilterSettings
+from conf.edos_settings import EdosSettings, ReportSettings
+from conf.subtitle_settings import SubtitleSettings
 from etl.analysis import augesc_report, edos_report, emo_pillars_report
 from etl.analysis.findings import Findings
 from etl.analysis.views import sql_views
@@ -35,10 +38,9 @@ EMO_PILLARS_VIEWS = tuple(
 )
 
 
-def write_edos_report(run: StageRun) -> str:
+def write_edos_report(run: StageRun, settings: ReportSettings, subtitles: SubtitleSettings, edos: EdosSettings) -> str:
     """Write ``edos.html``, log it with metrics as an MLflow run if it has changed, and return its path."""
-    settings = run.settings.edos.report
-    findings = gather(run.spark, run.settings)
+    findings = gather(run.spark, run.tracking, subtitles, edos)
     figures: dict[str, float] = {"dialogues": findings.dialogues, "turns": findings.turns, "films": findings.films}
     if findings.divergence is not None:
         figures["kl_to_empathetic_dialogues"] = findings.divergence
@@ -46,9 +48,9 @@ def write_edos_report(run: StageRun) -> str:
     return _write(run, "edos.html", html, settings.folder, findings, figures)
 
 
-def write_augesc_report(run: StageRun) -> str:
+def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettings) -> str:
     """Write ``augesc.html``, log it with metrics as an MLflow run if it has changed, and return its path."""
-    limits = run.settings.augesc.filters.model_dump(mode="json", exclude={"seeker", "supporter"})
+    limits = filters.model_dump(mode="json", exclude={"seeker", "supporter"})
     rules = {"requirements": ", ".join(f"{name} {value}" for name, value in limits.items())}
     tables = (augesc.SESSIONS, augesc.MEASURED_TEXTS, augesc.CONVERSATIONS)
     findings = _findings(run, "augesc_", AUGESC_VIEWS, tables, rules)
@@ -58,11 +60,10 @@ def write_augesc_report(run: StageRun) -> str:
         for measure in ("sessions", "session_length", "unique_words")
         if (value := augesc_report.figure(findings, data_set, "both", measure)) is not None
     }
-    folder = run.settings.augesc.report_folder
     return _write(run, "augesc.html", augesc_report.report(findings), folder, findings, figures)
 
 
-def write_emo_pillars_report(run: StageRun) -> str:
+def write_emo_pillars_report(run: StageRun, folder: str | None) -> str:
     """Write ``emo_pillars.html``, log it with metrics as an MLflow run if it has changed, and return its path."""
     tables = (emo_pillars.PLOTS, emo_pillars.EXAMPLES, emo_pillars.CONTEXTUAL_EXAMPLES)
     findings = _findings(run, "emo_pillars_", EMO_PILLARS_VIEWS, tables, {})
@@ -71,7 +72,6 @@ def write_emo_pillars_report(run: StageRun) -> str:
         for row in findings.rows("emo_pillars_similarity")
         if row["mean"] is not None
     }
-    folder = run.settings.emo_pillars.analysis.report_folder
     return _write(run, "emo_pillars.html", emo_pillars_report.report(findings), folder, findings, figures)
 
 

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial, reduce
+from typing import Annotated
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.reply_settings import ReplyDecoding, SteeringRequests
+from conf.taxonomy import Taxonomy
 from etl.common.hashes import history_hash
+from etl.pipeline.signatures import At
 from etl.pipeline.stage_run import StageRun
 from etl.replies.conversations import EMPATHETIC
 from etl.replies.regimes import ALL, CAUSAL, COMPARED, ON_EMPATHETIC, STEERED, Regime
@@ -16,55 +20,61 @@ LIKELIHOOD = "likelihood"
 READERS = ("sentence_encoder", "emotion_classifier")
 """The models that choose among candidates, where the decoding is by reranking."""
 RERANK = "rerank"
+TestReplies = Annotated[int | None, At("replies.evaluation.examples")]
+BatchSize = Annotated[int, At("replies.evaluation.batch_size")]
 
 
-def planned_likelihoods(examples: DataFrame, run: StageRun) -> DataFrame:
+def planned_likelihoods(examples: DataFrame, number: TestReplies, run: StageRun) -> DataFrame:
     """Return a likelihood request for each chosen test reply and generator."""
-    replies = held_out_replies(examples, run.settings.replies.evaluation.examples)
+    replies = held_out_replies(examples, number)
     return plain_requests(replies, _compared(run), LIKELIHOOD)
 
 
-def planned_replies(examples: DataFrame, run: StageRun) -> DataFrame:
+def planned_replies(examples: DataFrame, number: TestReplies, decoding: ReplyDecoding, run: StageRun) -> DataFrame:
     """Return a reply request for each chosen test history and generator."""
-    replies = held_out_replies(examples, run.settings.replies.evaluation.examples)
-    return plain_requests(replies, _compared(run), _decoding(run))
+    replies = held_out_replies(examples, number)
+    return plain_requests(replies, _compared(run), _decoding(run, decoding))
 
 
-def planned_steering(examples: DataFrame, run: StageRun) -> DataFrame:
+def planned_steering(
+    examples: DataFrame, wanted: SteeringRequests, decoding: ReplyDecoding, labels: Taxonomy, run: StageRun
+) -> DataFrame:
     """Return steered requests for test histories of EmpatheticDialogues, with each intent and without one."""
-    evaluation = run.settings.replies.evaluation
-    replies = held_out_replies(examples.where(F.col("source") == EMPATHETIC), evaluation.contexts)
+    replies = held_out_replies(examples.where(F.col("source") == EMPATHETIC), wanted.contexts)
     both = (STEERED, unsteered(run))
     steered, plain = ((regime.generator, run.models[regime.model].identity) for regime in both)
-    intents = evaluation.intents or run.settings.edos.taxonomy.names
-    return steered_requests(replies, steered, plain, intents, _decoding(run))
+    intents = wanted.intents or labels.names
+    return steered_requests(replies, steered, plain, intents, _decoding(run, decoding))
 
 
-def likelihoods(requests: DataFrame, run: StageRun) -> DataFrame:
+def likelihoods(requests: DataFrame, run: StageRun, batch_size: int) -> DataFrame:
     """Return rows of ``replies.likelihoods``."""
     from udfs.replies import score_replies
 
-    return _of_each_generator(requests, run, score_replies)
+    return _of_each_generator(requests, run, batch_size, score_replies)
 
 
-def replies(requests: DataFrame, run: StageRun) -> DataFrame:
+def replies(requests: DataFrame, run: StageRun, decoding: ReplyDecoding, batch_size: int) -> DataFrame:
     """Return rows of ``replies.generated`` or ``replies.steered``."""
     from udfs.replies import generate_replies
 
-    decoding = run.settings.replies.decoding
     encoder, classifier = READERS
     readers = None
     if decoding.method == RERANK:
         readers = run.worker_path(run.model(encoder)), run.worker_path(run.model(classifier))
-    written = _of_each_generator(requests, run, partial(generate_replies, decoding=decoding, readers=readers))
+    written = _of_each_generator(
+        requests, run, batch_size, partial(generate_replies, decoding=decoding, readers=readers)
+    )
     return written.withColumn("history_hash", history_hash(F.concat("context", F.array("reply"))))
 
 
-def _of_each_generator(requests: DataFrame, run: StageRun, answer: Callable[..., DataFrame]) -> DataFrame:
+def _of_each_generator(
+    requests: DataFrame, run: StageRun, batch_size: int, answer: Callable[..., DataFrame]
+) -> DataFrame:
     arguments = {
         "threads": run.compute.threads,
         "partitions": run.compute.partitions,
-        "batch_size": run.settings.replies.evaluation.batch_size,
+        "batch_size": batch_size,
     }
     parts = [
         answer(
@@ -92,8 +102,7 @@ def _compared(run: StageRun) -> dict[str, str]:
     return {regime.generator: run.models[regime.model].identity for regime in compared(run)}
 
 
-def _decoding(run: StageRun) -> str:
+def _decoding(run: StageRun, decoding: ReplyDecoding) -> str:
     """Return what a reply depends on beside its model and its history, as text."""
-    decoding = run.settings.replies.decoding
     readers = [run.model(name).identity for name in READERS] if decoding.method == RERANK else []
     return "\n".join([str(decoding.model_dump_json()), *readers])

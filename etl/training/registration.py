@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from conf.training_options import TrainingOptions
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import setting
 from etl.tables.outcome import DROPPED_DDL, Trained
 from etl.training.data_inputs import file_input, rows_digest
 from etl.training.experiment import title
@@ -161,13 +160,6 @@ def create_registry_schema(run: StageRun, name: str) -> None:
     if name.count(".") == 2:
         catalog, schema, _ = name.split(".")
         run.spark.sql(f"CREATE SCHEMA IF NOT EXISTS `{catalog}`.`{schema}`")
-
-
-def options_of(run: StageRun, model: str) -> Any:
-    """Return the options ``training.<model>``, with the threads of ``models.training_threads`` by default."""
-    options = setting(run.settings, f"training.{model}")
-    threads = options.threads or run.settings.models.training_threads
-    return options.model_copy(update={"threads": threads})
 
 
 def training_context(run: StageRun, tracked: TrackedRun, name: str) -> "TrainingContext":

@@ -1,40 +1,41 @@
 """Declarations of the stages that train a model, and of those that tune one on other labelled sets."""
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any, TypeVar
 
 from pyspark.sql import DataFrame
 
+from conf.emo_pillars_settings import TransferSettings
 from conf.taxonomy import GOEMOTIONS
+from conf.training_options import TrainingOptions
+from conf.training_settings import MultiLabelSettings
+from etl.pipeline.signatures import At, receiver_of
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage
-from etl.replies.regimes import Regime
 from etl.tables import Table
-from etl.tables.outcome import Trained
+
+Threads = Annotated[int, At("models.training_threads")]
+Options = TypeVar("Options", bound=TrainingOptions)
 
 
-def training_stage(model: str, *settings: str, units: str, **declared: Any) -> Declare:
-    """Declare a manual stage that trains ``models.<model>`` with the options ``training.<model>``.
+def training_stage(model: str, *, units: str, **declared: Any) -> Declare:
+    """Declare a manual stage that trains ``models.<model>``; its function receives the options ``training.<model>``.
 
     Args:
-        settings: in addition to ``training.<model>`` and ``models.training_threads``.
         units: name of a row, in the plural.
         declared: further arguments of ``stage``.
     """
-    names = (f"training.{model}", "models.training_threads", *settings)
-    return stage(**{"writes": Model(model), "settings": names, "units": units, "manual": True, **declared})
+    return stage(**{"writes": Model(model), "units": units, "manual": True, **declared})
 
 
-def trained_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
-    """Train the response generator of a regime."""
-    from etl.training.recipes.replies import train_and_register_generator
-
-    return train_and_register_generator(examples, run, regime)
+def with_threads(options: Options, threads: int) -> Options:
+    """Return a training's options with its threads: ``models.training_threads`` where they name none."""
+    return options.model_copy(update={"threads": options.threads or threads})
 
 
 def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Declare:
-    """Declare a stage that tunes Emo Pillars' models on another labelled set, one slice a training.
+    """Declare a stage that tunes Emo Pillars' models on another labelled set, one batch a training.
 
     Args:
         task: key of the set under ``training``.
@@ -42,32 +43,43 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
         writes: the table of results.
         models: keys under ``models`` of the models to tune.
     """
+    TaskOptions = Annotated[MultiLabelSettings, At(f"training.{task}")]
+    Encoder = Annotated[str, At("models.emo_pillars_encoder")]
 
-    def trials(rows: DataFrame, run: StageRun) -> DataFrame:
-        from etl.training.recipes.transfer import planned_transfers
+    def trials(
+        rows: DataFrame,
+        transfer: TransferSettings,
+        options: TaskOptions,
+        threads: Threads,
+        encoder: Encoder,
+        run: StageRun,
+    ) -> DataFrame:
+        from etl.training.recipes.transfer import Transfer, planned_transfers
 
-        return planned_transfers(rows, run, task)
+        return planned_transfers(rows, run, Transfer(task, transfer, with_threads(options, threads), encoder))
+
+    def results(
+        planned: DataFrame,
+        rows: DataFrame,
+        transfer: TransferSettings,
+        options: TaskOptions,
+        threads: Threads,
+        encoder: Encoder,
+        run: StageRun,
+    ) -> DataFrame:
+        from etl.training.recipes.transfer import Transfer, run_transfers
+
+        tuned = Transfer(task, transfer, with_threads(options, threads), encoder)
+        return run_transfers(planned, rows, run, tuned, writes)
 
     def declare(described: Callable[..., Any]) -> Stage:
-        @wraps(described)
-        def results(planned: DataFrame, rows: DataFrame, run: StageRun) -> DataFrame:
-            from etl.training.recipes.transfer import run_transfers
-
-            return run_transfers(planned, rows, run, task, writes)
-
         return manual_stage(
             reads=(reads,),
             writes=writes,
             models=models,
             resources=(GOEMOTIONS,),
             units=RowAccounting("trials", rows_out="count(DISTINCT trial)"),
-            settings=(
-                f"training.{task}",
-                "emo_pillars.transfer",
-                "models.emo_pillars_encoder",
-                "models.training_threads",
-            ),
             incremental=Incremental("trial", cost_per_minute=1e-6, prepare=trials, content_keyed=True),
-        )(results)
+        )(replace(receiver_of(results), function=described))
 
     return declare

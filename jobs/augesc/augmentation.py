@@ -1,18 +1,24 @@
 """Generate support conversations: sessions, queries, tuned models and their texts (AugESC 4, 6.1)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.augesc_settings import Augmenting, QueryRules, RolePlaying, SamplesPerQuery, TrainingDraw, Untuned
+from conf.language_settings import AugmenterSettings, SeekerSettings, SupporterSettings
+from conf.llm_settings import LlmSettings
 from conf.wordlists import cased_words
-from etl.augesc import generation, queries, sessions
+from etl.augesc import generation as requests
+from etl.augesc import queries, sessions
 from etl.augesc.texts import INSTRUCTION, next_prompt
 from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
-from etl.pipeline import Incremental, StageRun, manual_stage, under
+from etl.pipeline import At, Incremental, StageRun, manual_stage
 from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
 from etl.tables.outcome import LocalRows, Outcome, Trained
-from etl.training.stages import training_stage
+from etl.training.stages import Threads, training_stage, with_threads
 
 TALKS = (".csv", ".csv.gz")
 DUMPS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -24,21 +30,24 @@ LISTS = EMOTIONS, SENSITIVE, MEDICATION, FORUM = (
 )
 GENERATION = "augesc.generation"
 ROLES = ("seeker", "supporter")
+DialogueBase = Annotated[str, At("models.dialogue_base")]
 
 
 @manual_stage(
     writes=SESSIONS,
-    settings=("augesc.session_rules.max_characters",),
-    inputs=under("augesc", "sessions", "contrast_sessions"),
     units="sessions",
 )
-def augesc_read_sessions(run: StageRun) -> Outcome:
+def augesc_read_sessions(
+    named: Annotated[tuple[str, ...], At("augesc.sessions")],
+    contrasting: Annotated[tuple[str, ...], At("augesc.contrast_sessions")],
+    max_characters: Annotated[int, At("augesc.session_rules.max_characters")],
+    run: StageRun,
+) -> Outcome:
     """Read support conversations between people from the published forms of ESConv (AugESC 4.1)."""
-    augesc = run.settings.augesc
-    files = files_under(augesc.sessions, sessions.ENDINGS, "augesc.sessions")
-    contrast = files_under(augesc.contrast_sessions, sessions.ENDINGS, "augesc.contrast_sessions")
+    files = files_under(named, sessions.ENDINGS, "augesc.sessions")
+    contrast = files_under(contrasting, sessions.ENDINGS, "augesc.contrast_sessions")
     read = sessions.read_sessions(run.spark, files, contrast).cache()
-    outcome = sessions.usable_sessions(read, augesc.session_rules.max_characters)
+    outcome = sessions.usable_sessions(read, max_characters)
     outcome = Outcome(outcome.rows, outcome.dropped, rows_in=read.count())
     return contrast.with_skipped(files.with_skipped(outcome, run.spark), run.spark)
 
@@ -46,26 +55,23 @@ def augesc_read_sessions(run: StageRun) -> Outcome:
 @manual_stage(
     reads=(SESSIONS,),
     writes=TRAINING_SESSIONS,
-    settings=under("augesc.session_rules", "training", "seed"),
     units="sessions",
 )
-def augesc_draw_sessions(known: DataFrame, run: StageRun) -> Outcome:
+def augesc_draw_sessions(known: DataFrame, draw: TrainingDraw) -> Outcome:
     """Draw training sessions as evenly over the problem types as the data allow (AugESC 4.1)."""
-    rules = run.settings.augesc.session_rules
-    return sessions.training_draw(known, rules.training, rules.seed)
+    return sessions.training_draw(known, draw.training, draw.seed)
 
 
 @manual_stage(
     writes=QUERIES,
-    settings=("augesc.query_rules",),
-    inputs=("augesc.queries",),
     units="posts",
     resources=tuple(f"{name}.txt" for name in LISTS),
 )
-def augesc_collect_queries(run: StageRun) -> Outcome:
+def augesc_collect_queries(
+    named: Annotated[tuple[str, ...], At("augesc.queries")], rules: QueryRules, run: StageRun
+) -> Outcome:
     """Collect posts that start conversations from EmpatheticDialogues and dumps of forums (AugESC 4.2, A)."""
-    rules = run.settings.augesc.query_rules
-    files = files_under(run.settings.augesc.queries, (*TALKS, *DUMPS), "augesc.queries")
+    files = files_under(named, (*TALKS, *DUMPS), "augesc.queries")
     talks = [path for path in files if path.lower().endswith(TALKS)]
     read = local_rows(talks, queries.COLUMNS, "augesc.queries") if talks else LocalRows()
     posts = queries.empathetic_posts(run.spark, read.rows)
@@ -86,17 +92,23 @@ def augesc_collect_queries(run: StageRun) -> Outcome:
 
 @training_stage(
     "augmenter",
-    "models.augmenter_base",
     units="sessions",
     reads=(TRAINING_SESSIONS, SESSIONS),
     enabled_if=f"{GENERATION}.augments",
     resources=(INSTRUCTION,),
 )
-def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
+def augesc_train_augmenter(
+    drawn: DataFrame,
+    known: DataFrame,
+    options: AugmenterSettings,
+    threads: Threads,
+    base: Annotated[str | None, At("models.augmenter_base")],
+    run: StageRun,
+) -> Trained:
     """Tune a language model on a few sessions, so that it continues a query as people do (AugESC 4.1)."""
     from etl.training.recipes.augesc import train_and_register_augmenter
 
-    return train_and_register_augmenter(drawn, known, run)
+    return train_and_register_augmenter(drawn, known, run, with_threads(options, threads), base)
 
 
 @prompt_stage(
@@ -106,11 +118,10 @@ def augesc_train_augmenter(drawn: DataFrame, known: DataFrame, run: StageRun) ->
     per_minute=3,
     resources=(INSTRUCTION,),
     enabled_if=f"{GENERATION}.augments",
-    settings=(*under(GENERATION, "queries", "decoding"), "augesc.samples_per_query"),
 )
-def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
+def augesc_ask_augmenter(posts: DataFrame, generation: Augmenting, samples: SamplesPerQuery) -> DataFrame:
     """Let the tuned model continue each query several times (AugESC 4.2)."""
-    return generation.augmenter_requests(posts, run.settings.augesc)
+    return requests.augmenter_requests(posts, generation, samples)
 
 
 @prompt_stage(
@@ -119,66 +130,64 @@ def augesc_ask_augmenter(posts: DataFrame, run: StageRun) -> DataFrame:
     "augmenter_base",
     resources=(INSTRUCTION,),
     enabled_if=f"{GENERATION}.compares_untuned",
-    settings=under(GENERATION, "queries", "baseline_queries", "untuned_decoding"),
 )
-def augesc_ask_untuned(posts: DataFrame, run: StageRun) -> DataFrame:
+def augesc_ask_untuned(posts: DataFrame, generation: Untuned) -> DataFrame:
     """Let the untuned model continue queries, for comparison (AugESC 4.3)."""
-    return generation.untuned_requests(posts, run.settings.augesc)
-
-
-def _trained_role(role: str, drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
-    from etl.training.recipes.augesc import train_and_register_speaker
-
-    return train_and_register_speaker(role, role, drawn, known, run)
+    return requests.untuned_requests(posts, generation)
 
 
 @training_stage(
     "seeker",
-    "models.dialogue_base",
     units="sessions",
     reads=(TRAINING_SESSIONS, SESSIONS),
     enabled_if=f"{GENERATION}.plays_roles",
 )
-def augesc_train_seeker(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
+def augesc_train_seeker(
+    drawn: DataFrame, known: DataFrame, options: SeekerSettings, threads: Threads, base: DialogueBase, run: StageRun
+) -> Trained:
     """Tune a model on the seekers' utterances, for talks of two models (AugESC 6.1)."""
-    return _trained_role("seeker", drawn, known, run)
+    from etl.training.recipes.augesc import train_and_register_speaker
+
+    return train_and_register_speaker("seeker", drawn, known, run, with_threads(options, threads), base)
 
 
 @training_stage(
     "supporter",
-    "models.dialogue_base",
     units="sessions",
     reads=(TRAINING_SESSIONS, SESSIONS),
     enabled_if=f"{GENERATION}.plays_roles",
 )
-def augesc_train_supporter(drawn: DataFrame, known: DataFrame, run: StageRun) -> Trained:
+def augesc_train_supporter(
+    drawn: DataFrame, known: DataFrame, options: SupporterSettings, threads: Threads, base: DialogueBase, run: StageRun
+) -> Trained:
     """Tune a model on the supporters' utterances, for talks of two models (AugESC 6.1)."""
-    return _trained_role("supporter", drawn, known, run)
+    from etl.training.recipes.augesc import train_and_register_speaker
+
+    return train_and_register_speaker("supporter", drawn, known, run, with_threads(options, threads), base)
 
 
-def _plays(posts: DataFrame, run: StageRun) -> DataFrame:
+def _plays(posts: DataFrame, talking: RolePlaying, run: StageRun) -> DataFrame:
     identities = [run.models[role].identity for role in ROLES]
-    return generation.role_play_requests(posts, run.settings.augesc.generation, identities)
+    return requests.role_play_requests(posts, talking, identities)
 
 
 @manual_stage(
     reads=(QUERIES,),
     writes=ROLE_PLAYS,
     models=ROLES,
-    settings=under(GENERATION, "queries", "baseline_queries", "role_decoding", "role_utterances"),
     incremental=Incremental("play_id", cost_per_minute=2, prepare=_plays, content_keyed=True),
     units="talks",
     enabled_if=f"{GENERATION}.plays_roles",
-    options=("llm",),
 )
-def augesc_play_roles(plays: DataFrame, posts: DataFrame, run: StageRun) -> DataFrame:
+def augesc_play_roles(
+    plays: DataFrame, posts: DataFrame, talking: RolePlaying, llm: LlmSettings, run: StageRun
+) -> DataFrame:
     """Let two models, each tuned on one speaker's utterances, talk with each other about queries (AugESC 6.1)."""
     from udfs.role_play import role_plays
 
-    settings = run.settings.augesc.generation
-    sources = {role: source(run, role) for role in ROLES}
+    sources = {role: source(run, role, llm) for role in ROLES}
     turns = role_plays(
-        plays, sources, next_prompt, settings.role_decoding, settings.role_utterances, run.compute.partitions
+        plays, sources, next_prompt, talking.role_decoding, talking.role_utterances, run.compute.partitions
     )
     models = {f"{role}_model": F.lit(run.models[role].identity) for role in ROLES}
     return plays.drop("query").withColumns(models).join(turns, "play_id")

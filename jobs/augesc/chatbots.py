@@ -1,65 +1,81 @@
 """Tune a chatbot on ESConv and another one further on AugESC, and compare them (AugESC 7)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
+from conf.language_settings import AugmentedChatbotSettings, ChatbotSettings
 from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.augesc import comparisons
 from etl.augesc.comparisons import COMPARISON_FORM, QUESTIONS
 from etl.common.labelled_files import files_under
-from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
 from etl.tables.outcome import Outcome, Trained
-from etl.training.stages import training_stage
+from etl.training.stages import Threads, training_stage, with_threads
 
 SECTION = "augesc.evaluation.comparisons"
 
 
-@training_stage("chatbot", "models.dialogue_base", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
-def augesc_train_chatbot(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
+@training_stage("chatbot", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
+def augesc_train_chatbot(
+    drawn: DataFrame,
+    sessions: DataFrame,
+    options: ChatbotSettings,
+    threads: Threads,
+    base: Annotated[str, At("models.dialogue_base")],
+    run: StageRun,
+) -> Trained:
     """Tune a chatbot on the supporters' utterances of ESConv (AugESC 7.1)."""
     from etl.training.recipes.augesc import train_and_register_speaker
 
-    return train_and_register_speaker("chatbot", "supporter", drawn, sessions, run)
+    return train_and_register_speaker("supporter", drawn, sessions, run, with_threads(options, threads), base)
 
 
 @training_stage(
     "augmented_chatbot", units="sessions", reads=(CONVERSATIONS, TRAINING_SESSIONS, SESSIONS), models=("chatbot",)
 )
 def augesc_train_augmented_chatbot(
-    conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
+    conversations: DataFrame,
+    drawn: DataFrame,
+    sessions: DataFrame,
+    options: AugmentedChatbotSettings,
+    threads: Threads,
+    run: StageRun,
 ) -> Trained:
     """Tune the chatbot further on the supporters' utterances of AugESC (AugESC 7.1)."""
     from etl.training.recipes.augesc import train_and_register_augmented_chatbot
 
-    return train_and_register_augmented_chatbot(conversations, drawn, sessions, run)
+    return train_and_register_augmented_chatbot(conversations, drawn, sessions, run, with_threads(options, threads))
 
 
 @manual_stage(
     reads=(TRAINING_SESSIONS, SESSIONS),
     writes=CHATBOTS,
     models=("chatbot", "augmented_chatbot"),
-    settings=("training.chatbot",),
     units="chatbots",
 )
-def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
+def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, options: ChatbotSettings, run: StageRun) -> Outcome:
     """Compare the chatbots' perplexity on the supporters' utterances of ESConv's held-out sessions (AugESC 7.1)."""
     from etl.training.recipes.augesc import compared_chatbots
 
-    return compared_chatbots(drawn, sessions, run)
+    return compared_chatbots(drawn, sessions, run, options)
 
 
 @manual_stage(
     writes=COMPARISON_TASKS,
-    settings=under(SECTION, "least_utterances", "seed"),
-    inputs=(f"{SECTION}.chats",),
     units=RowAccounting("talks", rows_out="2 * count(*)"),
 )
-def augesc_prepare_comparisons(run: StageRun) -> Outcome:
+def augesc_prepare_comparisons(
+    chats: Annotated[tuple[str, ...], At(f"{SECTION}.chats")],
+    least: Annotated[int, At(f"{SECTION}.least_utterances")],
+    seed: Annotated[int, At(f"{SECTION}.seed")],
+    run: StageRun,
+) -> Outcome:
     """Pair each participant's talks with the two bots, for comparison (AugESC 7.2)."""
-    settings = run.settings.augesc.evaluation.comparisons
-    files = files_under(settings.chats, (".jsonl", ".jsonl.gz"), f"{SECTION}.chats")
-    paired = comparisons.paired_chats(run.spark, files, least=settings.least_utterances, seed=settings.seed)
+    files = files_under(chats, (".jsonl", ".jsonl.gz"), f"{SECTION}.chats")
+    paired = comparisons.paired_chats(run.spark, files, least=least, seed=seed)
     return files.with_skipped(paired, run.spark)
 
 

@@ -1,21 +1,24 @@
 """Evaluate the conversations by people's ratings and by measured faults (AugESC 6)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.augesc_settings import FaultLimits, FaultSample, StatementPairs, Utterances
+from conf.evaluation_settings import RatingDraw, RatingTest
 from conf.wordlists import words
 from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.augesc import faults, ratings
 from etl.augesc.rating_form import QUESTIONS, RATING_FORM
 from etl.llm.model_stages import embeddings, model_stage
-from etl.pipeline import Incremental, RowAccounting, StageRun, manual_stage, under
+from etl.pipeline import At, Incremental, RowAccounting, StageRun, manual_stage
 from etl.tables import augesc_faults as tables
 from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 from etl.tables.augesc_evaluation import RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS
 from etl.tables.outcome import Outcome
 
 RATING_SETTINGS = "augesc.evaluation.ratings"
-FAULT_SETTINGS = "augesc.faults"
 ENCODER = "sentence_encoder"
 TOXICITY = "toxicity"
 CONTRADICTION = "contradiction"
@@ -24,14 +27,14 @@ CONTRADICTION = "contradiction"
 @manual_stage(
     reads=(MEASURED_TEXTS, VIOLATIONS),
     writes=RATING_TASKS,
-    settings=under(RATING_SETTINGS, "per_set", "sessions_per_hit", "seed"),
     units="texts",
 )
-def augesc_prepare_ratings(measured: DataFrame, violations: DataFrame, run: StageRun) -> Outcome:
+def augesc_prepare_ratings(
+    measured: DataFrame, violations: DataFrame, draw: RatingDraw, seed: Annotated[int, At(f"{RATING_SETTINGS}.seed")]
+) -> Outcome:
     """Draw the same number of conversations of each set for people to rate (AugESC 6.3)."""
-    settings = run.settings.augesc.evaluation.ratings
-    sizes = {"per_set": settings.per_set, "per_hit": settings.sessions_per_hit}
-    return ratings.rating_tasks(measured, violations, **sizes, seed=settings.seed)
+    sizes = {"per_set": draw.per_set, "per_hit": draw.sessions_per_hit}
+    return ratings.rating_tasks(measured, violations, **sizes, seed=seed)
 
 
 @form_stage(RATING_FORM, RATING_SETTINGS, RATING_TASKS, RATING_FILES)
@@ -48,20 +51,18 @@ def augesc_collect_ratings(counted: Outcome) -> Outcome:
 @manual_stage(
     reads=(RATINGS,),
     writes=RATING_SCORES,
-    settings=under(RATING_SETTINGS, "significance", "tested"),
     units=RowAccounting("ratings", rows_out="coalesce(sum(ratings), 0)"),
 )
-def augesc_score_ratings(rated: DataFrame, run: StageRun) -> DataFrame:
+def augesc_score_ratings(rated: DataFrame, test: RatingTest, run: StageRun) -> DataFrame:
     """Score the sets by their ratings: means by aspect, tested against the best (AugESC Table 3)."""
-    settings = run.settings.augesc.evaluation.ratings
     columns = rated.select("method", "source", "text_id", "aspect", "score")
     rows = (row.asDict() for row in columns.toLocalIterator())
-    scores = ratings.rating_scores(rows, significance=settings.significance, tested=settings.tested)
+    scores = ratings.rating_scores(rows, significance=test.significance, tested=test.tested)
     return run.spark.createDataFrame(scores, RATING_SCORES.schema)
 
 
-def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
-    return faults.distinct_utterances(faults.sample_texts(measured, run.settings.augesc.faults.sampled))
+def _utterances(measured: DataFrame, sample: FaultSample) -> DataFrame:
+    return faults.distinct_utterances(faults.sample_texts(measured, sample.sampled))
 
 
 @model_stage(
@@ -70,31 +71,28 @@ def _utterances(measured: DataFrame, run: StageRun) -> DataFrame:
     10_000,
     reads=(MEASURED_TEXTS,),
     writes=tables.UTTERANCE_EMBEDDINGS,
-    settings=(f"{FAULT_SETTINGS}.sampled",),
     units="utterances",
     manual=True,
 )
-def augesc_embed_utterances(measured: DataFrame, run: StageRun) -> DataFrame:
+def augesc_embed_utterances(measured: DataFrame, sample: FaultSample) -> DataFrame:
     """Embed each distinct utterance of the sampled texts once with Sentence-BERT (AugESC 6.4)."""
-    return _utterances(measured, run)
+    return _utterances(measured, sample)
 
 
 @manual_stage(
     reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS),
     writes=tables.TOPIC_SCORES,
     models=(ENCODER,),
-    settings=under(FAULT_SETTINGS, "sampled", "least_tokens"),
     units="utterances",
 )
-def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
+def augesc_score_topics(measured: DataFrame, embedded: DataFrame, compared: Utterances, run: StageRun) -> Outcome:
     """Score the similarity of each utterance to the earlier ones: topic shifts (AugESC 6.4)."""
     from udfs.conversation_vectors import topic_scores
 
-    settings = run.settings.augesc.faults
-    texts = faults.sample_texts(measured, settings.sampled).cache()
+    texts = faults.sample_texts(measured, compared.sampled).cache()
     embedded_texts = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
-    rows = topic_scores(faults.with_others(embedded_texts), settings.least_tokens)
-    dropped = faults.unscored_utterances(texts, embedded_texts, settings.least_tokens)
+    rows = topic_scores(faults.with_others(embedded_texts), compared.least_tokens)
+    dropped = faults.unscored_utterances(texts, embedded_texts, compared.least_tokens)
     return Outcome(rows, dropped, rows_in=faults.count_utterances(texts))
 
 
@@ -102,7 +100,6 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, run: StageRun)
     reads=(MEASURED_TEXTS,),
     writes=tables.TOXICITY_SCORES,
     models=(TOXICITY,),
-    settings=(f"{FAULT_SETTINGS}.sampled",),
     incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True),
     units="utterances",
     resources=("profanity.txt",),
@@ -121,15 +118,13 @@ def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
     reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS),
     writes=tables.STATEMENT_PAIRS,
     models=(ENCODER,),
-    settings=under(FAULT_SETTINGS, "sampled", "least_tokens", "related", "pairs"),
     units="pairs",
 )
-def augesc_pair_statements(measured: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
+def augesc_pair_statements(measured: DataFrame, embedded: DataFrame, asked: StatementPairs, run: StageRun) -> Outcome:
     """Pair similar statements of one speaker for an entailment model (AugESC 6.4)."""
-    settings = run.settings.augesc.faults
-    texts = faults.sample_texts(measured, settings.sampled)
+    texts = faults.sample_texts(measured, asked.sampled)
     embedded_texts = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
-    return faults.statement_pairs(embedded_texts, settings.least_tokens, settings.related, settings.pairs)
+    return faults.statement_pairs(embedded_texts, asked.least_tokens, asked.related, asked.pairs)
 
 
 def _statements(pairs: DataFrame, run: StageRun) -> DataFrame:
@@ -162,7 +157,6 @@ def augesc_score_contradictions(pairs: DataFrame, run: StageRun) -> DataFrame:
     writes=tables.FAULTS,
     models=(TOXICITY, CONTRADICTION),
     units="texts",
-    settings=under(FAULT_SETTINGS, "sampled", "near", "toxic", "contradicts"),
     resources=("augesc/seeker_phrases.txt", "augesc/supporter_phrases.txt"),
 )
 def augesc_find_faults(
@@ -171,13 +165,13 @@ def augesc_find_faults(
     toxicity: DataFrame,
     pairs: DataFrame,
     contradictions: DataFrame,
+    limits: FaultLimits,
     run: StageRun,
 ) -> Outcome:
     """Count the faults of the sampled texts: inconsistency, topic shifts, toxicity (AugESC 6.4)."""
-    settings = run.settings.augesc.faults
-    texts = faults.sample_texts(measured, settings.sampled).cache()
+    texts = faults.sample_texts(measured, limits.sampled).cache()
     toxicity = toxicity.where(F.col("model") == run.models[TOXICITY].identity)
     contradictions = contradictions.where(F.col("model") == run.models[CONTRADICTION].identity)
-    thresholds = {name: getattr(settings, name) for name in ("near", "toxic", "contradicts")}
+    thresholds = {"near": limits.near, "toxic": limits.toxic, "contradicts": limits.contradicts}
     rows = faults.faults(texts, topics, toxicity, pairs, contradictions, **thresholds)
     return Outcome(rows, rows_in=texts.count())

@@ -1,11 +1,15 @@
 """Measure texts, check the eight requirements, and keep and export the AugESC conversations (AugESC 4.3)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
-from etl.augesc import generation, measures, requirements
+from conf.augesc_settings import AugescPublishing, FilterSettings, GenerationSettings, SamplesPerQuery
+from etl.augesc import generation as requests
+from etl.augesc import measures, requirements
 from etl.augesc.texts import INSTRUCTION
 from etl.common.labelled_files import files_under
-from etl.pipeline import RowAccounting, StageRun, manual_stage
+from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
 from etl.tables.outcome import Outcome
@@ -15,37 +19,42 @@ from etl.tables.outcome import Outcome
     reads=(SESSIONS, QUERIES, AUGMENTED, UNTUNED, ROLE_PLAYS),
     writes=MEASURED_TEXTS,
     models=("augmenter", "augmenter_base"),
-    settings=("augesc.generation", "augesc.samples_per_query"),
-    inputs=("augesc.generated_texts",),
     units="texts",
     resources=(INSTRUCTION,),
 )
 def augesc_measure_texts(
-    sessions: DataFrame, queries: DataFrame, augmented: DataFrame, untuned: DataFrame, plays: DataFrame, run: StageRun
+    sessions: DataFrame,
+    queries: DataFrame,
+    augmented: DataFrame,
+    untuned: DataFrame,
+    plays: DataFrame,
+    generation: GenerationSettings,
+    samples: SamplesPerQuery,
+    named: Annotated[tuple[str, ...], At("augesc.generated_texts")],
+    run: StageRun,
 ) -> Outcome:
     """Measure every text as a conversation: utterances, lengths, lines without a speaker (AugESC 4.3)."""
-    augesc = run.settings.augesc
-    files = files_under(augesc.generated_texts, (".jsonl", ".jsonl.gz"), "augesc.generated_texts")
+    files = files_under(named, (".jsonl", ".jsonl.gz"), "augesc.generated_texts")
     texts = [measures.texts_from_files(run.spark, files)]
-    if augesc.generation.augments:
-        requests = generation.augmenter_requests(queries, augesc)
+    if generation.augments:
+        asked = requests.augmenter_requests(queries, generation, samples)
         model = run.models["augmenter"].identity
-        texts.append(generation.generated_texts(requests, augmented, model, "augmenter"))
-    if augesc.generation.compares_untuned:
-        requests = generation.untuned_requests(queries, augesc)
+        texts.append(requests.generated_texts(asked, augmented, model, "augmenter"))
+    if generation.compares_untuned:
+        asked = requests.untuned_requests(queries, generation)
         model = run.models["augmenter_base"].identity
-        texts.append(generation.generated_texts(requests, untuned, model, "untuned"))
-    if augesc.generation.plays_roles:
-        texts.append(Outcome(generation.played_texts(plays), rows_in=plays.count()))
+        texts.append(requests.generated_texts(asked, untuned, model, "untuned"))
+    if generation.plays_roles:
+        texts.append(Outcome(requests.played_texts(plays), rows_in=plays.count()))
     outcome = measures.all_texts(measures.session_texts(sessions), texts)
     measured = Outcome(measures.measured_texts(outcome.rows), outcome.dropped, rows_in=outcome.rows_in)
     return files.with_skipped(measured, run.spark)
 
 
-@manual_stage(reads=(MEASURED_TEXTS,), writes=VIOLATIONS, settings=("augesc.filters",), units="texts")
-def augesc_check_texts(measured: DataFrame, run: StageRun) -> DataFrame:
+@manual_stage(reads=(MEASURED_TEXTS,), writes=VIOLATIONS, units="texts")
+def augesc_check_texts(measured: DataFrame, filters: FilterSettings) -> DataFrame:
     """Check each of the eight requirements for every text (AugESC 4.3)."""
-    return requirements.violations(measured, run.settings.augesc.filters)
+    return requirements.violations(measured, filters)
 
 
 @manual_stage(
@@ -53,7 +62,7 @@ def augesc_check_texts(measured: DataFrame, run: StageRun) -> DataFrame:
     writes=CONVERSATIONS,
     units=RowAccounting("texts", rows_in="count_if(method = 'augmenter')"),
 )
-def augesc_keep_conversations(measured: DataFrame, violations: DataFrame, run: StageRun) -> Outcome:
+def augesc_keep_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
     """Keep the tuned model's texts that meet all requirements: the AugESC conversations (AugESC 4.3, 5)."""
     return requirements.kept_conversations(measured, violations)
 
@@ -61,11 +70,10 @@ def augesc_keep_conversations(measured: DataFrame, violations: DataFrame, run: S
 @manual_stage(
     reads=(CONVERSATIONS, QUERIES),
     writes=None,
-    settings=("augesc.publishing",),
     shows="files under `augesc.publishing.folder`",
 )
-def augesc_export(kept: DataFrame, queries: DataFrame, run: StageRun) -> None:
+def augesc_export(kept: DataFrame, queries: DataFrame, publishing: AugescPublishing, run: StageRun) -> None:
     """Export the AugESC conversations: JSON Lines in the schema of ESConv and Parquet, with a card (AugESC 5)."""
     from etl.publishing.augesc_export import publish_augesc
 
-    publish_augesc(kept, queries, run)
+    publish_augesc(kept, queries, run, publishing)

@@ -1,54 +1,80 @@
 """Train and compare the dialogue emotion classifier, and label the finished EDOS rows (EDOS 3.3, C)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
+from conf.taxonomy import Taxonomy
+from conf.training_settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
 from etl.edos.texts import distinct_histories, labelled_dialogues
 from etl.llm.model_stages import history_scores, model_stage
-from etl.pipeline import Incremental, StageRun, manual_stage, stage, under
+from etl.pipeline import At, Incremental, StageRun, manual_stage, stage
 from etl.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
 from etl.tables.outcome import Outcome, Trained
-from etl.training.stages import training_stage
+from etl.training.stages import Threads, training_stage, with_threads
 
 CLASSIFIER = "emotion_classifier"
+Encoder = Annotated[str, At("models.encoder")]
 
 
 @training_stage(
     CLASSIFIER,
-    "training.processes",
-    "models.encoder",
-    "edos.taxonomy",
+    counts=("training.processes",),
     units="turns",
     reads=(TRAINING_DIALOGUES,),
     models=("weak_labeler",),
     manual=False,
 )
-def train_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
+def train_emotion_classifier(
+    training_dialogues: DataFrame,
+    options: EmotionClassifierSettings,
+    threads: Threads,
+    encoder: Encoder,
+    labels: Taxonomy,
+    run: StageRun,
+) -> Trained:
     """Train the dialogue emotion classifier on labelled turns with their history (EDOS 3.3.1)."""
     from etl.training.recipes.classifiers import train_and_register_emotion_classifier
 
-    return train_and_register_emotion_classifier(training_dialogues, run)
+    return train_and_register_emotion_classifier(
+        training_dialogues, run, with_threads(options, threads), labels, encoder
+    )
 
 
 @training_stage(
     "emotion_student",
-    "training.processes",
-    "models.student_encoder",
-    "edos.taxonomy",
+    counts=("training.processes",),
     units="turns",
     reads=(TRAINING_DIALOGUES, INITIAL),
     models=(CLASSIFIER, "weak_labeler"),
 )
-def distil_emotion_classifier(labelled: DataFrame, initial: DataFrame, run: StageRun) -> Trained:
+def distil_emotion_classifier(
+    labelled: DataFrame,
+    initial: DataFrame,
+    options: EmotionStudentSettings,
+    threads: Threads,
+    encoder: Annotated[str, At("models.student_encoder")],
+    labels: Taxonomy,
+    run: StageRun,
+) -> Trained:
     """Train a small classifier on the labels and on the dialogue classifier's answers to unlabelled turns (ours)."""
     from etl.training.recipes.distillation import train_and_register_emotion_student
 
-    return train_and_register_emotion_student(labelled, distinct_histories(initial), run)
+    histories = distinct_histories(initial)
+    return train_and_register_emotion_student(labelled, histories, run, with_threads(options, threads), labels, encoder)
 
 
-def _trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
+def _trials(
+    training_dialogues: DataFrame,
+    comparison: ComparisonSettings,
+    options: EmotionClassifierSettings,
+    threads: Threads,
+    encoder: Encoder,
+    run: StageRun,
+) -> DataFrame:
     from etl.training.recipes.trials import planned_trials
 
-    return planned_trials(training_dialogues, run)
+    return planned_trials(training_dialogues, run, comparison, with_threads(options, threads), encoder)
 
 
 @manual_stage(
@@ -56,23 +82,27 @@ def _trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
     writes=CLASSIFIER_TRIALS,
     models=("weak_labeler",),
     units="trials",
-    settings=(
-        *under("training", "emotion_classifier", "processes", "comparison"),
-        *under("models", "encoder", "training_threads"),
-        "edos.taxonomy",
-    ),
-    # The cost makes each training a slice.
+    counts=("training.processes",),
+    # The cost makes each training a batch.
     incremental=Incremental("trial", cost_per_minute=1e-6, prepare=_trials, content_keyed=True),
 )
-def compare_classifiers(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) -> DataFrame:
+def compare_classifiers(
+    trials: DataFrame,
+    training_dialogues: DataFrame,
+    options: EmotionClassifierSettings,
+    threads: Threads,
+    encoder: Encoder,
+    labels: Taxonomy,
+    run: StageRun,
+) -> DataFrame:
     """Compare classifiers by token weights, added origins of rows, and seed; only when named (EDOS C)."""
     from etl.training.recipes.trials import run_trials
 
-    return run_trials(trials, training_dialogues, run)
+    return run_trials(trials, training_dialogues, run, with_threads(options, threads), labels, encoder)
 
 
 @model_stage(history_scores, CLASSIFIER, 6_000, reads=(INITIAL,), writes=DIALOGUE_SCORES, units="histories")
-def score_dialogues(initial: DataFrame, run: StageRun) -> DataFrame:
+def score_dialogues(initial: DataFrame) -> DataFrame:
     """Score each distinct turn with its history by the dialogue classifier, once per model."""
     return distinct_histories(initial)
 

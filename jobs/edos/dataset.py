@@ -1,86 +1,107 @@
 """Describe, audit, report on and export the finished data set (EDOS 4)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
+from conf.edos_settings import AuditDraw, EdosSettings, Posting, PublishingSettings, ReportSettings
+from conf.subtitle_settings import SubtitleSettings
+from conf.taxonomy import Taxonomy
 from etl.annotation.form_files import write_batch
 from etl.common.labelled_files import local_rows
 from etl.edos.audit import audit_tasks
 from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
-from etl.pipeline import RowAccounting, StageRun, manual_stage, stage, under
+from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, manual_stage, stage
 from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
 from etl.tables.edos_annotation import AUDIT_FILES, AUDIT_TASKS
 from etl.tables.outcome import LocalRows, Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
-ANNOTATION = "edos.annotation"
 TALKS = "edos.empathetic_dialogues"
 
 
-@stage(reads=(DIALOGUES,), writes=None, options=("edos.taxonomy",))
-def describe_dataset(dialogues: DataFrame, run: StageRun) -> None:
+@stage(
+    reads=(DIALOGUES,),
+    writes=None,
+)
+def describe_dataset(dialogues: DataFrame, labels: Annotated[Taxonomy, UNCOUNTED], run: StageRun) -> None:
     """Show the results: the paper's Tables 3 and 9, accounts, examples, and next steps."""
     from etl.publishing.describe import describe
 
-    describe(run)
+    describe(run, labels)
 
 
 @manual_stage(
     reads=(DIALOGUES, WEAK_LABELS),
     writes=AUDIT_TASKS,
-    settings=(*under("edos.audit", "bands", "per_stratum", "items_per_hit"), "edos.annotation.seed"),
     units=RowAccounting("turns", "sum(size(turns))"),
 )
-def prepare_audit(dialogues: DataFrame, weak_labels: DataFrame, run: StageRun) -> Outcome:
+def prepare_audit(
+    dialogues: DataFrame, weak_labels: DataFrame, draw: AuditDraw, seed: Annotated[int, At("edos.annotation.seed")]
+) -> Outcome:
     """Sample finished turns by label and confidence, for people to relabel: the audit (ours)."""
-    audit = run.settings.edos.audit
-    seed = run.settings.edos.annotation.seed
     return audit_tasks(
-        dialogues, weak_labels, bands=audit.bands, per_stratum=audit.per_stratum, per_hit=audit.items_per_hit, seed=seed
+        dialogues, weak_labels, bands=draw.bands, per_stratum=draw.per_stratum, per_hit=draw.items_per_hit, seed=seed
     )
 
 
 @manual_stage(
     reads=(AUDIT_TASKS,),
     writes=AUDIT_FILES,
-    settings=("edos.audit.workers", "edos.taxonomy", *under(ANNOTATION, "folder", "post_to", "reward", "countries")),
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
 )
-def export_audit(tasks: DataFrame, run: StageRun) -> Outcome:
+def export_audit(
+    tasks: DataFrame,
+    posting: Posting,
+    workers: Annotated[int, At("edos.audit.workers")],
+    labels: Taxonomy,
+    run: StageRun,
+) -> Outcome:
     """Write the audit's HITs as files: the annotation page and a key (ours)."""
-    return write_batch(tasks, "audit", run.settings.edos.audit.workers, run)
+    return write_batch(tasks, "audit", labels, posting, workers, run)
 
 
-@manual_stage(writes=EMPATHETIC_TURNS, settings=("edos.taxonomy",), inputs=(TALKS,), units="utterances")
-def read_empathetic_dialogues(run: StageRun) -> Outcome:
+@manual_stage(writes=EMPATHETIC_TURNS, units="utterances")
+def read_empathetic_dialogues(path: Annotated[str | None, At(TALKS)], labels: Taxonomy, run: StageRun) -> Outcome:
     """Read EmpatheticDialogues with its labels, for comparison (EDOS 4); no rows if no file is set."""
-    path = run.settings.edos.empathetic_dialogues
     read = local_rows([path], COLUMNS, TALKS, "utterance") if path else LocalRows()
-    return labelled_utterances(read.rows, run.settings.edos.taxonomy.names).plus(read).to_outcome(run.spark, TURNS)
+    return labelled_utterances(read.rows, labels.names).plus(read).to_outcome(run.spark, TURNS)
 
 
 @manual_stage(
     reads=(DIALOGUES, EMPATHETIC_TURNS, GAPS),
     writes=None,
-    settings=("edos.report",),
     shows="a page under `edos.report.folder`",
-    options=("lakehouse", "mlflow", "subtitles", "edos"),
 )
-def report_dataset(dialogues: DataFrame, empathetic: DataFrame, gaps: DataFrame, run: StageRun) -> None:
+def report_dataset(
+    dialogues: DataFrame,
+    empathetic: DataFrame,
+    gaps: DataFrame,
+    report: ReportSettings,
+    subtitles: Annotated[SubtitleSettings, UNCOUNTED],
+    edos: Annotated[EdosSettings, UNCOUNTED],
+    run: StageRun,
+) -> None:
     """Report on the finished data set: one HTML page with labels, flow, silences, examples, limits (EDOS 4)."""
     from etl.publishing.reports import write_edos_report
 
-    write_edos_report(run)
+    write_edos_report(run, report, subtitles, edos)
 
 
 @manual_stage(
     reads=(DIALOGUES, CLEAN_DIALOGUES),
     writes=None,
-    settings=("publishing",),
     shows="files under `publishing.folder`",
-    options=("lakehouse", "mlflow", "subtitles", "edos"),
 )
-def export_dataset(dialogues: DataFrame, clean: DataFrame, run: StageRun) -> None:
+def export_dataset(
+    dialogues: DataFrame,
+    clean: DataFrame,
+    publishing: PublishingSettings,
+    subtitles: Annotated[SubtitleSettings, UNCOUNTED],
+    edos: Annotated[EdosSettings, UNCOUNTED],
+    run: StageRun,
+) -> None:
     """Export the data set: Parquet and JSON Lines split by film, with a card, and texts or references to OPUS."""
     from etl.publishing.dataset_export import publish
 
-    publish(run)
+    publish(run, publishing, subtitles, edos)

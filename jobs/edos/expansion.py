@@ -4,9 +4,13 @@ Without ``edos.expansion.enabled`` and released labels, only the crowd's labels 
 """
 
 from functools import partial
+from typing import Annotated
 
 from pyspark.sql import DataFrame
 
+from conf.edos_settings import Pool, SearchRules, SelfLabelSettings
+from conf.taxonomy import Taxonomy
+from conf.training_settings import SelfLabelerSettings
 from etl.common.hashes import distinct_texts
 from etl.common.labelled_files import with_dropped
 from etl.edos import self_labels, similar
@@ -15,38 +19,35 @@ from etl.edos.labelled_rows import pool_of
 from etl.edos.released import read_released, released_dialogues
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.llm.model_stages import embeddings, history_scores, model_stage
-from etl.pipeline import Incremental, RowAccounting, StageRun, stage, under
+from etl.pipeline import At, Incremental, RowAccounting, StageRun, stage
 from etl.tables import edos as tables
 from etl.tables.outcome import Outcome, Trained
 from etl.tables.subtitles import CLEAN_DIALOGUES
-from etl.training.stages import training_stage
+from etl.training.stages import Threads, training_stage, with_threads
 
 ON = "edos.expands"
-POOL = under("edos.expansion", "enabled", "pool_share")
-SEARCH = under("edos.expansion", "floor", "matches")
+HeldOutThreshold = Annotated[float, At("edos.expansion.held_out_threshold")]
 ENCODER = "sentence_encoder"
 LABELER = "self_labeler"
 expansion_stage = partial(stage, enabled_if=ON)
 search_stage = partial(
     expansion_stage,
     models=(ENCODER,),
-    settings=POOL + SEARCH,
     units=RowAccounting("dialogues", rows_out="count(DISTINCT dialogue_id, turn)"),
 )
 
 
-def _pool(clean: DataFrame, run: StageRun) -> DataFrame:
-    expansion = run.settings.edos.expansion
-    return pool_of(clean, expansion.enabled, expansion.pool_share)
+def _pool(clean: DataFrame, pool: Pool) -> DataFrame:
+    return pool_of(clean, pool.enabled, pool.pool_share)
 
 
-@expansion_stage(
-    writes=tables.RELEASED_DIALOGUES, settings=("edos.taxonomy",), inputs=("edos.released_labels",), units="dialogues"
-)
-def import_released_dialogues(run: StageRun) -> Outcome:
+@expansion_stage(writes=tables.RELEASED_DIALOGUES, units="dialogues")
+def import_released_dialogues(
+    files: Annotated[tuple[str, ...], At("edos.released_labels")], labels: Taxonomy, run: StageRun
+) -> Outcome:
     """Import the authors' machine-labelled dialogues: similar, self-labelled, second round (EDOS 3.3)."""
-    read = read_released(run.spark, run.settings.edos.released_labels, "edos.released_labels")
-    outcome = released_dialogues(read.rows, run.settings.edos.taxonomy.names)
+    read = read_released(run.spark, files, "edos.released_labels")
+    outcome = released_dialogues(read.rows, labels.names)
     outcome = Outcome(outcome.rows, outcome.dropped, rows_in=read.rows_in)
     return outcome if read.dropped is None else with_dropped(outcome, read.dropped)
 
@@ -57,24 +58,22 @@ def import_released_dialogues(run: StageRun) -> Outcome:
     20_000,
     reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES),
     writes=tables.TURN_EMBEDDINGS,
-    settings=POOL,
     units="texts",
     enabled_if=ON,
 )
-def embed_turns(clean: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun) -> DataFrame:
+def embed_turns(clean: DataFrame, seeds: DataFrame, released: DataFrame, pool: Pool) -> DataFrame:
     """Embed each distinct turn text once with Sentence-BERT (EDOS 3.3)."""
-    return distinct_texts(histories_to_embed(_pool(clean, run), seeds, released), "turns")
+    return distinct_texts(histories_to_embed(_pool(clean, pool), seeds, released), "turns")
 
 
-def _histories(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: DataFrame, run: StageRun) -> DataFrame:
-    return histories_to_embed(_pool(clean, run), seeds, released)
+def _histories(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: DataFrame, pool: Pool) -> DataFrame:
+    return histories_to_embed(_pool(clean, pool), seeds, released)
 
 
 @expansion_stage(
     reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES, tables.TURN_EMBEDDINGS),
     writes=tables.DIALOGUE_EMBEDDINGS,
     models=(ENCODER,),
-    settings=POOL,
     incremental=Incremental("history_hash", cost_per_minute=400_000, prepare=_histories, cache=True),
     units="dialogues",
 )
@@ -88,14 +87,15 @@ def embed_dialogues(
     return dialogue_embeddings.embed_dialogues(embedded_turns(histories, turn_embeddings, model), model)
 
 
-def _matches(embedded: DataFrame, targets: DataFrame, queries: DataFrame, run: StageRun) -> Outcome:
+def _matches(
+    embedded: DataFrame, targets: DataFrame, queries: DataFrame, search: SearchRules, run: StageRun
+) -> Outcome:
     """Return the nearest targets of each query, by exact cosine."""
     from udfs.similarity import find_similar
 
-    settings = run.settings.edos.expansion
     model = run.models[ENCODER].identity
-    found = find_similar(embedded, targets, settings.floor, settings.matches, model=model, threads=run.compute.threads)
-    return similar.matched_units(found, queries, targets, settings.matches, settings.floor)
+    found = find_similar(embedded, targets, search.floor, search.matches, model=model, threads=run.compute.threads)
+    return similar.matched_units(found, queries, targets, search.matches, search.floor)
 
 
 @search_stage(
@@ -103,47 +103,63 @@ def _matches(embedded: DataFrame, targets: DataFrame, queries: DataFrame, run: S
     writes=tables.SIMILAR_MATCHES,
 )
 def search_similar(
-    clean: DataFrame, seeds: DataFrame, released: DataFrame, embedded: DataFrame, run: StageRun
+    clean: DataFrame,
+    seeds: DataFrame,
+    released: DataFrame,
+    embedded: DataFrame,
+    pool: Pool,
+    search: SearchRules,
+    run: StageRun,
 ) -> Outcome:
     """Search the unlabelled dialogues for those similar to a crowd-labelled one, by exact cosine (EDOS 3.3)."""
-    return _matches(embedded, similar.seed_targets(seeds), similar.queries_of(_pool(clean, run), released), run)
+    return _matches(
+        embedded, similar.seed_targets(seeds), similar.queries_of(_pool(clean, pool), released), search, run
+    )
 
 
 @expansion_stage(
     reads=(tables.SIMILAR_MATCHES, CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES),
     writes=tables.SIMILAR_DIALOGUES,
-    settings=POOL + under("edos.expansion", "threshold", "held_out_threshold"),
     units="dialogues",
 )
 def expand_labels(
-    matches: DataFrame, clean: DataFrame, seeds: DataFrame, released: DataFrame, run: StageRun
+    matches: DataFrame,
+    clean: DataFrame,
+    seeds: DataFrame,
+    released: DataFrame,
+    pool: Pool,
+    threshold: Annotated[float, At("edos.expansion.threshold")],
+    held_out_threshold: HeldOutThreshold,
 ) -> Outcome:
     """Copy the crowd's labels to similar dialogues that are not near a held-out row (EDOS 3.3)."""
-    settings = run.settings.edos.expansion
-    thresholds = (settings.threshold, settings.held_out_threshold)
-    return similar.expanded(matches, _pool(clean, run), seeds, released, clean, *thresholds)
+    return similar.expanded(matches, _pool(clean, pool), seeds, released, clean, threshold, held_out_threshold)
 
 
 @training_stage(
     LABELER,
-    "models.encoder",
-    "edos.taxonomy",
     units="turns",
     reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES),
     models=("weak_labeler",),
     enabled_if=ON,
     manual=False,
 )
-def train_self_labeler(seeds: DataFrame, alike: DataFrame, run: StageRun) -> Trained:
+def train_self_labeler(
+    seeds: DataFrame,
+    alike: DataFrame,
+    options: SelfLabelerSettings,
+    threads: Threads,
+    encoder: Annotated[str, At("models.encoder")],
+    labels: Taxonomy,
+    run: StageRun,
+) -> Trained:
     """Train the first dialogue classifier, which self-labels, on the crowd's and similar dialogues (EDOS 3.3)."""
     from etl.training.recipes.classifiers import train_and_register_self_labeler
 
-    return train_and_register_self_labeler(seeds, alike, run)
+    return train_and_register_self_labeler(seeds, alike, run, with_threads(options, threads), labels, encoder)
 
 
-def _scored_pool(clean: DataFrame, run: StageRun) -> DataFrame:
-    expansion = run.settings.edos.expansion
-    return pool_of(clean, expansion.enabled and run.has_model(LABELER), expansion.pool_share)
+def _scored_pool(clean: DataFrame, pool: Pool, run: StageRun) -> DataFrame:
+    return pool_of(clean, pool.enabled and run.has_model(LABELER), pool.pool_share)
 
 
 @model_stage(
@@ -152,13 +168,12 @@ def _scored_pool(clean: DataFrame, run: StageRun) -> DataFrame:
     6_000,
     reads=(CLEAN_DIALOGUES,),
     writes=tables.SELF_LABEL_SCORES,
-    settings=POOL,
     units="dialogues",
     enabled_if=ON,
 )
-def score_for_self_labels(clean: DataFrame, run: StageRun) -> DataFrame:
+def score_for_self_labels(clean: DataFrame, pool: Pool, run: StageRun) -> DataFrame:
     """Score each distinct unlabelled dialogue by the self-labeler, once per model (EDOS 3.3)."""
-    return _scored_pool(clean, run).select("history_hash", "turns").dropDuplicates(["history_hash"])
+    return _scored_pool(clean, pool, run).select("history_hash", "turns").dropDuplicates(["history_hash"])
 
 
 @expansion_stage(
@@ -171,25 +186,32 @@ def score_for_self_labels(clean: DataFrame, run: StageRun) -> DataFrame:
     ),
     writes=tables.SELF_LABELLED,
     models=(LABELER,),
-    settings=(*POOL, "edos.self_labels"),
     units="dialogues",
 )
 def self_label(
-    clean: DataFrame, scores: DataFrame, seeds: DataFrame, alike: DataFrame, released: DataFrame, run: StageRun
+    clean: DataFrame,
+    scores: DataFrame,
+    seeds: DataFrame,
+    alike: DataFrame,
+    released: DataFrame,
+    pool: Pool,
+    rules: SelfLabelSettings,
+    run: StageRun,
 ) -> Outcome:
     """Label dialogues by the first classifier's confident answers (EDOS 3.3)."""
-    rules = run.settings.edos.self_labels
     model = run.models[LABELER].identity
-    pool = _scored_pool(clean, run)
-    return self_labels.self_labels(pool, scores, model, seeds, alike, released, rules.confidence, rules.per_class)
+    scored = _scored_pool(clean, pool, run)
+    return self_labels.self_labels(scored, scores, model, seeds, alike, released, rules.confidence, rules.per_class)
 
 
 @search_stage(
     reads=(CLEAN_DIALOGUES, tables.SELF_LABELLED, tables.DIALOGUE_EMBEDDINGS), writes=tables.SIMILAR_SELF_MATCHES
 )
-def search_similar_again(clean: DataFrame, self_labelled: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
+def search_similar_again(
+    clean: DataFrame, self_labelled: DataFrame, embedded: DataFrame, pool: Pool, search: SearchRules, run: StageRun
+) -> Outcome:
     """Search the unlabelled dialogues for those similar to a self-labelled one (EDOS 3.3, the second round)."""
-    return _matches(embedded, similar.self_targets(self_labelled), similar.queries_of(_pool(clean, run)), run)
+    return _matches(embedded, similar.self_targets(self_labelled), similar.queries_of(_pool(clean, pool)), search, run)
 
 
 @expansion_stage(
@@ -202,7 +224,6 @@ def search_similar_again(clean: DataFrame, self_labelled: DataFrame, embedded: D
         tables.RELEASED_DIALOGUES,
     ),
     writes=tables.SIMILAR_SELF_DIALOGUES,
-    settings=(*POOL, "edos.expansion.again_threshold"),
     units="dialogues",
 )
 def expand_labels_round2(
@@ -212,12 +233,12 @@ def expand_labels_round2(
     alike: DataFrame,
     self_labelled: DataFrame,
     released: DataFrame,
-    run: StageRun,
+    pool: Pool,
+    threshold: Annotated[float, At("edos.expansion.again_threshold")],
 ) -> Outcome:
     """Copy the self-labelled dialogues' labels to similar dialogues, with another threshold (EDOS 3.3)."""
     before = [crowd_rows(seeds), alike, self_labelled]
-    threshold = run.settings.edos.expansion.again_threshold
-    return similar.expanded_again(matches, _pool(clean, run), before, released, threshold)
+    return similar.expanded_again(matches, _pool(clean, pool), before, released, threshold)
 
 
 @stage(
@@ -230,7 +251,6 @@ def expand_labels_round2(
         CLEAN_DIALOGUES,
     ),
     writes=tables.TRAINING_DIALOGUES,
-    settings=("edos.expansion.held_out_threshold",),
     units="turns",
     version=2,
 )
@@ -241,8 +261,8 @@ def gather_training_dialogues(
     similar_self: DataFrame,
     matches: DataFrame,
     clean: DataFrame,
-    run: StageRun,
+    held_out_threshold: HeldOutThreshold,
 ) -> Outcome:
     """Gather the labelled turns of all origins for training, without those near a held-out row (EDOS 3.3)."""
     found = [alike, self_labelled, similar_self]
-    return gathered(seeds, found, matches, clean, run.settings.edos.expansion.held_out_threshold)
+    return gathered(seeds, found, matches, clean, held_out_threshold)

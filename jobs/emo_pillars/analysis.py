@@ -1,17 +1,19 @@
 """Analyse the synthetic data: similarities, changes, markers, topics and their names (Emo Pillars 7, G, H)."""
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.emo_pillars_settings import MarkerRules, Samples, TopicQuery, TopicSample
+from conf.llm_settings import DecodingSettings
 from conf.wordlists import words
 from etl.emo_pillars import reading, samples, similarities, steps
 from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
 from etl.emo_pillars.topics import topics_of
 from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
-from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables import llm
 from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
@@ -21,7 +23,7 @@ from jobs.emo_pillars.synthesis import prompt_of
 SECTION = "emo_pillars.analysis"
 ENCODER = "analysis_encoder"
 NAMER = "topic_namer"
-SAMPLES = under(SECTION, "utterances", "pairs", "plots")
+Seed = Annotated[int, At(f"{SECTION}.seed")]
 
 
 @model_stage(
@@ -30,33 +32,35 @@ SAMPLES = under(SECTION, "utterances", "pairs", "plots")
     10_000,
     reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS),
     writes=tables.TEXT_EMBEDDINGS,
-    settings=SAMPLES + under(SECTION, "topic_emotion", "topic_utterances", "topic_query"),
     units="texts",
     manual=True,
 )
 def emo_pillars_embed_texts(
-    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, run: StageRun
+    examples: DataFrame,
+    contextual: DataFrame,
+    contexts: DataFrame,
+    sizes: Samples,
+    topic: TopicSample,
+    query: TopicQuery,
 ) -> DataFrame:
     """Embed each distinct text of the analysis' samples once (Emo Pillars 7)."""
-    settings = run.settings.emo_pillars.analysis
-    return samples.texts_to_embed(examples, contextual, contexts, settings, settings.topic_query)
+    return samples.texts_to_embed(examples, contextual, contexts, sizes, topic, query.topic_query)
 
 
 @manual_stage(
     reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS),
     writes=tables.SIMILARITIES,
     models=(ENCODER,),
-    settings=SAMPLES,
     units=RowAccounting("pairs", rows_out="coalesce(sum(pairs), 0)"),
 )
 def emo_pillars_compare_texts(
-    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
+    examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, sizes: Samples, run: StageRun
 ) -> Outcome:
     """Measure the similarity of pairs of utterances and contexts: overall, by emotion, by actor (Emo Pillars 7, G)."""
-    settings = run.settings.emo_pillars.analysis
     model = run.models[ENCODER].identity
-    sizes = {"utterances": settings.utterances, "pairs": settings.pairs, "plots": settings.plots}
-    counts = similarities.counts_of_samples(examples, contextual, contexts, embedded, model, **sizes).cache()
+    counts = similarities.counts_of_samples(
+        examples, contextual, contexts, embedded, model, **sizes.model_dump()
+    ).cache()
     return Outcome(similarities.summarised(counts, model), rows_in=similarities.count_pairs(counts))
 
 
@@ -64,14 +68,16 @@ def emo_pillars_compare_texts(
     reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS),
     writes=tables.CHANGES,
     models=(ENCODER,),
-    settings=(f"{SECTION}.pairs",),
     units="examples",
 )
 def emo_pillars_measure_changes(
-    contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, run: StageRun
+    contextual: DataFrame,
+    contexts: DataFrame,
+    embedded: DataFrame,
+    pairs: Annotated[int, At("emo_pillars.analysis.pairs")],
+    run: StageRun,
 ) -> Outcome:
     """Measure the changes by cleaning and rewriting: similarity, lengths, common words (Emo Pillars 7)."""
-    pairs = run.settings.emo_pillars.analysis.pairs
     model = run.models[ENCODER].identity
     dropped = similarities.unmeasured_changes(contextual, contexts, embedded, model, pairs)
     rows = similarities.changes(contextual, contexts, embedded, model, pairs)
@@ -81,71 +87,81 @@ def emo_pillars_measure_changes(
 @manual_stage(
     reads=(CONTEXTUAL_EXAMPLES,),
     writes=tables.MARKERS,
-    settings=under(SECTION, "removed_share", "marker_share", "marker_count"),
     units=RowAccounting("adverbs", rows_out="count(DISTINCT word)"),
     resources=("emo_pillars/not_adverbs.txt",),
 )
-def emo_pillars_find_markers(contextual: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_find_markers(contextual: DataFrame, rules: MarkerRules) -> Outcome:
     """Find the adverbs that rewriting removes, and their emotions (Emo Pillars G, Table 9)."""
-    settings = run.settings.emo_pillars.analysis
-    shares = {"removed": settings.removed_share, "share": settings.marker_share}
-    return adverb_markers(contextual, words("emo_pillars/not_adverbs"), **shares, least=settings.marker_count)
+    shares = {"removed": rules.removed_share, "share": rules.marker_share}
+    return adverb_markers(contextual, words("emo_pillars/not_adverbs"), **shares, least=rules.marker_count)
 
 
 @manual_stage(
     reads=(tables.MARKERS,),
     writes=tables.MARKER_GROUPS,
-    settings=under(SECTION, "marker_overlap", "seed"),
     units=RowAccounting("emotions", "count(DISTINCT label)", GROUPED),
 )
-def emo_pillars_group_markers(markers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_group_markers(
+    markers: DataFrame, overlap: Annotated[float, At("emo_pillars.analysis.marker_overlap")], seed: Seed
+) -> Outcome:
     """Group the emotions that share markers (Emo Pillars G, Table 9)."""
-    settings = run.settings.emo_pillars.analysis
-    return marker_groups(markers, tables.MARKER_GROUPS.schema, settings.marker_overlap, settings.seed)
+    return marker_groups(markers, tables.MARKER_GROUPS.schema, overlap, seed)
 
 
 @manual_stage(
     reads=(EXAMPLES, tables.TEXT_EMBEDDINGS),
     writes=tables.TOPICS,
     models=(ENCODER,),
-    settings=under(SECTION, "topic_emotion", "topic_utterances", "topic_similarity", "seed"),
     units=RowAccounting("utterances", rows_out="coalesce(sum(utterances), 0)"),
 )
-def emo_pillars_find_topics(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_find_topics(
+    examples: DataFrame,
+    embedded: DataFrame,
+    topic: TopicSample,
+    similarity: Annotated[float, At("emo_pillars.analysis.topic_similarity")],
+    seed: Seed,
+    run: StageRun,
+) -> Outcome:
     """Find topics among the utterances of one emotion: communities of their similarity graph (Emo Pillars 7, H)."""
-    settings = run.settings.emo_pillars.analysis
     model = run.models[ENCODER].identity
-    emotion = settings.topic_emotion
-    number = settings.topic_utterances
+    emotion = topic.topic_emotion
+    number = topic.topic_utterances
     texts = samples.topic_utterances(examples, emotion, number)
     rows = samples.with_vector(texts, embedded, model).orderBy("utterance_id").collect()
     vectors = np.array([row.vector for row in rows], dtype=np.float32)
-    topics = topics_of(emotion, [row.text for row in rows], vectors, settings.topic_similarity, settings.seed)
+    topics = topics_of(emotion, [row.text for row in rows], vectors, similarity, seed)
     dropped = samples.without_vector(texts, ["text"], embedded, model)
     rows_in = min(number, examples.where(F.col("primary_label") == emotion).count())
     return Outcome(run.spark.createDataFrame(topics, tables.TOPICS.schema), dropped, rows_in=rows_in)
 
 
-@prompt_stage((tables.TOPICS,), llm.TOPIC_NAMES, NAMER, **prompt_of("topic_names", "analysis.large_topic"))
-def emo_pillars_ask_topic_names(topics: DataFrame, run: StageRun) -> DataFrame:
+@prompt_stage((tables.TOPICS,), llm.TOPIC_NAMES, NAMER, **prompt_of("topic_names"))
+def emo_pillars_ask_topic_names(
+    topics: DataFrame,
+    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_names")],
+    large_topic: Annotated[int, At("emo_pillars.analysis.large_topic")],
+    run: StageRun,
+) -> DataFrame:
     """Ask a language model, if one is set, for the name of each large topic (Emo Pillars H)."""
-    return run.rows_if_model(NAMER, steps.topic_names_requests(topics, run.settings.emo_pillars))
+    return run.rows_if_model(NAMER, steps.topic_names_requests(topics, large_topic, decoding))
 
 
 @answer_stage(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
-def emo_pillars_topic_names(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_topic_names(answers: DataFrame) -> Outcome:
     """Parse the names of topics (Emo Pillars H)."""
     return reading.read_topic_names(answers)
 
 
 @prompt_stage((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, **prompt_of("topic_categories"))
-def emo_pillars_ask_topic_categories(names: DataFrame, run: StageRun) -> DataFrame:
+def emo_pillars_ask_topic_categories(
+    names: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_categories")], run: StageRun
+) -> DataFrame:
     """Ask the language model for a broad category of each named topic (Emo Pillars H)."""
-    return run.rows_if_model(NAMER, steps.topic_categories_requests(names, run.settings.emo_pillars))
+    return run.rows_if_model(NAMER, steps.topic_categories_requests(names, decoding))
 
 
 @answer_stage(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
-def emo_pillars_topic_categories(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_topic_categories(answers: DataFrame) -> Outcome:
     """Parse the categories of topics (Emo Pillars H)."""
     return reading.read_topic_categories(answers)
 
@@ -154,16 +170,20 @@ def emo_pillars_topic_categories(answers: DataFrame, run: StageRun) -> Outcome:
     reads=(EXAMPLES, tables.TEXT_EMBEDDINGS),
     writes=tables.QUERY_EXAMPLES,
     models=(ENCODER,),
-    settings=under(SECTION, "topic_query", "topic_examples"),
     units="examples",
 )
-def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_query_topic(
+    examples: DataFrame,
+    embedded: DataFrame,
+    query: TopicQuery,
+    number: Annotated[int, At("emo_pillars.analysis.topic_examples")],
+    run: StageRun,
+) -> Outcome:
     """Find the examples nearest to a query, as a topic whose emotions are counted (Emo Pillars 7, Figure 7)."""
-    settings = run.settings.emo_pillars.analysis
     model = run.models[ENCODER].identity
-    rows = similarities.nearest_to(settings.topic_query, examples, embedded, model, settings.topic_examples)
+    rows = similarities.nearest_to(query.topic_query, examples, embedded, model, number)
     known = samples.with_vector(examples, embedded, model, "utterance").count()
-    return Outcome(rows, rows_in=min(settings.topic_examples, known))
+    return Outcome(rows, rows_in=min(number, known))
 
 
 @manual_stage(
@@ -181,11 +201,10 @@ def emo_pillars_query_topic(examples: DataFrame, embedded: DataFrame, run: Stage
         tables.EVALUATION_SCORES,
     ),
     writes=None,
-    settings=(f"{SECTION}.report_folder",),
     shows="a page under `emo_pillars.analysis.report_folder`",
 )
-def emo_pillars_report(*inputs: Any) -> None:
+def emo_pillars_report(folder: Annotated[str | None, At(f"{SECTION}.report_folder")], run: StageRun) -> None:
     """Report on Emo Pillars: one HTML page with the paper's figures of sections 4, 7, G and H beside ours."""
     from etl.publishing.reports import write_emo_pillars_report
 
-    write_emo_pillars_report(inputs[-1])
+    write_emo_pillars_report(run, folder)

@@ -1,61 +1,77 @@
 """Train models on the synthetic data, with and without contexts, and apply them to tests and EDOS (Emo Pillars 5)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
+from conf.emo_pillars_settings import SentenceFiles
 from conf.taxonomy import GOEMOTIONS
+from conf.training_settings import (
+    ContextlessRewrittenSettings,
+    ContextlessSettings,
+    ContextualRewrittenSettings,
+    ContextualSettings,
+)
 from etl.common.hashes import text_hash
 from etl.emo_pillars import intra_dataset, taxonomy_map
 from etl.llm.model_stages import model_stage, passage_scores
-from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.tables import emo_pillars as tables
 from etl.tables.edos import DIALOGUE_SCORES, INITIAL
 from etl.tables.outcome import Outcome, Trained
-from etl.training.stages import training_stage
+from etl.training.stages import Threads, training_stage, with_threads
 
 CONTEXTLESS = "emo_pillars_contextless"
 CONTEXTLESS_REWRITTEN = "emo_pillars_contextless_rewritten"
 CONTEXTUAL = "emo_pillars_contextual"
 CONTEXTUAL_REWRITTEN = "emo_pillars_contextual_rewritten"
 LEARNERS = (CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
-ENCODER = "models.emo_pillars_encoder"
+Encoder = Annotated[str, At("models.emo_pillars_encoder")]
 
 
-@training_stage(CONTEXTLESS, ENCODER, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
-def emo_pillars_train_contextless(examples: DataFrame, run: StageRun) -> Trained:
+@training_stage(CONTEXTLESS, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
+def emo_pillars_train_contextless(
+    examples: DataFrame, options: ContextlessSettings, threads: Threads, encoder: Encoder, run: StageRun
+) -> Trained:
     """Train the context-less model on original utterances (Emo Pillars 5.1.1)."""
     from etl.training.recipes.multi_label import contextless, train_and_register_multi_label
 
-    return train_and_register_multi_label(contextless(examples), run, CONTEXTLESS)
+    return train_and_register_multi_label(
+        contextless(examples), run, CONTEXTLESS, with_threads(options, threads), encoder
+    )
 
 
-def _trained(examples: DataFrame, run: StageRun, model: str, rewritten: bool, with_context: bool = True) -> Trained:
-    """Train a model on the context-full data set's original or rewritten utterances."""
+@training_stage(CONTEXTLESS_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+def emo_pillars_train_contextless_rewritten(
+    examples: DataFrame, options: ContextlessRewrittenSettings, threads: Threads, encoder: Encoder, run: StageRun
+) -> Trained:
+    """Train the context-less model on rewritten utterances without contexts (Emo Pillars 5.1.1)."""
     from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
 
-    passages = contextual(examples, rewritten=rewritten, with_context=with_context)
-    return train_and_register_multi_label(passages, run, model)
+    passages = contextual(examples, rewritten=True, with_context=False)
+    return train_and_register_multi_label(passages, run, CONTEXTLESS_REWRITTEN, with_threads(options, threads), encoder)
 
 
-@training_stage(
-    CONTEXTLESS_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
-)
-def emo_pillars_train_contextless_rewritten(examples: DataFrame, run: StageRun) -> Trained:
-    """Train the context-less model on rewritten utterances without contexts (Emo Pillars 5.1.1)."""
-    return _trained(examples, run, CONTEXTLESS_REWRITTEN, rewritten=True, with_context=False)
-
-
-@training_stage(CONTEXTUAL, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
-def emo_pillars_train_contextual(examples: DataFrame, run: StageRun) -> Trained:
+@training_stage(CONTEXTUAL, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+def emo_pillars_train_contextual(
+    examples: DataFrame, options: ContextualSettings, threads: Threads, encoder: Encoder, run: StageRun
+) -> Trained:
     """Train the context-aware model on original utterances with their contexts (Emo Pillars 5.2.1)."""
-    return _trained(examples, run, CONTEXTUAL, rewritten=False)
+    from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
+
+    passages = contextual(examples, rewritten=False)
+    return train_and_register_multi_label(passages, run, CONTEXTUAL, with_threads(options, threads), encoder)
 
 
-@training_stage(
-    CONTEXTUAL_REWRITTEN, ENCODER, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
-)
-def emo_pillars_train_contextual_rewritten(examples: DataFrame, run: StageRun) -> Trained:
+@training_stage(CONTEXTUAL_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+def emo_pillars_train_contextual_rewritten(
+    examples: DataFrame, options: ContextualRewrittenSettings, threads: Threads, encoder: Encoder, run: StageRun
+) -> Trained:
     """Train the context-aware model on rewritten utterances with their contexts (Emo Pillars 5.2.1)."""
-    return _trained(examples, run, CONTEXTUAL_REWRITTEN, rewritten=True)
+    from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
+
+    passages = contextual(examples, rewritten=True)
+    return train_and_register_multi_label(passages, run, CONTEXTUAL_REWRITTEN, with_threads(options, threads), encoder)
 
 
 @manual_stage(
@@ -77,7 +93,7 @@ def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame
     writes=tables.INTRA_DATASET,
     units=RowAccounting("test sets", "count(DISTINCT learner, tested_on)", "count_if(class = 'macro')"),
 )
-def emo_pillars_intra_dataset(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_intra_dataset(answers: DataFrame) -> Outcome:
     """Score models on the data set's test sets, and test whether contexts help (Emo Pillars Tables 1 and 5)."""
     tested = intra_dataset.significance(answers).selectExpr("*", "'macro' AS class")
     scores = intra_dataset.class_scores(answers)
@@ -87,20 +103,19 @@ def emo_pillars_intra_dataset(answers: DataFrame, run: StageRun) -> Outcome:
 @manual_stage(
     writes=None,
     models=(CONTEXTLESS,),
-    settings=under("emo_pillars", "sentences", "embeddings"),
     shows="the file `emo_pillars.embeddings`",
 )
-def emo_pillars_export_embeddings(run: StageRun) -> None:
+def emo_pillars_export_embeddings(files: SentenceFiles, run: StageRun) -> None:
     """Export the context-less model's embeddings of dialogues' sentences in CORECT's format (Emo Pillars 5.1.4)."""
     from etl.training.recipes.sentence_embeddings import export_embeddings
 
-    export_embeddings(run)
+    export_embeddings(run, files)
 
 
 @model_stage(
     passage_scores, CONTEXTLESS, 12_000, reads=(INITIAL,), writes=tables.TURN_ANSWERS, units="texts", manual=True
 )
-def emo_pillars_answer_turns(initial: DataFrame, run: StageRun) -> DataFrame:
+def emo_pillars_answer_turns(initial: DataFrame) -> DataFrame:
     """Apply the context-less model to each distinct turn of EDOS, once per model, to compare taxonomies (ours)."""
     turns = initial.selectExpr("explode(turns) AS utterance", "CAST(NULL AS string) AS context")
     return turns.select(text_hash(turns["utterance"]).alias("text_hash"), "*").dropDuplicates(["text_hash"])

@@ -1,20 +1,22 @@
 """Evaluate the labels by people: draw examples, write a questionnaire, score its answers (Emo Pillars I)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.evaluation_settings import LabelDraw
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_GROUPS
 from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.emo_pillars.label_form import LABEL_FORM, REQUIRED, chosen_examples, label_tasks, questions
 from etl.emo_pillars.label_scores import WHOLE, label_scores, too_few_raters
 from etl.emo_pillars.samples import evaluated
-from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables.emo_pillars import CONTEXTUAL_EXAMPLES
 from etl.tables.outcome import Outcome
 
 SECTION = "emo_pillars.evaluation"
-SHARES = ("neutral_alone", "neutral_beside", "ranked_share", "rewritten_share")
 
 
 @manual_stage(
@@ -22,16 +24,16 @@ SHARES = ("neutral_alone", "neutral_beside", "ranked_share", "rewritten_share")
     writes=tables.EVALUATION_TASKS,
     resources=(GOEMOTIONS_GROUPS,),
     units="items",
-    settings=under(SECTION, "examples", "items_per_hit", "seed", *SHARES),
 )
-def emo_pillars_prepare_evaluation(contextual: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_prepare_evaluation(
+    contextual: DataFrame, draw: LabelDraw, seed: Annotated[int, At("emo_pillars.evaluation.seed")], run: StageRun
+) -> Outcome:
     """Draw the examples whose labels people check, with options as in the paper (Emo Pillars I.1)."""
-    settings = run.settings.emo_pillars.evaluation
-    rows = evaluated(contextual.where(F.col("split") == "train"), settings.examples, settings.seed)
+    rows = evaluated(contextual.where(F.col("split") == "train"), draw.examples, seed)
     candidates = (row.asDict(recursive=True) for row in rows.orderBy("nth", "utterance_id").collect())
-    examples = chosen_examples(candidates, settings.examples, settings.neutral_alone, settings.neutral_beside)
-    shares = {"ranked_share": settings.ranked_share, "rewritten_share": settings.rewritten_share}
-    tasks = label_tasks(examples, per_hit=settings.items_per_hit, seed=settings.seed, **shares)
+    examples = chosen_examples(candidates, draw.examples, draw.neutral_alone, draw.neutral_beside)
+    shares = {"ranked_share": draw.ranked_share, "rewritten_share": draw.rewritten_share}
+    tasks = label_tasks(examples, per_hit=draw.items_per_hit, seed=seed, **shares)
     return Outcome(run.spark.createDataFrame(tasks, tables.EVALUATION_TASKS.schema), rows_in=len(examples))
 
 
@@ -49,12 +51,12 @@ def emo_pillars_collect_evaluation(counted: Outcome) -> Outcome:
 @manual_stage(
     reads=(tables.EVALUATION_ANSWERS,),
     writes=tables.EVALUATION_SCORES,
-    settings=(f"{SECTION}.raters",),
     units=RowAccounting("examples", rows_out=f"coalesce(sum(number) FILTER (WHERE measure = '{WHOLE}'), 0)"),
 )
-def emo_pillars_score_evaluation(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_score_evaluation(
+    answers: DataFrame, raters: Annotated[int, At("emo_pillars.evaluation.raters")], run: StageRun
+) -> Outcome:
     """Score the labels by the raters' answers: accuracy, neutral, agreement, contexts (Emo Pillars I.2, Table 14)."""
-    raters = run.settings.emo_pillars.evaluation.raters
     scores = label_scores((row.asDict() for row in answers.toLocalIterator()), raters)
     examples = answers.select("utterance_id").distinct().count()
     rows = run.spark.createDataFrame(scores, tables.EVALUATION_SCORES.schema)

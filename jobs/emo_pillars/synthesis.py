@@ -1,9 +1,11 @@
 """Generate labelled utterances from story plots: characters, utterances, levels, contexts (Emo Pillars 3, 4)."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pyspark.sql import DataFrame
 
+from conf.emo_pillars_settings import ExampleRules, PlotRules, QualitySettings, UtterancePrompt
+from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from etl.emo_pillars import examples as data_sets
 from etl.emo_pillars import reading, steps
@@ -13,61 +15,70 @@ from etl.emo_pillars.plots import PLOTS, select_plots
 from etl.emo_pillars.prompts import GRAMMARS, template_files
 from etl.emo_pillars.step_answers import STEPS
 from etl.llm.model_stages import answer_stage, prompt_stage
-from etl.pipeline import RowAccounting, StageRun, manual_stage, under
+from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.tables import emo_pillars as tables
 from etl.tables import llm
 from etl.tables.outcome import Outcome
 
 GENERATOR = "generator"
+TopLabels = Annotated[int, At("emo_pillars.top_labels")]
+PromptOrder = Annotated[Literal["plain", "shared"], At("emo_pillars.prompt_order")]
+RewritePrompt = Annotated[Literal["plain", "example"], At("emo_pillars.rewrite_prompt")]
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
-JUDGED: dict[str, Any] = {"resources": NAMES, "settings": ("emo_pillars.quality",), "version": 3}
+JUDGED: dict[str, Any] = {"resources": NAMES, "version": 3}
 """Declarations shared by all stages that parse answers."""
 
 
-def prompt_of(step: str, *settings: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the settings and resources of a step's prompts, with its decoding and templates."""
+def prompt_of(step: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the declared resources of a step's prompts: its templates, and its grammar."""
     grammar = (f"prompts/emo_pillars/{step}.gbnf",) if step in GRAMMARS else ()
-    declared = under("emo_pillars", f"steps.{step}", *settings)
-    return {"settings": declared, "resources": (*template_files(step), *grammar, *resources)}
+    return {"resources": (*template_files(step), *grammar, *resources)}
 
 
 @manual_stage(
     writes=tables.PLOTS,
-    inputs=("emo_pillars.plots",),
-    settings=under("emo_pillars", "plot_limit", "plot_words", "english_share"),
     units="plots",
 )
-def emo_pillars_read_plots(run: StageRun) -> Outcome:
+def emo_pillars_read_plots(
+    path: Annotated[str | None, At("emo_pillars.plots")], rules: PlotRules, run: StageRun
+) -> Outcome:
     """Read story plots from CSV or WikiPlots files, and cut them to the length of a prompt (Emo Pillars 4)."""
-    settings = run.settings.emo_pillars
-    stories = read_stories(settings.plots) if settings.plots else ()
-    found = select_plots(stories, settings.plot_limit, settings.plot_words, settings.english_share)
+    stories = read_stories(path) if path else ()
+    found = select_plots(stories, rules.plot_limit, rules.plot_words, rules.english_share)
     return found.to_outcome(run.spark, PLOTS)
 
 
 @prompt_stage((tables.PLOTS,), llm.ACTORS, GENERATOR, **prompt_of("actors"))
-def emo_pillars_ask_actors(plots: DataFrame, run: StageRun) -> DataFrame:
+def emo_pillars_ask_actors(
+    plots: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.actors")]
+) -> DataFrame:
     """Ask for the characters of each plot (Emo Pillars 3.1)."""
-    return steps.actors_requests(plots, run.settings.emo_pillars)
+    return steps.actors_requests(plots, decoding)
 
 
 @answer_stage(
     emo_pillars_ask_actors, tables.ACTORS, RowAccounting("plots", rows_out="count(DISTINCT plot_id)"), **JUDGED
 )
-def emo_pillars_actors(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_actors(answers: DataFrame, quality: QualitySettings) -> Outcome:
     """Parse the characters, one per line (Emo Pillars 3.1)."""
-    return reading.read_actors(answers, run.settings.emo_pillars.quality)
+    return reading.read_actors(answers, quality)
 
 
 @prompt_stage(
     (tables.ACTORS, tables.PLOTS),
     llm.UTTERANCES,
     GENERATOR,
-    **prompt_of("utterances", "emotional", "neutral", "prompt_order", resources=(GOEMOTIONS,)),
+    **prompt_of("utterances", resources=(GOEMOTIONS,)),
 )
-def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
+def emo_pillars_ask_utterances(
+    actors: DataFrame,
+    plots: DataFrame,
+    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.utterances")],
+    asked: UtterancePrompt,
+    order: PromptOrder,
+) -> DataFrame:
     """Ask for each character's utterances: eight with emotions and two neutral ones (Emo Pillars 3.2)."""
-    return steps.utterances_requests(actors, plots, run.settings.emo_pillars)
+    return steps.utterances_requests(actors, plots, asked, order, decoding)
 
 
 @answer_stage(
@@ -76,31 +87,37 @@ def emo_pillars_ask_utterances(actors: DataFrame, plots: DataFrame, run: StageRu
     RowAccounting("actors", rows_out="count(DISTINCT actor_id)"),
     **JUDGED,
 )
-def emo_pillars_utterances(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_utterances(answers: DataFrame, quality: QualitySettings, order: PromptOrder) -> Outcome:
     """Parse the utterances and their emotions (Emo Pillars 3.2)."""
-    return reading.read_utterances(answers, run.settings.emo_pillars.quality, run.settings.emo_pillars.prompt_order)
+    return reading.read_utterances(answers, quality, order)
 
 
 @manual_stage(
     reads=(tables.UTTERANCES,),
     writes=tables.DISTINCT_UTTERANCES,
-    settings=("emo_pillars.near_duplicate",),
     units="utterances",
 )
-def emo_pillars_distinct_utterances(utterances: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_distinct_utterances(
+    utterances: DataFrame, near_duplicate: Annotated[float, At("emo_pillars.near_duplicate")]
+) -> Outcome:
     """Drop near-duplicate utterances of any plot and emotion."""
-    return data_sets.distinct_utterances(utterances, run.settings.emo_pillars.near_duplicate)
+    return data_sets.distinct_utterances(utterances, near_duplicate)
 
 
 @prompt_stage(
     (tables.DISTINCT_UTTERANCES,),
     llm.SOFT_LABELS,
     GENERATOR,
-    **prompt_of("soft_labels", "top_labels", "prompt_order", resources=(GOEMOTIONS,)),
+    **prompt_of("soft_labels", resources=(GOEMOTIONS,)),
 )
-def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFrame:
+def emo_pillars_ask_soft_labels(
+    utterances: DataFrame,
+    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.soft_labels")],
+    top_labels: TopLabels,
+    order: PromptOrder,
+) -> DataFrame:
     """Ask for the emotions of each utterance and their levels (Emo Pillars 3.3)."""
-    return steps.soft_labels_requests(utterances, run.settings.emo_pillars)
+    return steps.soft_labels_requests(utterances, top_labels, order, decoding)
 
 
 @answer_stage(
@@ -109,62 +126,70 @@ def emo_pillars_ask_soft_labels(utterances: DataFrame, run: StageRun) -> DataFra
     RowAccounting("utterances", rows_out="count(DISTINCT utterance_id)"),
     **JUDGED,
 )
-def emo_pillars_soft_labels(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_soft_labels(
+    answers: DataFrame, quality: QualitySettings, top_labels: TopLabels, order: PromptOrder
+) -> Outcome:
     """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
-    settings = run.settings.emo_pillars
-    return reading.read_soft_labels(answers, settings.top_labels, settings.quality, settings.prompt_order)
+    return reading.read_soft_labels(answers, top_labels, quality, order)
 
 
 @manual_stage(
     reads=(tables.SOFT_LABELS, tables.DISTINCT_UTTERANCES),
     writes=tables.EXAMPLES,
-    settings=under("emo_pillars", "least_level", "context_share", "split_by"),
     units=RowAccounting("utterances", "count(DISTINCT utterance_id)"),
 )
-def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, rules: ExampleRules) -> Outcome:
     """Make the context-less data set: labels from level 0.3, split by plot, a third for contexts (Emo Pillars 4)."""
-    settings = run.settings.emo_pillars
-    return data_sets.examples(soft_labels, utterances, settings.least_level, settings.context_share, settings.split_by)
+    return data_sets.examples(soft_labels, utterances, rules.least_level, rules.context_share, rules.split_by)
 
 
 @prompt_stage((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
-def emo_pillars_ask_contexts(examples: DataFrame, plots: DataFrame, run: StageRun) -> DataFrame:
+def emo_pillars_ask_contexts(
+    examples: DataFrame, plots: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.contexts")]
+) -> DataFrame:
     """Ask for the events before each drawn utterance (Emo Pillars 3.4)."""
-    return steps.contexts_requests(examples, plots, run.settings.emo_pillars)
+    return steps.contexts_requests(examples, plots, decoding)
 
 
 @answer_stage(
     emo_pillars_ask_contexts, tables.CONTEXTS, RowAccounting("examples", rows_in="count_if(needs_context)"), **JUDGED
 )
-def emo_pillars_contexts(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_contexts(answers: DataFrame, quality: QualitySettings) -> Outcome:
     """Parse the contexts (Emo Pillars 3.4)."""
-    return reading.read_contexts(answers, run.settings.emo_pillars.quality)
+    return reading.read_contexts(answers, quality)
 
 
 @prompt_stage((tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, **prompt_of("clean_contexts"))
-def emo_pillars_ask_clean_contexts(contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+def emo_pillars_ask_clean_contexts(
+    contexts: DataFrame,
+    examples: DataFrame,
+    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.clean_contexts")],
+) -> DataFrame:
     """Ask for each context without mentions of emotions (Emo Pillars 3.4)."""
-    return steps.clean_contexts_requests(contexts, examples, run.settings.emo_pillars)
+    return steps.clean_contexts_requests(contexts, examples, decoding)
 
 
 @answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts", **JUDGED)
-def emo_pillars_clean_contexts(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_clean_contexts(answers: DataFrame, quality: QualitySettings) -> Outcome:
     """Parse the cleaned contexts (Emo Pillars 3.4)."""
-    return reading.read_clean_contexts(answers, run.settings.emo_pillars.quality)
+    return reading.read_clean_contexts(answers, quality)
 
 
-@prompt_stage(
-    (tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites", "rewrite_prompt")
-)
-def emo_pillars_ask_rewrites(clean_contexts: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+@prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
+def emo_pillars_ask_rewrites(
+    clean_contexts: DataFrame,
+    examples: DataFrame,
+    decoding: Annotated[DecodingSettings, At("emo_pillars.steps.rewrites")],
+    form: RewritePrompt,
+) -> DataFrame:
     """Ask for each utterance rewritten so that it depends on its context (Emo Pillars 3.5)."""
-    return steps.rewrites_requests(clean_contexts, examples, run.settings.emo_pillars)
+    return steps.rewrites_requests(clean_contexts, examples, form, decoding)
 
 
 @answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", **JUDGED)
-def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_rewrites(answers: DataFrame, quality: QualitySettings, form: RewritePrompt) -> Outcome:
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
-    return reading.read_rewrites(answers, run.settings.emo_pillars.quality, run.settings.emo_pillars.rewrite_prompt)
+    return reading.read_rewrites(answers, quality, form)
 
 
 @manual_stage(
@@ -173,9 +198,7 @@ def emo_pillars_rewrites(answers: DataFrame, run: StageRun) -> Outcome:
     units="examples",
     version=2,
 )
-def emo_pillars_contextual_examples(
-    rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame, run: StageRun
-) -> DataFrame:
+def emo_pillars_contextual_examples(rewrites: DataFrame, clean_contexts: DataFrame, examples: DataFrame) -> DataFrame:
     """Make the context-full data set: each utterance original and rewritten, with its context (Emo Pillars 4)."""
     return data_sets.contextual_examples(rewrites, clean_contexts, examples)
 
@@ -185,10 +208,8 @@ def emo_pillars_contextual_examples(
     optional=(llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
     writes=tables.ANSWER_QUALITY,
     units="answers",
-    settings=under("emo_pillars", "quality", "top_labels"),
     resources=(*NAMES, *(name for step in STEPS for name in template_files(step))),
 )
-def emo_pillars_measure_quality(*inputs: Any) -> Outcome:
+def emo_pillars_measure_quality(*answers: DataFrame, quality: QualitySettings, top_labels: TopLabels) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
-    settings = inputs[-1].settings.emo_pillars
-    return answer_quality(dict(zip(STEPS, inputs[:-1], strict=True)), settings.quality, settings.top_labels)
+    return answer_quality(dict(zip(STEPS, answers, strict=True)), quality, top_labels)

@@ -1,57 +1,59 @@
 """Read GoEmotions, ISEAR and EmoContext, and tune and measure models on each (Emo Pillars 5)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
 from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
+from conf.training_settings import TunedEmocontextSettings
 from etl.emo_pillars import transfer_sets
 from etl.emo_pillars.transfer_files import one_file, parts_of
-from etl.pipeline import StageRun, manual_stage, under
+from etl.pipeline import At, StageRun, manual_stage
 from etl.tables import emo_pillars as tables
 from etl.tables.outcome import Outcome, Trained
-from etl.training.stages import training_stage, transfer_stage
+from etl.training.stages import Threads, training_stage, transfer_stage, with_threads
 from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 
 EMOCONTEXT_TUNED = "emo_pillars_emocontext"
-SHARES = under("emo_pillars.transfer", "validation_share", "held_out_share")
+ValidationShare = Annotated[float, At("emo_pillars.transfer.validation_share")]
 
 
 @manual_stage(
     writes=tables.GOEMOTIONS,
-    inputs=("emo_pillars.goemotions",),
-    settings=SHARES[:1],
     units="comments",
     resources=(GOEMOTIONS_LABELS,),
 )
-def emo_pillars_read_goemotions(run: StageRun) -> Outcome:
+def emo_pillars_read_goemotions(
+    path: Annotated[str | None, At("emo_pillars.goemotions")], validation_share: ValidationShare, run: StageRun
+) -> Outcome:
     """Read GoEmotions' comments with their labels and original splits (Emo Pillars 5.1.2)."""
-    settings = run.settings.emo_pillars
-    parts = parts_of(
-        settings.goemotions, (".tsv",), ("train", "dev"), ("test",), unit="comment", setting="emo_pillars.goemotions"
-    )
-    comments = transfer_sets.goemotions_comments(parts.lines, settings.transfer.validation_share)
+    parts = parts_of(path, (".tsv",), ("train", "dev"), ("test",), unit="comment", setting="emo_pillars.goemotions")
+    comments = transfer_sets.goemotions_comments(parts.lines, validation_share)
     return comments.plus(parts.unread).to_outcome(run.spark, transfer_sets.GOEMOTIONS)
 
 
-@manual_stage(
-    writes=tables.ISEAR, inputs=("emo_pillars.isear",), settings=("emo_pillars.transfer.folds",), units="reports"
-)
-def emo_pillars_read_isear(run: StageRun) -> Outcome:
+@manual_stage(writes=tables.ISEAR, units="reports")
+def emo_pillars_read_isear(
+    path: Annotated[str | None, At("emo_pillars.isear")],
+    folds: Annotated[int, At("emo_pillars.transfer.folds")],
+    run: StageRun,
+) -> Outcome:
     """Read ISEAR's reports with their emotions, in folds, without empty reports (Emo Pillars 5.1.3)."""
-    settings = run.settings.emo_pillars
-    read = one_file(settings.isear, ("isear.csv", "isear.csv.gz"), unit="report", setting="emo_pillars.isear")
-    reports = transfer_sets.isear_reports(read.lines[""], settings.transfer.folds)
+    read = one_file(path, ("isear.csv", "isear.csv.gz"), unit="report", setting="emo_pillars.isear")
+    reports = transfer_sets.isear_reports(read.lines[""], folds)
     return reports.plus(read.unread).to_outcome(run.spark, transfer_sets.ISEAR)
 
 
-@manual_stage(writes=tables.EMOCONTEXT, inputs=("emo_pillars.emocontext",), settings=SHARES, units="dialogues")
-def emo_pillars_read_emocontext(run: StageRun) -> Outcome:
+@manual_stage(writes=tables.EMOCONTEXT, units="dialogues")
+def emo_pillars_read_emocontext(
+    path: Annotated[str | None, At("emo_pillars.emocontext")],
+    validation_share: ValidationShare,
+    held_out_share: Annotated[float, At("emo_pillars.transfer.held_out_share")],
+    run: StageRun,
+) -> Outcome:
     """Read EmoContext's dialogues of three turns with the last one's emotion (Emo Pillars 5.2.2)."""
-    settings = run.settings.emo_pillars
-    parts = parts_of(
-        settings.emocontext, (".txt",), ("train",), ("dev",), unit="dialogue", setting="emo_pillars.emocontext"
-    )
-    shares = (settings.transfer.validation_share, settings.transfer.held_out_share)
-    dialogues = transfer_sets.emocontext_dialogues(parts.lines, *shares)
+    parts = parts_of(path, (".txt",), ("train",), ("dev",), unit="dialogue", setting="emo_pillars.emocontext")
+    dialogues = transfer_sets.emocontext_dialogues(parts.lines, validation_share, held_out_share)
     return dialogues.plus(parts.unread).to_outcome(run.spark, transfer_sets.EMOCONTEXT)
 
 
@@ -72,33 +74,43 @@ def emo_pillars_transfer_isear() -> None:
 
 @training_stage(
     EMOCONTEXT_TUNED,
-    "emo_pillars.transfer.least_probability",
     units="dialogues",
     reads=(tables.EMOCONTEXT,),
     models=(CONTEXTUAL,),
     resources=(GOEMOTIONS_LABELS,),
 )
-def emo_pillars_train_emocontext(dialogues: DataFrame, run: StageRun) -> Trained:
+def emo_pillars_train_emocontext(
+    dialogues: DataFrame,
+    options: TunedEmocontextSettings,
+    threads: Threads,
+    least_probability: Annotated[float, At("emo_pillars.transfer.least_probability")],
+    run: StageRun,
+) -> Trained:
     """Tune the context-aware model on EmoContext, with others relabelled (Emo Pillars 5.2.2)."""
     from etl.training.recipes.predictions import train_and_register_emocontext
 
-    return train_and_register_emocontext(dialogues, run, EMOCONTEXT_TUNED)
+    return train_and_register_emocontext(
+        dialogues, run, EMOCONTEXT_TUNED, with_threads(options, threads), least_probability
+    )
 
 
 @manual_stage(
     reads=(tables.EMOCONTEXT,),
     writes=tables.PREDICTIONS,
     models=(CONTEXTLESS, CONTEXTUAL, EMOCONTEXT_TUNED),
-    settings=under("emo_pillars.analysis", "comment", "comment_context"),
     resources=(GOEMOTIONS_LABELS,),
     units="answers",
 )
-def emo_pillars_compare_predictions(dialogues: DataFrame, run: StageRun) -> Outcome:
+def emo_pillars_compare_predictions(
+    dialogues: DataFrame,
+    comment: Annotated[str, At("emo_pillars.analysis.comment")],
+    context: Annotated[str, At("emo_pillars.analysis.comment_context")],
+    run: StageRun,
+) -> Outcome:
     """Apply three models to a comment and to EmoContext's test dialogues (Emo Pillars Figure 6, Table 8)."""
     from etl.training.recipes.predictions import predictions
 
-    analysis = run.settings.emo_pillars.analysis
-    return predictions(dialogues, run, analysis.comment, analysis.comment_context)
+    return predictions(dialogues, run, comment, context)
 
 
 @transfer_stage("emocontext", tables.EMOCONTEXT, tables.EMOCONTEXT_RESULTS, CONTEXTUAL, CONTEXTUAL_REWRITTEN)

@@ -1,29 +1,40 @@
 """Compare response generators on three test sets: perplexity, diversity, similarity (EDOS 5, Table 7)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
+from conf.reply_settings import ReplyDecoding
 from etl.llm.model_stages import embeddings, model_stage
-from etl.pipeline import StageRun, manual_stage
+from etl.pipeline import At, StageRun, manual_stage
 from etl.replies.baselines import baseline_replies
-from etl.replies.generation import READERS, likelihoods, planned_likelihoods, planned_replies, replies
+from etl.replies.generation import (
+    READERS,
+    BatchSize,
+    TestReplies,
+    likelihoods,
+    planned_likelihoods,
+    planned_replies,
+    replies,
+)
 from etl.replies.measures import distinct_replies
 from etl.tables.outcome import Outcome
 from etl.tables.replies import BASELINES, EMBEDDINGS, EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS
 from jobs.replies.training import GENERATORS, generator_stage
 
 
-@generator_stage(LIKELIHOODS, planned_likelihoods, 3_000, GENERATORS, "replies.evaluation.examples")
-def replies_score(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+@generator_stage(LIKELIHOODS, planned_likelihoods, 3_000, GENERATORS)
+def replies_score(requests: DataFrame, examples: DataFrame, batch_size: BatchSize, run: StageRun) -> DataFrame:
     """Compute the likelihood of the test replies of all three sets by each response generator (EDOS 5)."""
-    return likelihoods(requests, run)
+    return likelihoods(requests, run, batch_size)
 
 
-@generator_stage(
-    GENERATED, planned_replies, 60, (*GENERATORS, *READERS), "replies.evaluation.examples", "replies.decoding"
-)
-def replies_generate(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+@generator_stage(GENERATED, planned_replies, 60, (*GENERATORS, *READERS))
+def replies_generate(
+    requests: DataFrame, examples: DataFrame, decoding: ReplyDecoding, batch_size: BatchSize, run: StageRun
+) -> DataFrame:
     """Let each response generator reply to the test histories of all three sets, by beam search (EDOS 5)."""
-    return replies(requests, run)
+    return replies(requests, run, decoding, batch_size)
 
 
 @manual_stage(
@@ -32,13 +43,16 @@ def replies_generate(requests: DataFrame, examples: DataFrame, run: StageRun) ->
     models=("sentence_encoder",),
     units="replies",
     version=2,
-    settings=("replies.evaluation.examples", "replies.evaluation.baseline_rows"),
 )
-def replies_answer_plainly(examples: DataFrame, run: StageRun) -> Outcome:
+def replies_answer_plainly(
+    examples: DataFrame,
+    examples_each: TestReplies,
+    baseline_rows: Annotated[int, At("replies.evaluation.baseline_rows")],
+    run: StageRun,
+) -> Outcome:
     """Reply to the same histories without a generator: constant, random, echo, retrieval, and people (ours)."""
-    evaluation = run.settings.replies.evaluation
     encoder = run.model_arguments("sentence_encoder")
-    rows = baseline_replies(examples, evaluation.examples, evaluation.baseline_rows, encoder).cache()
+    rows = baseline_replies(examples, examples_each, baseline_rows, encoder).cache()
     return Outcome(rows, rows_in=rows.count())
 
 
@@ -51,7 +65,7 @@ def replies_answer_plainly(examples: DataFrame, run: StageRun) -> Outcome:
     units="replies",
     manual=True,
 )
-def replies_embed(generated: DataFrame, baselines: DataFrame, run: StageRun) -> DataFrame:
+def replies_embed(generated: DataFrame, baselines: DataFrame) -> DataFrame:
     """Embed each distinct generated or expected reply, once per sentence encoder: SES (EDOS 5)."""
     return distinct_replies(generated, baselines)
 

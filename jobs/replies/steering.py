@@ -1,22 +1,27 @@
 """Train a response generator that is steered by an intent, and read the intents of its replies (ours, EDOS 6)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
+from conf.reply_settings import ReplyDecoding, SteeredReplyTraining
 from etl.llm.model_stages import history_scores, model_stage
-from etl.pipeline import StageRun, under
+from etl.pipeline import At, StageRun
 from etl.replies import regimes
-from etl.replies.generation import READERS, planned_steering, replies
+from etl.replies.generation import READERS, BatchSize, planned_steering, replies
 from etl.replies.measures import distinct_answers
 from etl.tables.outcome import Trained
 from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
-from etl.training.stages import trained_generator, training_stage
-from jobs.replies.training import TUNING, UNSTEERED, generator_stage
+from etl.training.stages import Threads, training_stage, with_threads
+from jobs.replies.training import TUNING, UNSTEERED, Dropout, generator_stage, tuned_generator
 
 
-@training_stage("reply_steered", *TUNING, units="replies", reads=(EXAMPLES,), models=UNSTEERED)
-def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
+@training_stage("reply_steered", counts=TUNING, units="replies", reads=(EXAMPLES,), models=UNSTEERED)
+def replies_tune_steered(
+    examples: DataFrame, options: SteeredReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
+) -> Trained:
     """Fine-tune the response generator further, with the intents of the replies (ours, EDOS 6)."""
-    return trained_generator(examples, run, regimes.STEERED)
+    return tuned_generator(examples, run, regimes.STEERED, with_threads(options, threads), dropout)
 
 
 @generator_stage(
@@ -24,13 +29,12 @@ def replies_tune_steered(examples: DataFrame, run: StageRun) -> Trained:
     planned_steering,
     60,
     ("reply_steered", *UNSTEERED, *READERS),
-    "replies.decoding",
-    "edos.taxonomy",
-    *under("replies.evaluation", "contexts", "intents"),
 )
-def replies_steer(requests: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+def replies_steer(
+    requests: DataFrame, examples: DataFrame, decoding: ReplyDecoding, batch_size: BatchSize, run: StageRun
+) -> DataFrame:
     """Let the steered response generator reply to test histories with each intent and without (ours, EDOS 6)."""
-    return replies(requests, run)
+    return replies(requests, run, decoding, batch_size)
 
 
 @model_stage(
@@ -40,9 +44,10 @@ def replies_steer(requests: DataFrame, examples: DataFrame, run: StageRun) -> Da
     reads=(STEERED, EXAMPLES),
     writes=INTENT_READINGS,
     units="replies",
-    settings=("replies.evaluation.true_replies",),
     manual=True,
 )
-def replies_read_intents(steered: DataFrame, examples: DataFrame, run: StageRun) -> DataFrame:
+def replies_read_intents(
+    steered: DataFrame, examples: DataFrame, number: Annotated[int, At("replies.evaluation.true_replies")]
+) -> DataFrame:
     """Classify the intent of each steered reply and of true replies, once per model (ours, EDOS 6)."""
-    return distinct_answers(steered, examples, run.settings.replies.evaluation.true_replies)
+    return distinct_answers(steered, examples, number)

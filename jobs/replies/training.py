@@ -1,101 +1,151 @@
 """Pre-train response generators on OpenSubtitles, and tune them on EDOS or EmpatheticDialogues (EDOS 5, E)."""
 
 from collections.abc import Callable
+from typing import Annotated, Literal
 
 from pyspark.sql import DataFrame
 
+from conf.reply_settings import (
+    CausalReplyTraining,
+    EdosReplyTraining,
+    EmpatheticReplyTraining,
+    ReplyNetwork,
+    ReplyRows,
+    ReplyTokens,
+    ReplyTraining,
+)
+from conf.taxonomy import Taxonomy
 from etl.common.labelled_files import local_rows, with_dropped
-from etl.pipeline import Declare, Incremental, StageRun, manual_stage
+from etl.pipeline import At, Declare, Incremental, StageRun, manual_stage
 from etl.replies.conversations import COLUMNS, all_conversations
 from etl.replies.pairs import reply_examples
-from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED
+from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED, Regime
 from etl.subtitles.transcript_files import training_utterances
 from etl.tables import Table, subtitles
 from etl.tables.edos import DIALOGUES
 from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.tables.replies import EXAMPLES, TRAININGS
-from etl.training.stages import trained_generator, training_stage
+from etl.training.stages import Threads, training_stage, with_threads
 
 GENERATORS = tuple(regime.model for regime in COMPARED)
-TUNING = ("training.processes", "replies.network.dropout", "edos.taxonomy")
+TUNING = ("training.processes", "edos.taxonomy")
+"""What counts of a further training: it has the labels from the generator that it starts from."""
+Dropout = Annotated[float, At("replies.network.dropout")]
+MostTokens = Annotated[int, At("replies.network.max_tokens")]
 UNSTEERED = ("reply_empathetic", "reply_causal")
 TALKS = "edos.empathetic_dialogues"
 TRANSCRIPTS = "replies.pretraining.transcripts"
 
 
 def generator_stage(
-    writes: Table, requests: Callable[..., DataFrame], per_minute: float, models: tuple[str, ...], *settings: str
+    writes: Table, requests: Callable[..., DataFrame], per_minute: float, models: tuple[str, ...]
 ) -> Declare:
     """Declare a stage that sends requests on test examples to response generators."""
     return manual_stage(
         reads=(EXAMPLES,),
         writes=writes,
         models=models,
-        settings=settings,
         units="replies",
-        options=("replies.evaluation.batch_size",),
         incremental=Incremental("request_id", cost_per_minute=per_minute, prepare=requests, content_keyed=True),
     )
+
+
+def tuned_generator(
+    examples: DataFrame, run: StageRun, regime: Regime, options: ReplyTraining, dropout: float
+) -> Trained:
+    """Train a generator further, in another regime than the one that it starts from."""
+    from etl.training.recipes.replies import tune_generator
+
+    return tune_generator(examples, run, regime, options, dropout)
 
 
 @manual_stage(
     reads=(subtitles.CLEAN_DIALOGUES, subtitles.DIALOGUES, DIALOGUES),
     writes=EXAMPLES,
-    settings=("replies.rows", "replies.pretraining.dialogues", "replies.network.max_tokens", "edos.taxonomy"),
-    inputs=(TALKS, TRANSCRIPTS),
     units="replies",
     version=3,
 )
-def replies_gather(clean: DataFrame, raw: DataFrame, edos: DataFrame, run: StageRun) -> Outcome:
+def replies_gather(
+    clean: DataFrame,
+    raw: DataFrame,
+    edos: DataFrame,
+    rows: ReplyRows,
+    pretrained_on: Annotated[Literal["clean", "raw"], At("replies.pretraining.dialogues")],
+    max_tokens: MostTokens,
+    labels: Taxonomy,
+    path: Annotated[str | None, At(TALKS)],
+    folders: Annotated[tuple[str, ...], At(TRANSCRIPTS)],
+    run: StageRun,
+) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
-    path = run.settings.edos.empathetic_dialogues
-    replies = run.settings.replies
     read = local_rows([path], COLUMNS, TALKS) if path else LocalRows()
-    dialogues = raw if replies.pretraining.dialogues == "raw" else clean
-    transcripts = training_utterances(replies.pretraining.transcripts, TRANSCRIPTS)
-    talks = all_conversations(dialogues, edos, transcripts, read.rows, run.settings.edos.taxonomy.names)
-    outcome = reply_examples(talks, max_tokens=replies.network.max_tokens, **replies.rows.model_dump())
+    dialogues = raw if pretrained_on == "raw" else clean
+    transcripts = training_utterances(folders, TRANSCRIPTS)
+    talks = all_conversations(dialogues, edos, transcripts, read.rows, labels.names)
+    outcome = reply_examples(talks, max_tokens=max_tokens, **rows.model_dump())
     return with_dropped(outcome, read.notes(run.spark))
 
 
 @training_stage(
     "reply_pretrained",
-    "training.processes",
-    "replies.tokens",
-    "replies.network",
-    "edos.taxonomy",
+    counts=("training.processes",),
     units="replies",
     reads=(EXAMPLES,),
 )
-def replies_pretrain(examples: DataFrame, run: StageRun) -> Trained:
+def replies_pretrain(
+    examples: DataFrame,
+    options: ReplyTraining,
+    threads: Threads,
+    tokens: ReplyTokens,
+    network: ReplyNetwork,
+    labels: Taxonomy,
+    run: StageRun,
+) -> Trained:
     """Pre-train a response generator on OpenSubtitles without EDOS (EDOS 5)."""
-    return trained_generator(examples, run, PRETRAINED)
+    from etl.training.recipes import replies
+
+    return replies.pretrain_generator(
+        examples, run, PRETRAINED, with_threads(options, threads), tokens, network, labels
+    )
 
 
-@training_stage("reply_edos", *TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
-def train_response_generator(examples: DataFrame, run: StageRun) -> Trained:
+@training_stage("reply_edos", counts=TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
+def train_response_generator(
+    examples: DataFrame, options: EdosReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
+) -> Trained:
     """Fine-tune the pre-trained response generator on EDOS (EDOS 5)."""
-    return trained_generator(examples, run, ON_EDOS)
+    return tuned_generator(examples, run, ON_EDOS, with_threads(options, threads), dropout)
 
 
-@training_stage("reply_empathetic", *TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
-def replies_tune_empathetic(examples: DataFrame, run: StageRun) -> Trained:
+@training_stage("reply_empathetic", counts=TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
+def replies_tune_empathetic(
+    examples: DataFrame, options: EmpatheticReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
+) -> Trained:
     """Fine-tune the pre-trained response generator on EmpatheticDialogues (EDOS 5)."""
-    return trained_generator(examples, run, ON_EMPATHETIC)
+    return tuned_generator(examples, run, ON_EMPATHETIC, with_threads(options, threads), dropout)
 
 
 @training_stage(
     "reply_causal",
-    "training.processes",
-    "models.reply_base",
-    "replies.network.max_tokens",
-    "edos.taxonomy",
+    counts=("training.processes",),
     units="replies",
     reads=(EXAMPLES,),
 )
-def replies_tune_causal(examples: DataFrame, run: StageRun) -> Trained:
+def replies_tune_causal(
+    examples: DataFrame,
+    options: CausalReplyTraining,
+    threads: Threads,
+    base: Annotated[str, At("models.reply_base")],
+    max_tokens: MostTokens,
+    labels: Taxonomy,
+    run: StageRun,
+) -> Trained:
     """Tune a pre-trained causal language model on EDOS and EmpatheticDialogues (ours)."""
-    return trained_generator(examples, run, CAUSAL)
+    from etl.training.recipes import replies
+
+    return replies.tune_causal_generator(
+        examples, run, CAUSAL, with_threads(options, threads), base, max_tokens, labels
+    )
 
 
 @manual_stage(writes=TRAININGS, models=GENERATORS, units="generators")

@@ -1,10 +1,13 @@
 """Split films into dialogues at silences of more than 5 s, and clean them (EDOS 3.1, C)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
+from conf.subtitle_settings import CleaningSettings, TurnRules
 from etl.common.spark_api import cached
-from etl.pipeline import Incremental, RowAccounting, StageRun, manual_stage, stage, under
-from etl.subtitles import cleaning
+from etl.pipeline import At, Incremental, RowAccounting, manual_stage, stage
+from etl.subtitles import cleaning as cleaning_stage
 from etl.subtitles.cleaning_rules import rules_of
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import count_pairs, gap_histogram
@@ -13,15 +16,17 @@ from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
 
+Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
+
 
 @manual_stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=RowAccounting("pairs", rows_out="sum(pairs)"))
-def measure_gaps(chosen: DataFrame, files: DataFrame, run: StageRun) -> Outcome:
+def measure_gaps(chosen: DataFrame, files: DataFrame) -> Outcome:
     """Count the silences between neighbouring sentences by length, which justify the 5 s (EDOS C, Figure 5)."""
     chosen_files = files.join(chosen.select("source_path"), "source_path", "left_semi")
     return Outcome(gap_histogram(chosen_files), rows_in=count_pairs(chosen_files))
 
 
-def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> DataFrame:
+def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -> DataFrame:
     scores = turn_scores.select("source_path", "scores", "carried", WORK_VERSION)
     kept = files.drop(WORK_VERSION).join(chosen.select("source_path"), "source_path", "left_semi")
     return kept.join(scores, "source_path")
@@ -30,15 +35,6 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
 @stage(
     reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
     writes=DIALOGUES,
-    settings=under(
-        "subtitles",
-        "silence_seconds",
-        "silence_ends_turn",
-        "explicit_marks",
-        "carried_marks",
-        "opening_dash_margin",
-        "certainty",
-    ),
     incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files, versioned=True),
     units=RowAccounting(
         "sentences",
@@ -47,30 +43,27 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, r
     ),
     version=5,
 )
-def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, run: StageRun) -> Outcome:
+def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, rules: TurnRules) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
-    subtitles = run.settings.subtitles
-    silence_ms = round(subtitles.silence_seconds * 1000) if subtitles.silence_ends_turn else None
+    silence_ms = round(rules.silence_seconds * 1000) if rules.silence_ends_turn else None
     turns = turns_of(
         scored,
-        explicit_marks=subtitles.explicit_marks,
+        explicit_marks=rules.explicit_marks,
         silence_ends_turn_ms=silence_ms,
-        rates=subtitles.certainty,
-        carried_marks=subtitles.carried_marks,
-        opening_dash_margin=subtitles.opening_dash_margin,
+        rates=rules.certainty,
+        carried_marks=rules.carried_marks,
+        opening_dash_margin=rules.opening_dash_margin,
     )
-    return dialogues_between_silences(turns, subtitles.silence_seconds)
+    return dialogues_between_silences(turns, rules.silence_seconds)
 
 
 @stage(
     reads=(DIALOGUES,),
     writes=CLEAN_DIALOGUES,
-    settings=under("subtitles", "cleaning", "languages"),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
     version=7,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*"),
 )
-def clean_dialogues(dialogues: DataFrame, run: StageRun) -> Outcome:
+def clean_dialogues(dialogues: DataFrame, cleaning: CleaningSettings, languages: Languages) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
-    rules = rules_of(run.settings.subtitles.cleaning, run.settings.subtitles.languages)
-    return cleaning.clean_dialogues(dialogues, rules, cached)
+    return cleaning_stage.clean_dialogues(dialogues, rules_of(cleaning, languages), cached)

@@ -1,39 +1,44 @@
 """Train and apply the model that decides whether two adjacent sentences have one speaker (EDOS 3.1)."""
 
+from typing import Annotated
+
 from pyspark.sql import DataFrame
 
-from etl.pipeline import ByKind, Incremental, Model, StageRun, stage, under
+from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
+from etl.pipeline import At, Incremental, Model, StageRun, While, stage
 from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
 from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Trained
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
+from etl.training.stages import Threads, with_threads
 
-SVM = under("training.turn_segmenter", "regularization", "features", "lengths", "max_iterations")
-ENCODER = ("training.turn_pairs", *under("models", "turn_encoder", "training_threads"))
-KINDS = ByKind(
-    "training.turn_segmenter.kind",
-    {
-        "svm": SVM,
-        "encoder": ENCODER,
-        "cascade": (*SVM, *ENCODER, "training.turn_segmenter.sure_margin"),
-    },
-)
+KIND = "training.turn_segmenter.kind"
+BY_ENCODER = While(KIND, "encoder", "cascade")
 
 
 @stage(
     reads=(FILES,),
     writes=Model("turn_segmenter"),
-    settings=(*under("training.turn_segmenter", "name", "kind", "subtitle_pairs", "films"), "subtitles.lemma_language"),
-    by_kind=KINDS,
-    inputs=("subtitles.turn_examples",),
     units="pairs",
     version=5,
 )
-def train_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
+def train_turn_segmenter(
+    files: DataFrame,
+    options: SegmenterOptions,
+    svm: Annotated[SvmOptions, While(KIND, "svm", "cascade")],
+    sure_margin: Annotated[float, At("training.turn_segmenter.sure_margin"), While(KIND, "cascade")],
+    pairs: Annotated[TurnPairSettings, BY_ENCODER],
+    threads: Annotated[Threads, BY_ENCODER],
+    encoder: Annotated[str, At("models.turn_encoder"), BY_ENCODER],
+    language: Annotated[str, At("subtitles.lemma_language")],
+    examples: Annotated[tuple[str, ...], At("subtitles.turn_examples")],
+    run: StageRun,
+) -> Trained:
     """Train the model that decides whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
-    from etl.training.recipes.turn_segmenter import train_and_register_turn_segmenter
+    from etl.training.recipes.turn_segmenter import SegmenterKinds, train_and_register_turn_segmenter
 
-    return train_and_register_turn_segmenter(files, run)
+    kinds = SegmenterKinds(svm, sure_margin, with_threads(pairs, threads), encoder)
+    return train_and_register_turn_segmenter(files, run, options, kinds, examples, language)
 
 
 def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:

@@ -101,7 +101,9 @@ def test_files_keep_their_links_and_left_out_items_are_in_the_ledger(spark: Spar
     )
     settings = load_settings("local", [], {"lakehouse.root": str(tmp_path)})
     run = stage_run(spark, settings, tmp_path)
-    first, second = (write_batch(tasks, "crowd", 3, run) for _ in range(2))
+    first, second = (
+        write_batch(tasks, "crowd", settings.edos.taxonomy, settings.edos.annotation, 3, run) for _ in range(2)
+    )
     assert first.rows.collect() == second.rows.collect(), "a second export leaves the links as they are"
     assert first.dropped is not None
     assert [(row.id, row.reason, row.units) for row in first.dropped.collect()] == [("h1/ih12", "too_long_for_page", 1)]

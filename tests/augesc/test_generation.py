@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.augesc_settings import AugescSettings
+from conf.augesc_settings import GenerationSettings, SamplesPerQuery
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.augesc.generation import augmenter_requests, first_queries, generated_texts, played_texts, untuned_requests
@@ -27,8 +27,8 @@ QUERIES = "query_id string, source string, text string"
 QUERY = "I moved to a new town and I do not know a single person here number"
 
 
-def settings_of(**generation: object) -> AugescSettings:
-    return AugescSettings.model_validate({"generation": generation})
+def settings_of(**generation: object) -> GenerationSettings:
+    return GenerationSettings.model_validate(generation)
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_queries_are_asked_several_times_by_source_and_fewer_are_a_part_of_more(
     assert few < more
     assert len(few) == 6
     assert sum(name.startswith("ed/") for name in more) == 5
-    asked = augmenter_requests(queries, settings_of(queries=2))
+    asked = augmenter_requests(queries, settings_of(queries=2), SamplesPerQuery())
     counts = {row.source: row["count"] for row in asked.groupBy("source").count().collect()}
     assert counts == {"ed": 2 * 12, "reddit": 2 * 4}
     row = asked.where("sample = 3 AND source = 'ed'").first()

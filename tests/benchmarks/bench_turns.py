@@ -48,11 +48,15 @@ def main() -> int:
     try:
         files = Lakehouse(spark, settings.lakehouse).read(FILES)
         table = LemmaTable.of(lemma_dictionary(settings.subtitles.lemma_language))
+        options = settings.training.turn_segmenter
+        examples = settings.subtitles.turn_examples
         scored: list[DataFrame] = []
         for fold in range(given.folds):
             started = time.monotonic()
-            training, held_out = (part.persist() for part in pairs_apart(files, settings, 1 / given.folds, fold))
-            segmenter = train_svm(training, table, settings.training.turn_segmenter)
+            training, held_out = (
+                part.persist() for part in pairs_apart(files, options, examples, 1 / given.folds, fold)
+            )
+            segmenter = train_svm(training, table, options)
             marked = held_out.where(held_out.source.isin(*MARKED))
             scored.append(with_margins(marked, SvmScorer(segmenter, table)).localCheckpoint())
             print(

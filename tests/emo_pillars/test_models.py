@@ -37,7 +37,6 @@ from etl.tables.emo_pillars import (
     TURN_ANSWERS,
 )
 from etl.training.recipes.sentence_embeddings import read_sentences
-from etl.training.recipes.transfer import planned_transfers, run_transfers
 from etl.training.recipes.transfer_tasks import Arm, TaskRows, isear_rows, relabelled
 from etl.training.registry import model_store
 from jobs.emo_pillars.encoders import (
@@ -55,7 +54,7 @@ from jobs.emo_pillars.transfer import (
     emo_pillars_transfer_emocontext,
     emo_pillars_transfer_goemotions,
 )
-from tests.stages import register_views, stage_run
+from tests.stages import called, register_views, stage_run
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 
@@ -290,7 +289,7 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
     settings = learned.settings
     own = stage_run(spark, settings, model_folder(settings), stage, need.models)
     dialogues = learned.lakehouse.read(EMOCONTEXT)
-    planned = planned_transfers(dialogues, own, "emocontext")
+    planned = stage.units_of_work([dialogues], settings, own)
     arms = {(row.model, row.tuned, row.variant) for row in planned.collect()}
     assert arms == {
         (PLAIN, True, "kept"),
@@ -300,7 +299,7 @@ def test_emocontext_is_learned_in_context_and_the_views_show_it(spark: SparkSess
         (FULL, True, "typed"),
     }
     some = planned.where("variant = 'typed' OR NOT tuned")
-    results = run_transfers(some, dialogues, own, "emocontext", EMOCONTEXT_RESULTS)
+    results = called(stage, own, settings, some, dialogues)
     learned.lakehouse.replace(EMOCONTEXT_RESULTS, results, {})
     register_views(learned, "emo_pillars_transfer")
     shown = spark.table("analysis.emo_pillars_transfer").collect()
@@ -387,9 +386,8 @@ def test_taxonomies_meet_where_both_models_answer(spark: SparkSession, learned: 
 
 def test_each_text_is_asked_about_once(spark: SparkSession, learned: PipelineContext) -> None:
     initial = spark.createDataFrame([(["yes", "no"],), (["yes"],)], "turns array<string>")
-    assert emo_pillars_answer_turns.incremental is not None
-    assert emo_pillars_answer_turns.incremental.prepare is not None
-    found = emo_pillars_answer_turns.incremental.prepare(initial, learned).collect()  # it looks at no settings
+    run = stage_run(spark, learned.settings, stage=emo_pillars_answer_turns)
+    found = emo_pillars_answer_turns.units_of_work([initial], learned.settings, run).collect()
     assert sorted((row.utterance, row.context) for row in found) == [("no", None), ("yes", None)]
 
 

@@ -80,7 +80,7 @@ def test_large_topics_alone_are_asked_about(spark: SparkSession) -> None:
         [("joy", 1, 30, ["We won!", "<|end|> hooray"]), ("joy", 2, 20, ["So warm."]), ("joy", 3, 19, ["Tea."])],
         "emotion string, topic int, utterances int, examples array<string>",
     )
-    asked = topic_names_requests(topics, EmoPillarsSettings()).orderBy("topic").collect()
+    asked = topic_names_requests(topics, 20, EmoPillarsSettings().steps.topic_names).orderBy("topic").collect()
     assert [(row.topic_id, row.sample) for row in asked] == [("joy-1", 0), ("joy-2", 0)]
     assert "- We won!\n- <| end|> hooray\n" in asked[0].prompt
 
@@ -89,7 +89,7 @@ def test_categories_find_their_topics_by_number(spark: SparkSession) -> None:
     names = spark.createDataFrame(
         [("joy", 7, "Tea"), ("joy", 2, "Music"), ("fear", 1, "The dark")], "emotion string, topic int, name string"
     )
-    asked = topic_categories_requests(names, EmoPillarsSettings())
+    asked = topic_categories_requests(names, EmoPillarsSettings().steps.topic_categories)
     answers = {"joy": "1. Arts\n2. Food\n3. Sea\n0. Air", "fear": "Nothing here."}
     rows = [(row.request_id, "m", answers[row.emotion], "stop", None) for row in asked.collect()]
     said = spark.createDataFrame(

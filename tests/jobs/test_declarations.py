@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conf.section import Counts
 from conf.settings import load_settings
 from etl.pipeline.planner import feeds, in_order
 from etl.pipeline.stage_run import StageRun
@@ -58,7 +59,7 @@ def test_stages_come_after_what_they_read() -> None:
 def test_declared_settings_exist() -> None:
     settings = load_settings("local")
     for stage in all_stages():
-        for key in (*stage.settings, *stage.inputs):
+        for key in stage.keys(*Counts):
             setting(settings, key)
 
 

@@ -88,17 +88,16 @@ def test_a_loader_of_data_sets_reads_the_export(finished: Path, tmp_path: Path, 
 @pytest.fixture(scope="module")
 def shared_out(finished: Path, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The finished run's export with references in place of texts."""
-    from etl.publishing.dataset_export import publish
     from jobs.edos.dataset import export_dataset
-    from tests.stages import stage_run
+    from tests.stages import called, stage_run
 
     folder = tmp_path_factory.mktemp("shared") / "edos"
     settings = settings_of(finished, **{"publishing.text": "references", "publishing.folder": str(folder)})
     said: list[str] = []
     run = stage_run(spark, settings, "", export_dataset, say=said.append)
-    publish(run)
+    called(export_dataset, run, settings)
     stamps = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    publish(run)
+    called(export_dataset, run, settings)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == stamps
     assert [line.split(":")[0] for line in said] == ["export written", "export unchanged"]
     yield folder

@@ -89,7 +89,7 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(spark: SparkSessio
     units = spark.createDataFrame(
         [("u", "I see the ship!", "joy")], "utterance_id string, utterance string, label string"
     )
-    asked = soft_labels_requests(units, EmoPillarsSettings())
+    asked = soft_labels_requests(units, 5, "plain", EmoPillarsSettings().steps.soft_labels)
     with RecordedServer(as_the_dialect_answers).running() as server:
         source = source_of("", "openai:recorded", LlmSettings(server=ServerSettings(url=server.url, dialect=dialect)))
         said = generate_answers(distinct_requests(asked), source, 1).persist()
@@ -195,10 +195,9 @@ def test_a_server_a_task_needs_a_whole_gpu(amount: str | None, refused: bool) ->
         spark=SimpleNamespace(conf=conf),
         compute=SimpleNamespace(threads=1, partitions=2),
         worker_path=lambda model: str(model.path),
-        settings=SimpleNamespace(llm=LlmSettings()),
     )
     if not refused:
-        assert source(run, "generator").identity == model.identity
+        assert source(run, "generator", LlmSettings()).identity == model.identity
         return
     with pytest.raises(InputError, match=r"models\.generator: .* whole GPU a task: set spark\S+=1, not 0\.25"):
-        source(run, "generator")
+        source(run, "generator", LlmSettings())

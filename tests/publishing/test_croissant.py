@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from conf.errors import InputError
-from conf.settings import load_settings
+from conf.settings import Settings, load_settings
 from etl.analysis.croissant import EDOS, EDOS_REFERENCES
 from etl.analysis.dataset_card import card, described, restored_croissant
 from etl.analysis.findings import Findings
-from etl.analysis.licences import check_licence, used_sources
+from etl.analysis.licences import Source, check_licence, used_sources
 from etl.publishing.augesc_export import augesc_card, augesc_croissant
 
 SPLITS = {"train": 5, "validation": 2, "test": 3}
@@ -24,6 +24,10 @@ FINDINGS = Findings({}, {"macro_f1": 0.5, "accuracy": 0.6})
 
 def settings(**changes: Any) -> Any:
     return load_settings("local", [], {f"publishing.{key}": value for key, value in changes.items()})
+
+
+def sources_of(given: Settings) -> list[Source]:
+    return used_sources(given.publishing, given.subtitles, given.edos)
 
 
 def rows(split: str, references: bool) -> list[dict[str, Any]]:
@@ -53,7 +57,7 @@ def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bool]:
             lines = "".join(json.dumps(row) + "\n" for row in part)
             (tmp_path / "jsonl" / f"{stem}.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (tmp_path / "croissant.json").write_text(described(FINDINGS, publishing, SPLITS, ["en"]), encoding="utf-8")
-    text = card(FINDINGS, publishing, rows=SPLITS, languages=["en"], sources=used_sources(settings()))
+    text = card(FINDINGS, publishing, rows=SPLITS, languages=["en"], sources=sources_of(settings()))
     (tmp_path / "README.md").write_text(text, encoding="utf-8")
     return tmp_path, request.param
 
@@ -138,7 +142,7 @@ def test_a_licence_grants_no_more_than_its_sources(licence, text, examples, mess
     given = load_settings(
         "local", [], {"publishing.text": text, "edos.weak_label_examples": examples, "subtitles.turn_examples": []}
     )
-    sources = used_sources(given)
+    sources = sources_of(given)
     assert any(one.part == "texts" for one in sources) == (text == "included")
     if message is None:
         check_licence(licence, sources)
@@ -158,7 +162,7 @@ def test_the_settings_of_the_licence_table_exist() -> None:
             "subtitles.turn_examples": ["d"],
         },
     )
-    assert len(used_sources(given)) == 5
+    assert len(sources_of(given)) == 5
 
 
 def test_an_export_with_restored_texts_is_described_as_one_with_texts() -> None:

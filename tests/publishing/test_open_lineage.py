@@ -24,23 +24,24 @@ from etl.cli.stage_events import recorder
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.planner import StagePlan
+from etl.pipeline.signatures import Received
 from etl.pipeline.stages import Model, RowAccounting, Stage
 from etl.publishing.open_lineage import FACET, LineageEvents, StageRunFacet, place_of
 from etl.tables import Table
 from etl.tables.edos import INITIAL, WEAK_LABELS
+from tests.stages import untyped
 from udfs.models.loader import NO_MODEL, ResolvedModel
 
 PRODUCER = f"urn:edos-lakehouse:{package_version()}"
 TABLE_ID = "3c1f8a52-9d3e-4b9e-8a5e-6a1c1e5b7d10"
 STAGE = Stage(
     name="select_emotional",
-    function=lambda: None,
+    function=replace(untyped(lambda: None), received=(Received("edos.weak_label_examples"),)),
     module="jobs.edos.weak_labels",
     about="Choose dialogues.",
     reads=(WEAK_LABELS,),
     writes=INITIAL,
     models=(Model("weak_labeler"), Model("self_labeler")),
-    inputs=("edos.weak_label_examples",),
     units=RowAccounting("dialogues"),
 )
 PLAN = StagePlan(

@@ -14,10 +14,8 @@ from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.stages import Stage
-from etl.replies.regimes import PRETRAINED
 from etl.replies.requests import steered_requests
 from etl.tables.replies import EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS, STEERED, TRAININGS
-from etl.training.recipes.replies import train_and_register_generator
 from jobs.replies.evaluation import (
     evaluate_response_generator,
     replies_answer_plainly,
@@ -33,7 +31,7 @@ from jobs.replies.training import (
     replies_tune_empathetic,
     train_response_generator,
 )
-from tests.stages import register_views, stage_run
+from tests.stages import called, register_views, stage_run
 from tests.udfs.test_reply_generator import LINES
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.classifier import load_encoder
@@ -200,5 +198,6 @@ def _check_tracked(place: PipelineContext, cells: dict) -> None:
 
 def test_a_training_without_rows_says_what_is_missing(spark: SparkSession) -> None:
     rows = spark.createDataFrame([("os/a/1", "os", "train", ["so ?"], "yes", None)], EXAMPLES.schema)
+    settings = load_settings("local")
     with pytest.raises(InputError, match=r"replies\.examples has no validation rows of os"):
-        train_and_register_generator(rows, stage_run(spark, load_settings("local")), PRETRAINED)
+        called(replies_pretrain, stage_run(spark, settings), settings, rows)

@@ -145,7 +145,8 @@ def test_each_trial_is_done_once_and_a_stopped_comparison_goes_on(
 def test_a_trial_is_known_by_all_that_it_depends_on(spark: SparkSession, compared: Settings) -> None:
     def planned(settings: Settings, similar: int) -> dict[tuple, str]:
         run = stage_run(spark, settings)
-        rows = trials.planned_trials(labelled(spark, {"crowd": 3, "similar": similar}), run).collect()
+        given = labelled(spark, {"crowd": 3, "similar": similar})
+        rows = compare_classifiers.units_of_work([given], settings, run).collect()
         return {(row.weighted, tuple(row.origins), row.seed): row.trial for row in rows}
 
     crowd = (True, ("crowd",), 1)

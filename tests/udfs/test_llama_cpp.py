@@ -179,7 +179,10 @@ def test_an_answer_under_a_steps_grammar_is_read_whole(model: LlamaCppGenerator,
     settings = EmoPillarsSettings.model_validate({"steps": steps, "emotional": 3, "neutral": 1})
     start = {"soft_labels": "1. joy"}.get(step, "")
     prompt = "Ann meets Bob at the harbour. They are glad.\nAnswer in the form that was asked for."
-    (answer,) = model.answers([Request(prompt, start)], step_decoding(step, settings))
+    (answer,) = model.answers(
+        [Request(prompt, start)],
+        step_decoding(step, getattr(settings.steps, step), settings if step == "utterances" else None),
+    )
     assert answer.error is None
     items = _read(step, start + (answer.text or ""))
     assert items, answer.text

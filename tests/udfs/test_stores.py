@@ -175,7 +175,7 @@ def test_workers_are_told_where_a_model_is(
     bucket: str, tmp_path: Path, master: str, stored: bool, identity: str, put_there: bool
 ) -> None:
     spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(master=master))
-    run = StageRun(None, {}, spark, "unused", None, None, "", store=bucket if stored else None)  # type: ignore[arg-type]
+    run = StageRun({}, spark, "unused", None, None, "", store=bucket if stored else None)  # type: ignore[arg-type]
     made = model(tmp_path / "made")
     path = run.worker_path(ResolvedModel(made, identity))
     assert path == (f"{bucket}/copies/{folder_name(identity)}" if put_there else str(made))

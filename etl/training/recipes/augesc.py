@@ -7,12 +7,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from conf.language_settings import LanguageTrainingSettings
 from etl.augesc.sessions import held_out_sessions, without_greetings
 from etl.augesc.texts import learned_role, learned_session
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Outcome, Trained
 from etl.training.held_out_texts import HeldOutTexts, LanguageTest, held_out_figures
-from etl.training.registration import Recipe, options_of, train_and_register
+from etl.training.registration import Recipe, train_and_register
 from udfs.models.language.causal_language_model import CausalLanguageModel, Piece
 from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingRows
@@ -22,51 +23,56 @@ COMPARED = {"chatbot": "esconv", "augmented_chatbot": "esconv, then augesc"}
 """The two chatbots (AugESC 7.1) and their training data; AugESC includes ESConv, so it is not used alone."""
 
 
-def train_and_register_augmenter(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
+def train_and_register_augmenter(
+    drawn: DataFrame, sessions: DataFrame, run: StageRun, options: LanguageTrainingSettings, base: str | None
+) -> Trained:
     """Tune the base model on the drawn sessions (AugESC 4.1), and measure perplexity before and after.
 
     Raises:
         InputError: there are no drawn or no held-out sessions.
     """
-    start = run.resolved(run.settings.models.augmenter_base)
-    held = held_out_sessions(sessions, drawn, run.settings.training.augmenter.held_out)
-    return train_and_register(tuning_recipe(run, "augmenter", start, drawn, held, learned_session), run)
+    if base is None:
+        raise InputError("models.augmenter_base is null: name a language model to tune")
+    start = run.resolved(base)
+    held = held_out_sessions(sessions, drawn, options.held_out)
+    return train_and_register(tuning_recipe(run, options, start, drawn, held, learned_session), run)
 
 
-def train_and_register_speaker(model: str, role: str, drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Trained:
+def train_and_register_speaker(
+    role: str, drawn: DataFrame, sessions: DataFrame, run: StageRun, options: LanguageTrainingSettings, base: str
+) -> Trained:
     """Tune a model of one speaker's utterances on the sessions of ESConv that are not held out.
 
     Args:
-        model: its key under ``models`` and ``training``.
         role: seeker or supporter.
         drawn: ``augesc.training_sessions``, which are never held out.
         sessions: ``augesc.sessions``.
     """
-    start = run.resolved(run.settings.models.dialogue_base)
-    held = held_out_sessions(sessions, drawn, options_of(run, model).held_out)
+    start = run.resolved(base)
+    held = held_out_sessions(sessions, drawn, options.held_out)
     rest = sessions.where(~F.col("contrast")).join(held.select("session_id"), "session_id", "left_anti")
     learned = rest.select("session_id", without_greetings(F.col("turns")).alias("turns"))
-    return train_and_register(tuning_recipe(run, model, start, learned, held, partial(learned_role, role=role)), run)
+    return train_and_register(tuning_recipe(run, options, start, learned, held, partial(learned_role, role=role)), run)
 
 
 def train_and_register_augmented_chatbot(
-    conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun
+    conversations: DataFrame, drawn: DataFrame, sessions: DataFrame, run: StageRun, options: LanguageTrainingSettings
 ) -> Trained:
     """Tune the chatbot further on AugESC (7.1), and measure perplexity before and after."""
-    model = "augmented_chatbot"
-    held = held_out_sessions(sessions, drawn, options_of(run, model).held_out)
+    held = held_out_sessions(sessions, drawn, options.held_out)
     learned = conversations.select(F.col("conversation_id").alias("session_id"), "turns")
     pieces = partial(learned_role, role="supporter")
-    return train_and_register(tuning_recipe(run, model, run.models["chatbot"], learned, held, pieces), run)
+    return train_and_register(tuning_recipe(run, options, run.models["chatbot"], learned, held, pieces), run)
 
 
-def compared_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> Outcome:
+def compared_chatbots(
+    drawn: DataFrame, sessions: DataFrame, run: StageRun, options: LanguageTrainingSettings
+) -> Outcome:
     """Return each chatbot's perplexity of the supporters' utterances in the held-out sessions of ESConv.
 
     Returns:
         Outcome of ``augesc.chatbots``.
     """
-    options = run.settings.training.chatbot
     held_out = held_out_sessions(sessions, drawn, options.held_out)
     pieces = pieces_of(held_out, partial(learned_role, role="supporter"))
     rows = []
@@ -85,16 +91,20 @@ def compared_chatbots(drawn: DataFrame, sessions: DataFrame, run: StageRun) -> O
 
 
 def tuning_recipe(
-    run: StageRun, model: str, start: ResolvedModel, sessions: DataFrame, held_out: DataFrame, pieces: Pieces
+    run: StageRun,
+    options: LanguageTrainingSettings,
+    start: ResolvedModel,
+    sessions: DataFrame,
+    held_out: DataFrame,
+    pieces: Pieces,
 ) -> Recipe:
     """Return the recipe of a causal language model that is tuned on conversations.
 
     Args:
-        model: its key under ``training``.
+        options: of its training.
         sessions, held_out: session_id, turns.
         pieces: from a session's turns to its pieces of text.
     """
-    options = options_of(run, model)
     given, kept_back = (pieces_of(frame, pieces) for frame in (sessions, held_out))
     if not given or not kept_back:
         raise InputError(f"{run.stage}: {len(given)} sessions to tune on, {len(kept_back)} held out: it needs both")

@@ -10,12 +10,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.training_settings import EmotionClassifierSettings
+from conf.taxonomy import Taxonomy
+from conf.training_settings import EmotionClassifierSettings, WeakLabelerSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Trained
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
-from etl.training.registration import LeftOut, Recipe, options_of, train_and_register
+from etl.training.registration import LeftOut, Recipe, train_and_register
 from udfs.models.classifiers.calibration import calibration, set_temperature
 from udfs.models.classifiers.classifier import ENCODER
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -30,7 +31,9 @@ PARTS = ("classifier_train", "classifier_valid")
 Rows = list[tuple[tuple[str, ...], int]]
 
 
-def train_and_register_weak_labeler(run: StageRun) -> Trained:
+def train_and_register_weak_labeler(
+    run: StageRun, options: WeakLabelerSettings, taxonomy: Taxonomy, encoder_uri: str, folder: str | None
+) -> Trained:
     """Train the weak labeler on ``classifier_train`` and evaluate it on ``classifier_valid`` (EDOS 3.1).
 
     The epoch is chosen on a tenth of the training sentences, selected by content, and not on the held-out file.
@@ -38,10 +41,9 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     Raises:
         InputError: ``edos.weak_label_examples`` is not a folder with the two files.
     """
-    settings = run.settings
-    labels = run.settings.edos.taxonomy.names
-    options = options_of(run, "weak_labeler")
-    folder = settings.edos.weak_label_examples
+    if folder is None:
+        raise InputError("edos.weak_label_examples is not set: name a folder with classifier_train.txt[.gz]")
+    labels = taxonomy.names
     given = {part: _examples(folder, part, labels) for part in ("train", "valid")}
     others = sorted(one.name for one in Path(folder).iterdir() if one.name.partition(".")[0] not in PARTS)
     held_out = list(given["valid"].rows)
@@ -50,7 +52,7 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
     usable = [row for row in given["train"].rows if row[0] not in known]
     validation = [row for row in usable if _share(row[0]) < VALIDATION_SHARE]
     train = [row for row in usable if _share(row[0]) >= VALIDATION_SHARE]
-    encoder = run.resolved(settings.models.weak_encoder)
+    encoder = run.resolved(encoder_uri)
     run.say(f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,} held out")
     left_out = [
         ("sentence" if line.units else "file", line.place, line.reason, line.detail, line.units)
@@ -72,12 +74,14 @@ def train_and_register_weak_labeler(run: StageRun) -> Trained:
         choice=ClassifierTest(WeakLabeler, validation, "accuracy", labels, options.device),
         rows_out=len(usable) + len(held_out),
         left_out=left_out,
-        tags={"examples": str(settings.edos.weak_label_examples)},
+        tags={"examples": folder},
     )
     return train_and_register(recipe, run)
 
 
-def train_and_register_emotion_classifier(training_dialogues: DataFrame, run: StageRun) -> Trained:
+def train_and_register_emotion_classifier(
+    training_dialogues: DataFrame, run: StageRun, options: EmotionClassifierSettings, labels: Taxonomy, encoder: str
+) -> Trained:
     """Train the dialogue classifier (EDOS 3.3.1) on ``edos.training_dialogues`` and evaluate it on its test split.
 
     The epoch is chosen by validation cross-entropy (EDOS C).
@@ -85,12 +89,20 @@ def train_and_register_emotion_classifier(training_dialogues: DataFrame, run: St
     Raises:
         InputError: a split has no rows.
     """
-    rows, left_out = rows_by_split(training_dialogues, run.settings.edos.taxonomy.names)
-    recipe = dialogue_recipe(run, "emotion_classifier", rows, left_out, origins_of(training_dialogues))
+    rows, left_out = rows_by_split(training_dialogues, labels.names)
+    start = starting_encoder(run, options, encoder)
+    recipe = dialogue_recipe(run, options, labels, start, (rows, left_out), origins_of(training_dialogues))
     return train_and_register(recipe, run)
 
 
-def train_and_register_self_labeler(seeds: DataFrame, similar: DataFrame, run: StageRun) -> Trained:
+def train_and_register_self_labeler(
+    seeds: DataFrame,
+    similar: DataFrame,
+    run: StageRun,
+    options: EmotionClassifierSettings,
+    labels: Taxonomy,
+    encoder: str,
+) -> Trained:
     """Train the self-labeler on the crowd's training rows and similar dialogues (EDOS 3.3), and calibrate it.
 
     The epoch and the temperature are chosen on the validation split. The MLflow run has the temperature, and the
@@ -103,8 +115,9 @@ def train_and_register_self_labeler(seeds: DataFrame, similar: DataFrame, run: S
     given = seeds.select(*columns, "split", F.lit(CROWD).alias("origin")).unionByName(
         similar.select(*columns, F.lit("train").alias("split"), "origin")
     )
-    rows, left_out = rows_by_split(given, run.settings.edos.taxonomy.names, "edos.seeds")
-    recipe = dialogue_recipe(run, "self_labeler", rows, left_out, origins_of(given))
+    rows, left_out = rows_by_split(given, labels.names, "edos.seeds")
+    start = starting_encoder(run, options, encoder)
+    recipe = dialogue_recipe(run, options, labels, start, (rows, left_out), origins_of(given))
     recipe = replace(recipe, finish=lambda result: _calibrated(result, rows["validation"], run))
     return train_and_register(recipe, run)
 
@@ -122,24 +135,30 @@ def _calibrated(result: TrainingResult, validation: Rows, run: StageRun) -> Trai
 
 
 def dialogue_recipe(
-    run: StageRun, model: str, rows: Mapping[str, Rows], left_out: Sequence[LeftOut], origins: str = CROWD
+    run: StageRun,
+    options: EmotionClassifierSettings,
+    taxonomy: Taxonomy,
+    start: ResolvedModel,
+    given: tuple[Mapping[str, Rows], Sequence[LeftOut]],
+    origins: str = CROWD,
 ) -> Recipe:
     """Return the recipe of a dialogue classifier.
 
     Args:
-        model: its key under ``training``.
-        rows, left_out: results of `rows_by_split`.
+        options: of its training.
+        taxonomy: its labels.
+        start: the encoder that it starts from.
+        given: results of `rows_by_split`.
         origins: of the training rows, as ``crowd+similar``.
     """
-    options = options_of(run, model)
-    labels = run.settings.edos.taxonomy.names
-    start = starting_encoder(run, options)
+    rows, left_out = given
+    labels = taxonomy.names
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
     return Recipe(
         name=options.name,
         model=DialogueClassifier,
         options=options,
-        start=new_dialogue_classifier(run, start, options),
+        start=new_dialogue_classifier(start, options, taxonomy),
         starts_from=start.identity,
         rows=training_rows(rows),
         test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
@@ -158,11 +177,10 @@ def origins_of(dialogues: DataFrame) -> str:
 
 
 def new_dialogue_classifier(
-    run: StageRun, start: ResolvedModel, options: EmotionClassifierSettings
+    start: ResolvedModel, options: EmotionClassifierSettings, taxonomy: Taxonomy
 ) -> Callable[[], DialogueClassifier]:
     """Return a function that creates the untrained classifier; without ``weighted`` it is the paper's ablation."""
-    labels = run.settings.edos.taxonomy.names
-    return partial(DialogueClassifier.new, start.path, labels, options, weighted=options.weighted)
+    return partial(DialogueClassifier.new, start.path, taxonomy.names, options, weighted=options.weighted)
 
 
 def training_rows(rows: Mapping[str, Rows]) -> TrainingRows:
@@ -209,17 +227,15 @@ def rows_by_split(
     return rows, left_out
 
 
-def starting_encoder(run: StageRun, options: EmotionClassifierSettings, plain: str = "encoder") -> ResolvedModel:
-    """Return the initial encoder: ``models.<plain>``, or the weak labeler's encoder."""
+def starting_encoder(run: StageRun, options: EmotionClassifierSettings, plain: str) -> ResolvedModel:
+    """Return the initial encoder: the plain one at this URI, or the weak labeler's encoder."""
     if not options.start_from_weak_labeler:
-        return run.resolved(getattr(run.settings.models, plain))
+        return run.resolved(plain)
     labeler = run.models["weak_labeler"]
     return ResolvedModel(labeler.path / ENCODER, labeler.identity)
 
 
-def _examples(folder: str | None, part: str, labels: Sequence[str]) -> WeakExamples:
-    if folder is None:
-        raise InputError("edos.weak_label_examples is not set: name a folder with classifier_train.txt[.gz]")
+def _examples(folder: str, part: str, labels: Sequence[str]) -> WeakExamples:
     for ending in (".txt", ".txt.gz"):
         path = Path(folder, f"classifier_{part}{ending}")
         if path.is_file():

@@ -10,13 +10,15 @@ import torch
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
+from conf.taxonomy import Taxonomy
 from conf.training_options import TrainingOptions
+from conf.training_settings import EmotionStudentSettings
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Trained
 from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
 from etl.training.loop.reproducible import reproducible
 from etl.training.recipes.classifiers import CROWD, SPLITS, Rows, origins_of, rows_by_split, starting_encoder
-from etl.training.registration import Recipe, options_of, train_and_register
+from etl.training.registration import Recipe, train_and_register
 from udfs.devices import chosen_precision, training_device
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, DistilledClassifier
 from udfs.models.trainable import TrainingRows
@@ -27,7 +29,14 @@ PLACES = 4
 """Decimals of a probability, so that rows are the same on machines whose last bits differ."""
 
 
-def train_and_register_emotion_student(training_dialogues: DataFrame, histories: DataFrame, run: StageRun) -> Trained:
+def train_and_register_emotion_student(
+    training_dialogues: DataFrame,
+    histories: DataFrame,
+    run: StageRun,
+    options: EmotionStudentSettings,
+    taxonomy: Taxonomy,
+    encoder: str,
+) -> Trained:
     """Train a small dialogue classifier on the labels and on the large one's probabilities of unlabelled turns.
 
     Champions are chosen on validation rows, and figures are of the test split, as for the large one.
@@ -41,15 +50,14 @@ def train_and_register_emotion_student(training_dialogues: DataFrame, histories:
     Raises:
         InputError: a split has no rows.
     """
-    labels = run.settings.edos.taxonomy.names
-    options = options_of(run, "emotion_student")
+    labels = taxonomy.names
     rows, left_out = rows_by_split(training_dialogues, labels)
     unlabelled = _unlabelled(histories, rows, options.unlabelled)
     run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
     teacher = run.model("emotion_classifier")
     soft = soft_rows(unlabelled, teacher_answers(teacher.path, unlabelled, options))
     hard = {split: one_hot(rows[split], len(labels)) for split in ("train", "validation", CROWD)}
-    start = starting_encoder(run, options, "student_encoder")
+    start = starting_encoder(run, options, encoder)
     return train_and_register(
         Recipe(
             name=options.name,

@@ -2,13 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
+from conf.training_settings import (
+    ContextlessRewrittenSettings,
+    ContextlessSettings,
+    ContextualRewrittenSettings,
+    ContextualSettings,
+    TunedEmocontextSettings,
+)
 from etl.common.columns import left_out
 from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
@@ -16,15 +22,25 @@ from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Outcome, Trained
 from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.recipes.classifiers import SPLITS
-from etl.training.registration import LeftOut, Recipe, options_of, train_and_register
+from etl.training.registration import LeftOut, Recipe, train_and_register
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage, starting_model
+from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingRows
 from udfs.predict import answer_passages
 
 PassageRows = list[tuple[Passage, tuple[int, ...]]]
+NamedMultiLabel = (
+    ContextlessSettings
+    | ContextlessRewrittenSettings
+    | ContextualSettings
+    | ContextualRewrittenSettings
+    | TunedEmocontextSettings
+)
 
 
-def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: str) -> Trained:
+def train_and_register_multi_label(
+    passages: DataFrame, run: StageRun, model: str, options: NamedMultiLabel, encoder: str
+) -> Trained:
     """Train one of Emo Pillars' models and evaluate it on its test split (Emo Pillars 5.1.1, 5.2.1).
 
     The last epoch is kept. The validation split is used only to choose the threshold.
@@ -32,25 +48,26 @@ def train_and_register_multi_label(passages: DataFrame, run: StageRun, model: st
     Args:
         passages: passage_id, utterance, context, labels, split.
         model: its key under ``models`` and ``training``.
+        options: of its training.
+        encoder: URI of what it starts from.
 
     Raises:
         InputError: a split has no rows.
     """
-    options = options_of(run, model)
     rows, left_out = passages_by_split(passages, f"what {model} learns from")
-    start = run.resolved(run.settings.models.emo_pillars_encoder)
+    start = run.resolved(encoder)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
     return train_and_register(multi_label_recipe(model, options, start, rows, left_out), run)
 
 
 def multi_label_recipe(
-    model: str, options: Any, start: Any, rows: Mapping[str, PassageRows], left_out: list[LeftOut]
+    model: str, options: NamedMultiLabel, start: ResolvedModel, rows: Mapping[str, PassageRows], left_out: list[LeftOut]
 ) -> Recipe:
     """Return the training of a multi-label classifier: chosen on validation rows, judged on test rows.
 
     Args:
         model: its key under ``models`` and ``training``.
-        options: its options, a MultiLabelSettings with a name.
+        options: of its training.
         start: the resolved encoder or classifier that it starts from.
         rows: (passage, label ids) rows of each split.
         left_out: rows of the ledger.

@@ -12,9 +12,9 @@ from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, emocontext_context
 from etl.pipeline.stage_run import StageRun
 from etl.tables.outcome import Outcome, Trained
 from etl.training.held_out_classifiers import load_on_device
-from etl.training.recipes.multi_label import multi_label_recipe
+from etl.training.recipes.multi_label import NamedMultiLabel, multi_label_recipe
 from etl.training.recipes.transfer_tasks import CONTEXTUAL, RELABELLED, Arm, emocontext_rows, relabelled
-from etl.training.registration import options_of, train_and_register
+from etl.training.registration import train_and_register
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier
 from udfs.predict import answer_passages
 
@@ -22,7 +22,9 @@ COMMENT = "comment"
 DIALOGUE = "dialogue"
 
 
-def train_and_register_emocontext(dialogues: DataFrame, run: StageRun, model: str) -> Trained:
+def train_and_register_emocontext(
+    dialogues: DataFrame, run: StageRun, model: str, options: NamedMultiLabel, least_probability: float
+) -> Trained:
     """Tune the context-aware model on EmoContext, with the class others relabelled by itself (Emo Pillars 5.2.2).
 
     Args:
@@ -32,12 +34,10 @@ def train_and_register_emocontext(dialogues: DataFrame, run: StageRun, model: st
     Raises:
         InputError: a split has no rows, or there is no context-aware model.
     """
-    transfer = run.settings.emo_pillars.transfer
     start = run.model(CONTEXTUAL)
-    options = options_of(run, model)
-    kept = emocontext_rows(dialogues, Arm(CONTEXTUAL, True, RELABELLED), transfer)
+    kept = emocontext_rows(dialogues, Arm(CONTEXTUAL, True, RELABELLED))
     judge = load_on_device(MultiLabelClassifier, start.path, options.device)
-    rows = relabelled(kept, judge, transfer.least_probability, run.compute.batch_size).rows
+    rows = relabelled(kept, judge, least_probability, run.compute.batch_size).rows
     return train_and_register(multi_label_recipe(model, options, start, rows, []), run)
 
 

@@ -3,7 +3,8 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.reply_settings import ReplyTraining, SteeredReplyTraining
+from conf.reply_settings import ReplyNetwork, ReplyTokens, ReplyTraining, SteeredReplyTraining
+from conf.taxonomy import Taxonomy
 from etl.common.splits import content_share
 from etl.pipeline.stage_run import StageRun
 from etl.replies.generation import compared, unsteered
@@ -20,7 +22,7 @@ from etl.replies.regimes import Regime
 from etl.tables.outcome import Outcome, Trained
 from etl.tables.replies import EVALUATION, TRAININGS
 from etl.training.data_inputs import rows_digest
-from etl.training.registration import HeldOutTest, Recipe, data_tags, options_of, train_and_register
+from etl.training.registration import HeldOutTest, Recipe, data_tags, train_and_register
 from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, tracked_run
 from udfs.models.language.causal_reply_generator import causal_generator, load_generator
@@ -35,7 +37,77 @@ SPLITS = ("train", "validation", "test")
 SHOWN = ("perplexity", "word_perplexity", "distinct_1", "distinct_2", "similarity")
 
 
-def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Regime) -> Trained:
+@dataclass(frozen=True)
+class Start:
+    """What a training starts from.
+
+    Attributes:
+        model: the generator.
+        identity: of its initial weights, or of its tokenizer.
+        network: the settings of its network, for the parameters of the run.
+    """
+
+    model: ReplyGenerator
+    identity: str
+    network: Mapping[str, Any]
+
+
+def pretrain_generator(
+    examples: DataFrame,
+    run: StageRun,
+    regime: Regime,
+    options: ReplyTraining,
+    tokens: ReplyTokens,
+    network: ReplyNetwork,
+    labels: Taxonomy,
+) -> Trained:
+    """Train a generator from random weights (EDOS 5); see `train_and_register_generator`."""
+
+    def start() -> Start:
+        tokenizer, identity = _tokenizer(examples, run, tokens, labels)
+        return Start(new_generator(tokenizer, network, options.seed), identity, network.model_dump())
+
+    return train_and_register_generator(examples, run, regime, options, start)
+
+
+def tune_generator(
+    examples: DataFrame, run: StageRun, regime: Regime, options: ReplyTraining, dropout: float
+) -> Trained:
+    """Train a generator further from the one that its regime starts from; see `train_and_register_generator`."""
+
+    def start() -> Start:
+        given = run.models[unsteered(run).model if regime.steered else str(regime.starts_from)]
+        model = load_generator(given.path)
+        model.set_dropout(dropout)
+        if regime.steered and not model.steered:
+            model.begin_intents()
+        model.steered = regime.steered
+        return Start(model, given.identity, {"dropout": dropout})
+
+    return train_and_register_generator(examples, run, regime, options, start)
+
+
+def tune_causal_generator(
+    examples: DataFrame,
+    run: StageRun,
+    regime: Regime,
+    options: ReplyTraining,
+    base: str,
+    max_tokens: int,
+    labels: Taxonomy,
+) -> Trained:
+    """Tune a causal language model, whose URI is ``base`` (ours); see `train_and_register_generator`."""
+
+    def start() -> Start:
+        given = run.resolved(base)
+        return Start(causal_generator(given.path, labels.names, max_tokens), given.identity, {"max_tokens": max_tokens})
+
+    return train_and_register_generator(examples, run, regime, options, start)
+
+
+def train_and_register_generator(
+    examples: DataFrame, run: StageRun, regime: Regime, options: ReplyTraining, start: Callable[[], Start]
+) -> Trained:
     """Train a generator until the validation loss stops decreasing, and evaluate it on its test rows.
 
     The alias moves to the generator with the higher log-likelihood of a validation reply's word. Likelihoods of words
@@ -43,31 +115,33 @@ def train_and_register_generator(examples: DataFrame, run: StageRun, regime: Reg
 
     Args:
         examples: ``replies.examples``.
+        regime: what the generator learns from.
+        options: of the training.
+        start: makes the generator to train.
 
     Raises:
         InputError: a split has no rows.
     """
-    options = options_of(run, regime.model)
     rows = {split: chosen_rows(examples, regime, split, options) for split in SPLITS}
     for split in SPLITS:
         if not rows[split]:
             raise InputError(f"replies.examples has no {split} rows of {' or '.join(regime.sources)}: add dialogues")
     run.say(", ".join(f"{len(rows[split]):,} {split} replies" for split in SPLITS))
-    model, started_from = _start(examples, run, regime)
+    begun = start()
+    model = begun.model
     train, validation = (encoded_rows(model, rows[split]) for split in SPLITS[:2])
     by_word = word_ratio(model, validation, rows["validation"])
-    network = vars(run.settings.replies.network)
     recipe = Recipe(
         name=options.name,
         model=type(model),
         options=options,
         start=lambda: model,
-        starts_from=started_from,
+        starts_from=begun.identity,
         rows=TrainingRows(train, validation),
         test=ReplyTest(rows["test"], options.batch_size, by_word),
         choice=ReplyTest(rows["validation"], options.batch_size, by_word),
         rows_out=sum(map(len, rows.values())),
-        params={**network, "parameters": model.parameter_count(), "tokens": model.tokenizer.size},
+        params={**begun.network, "parameters": model.parameter_count(), "tokens": model.tokenizer.size},
         derive=lambda epoch: {"validation_word_perplexity": math.exp(epoch.validation_loss * by_word)},
     )
     return train_and_register(recipe, run)
@@ -176,35 +250,14 @@ def write_training(result: TrainingResult, model: ReplyGenerator, by_word: float
     (result.path / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
-def _start(examples: DataFrame, run: StageRun, regime: Regime) -> tuple[ReplyGenerator, str]:
-    """Return the generator to train, and the identity of its initial weights or of its tokenizer."""
-    replies = run.settings.replies
-    if regime.causal:
-        base = run.resolved(run.settings.models.reply_base)
-        labels = run.settings.edos.taxonomy.names
-        return causal_generator(base.path, labels, replies.network.max_tokens), base.identity
-    if regime.starts_from is not None:
-        start = run.models[unsteered(run).model if regime.steered else regime.starts_from]
-        model = load_generator(start.path)
-        model.set_dropout(replies.network.dropout)
-        if regime.steered and not model.steered:
-            model.begin_intents()
-        model.steered = regime.steered
-        return model, start.identity
-    tokenizer, identity = _tokenizer(examples, run)
-    return new_generator(tokenizer, replies.network, options_of(run, regime.model).seed), identity
-
-
-def _tokenizer(examples: DataFrame, run: StageRun) -> tuple[ReplyTokenizer, str]:
-    tokens = run.settings.replies.tokens
-    labels = run.settings.edos.taxonomy.names
+def _tokenizer(examples: DataFrame, run: StageRun, tokens: ReplyTokens, labels: Taxonomy) -> tuple[ReplyTokenizer, str]:
     if tokens.tokenizer != TRAINED:
         found = run.resolved(tokens.tokenizer)
-        return ReplyTokenizer.load(found.path, labels), f"tokens of {found.identity}"
+        return ReplyTokenizer.load(found.path, labels.names), f"tokens of {found.identity}"
     # Rows of all sources, because other generators start from this one and share its tokens.
     rows = examples.where("split = 'train'").orderBy("example_id").select("reply")
     replies = (row.reply for row in rows.toLocalIterator())
-    return trained_tokenizer(replies, tokens.vocabulary, labels), "tokens of the training texts"
+    return trained_tokenizer(replies, tokens.vocabulary, labels.names), "tokens of the training texts"
 
 
 def compared_generators(

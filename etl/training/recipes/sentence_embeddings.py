@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from conf.emo_pillars_settings import SentenceFiles
 from conf.errors import InputError
 from etl.pipeline.stage_run import StageRun
 from udfs.devices import training_device
@@ -22,13 +23,12 @@ _SETTING = "emo_pillars.sentences"
 _ID = re.compile(r"[\w.-]{1,200}")
 
 
-def export_embeddings(run: StageRun) -> Path:
+def export_embeddings(run: StageRun, settings: SentenceFiles) -> Path:
     """Write each sentence's embedding, the last layer's state of its first token, and return the file.
 
     Raises:
         InputError: the settings name no file or no model, or the file has no dialogues.
     """
-    settings = run.settings.emo_pillars
     if settings.sentences is None:
         raise InputError(f"{_SETTING} is not set: name a JSON file of a dialogue's id to its sentences")
     if not run.has_model("emo_pillars_contextless"):

@@ -1,8 +1,8 @@
-"""Transfer of models of the synthetic data, and of the plain encoder, to sets labelled by people; one slice a trial."""
+"""Transfer of models of the synthetic data, and of the plain encoder, to sets labelled by people; one batch a trial."""
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from conf.emo_pillars_settings import TransferSettings
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
+from conf.training_settings import MultiLabelSettings
 from etl.emo_pillars.transfer_scores import MACRO
 from etl.pipeline.stage_run import StageRun
 from etl.tables import Table
@@ -33,7 +34,7 @@ from etl.training.recipes.transfer_tasks import (
     relabelled,
     settle_on,
 )
-from etl.training.registration import options_of, training_context, training_tags, trial_digest
+from etl.training.registration import training_context, training_tags, trial_digest
 from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, tracked_run
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
@@ -43,49 +44,69 @@ from udfs.models.trainable import TrainingRows
 PLANNED = "trial string, model string, tuned boolean, variant string, seed int, fold int"
 
 
-def planned_transfers(labelled: DataFrame, run: StageRun, name: str) -> DataFrame:
+@dataclass(frozen=True)
+class Transfer:
+    """A transfer to one labelled set.
+
+    Attributes:
+        name: the task's.
+        settings: of all transfers.
+        options: of the task's trainings.
+        encoder: URI of the plain encoder.
+    """
+
+    name: str
+    settings: TransferSettings
+    options: MultiLabelSettings
+    encoder: str
+
+    @property
+    def task(self) -> Task:
+        return TASKS[self.name]
+
+
+def planned_transfers(labelled: DataFrame, run: StageRun, transfer: Transfer) -> DataFrame:
     """Return one row a trial of a task; the column trial is a hash of the trial's inputs.
 
     Args:
         labelled: the task's table.
-        name: of the task.
+        transfer: the task and its settings.
 
     Raises:
         InputError: the settings have no model to try.
     """
-    task = TASKS[name]
-    transfer = run.settings.emo_pillars.transfer
-    present = [model for model in run.models if run.has_model(model)] + ([PLAIN] if transfer.plain else [])
-    present += dict.fromkeys(transfer.encoders)
+    settings = transfer.settings
+    present = [model for model in run.models if run.has_model(model)] + ([PLAIN] if settings.plain else [])
+    present += dict.fromkeys(settings.encoders)
     content = _content(labelled)
-    starts = {model: _start(run, model).identity for model in present}
+    starts = {model: _start(run, transfer, model).identity for model in present}
     trials = []
-    for arm in task.arms(present, transfer):
+    for arm in transfer.task.arms(present, settings):
         used = {arm.model, CONTEXTUAL} if arm.variant in (RELABELLED, TYPED) else {arm.model}
-        depends = [content, asdict(arm), {model: starts[model] for model in sorted(used)}, _shared(run, task, arm)]
+        depends = [content, asdict(arm), {model: starts[model] for model in sorted(used)}, _shared(transfer, arm)]
         trials.append((trial_digest(depends), *asdict(arm).values()))
     if not trials:
-        raise InputError(f"no model to try on {name}: set models.emo_pillars_*, or emo_pillars.transfer.plain")
+        raise InputError(f"no model to try on {transfer.name}: set models.emo_pillars_*, or emo_pillars.transfer.plain")
     return run.spark.createDataFrame(trials, PLANNED)
 
 
-def run_transfers(trials: DataFrame, labelled: DataFrame, run: StageRun, name: str, table: Table) -> DataFrame:
+def run_transfers(trials: DataFrame, labelled: DataFrame, run: StageRun, transfer: Transfer, table: Table) -> DataFrame:
     """Run the trials of a task, and return their rows of ``table``; no weights are saved."""
     found: list[Mapping[str, Any]] = []
     for trial in trials.orderBy("trial").collect():
-        found += _trial(trial, labelled, run, TASKS[name])
+        found += _trial(trial, labelled, run, transfer)
     columns = table.columns
     return run.spark.createDataFrame([tuple(row[name] for name in columns) for row in found], table.schema)
 
 
-def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[Mapping[str, Any]]:
+def _trial(trial: Row, labelled: DataFrame, run: StageRun, transfer: Transfer) -> list[Mapping[str, Any]]:
     arm = Arm(trial.model, trial.tuned, trial.variant, trial.seed, trial.fold)
-    options = options_of(run, task.name)
+    task = transfer.task
+    options = transfer.options
     if arm.seed is not None:
         options = options.model_copy(update={"seed": arm.seed})
-    transfer = run.settings.emo_pillars.transfer
-    start = _start(run, arm.model)
-    rows = _rows(labelled, run, task, arm, transfer)
+    start = _start(run, transfer, arm.model)
+    rows = _rows(labelled, run, transfer, arm)
     params = {**options.model_dump(), **asdict(arm), "task": task.name, "starts_from": start.identity}
     store = model_store(run.tracking)
     belongs = {"comparison": f"emo_pillars_transfer_{task.name}", "stage": run.stage}
@@ -138,12 +159,13 @@ def _trial(trial: Row, labelled: DataFrame, run: StageRun, task: Task) -> list[M
     return [{**common, **row} for kinds in scored.values() for row in kinds.values()]
 
 
-def _rows(labelled: DataFrame, run: StageRun, task: Task, arm: Arm, transfer: TransferSettings) -> TaskRows:
-    rows = drawn(task.rows(labelled, arm, transfer), transfer.training_share)
+def _rows(labelled: DataFrame, run: StageRun, transfer: Transfer, arm: Arm) -> TaskRows:
+    settings = transfer.settings
+    rows = drawn(transfer.task.rows(labelled, arm, settings), settings.training_share)
     if arm.variant not in (RELABELLED, TYPED):
         return rows
-    judge = load_on_device(MultiLabelClassifier, run.models[CONTEXTUAL].path, options_of(run, task.name).device)
-    return relabelled(rows, judge, transfer.least_probability, run.compute.batch_size)
+    judge = load_on_device(MultiLabelClassifier, run.models[CONTEXTUAL].path, transfer.options.device)
+    return relabelled(rows, judge, settings.least_probability, run.compute.batch_size)
 
 
 def _scored(
@@ -174,23 +196,21 @@ def _description(arm: Arm) -> dict[str, Any]:
     return {name: value for name, value in asdict(arm).items() if name not in ("model", "tuned") and value is not None}
 
 
-def _start(run: StageRun, model: str) -> ResolvedModel:
-    models = run.settings.models
-    encoders = run.settings.emo_pillars.transfer.encoders
-    if model != PLAIN and model not in encoders:
+def _start(run: StageRun, transfer: Transfer, model: str) -> ResolvedModel:
+    if model != PLAIN and model not in transfer.settings.encoders:
         return run.models[model]
-    return run.resolved(models.emo_pillars_encoder if model == PLAIN else model)
+    return run.resolved(transfer.encoder if model == PLAIN else model)
 
 
-def _shared(run: StageRun, task: Task, arm: Arm) -> Any:
+def _shared(transfer: Transfer, arm: Arm) -> Any:
     """Return the settings that a trial depends on besides its rows and its model."""
-    transfer = run.settings.emo_pillars.transfer
+    settings = transfer.settings
     if not arm.tuned:
-        return [task.name]
-    options = options_of(run, task.name).model_dump(exclude={"seed"})
-    relabelling = [transfer.least_probability] if arm.variant in (RELABELLED, TYPED) else []
-    share = [] if transfer.training_share == 1 else [f"share {transfer.training_share}"]
-    return [task.name, options, transfer.validation_share, *relabelling, *share]
+        return [transfer.name]
+    options = transfer.options.model_dump(exclude={"seed"})
+    relabelling = [settings.least_probability] if arm.variant in (RELABELLED, TYPED) else []
+    share = [] if settings.training_share == 1 else [f"share {settings.training_share}"]
+    return [transfer.name, options, settings.validation_share, *relabelling, *share]
 
 
 def _content(labelled: DataFrame) -> str:

@@ -133,7 +133,7 @@ def isear_rows(reports: DataFrame, arm: Arm, transfer: TransferSettings) -> Task
     return TaskRows(rows, [labels for _, labels in rows["test"]])
 
 
-def emocontext_rows(dialogues: DataFrame, arm: Arm, transfer: TransferSettings) -> TaskRows:
+def emocontext_rows(dialogues: DataFrame, arm: Arm, transfer: TransferSettings | None = None) -> TaskRows:
     """Return EmoContext's last turns with two turns of context; the class others is neutral until ``relabelled``."""
     ids = {label: number for number, label in enumerate(goemotions_labels())}
     rows: dict[str, PassageRows] = {split: [] for split in SPLITS}

@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.training_settings import ComparisonSettings
+from conf.taxonomy import Taxonomy
+from conf.training_settings import ComparisonSettings, EmotionClassifierSettings
 from etl.pipeline.stage_run import StageRun
 from etl.tables.edos import CLASSIFIER_TRIALS
 from etl.training.experiment import parent_run, title
@@ -23,7 +24,7 @@ from etl.training.recipes.classifiers import (
     starting_encoder,
     training_rows,
 )
-from etl.training.registration import options_of, training_context, training_tags, trial_digest
+from etl.training.registration import training_context, training_tags, trial_digest
 from etl.training.registry import model_store
 from etl.training.tracking import tracked_run
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -66,15 +67,20 @@ def arms_of(present: Collection[str], comparison: ComparisonSettings) -> list[Ar
     ]
 
 
-def planned_trials(training_dialogues: DataFrame, run: StageRun) -> DataFrame:
+def planned_trials(
+    training_dialogues: DataFrame,
+    run: StageRun,
+    comparison: ComparisonSettings,
+    options: EmotionClassifierSettings,
+    encoder: str,
+) -> DataFrame:
     """Return one row a trial: (trial, weighted, origins, seed), where trial is a hash of its training's inputs.
 
     The hash covers only rows of the arm's origins, so a new self-labelling does not repeat the trials of the crowd's
     rows.
     """
-    comparison = run.settings.training.comparison
     contents = content_by_origin(training_dialogues)
-    common = _common_digest(run)
+    common = _common_digest(run, options, encoder)
     held_out = contents.pop("test", "")
     trials = []
     for arm in arms_of(contents, comparison):
@@ -93,26 +99,42 @@ def content_by_origin(training_dialogues: DataFrame) -> dict[str, str]:
     return {row.part: f"{row.n}:{row.content}" for row in counted.collect()}
 
 
-def run_trials(trials: DataFrame, training_dialogues: DataFrame, run: StageRun) -> DataFrame:
+def run_trials(
+    trials: DataFrame,
+    training_dialogues: DataFrame,
+    run: StageRun,
+    options: EmotionClassifierSettings,
+    labels: Taxonomy,
+    encoder: str,
+) -> DataFrame:
     """Run the trials, and return their rows of ``edos.classifier_trials``; no weights are saved.
 
     Args:
         trials: rows of ``planned_trials``.
         training_dialogues: ``edos.training_dialogues``.
     """
-    done = [_trial(row, training_dialogues, run) for row in trials.orderBy("trial").collect()]
+    common = _common_digest(run, options, encoder)
+    found = trials.orderBy("trial").collect()
+    done = [_trial(row, training_dialogues, run, (options, labels, encoder), common) for row in found]
     columns = CLASSIFIER_TRIALS.columns
     return run.spark.createDataFrame([tuple(row[name] for name in columns) for row in done], CLASSIFIER_TRIALS.schema)
 
 
-def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str, Any]:
+def _trial(
+    trial: Row,
+    training_dialogues: DataFrame,
+    run: StageRun,
+    given: tuple[EmotionClassifierSettings, Taxonomy, str],
+    common: str,
+) -> dict[str, Any]:
+    shared, labels, encoder = given
     arm = Arm(trial.weighted, tuple(trial.origins))
     store = model_store(run.tracking)
     chosen = training_dialogues.where(F.col("origin").isin(*arm.origins) | (F.col("split") == "test"))
-    rows, _ = rows_by_split(chosen, run.settings.edos.taxonomy.names)
-    options = options_of(run, "emotion_classifier").model_copy(update={"seed": trial.seed, "weighted": arm.weighted})
-    start = starting_encoder(run, options)
-    belongs = {"comparison": _common_digest(run), "stage": run.stage}
+    rows, _ = rows_by_split(chosen, labels.names)
+    options = shared.model_copy(update={"seed": trial.seed, "weighted": arm.weighted})
+    start = starting_encoder(run, options, encoder)
+    belongs = {"comparison": common, "stage": run.stage}
     parent = parent_run(store.client(), store.experiment_id(), "comparison of classifiers", belongs, "comparison")
     params = {
         **options.model_dump(exclude={"name"}),
@@ -130,16 +152,14 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
         tracked_run(store, arm.title(trial.seed), params, tags) as tracked,
     ):
         result = train_model(
-            new_dialogue_classifier(run, start, options),
+            new_dialogue_classifier(start, options, labels),
             training_rows(rows),
             options,
             Path(scratch) / "model",
             training_context(run, tracked, trial.trial),
         )
         tracked.log_history(result)
-        test = ClassifierTest(
-            DialogueClassifier, rows["test"], "macro_f1", run.settings.edos.taxonomy.names, options.device
-        )
+        test = ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels.names, options.device)
         figures, classes = test.figures_and_classes(tracked, result)
     for name in ("macro_f1", "accuracy"):
         store.client().log_metric(parent, f"{name}/{arm.name}", figures[name], step=trial.seed)
@@ -163,8 +183,7 @@ def _trial(trial: Row, training_dialogues: DataFrame, run: StageRun) -> dict[str
     }
 
 
-def _common_digest(run: StageRun) -> str:
+def _common_digest(run: StageRun, options: EmotionClassifierSettings, encoder: str) -> str:
     """Return the digest of the settings and the encoder that all arms share."""
-    options = options_of(run, "emotion_classifier")
     shared = options.model_dump(exclude={"name", "seed", "weighted"})
-    return trial_digest([shared, starting_encoder(run, options).identity])
+    return trial_digest([shared, starting_encoder(run, options, encoder).identity])

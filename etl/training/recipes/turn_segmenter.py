@@ -4,16 +4,18 @@ The setting ``kind`` chooses the paper's linear SVM, an encoder that reads both 
 """
 
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from conf.training_settings import TurnSegmenterSettings
+from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
 from etl.common.splits import content_share
 from etl.pipeline.stage_run import StageRun
 from etl.subtitles.transcript_files import example_frames
@@ -37,7 +39,7 @@ from etl.subtitles.turn_segmenter import (
 )
 from etl.tables.outcome import Trained
 from etl.training.experiment import title
-from etl.training.registration import create_registry_schema, options_of, promote, training_context, training_tags
+from etl.training.registration import create_registry_schema, promote, training_context, training_tags
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
@@ -50,7 +52,31 @@ HELD_OUT_FILMS = 0.2
 VALIDATION_GROUPS = 0.1
 
 
-def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Trained:
+@dataclass(frozen=True)
+class SegmenterKinds:
+    """What the kinds of segmenter are trained with.
+
+    Attributes:
+        svm: the SVM's options.
+        sure_margin: from which on a cascade's SVM decides alone.
+        pairs: the encoder's options.
+        encoder: URI of what the encoder kind starts from.
+    """
+
+    svm: SvmOptions
+    sure_margin: float
+    pairs: TurnPairSettings
+    encoder: str
+
+
+def train_and_register_turn_segmenter(
+    files: DataFrame,
+    run: StageRun,
+    options: SegmenterOptions,
+    kinds: SegmenterKinds,
+    examples: Sequence[str],
+    language: str,
+) -> Trained:
     """Train on transcripts and marks, evaluate every rule on each held-out source, log and register (EDOS 3.1).
 
     The champion's alias moves if the model's mean accuracy over the sources is higher than the champion's.
@@ -58,9 +84,7 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     Raises:
         InputError: ``subtitles.turn_examples`` has no known transcripts and the files have no marks.
     """
-    settings = run.settings
-    options = TurnSegmenterSettings(**vars(settings.training.turn_segmenter))
-    training, held_out = pairs_apart(files, settings)
+    training, held_out = pairs_apart(files, options, examples)
     training = training.persist()
     held_out = held_out.persist()
     sizes = {row["source"]: row["count"] for row in training.groupBy("source").count().collect()}
@@ -69,10 +93,15 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     held = held_out.count()
     run.say(", ".join(f"{count:,} pairs from {source}" for source, count in sorted(sizes.items())))
     # The whole dictionary, because finding the words of the pairs would cost more.
-    table = LemmaTable.of(lemma_dictionary(settings.subtitles.lemma_language))
+    table = LemmaTable.of(lemma_dictionary(language))
     folder = Path(run.folder)
     pairs = {f"pairs_{source}": str(count) for source, count in sizes.items()}
-    params = {**options.model_dump(exclude={"name"}), **pairs}
+    params = {
+        **options.model_dump(exclude={"name"}),
+        **kinds.svm.model_dump(),
+        "sure_margin": kinds.sure_margin,
+        **pairs,
+    }
 
     def evaluated(path: Path) -> DataFrame:
         model = ResolvedModel(path, f"{SEGMENTER}#sha256:{folder_digest(path)}")
@@ -89,11 +118,11 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
     ):
         model = Path(scratch) / "model"
         if options.kind == "svm":
-            train_svm(training, table, options).save(model)
+            train_svm(training, table, kinds.svm).save(model)
         else:
             both = options.kind == "cascade"
-            out = save_cascade(model, train_svm(training, table, options), options.sure_margin) if both else model
-            tracked.log_history(train_encoder(training, run, tracked, out))
+            out = save_cascade(model, train_svm(training, table, kinds.svm), kinds.sure_margin) if both else model
+            tracked.log_history(train_encoder(training, run, kinds, tracked, out))
         evaluation = evaluated(model).persist()
         tracked.log_metrics(accuracy_metrics(evaluation))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
@@ -109,16 +138,17 @@ def train_and_register_turn_segmenter(files: DataFrame, run: StageRun) -> Traine
 
 
 def pairs_apart(
-    files: DataFrame, settings: Any, share: float = HELD_OUT_FILMS, fold: int = 0
+    files: DataFrame, options: SegmenterOptions, examples: Sequence[str], share: float = HELD_OUT_FILMS, fold: int = 0
 ) -> tuple[DataFrame, DataFrame]:
     """Return training and held-out pairs: transcripts are split by scene, marked subtitles by film.
 
     Args:
         files: ``subtitles.files``.
+        options: how many pairs and films.
+        examples: folders of transcripts.
         share, fold: choice of the held-out films, see ``turn_evaluation.split_held_out``.
     """
-    options = settings.training.turn_segmenter
-    training_pairs, held_out_pairs = transcript_pairs(*example_frames(settings.subtitles.turn_examples))
+    training_pairs, held_out_pairs = transcript_pairs(*example_frames(examples))
     marked = marked_pairs(films_by_hash(files, options.films))
     marked_training, marked_held_out = split_held_out(marked, share, fold)
     transcripts = transcript_rows(held_out_pairs, files.sparkSession)
@@ -128,7 +158,7 @@ def pairs_apart(
     return transcript_rows(training_pairs, files.sparkSession).unionByName(marked_training), held_out
 
 
-def train_svm(training: DataFrame, table: LemmaTable, settings: TurnSegmenterSettings) -> TurnSegmenter:
+def train_svm(training: DataFrame, table: LemmaTable, settings: SvmOptions) -> TurnSegmenter:
     """Return an SVM trained on these pairs, with the settings' features and regularization."""
     return train_turn_segmenter(
         training,
@@ -139,7 +169,9 @@ def train_svm(training: DataFrame, table: LemmaTable, settings: TurnSegmenterSet
     )
 
 
-def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: Path) -> "TrainingResult":
+def train_encoder(
+    training: DataFrame, run: StageRun, kinds: SegmenterKinds, tracked: TrackedRun, out: Path
+) -> "TrainingResult":
     """Train the pair classifier on these pairs, and write it to ``out``.
 
     A source with weight 0.4 in the SVM contributes 40 percent of its pairs, chosen by a hash. A tenth of the scenes
@@ -159,8 +191,8 @@ def train_encoder(training: DataFrame, run: StageRun, tracked: TrackedRun, out: 
     for row in ordered.toLocalIterator():
         pair = SentencePair(row["left_text"], row["right_text"], row["same_block"])
         parts[row["validation"]].append((pair, row["label"]))
-    encoder = run.resolved(run.settings.models.turn_encoder)
-    options = options_of(run, "turn_pairs")
+    encoder = run.resolved(kinds.encoder)
+    options = kinds.pairs
     start = partial(TurnPairClassifier.new, encoder.path, LABELS, options)
     return train_model(
         start, TrainingRows(parts[False], parts[True]), options, out, training_context(run, tracked, "turn_pairs")

@@ -1,0 +1,132 @@
+"""What the hash of a stage covers, and what its functions receive.
+
+``covered_settings.json`` has the keys by stage. A stage of a lakehouse that was made with one hash has work again
+when its keys change: change the file on purpose only.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel
+
+from conf.section import Counts
+from conf.settings import Settings, load_settings
+from conf.subtitle_settings import TurnRules
+from conf.taxonomy import Taxonomy
+from conf.training_options import TrainingOptions
+from etl.pipeline.signatures import UNCOUNTED, At, While, receiver_of
+from jobs import all_stages
+
+COVERED: dict[str, list[str]] = json.loads((Path(__file__).parent / "covered_settings.json").read_text("utf-8"))
+KINDS = ("svm", "encoder", "cascade")
+
+
+def test_stages_cover_the_settings_that_they_covered() -> None:
+    found = {stage.name: sorted(stage.keys(Counts.VALUE, Counts.FILES)) for stage in all_stages()}
+    assert {name: keys for name, keys in found.items() if keys} == COVERED
+
+
+def leaves(section: BaseModel, prefix: str = "") -> list[str]:
+    """Return the keys of all single settings."""
+    found = []
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        inner = isinstance(value, BaseModel) and not isinstance(value, Taxonomy)
+        found += leaves(value, f"{prefix}{name}.") if inner else [prefix + name]
+    return found
+
+
+def changed(section: Any, path: list[str], folder: Path) -> Any:
+    """Return the settings with another value at a key, whatever its validators say."""
+    name, *rest = path
+    value = getattr(section, name)
+    new = changed(value, rest, folder) if rest else other(value, folder)
+    return section.model_copy(update={name: new})
+
+
+def other(value: Any, folder: Path) -> Any:
+    if isinstance(value, Taxonomy):
+        return value.model_copy(update={"name": "other"})
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, tuple | list):
+        return type(value)([str(folder)])
+    if isinstance(value, dict):
+        return {"a": "b"}
+    return str(folder) if value is None else f"{value} changed"
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_a_changed_setting_makes_work_for_the_stages_that_cover_it_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("content", encoding="utf-8")
+    settings = Settings()
+    stages = [stage for stage in all_stages() if stage.name != "train_turn_segmenter"]
+    before = {stage.name: stage.settings_hash(settings) for stage in stages}
+    for key in leaves(settings):
+        now = changed(settings, key.split("."), tmp_path)
+        stale = {stage.name for stage in stages if stage.settings_hash(now) != before[stage.name]}
+        covering = {name for name, keys in COVERED.items() if any(f"{key}.".startswith(f"{one}.") for one in keys)}
+        assert stale == covering - {"train_turn_segmenter"}, key
+
+
+@pytest.mark.parametrize(
+    ("stage", "hashed"),
+    [
+        ("choose_uploads", "e7a3b826a00ce810"),
+        ("segment_dialogues", "9b476d8ac470af77"),
+        ("clean_dialogues", "84a61531381d8847"),
+        ("train_turn_segmenter", "079c2c553f426110"),
+        ("emo_pillars_ask_utterances", "b710cb73d337bfa1"),
+    ],
+)
+def test_hashes_are_those_of_lakehouses_made_before(stage: str, hashed: str) -> None:
+    settings = load_settings("local")
+    assert {one.name: one for one in all_stages()}[stage].settings_hash(settings) == hashed
+
+
+def test_a_function_gets_the_part_that_it_names_and_no_more() -> None:
+    def cut(turns: TurnRules) -> TurnRules:
+        return turns
+
+    given = receiver_of(cut).call((), Settings(), None)
+    assert type(given) is TurnRules
+    assert given.silence_seconds == 5.0
+    with pytest.raises(AttributeError):
+        _ = given.languages
+
+
+@pytest.mark.parametrize(
+    ("hint", "message"),
+    [
+        (TrainingOptions, "TrainingOptions, which the settings have nowhere"),
+        (str, "str, which the settings have nowhere"),
+        (Annotated[str, At("subtitles.silence_seconds")], "but subtitles.silence_seconds is of type"),
+        (Annotated[str, At("subtitles.silence")], "there is no setting subtitles.silence"),
+        (Annotated[TurnRules, At("edos")], "but edos is of type"),
+    ],
+)
+def test_a_parameter_that_names_no_settings_is_refused(hint: Any, message: str) -> None:
+    def function(given: Any) -> None: ...
+
+    function.__annotations__["given"] = hint
+    with pytest.raises(TypeError, match=message):
+        receiver_of(function)
+
+
+def test_what_is_uncounted_is_seen_and_makes_no_work() -> None:
+    def function(seen: Annotated[TurnRules, UNCOUNTED]) -> float:
+        return seen.silence_seconds
+
+    receiver = receiver_of(function)
+    assert receiver.call((), Settings(), None) == 5.0
+    assert set(receiver.received[0].keys.values()) == {Counts.NOTHING}
+
+
+def test_a_condition_is_the_value_of_another_setting() -> None:
+    condition = While("training.turn_segmenter.kind", "encoder", "cascade")
+    kinds = {kind: load_settings("local", [], {"training.turn_segmenter.kind": kind}) for kind in KINDS}
+    assert [kind for kind in KINDS if condition.holds(kinds[kind])] == ["encoder", "cascade"]
