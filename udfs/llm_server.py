@@ -178,15 +178,27 @@ def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = 
     choice = response.choices[0] if response.choices else None
     if choice is None:
         raise ValueError("no choice in it")
-    text = (choice.message.content if chat else choice.text) or ""
-    if not isinstance(text, str):
+    text = content_text(choice.message.content) if chat else choice.text
+    if text is not None and not isinstance(text, str):
         raise TypeError(f"its text is {type(text).__name__}")
     # An unpaired surrogate cannot be encoded and would fail the whole batch.
-    text = text.encode("utf-8", "replace").decode("utf-8")[:MOST_CHARACTERS]
+    text = (text or "").encode("utf-8", "replace").decode("utf-8")[:MOST_CHARACTERS]
     counts = (getattr(response.usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
     prompt, answer = (count if isinstance(count, int) and 0 <= count < 2**31 else None for count in counts)
     ended = choice.finish_reason if isinstance(choice.finish_reason, str) else None
+    if not text.strip():
+        apart = getattr(choice.message, "reasoning_content", None) if chat else None
+        thought = f", {len(apart)} characters of reasoning_content" if isinstance(apart, str) and apart else ""
+        return Answer(None, ended, prompt, answer, error=f"no content (finish_reason {ended}{thought})")
     return Answer(continuation(text, answer_start, continues), ended, prompt, answer)
+
+
+def content_text(content: Any) -> Any:
+    """Return a message's content, of a list of parts only those of text: thoughts are parts of their own."""
+    if not isinstance(content, list) or any(isinstance(part, str) for part in content):
+        return content
+    parts = [part if isinstance(part, dict) else vars(part) for part in content]
+    return "".join(part["text"] for part in parts if part.get("type") == "text" and isinstance(part.get("text"), str))
 
 
 def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ import pandas as pd
 from pyspark.sql import DataFrame
 
 from conf.llm_settings import DecodingSettings
+from udfs.answer_texts import answer_in
 from udfs.generate import GATHERED_ROWS, Source
 from udfs.llm_requests import Generator, Request
 from udfs.predict import gathered
@@ -51,13 +52,14 @@ def talks(
     while active:
         asked = [Request(prompt(talk.turns, role), "", talk.play_id, len(talk.turns)) for talk in active]
         for talk, answer in zip(active, speakers[role].answers(asked, decoding), strict=True):
-            text = one_line(answer.text or "")
+            said = answer_in(answer.text or "")
+            text = one_line(said.text or "")
             if text:
                 talk.turns.append({"role": role, "text": text})
                 talk.ended = "bye" if BYE.search(text) else "length" if len(talk.turns) >= most else None
             else:
                 talk.ended = "silence"
-                talk.error = answer.error
+                talk.error = answer.error or said.fault
         active = [talk for talk in active if talk.ended is None]
         role = FIRST if role == SECOND else SECOND
     return all_talks

@@ -11,7 +11,7 @@ from etl.augesc.measures import as_text
 from etl.augesc.texts import instruction, prompt
 from etl.common.columns import left_out
 from etl.common.splits import content_share
-from etl.llm.requests import with_answers, with_requests
+from etl.llm.requests import fault_of, with_answers, with_requests
 from etl.tables.outcome import Outcome
 
 BASELINE_SOURCE = "ed"
@@ -96,7 +96,8 @@ def prompts(query: Column) -> Column:
 
 
 def generated_texts(asked: DataFrame, generations: DataFrame, model: str, method: str) -> Outcome:
-    """Return a method's texts, each a prompt with its answer. Requests without an answer are ``not_generated``.
+    """Return a method's texts, each a prompt with its answer. Requests without an answer are ``not_generated``,
+    or have the fault of their text; see ``udfs.answer_texts``.
 
     Args:
         asked: rows of ``augmenter_requests`` or ``untuned_requests``.
@@ -122,6 +123,8 @@ def generated_texts(asked: DataFrame, generations: DataFrame, model: str, method
         F.concat("prompt", "answer").alias("text"),
         "tokens",
     )
-    ledger = left_out("text", F.concat_ws("/", "query_id", "sample"), "not_generated", 1, F.col("error"))
+    ledger = left_out(
+        "text", F.concat_ws("/", "query_id", "sample"), fault_of(F.col("error"), "not_generated"), 1, F.col("error")
+    )
     dropped = answered.where(F.col("answer").isNull()).select(*ledger)
     return Outcome(texts, dropped, rows_in=asked.count())

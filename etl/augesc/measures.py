@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from etl.augesc.sessions import without_greetings
-from etl.augesc.texts import NAMES, instruction, parse
+from etl.augesc.texts import NAMES, instruction, parse, without_thoughts
 from etl.common.columns import left_out
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.tables.outcome import Outcome
@@ -131,6 +131,7 @@ def measured_texts(texts: DataFrame) -> DataFrame:
 
 def measure(text: str, task: str | None = None) -> tuple[int, str | None, int, list[dict[str, Any]]]:
     """Return a text's number of faulty lines, the first of them, its NLTK tokens, and its turns with theirs."""
+    text = without_thoughts(text)
     parsed = parse(text, task=task)
     turns = [{"role": turn.role, "text": turn.text, "tokens": len(word_tokens(turn.text))} for turn in parsed.turns]
     first = parsed.faulty[0][:200] if parsed.faulty else None

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conf import resources
+from udfs.answer_texts import answer_in
 from udfs.session_files import one_line
 
 INSTRUCTION = "prompts/augesc.txt"
@@ -97,6 +98,15 @@ def learned_role(turns: Sequence[Turn | Mapping[str, str]], role: str) -> list[t
 def next_prompt(turns: Sequence[Turn | Mapping[str, str]], role: str) -> str:
     """Return the prompt of a model of ``learned_role``: the conversation so far and the role's name."""
     return f"{conversation(turns)}\n{NAMES[role]}:"
+
+
+def without_thoughts(text: str) -> str:
+    """Return a text without a model's thoughts, which follow the first name of the supporter."""
+    head, name, rest = text.partition(f"\n{NAMES['supporter']}:")
+    said = answer_in(rest or head)
+    if not said.thought:
+        return text
+    return f"{head}{name}{said.text or ''}" if rest else said.text or ""
 
 
 def parse(text: str, task: str | None = None) -> Parsed:

@@ -16,6 +16,7 @@ from etl.augesc.texts import next_prompt
 from etl.cli.safety import safe_conversation
 from etl.cli.saved_talk import SavedTalk
 from etl.pipeline.locations import model_at
+from udfs.answer_texts import answer_in
 from udfs.generate import Source, source_of
 from udfs.llm_requests import Request
 from udfs.session_files import one_line
@@ -117,7 +118,7 @@ def replies(source: Source, settings: Settings, seed: str) -> Reply:
         (answer,) = source.generator().answers([Request(prompt, "", digest, len(turns))], wanted.decoding)
         if answer.error is not None:
             raise InputError(f"the chatbot cannot answer: {answer.error}")
-        return one_line(answer.text or "") or "..."
+        return one_line(answer_in(answer.text or "").text or "") or "..."
 
     return reply
 

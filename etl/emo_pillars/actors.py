@@ -14,6 +14,7 @@ from etl.emo_pillars.answers import (
     without_repeats,
     words_of,
 )
+from etl.emo_pillars.json_answers import actor_lines, json_records
 from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.refusals import refuses
 
@@ -51,7 +52,8 @@ def parse_actors(answer: str, template: str, cut_off: bool = False) -> Parsed:
         template: the prompt's template, to detect repetitions of the prompt.
         cut_off: whether generation stopped at the token limit.
     """
-    lines = lines_of(answer)
+    records = json_records(answer)
+    lines = lines_of(answer) if records is None else [Line(text, True) for text in actor_lines(records) if text]
     listed = any(line.listed for line in lines)
     if not listed and refuses(answer):
         return Parsed([], [Rejected("refusal", answer.strip())])

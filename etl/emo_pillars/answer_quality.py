@@ -11,10 +11,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from etl.common.columns import computed_once
 from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prompts import forms_of, template
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
-from etl.llm.requests import whole_answer
+from etl.llm.requests import answer_said
 from etl.tables.outcome import Outcome
 
 OTHER = "other"
@@ -40,7 +41,8 @@ def _of_step(step: str, answers: DataFrame, quality: Any, top: int) -> DataFrame
     forms = tuple(others)
     judge = F.udf(partial(judged_answer, step, rules, forms=forms), f"struct<{_JUDGEMENT}>").asNondeterministic()
     cut = F.coalesce("finish_reason", F.lit("")) == "length"
-    read = answers.select("model", "request_id", judge("prompt", whole_answer(), cut).alias("found"))
+    read = computed_once(answers, said=answer_said())
+    read = read.select("model", "request_id", judge("prompt", "said.answer", cut).alias("found"))
     return read.select(F.lit(step).alias("step"), "model", "request_id", "found.*")
 
 

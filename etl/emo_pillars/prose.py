@@ -12,6 +12,7 @@ from etl.emo_pillars.answers import (
     problem_of,
     up_to_last_sentence,
 )
+from etl.emo_pillars.json_answers import json_value, prose_of
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_closing, without_opening, without_unchanged
 
@@ -36,7 +37,8 @@ class Prose(NamedTuple):
 
 def parse_prose(answer: str, template: str, cut_off: bool = False) -> Parsed:
     """Parse the text of an answer, without a model's remarks before and after it (Emo Pillars 3.4)."""
-    text = without_closing(without_opening(plain(answer)))
+    value = json_value(answer)
+    text = without_closing(without_opening(plain(answer if value is None else prose_of(value)[0])))
     text = unquoted(" ".join(text.split()))
     problem = problem_of(text, template) or ("too_short" if len(text.split()) < LEAST_WORDS else None)
     return _parsed(text, answer, problem, cut_off)
@@ -44,7 +46,11 @@ def parse_prose(answer: str, template: str, cut_off: bool = False) -> Parsed:
 
 def parse_cleaned(answer: str, template: str, cut_off: bool = False) -> Parsed:
     """Parse a cleaned context. The result is ``unchanged`` if nothing is to be removed (Emo Pillars 3.4)."""
-    text = plain(answer)
+    value = json_value(answer)
+    text, unchanged = (answer, False) if value is None else prose_of(value)
+    if unchanged:
+        return Parsed([Prose("", unchanged=True)], [])
+    text = plain(text)
     left = without_unchanged(text)
     if text.strip() and not left:
         return Parsed([Prose("", unchanged=True)], [])
@@ -60,7 +66,8 @@ def parse_rewrite(answer: str, template: str, cut_off: bool = False, emotions: C
         cut_off: whether generation stopped at the token limit.
         emotions: names of emotions, which are no part of an utterance when they stand before or behind it.
     """
-    lines = lines_of(without_opening(plain(answer)))
+    value = json_value(answer)
+    lines = lines_of(without_opening(plain(answer if value is None else prose_of(value)[0])))
     lines = [line for line in lines if not line.text.endswith(":")] or lines
     text = without_labels(lines[0].text, emotions) if lines else ""
     spoken = _spoken(text)

@@ -13,6 +13,7 @@ from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prompts import PLAIN, template
 from etl.emo_pillars.step_answers import MOST_CHARACTERS, Rules, parse_step
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
+from etl.llm.requests import fault_of
 from etl.tables.outcome import Outcome
 
 _FAULTS = ", faults: array<string>"
@@ -154,7 +155,7 @@ def _read(
     read = answers.withColumn("parsed", parser("answer", "cut_off", *(given or {}).values())).persist()
     failed = F.col("error").isNotNull()
     nothing = F.size("parsed.items") == 0
-    reason = F.when(failed, "model_failed").otherwise("nothing_read")
+    reason = F.when(failed, fault_of(F.col("error"), "model_failed")).otherwise("nothing_read")
     whole = read.where(failed | nothing).select(*left_out(unit, key, reason, 1, F.coalesce("error", "answer")))
     parts = read.where(~failed).select(key, F.posexplode("parsed.rejected").alias("place", "part"))
     line_id = F.concat(key, F.lit("#"), (F.col("place") + 1).cast("string"))

@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from etl.emo_pillars.answers import Line, Parsed, Rejected, echoes, lines_of, without_repeats
+from etl.emo_pillars.json_answers import json_records, level_lines
 
 _ON_ONE_LINE = re.compile(
     r"(?<=[\d)\]%])(?:[,;]?[ \t]+(?=\d{1,2}[.)]\s*[A-Za-z])"
@@ -47,7 +48,12 @@ def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
     """
     found = []
     rejected = []
-    for line in _with_levels(lines_of(_ON_ONE_LINE.sub("\n", answer))):
+    records = json_records(answer)
+    if records is None:
+        lines = _with_levels(lines_of(_ON_ONE_LINE.sub("\n", answer)))
+    else:
+        lines = [Line(text, True) for text in level_lines(records) if text]
+    for line in lines:
         result = _soft_label(line.text, line.listed, template)
         if isinstance(result, SoftLabel):
             found.append(result)

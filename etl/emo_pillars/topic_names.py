@@ -1,7 +1,7 @@
 """Parse the names and categories of topics from answers (Emo Pillars H)."""
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from etl.emo_pillars.answers import (
     Line,
@@ -13,6 +13,7 @@ from etl.emo_pillars.answers import (
     without_repeats,
     words_of,
 )
+from etl.emo_pillars.json_answers import field, json_records, json_value, numbered_lines, prose_of
 from etl.emo_pillars.quotes import unquoted
 
 MOST_NAME_WORDS = 10
@@ -31,6 +32,8 @@ class Named(NamedTuple):
 
 def parse_topic_name(answer: str, template: str, cut_off: bool = False) -> Parsed:
     """Parse a topic's name of at most ten words (Emo Pillars H)."""
+    value = json_value(answer)
+    answer = answer if value is None else _text_of(value)
     lines = [line for line in lines_of(answer) if not line.text.endswith(":")] or [Line("", False)]
     text = _short(_OPENING.sub("", lines[0].text, count=1))
     if cut_off and len(lines) == 1:
@@ -43,6 +46,8 @@ def parse_categories(answer: str, template: str, cut_off: bool = False) -> Parse
     """Parse categories of at most two words with their topics' numbers, without a repeated topic (Emo Pillars H)."""
     found = []
     rejected = []
+    records = json_records(answer)
+    answer = answer if records is None else "\n".join(numbered_lines(records))
     lines = [line for line in plain(answer).splitlines() if line.strip()]
     for place, line in enumerate(lines):
         match = _NUMBERED.fullmatch(line.rstrip())
@@ -59,6 +64,12 @@ def parse_categories(answer: str, template: str, cut_off: bool = False) -> Parse
             found.append(Named(int(match["number"]), text))
     kept = without_repeats(found, lambda one: one.number, "repeated")
     return Parsed(kept.items, rejected + kept.rejected)
+
+
+def _text_of(value: Any) -> str:
+    """Return the topic of an answer in JSON."""
+    topic = field(value, ("topic", "name", "topic_name", "title")) if isinstance(value, dict) else None
+    return topic if isinstance(topic, str) else prose_of(value)[0]
 
 
 def _short(text: str) -> str:

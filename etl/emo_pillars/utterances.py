@@ -15,6 +15,7 @@ from etl.emo_pillars.answers import (
     without_repeats,
     words_of,
 )
+from etl.emo_pillars.json_answers import json_records, said_records
 from etl.emo_pillars.prompts import NEUTRAL
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
@@ -55,6 +56,9 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions
         cut_off: whether generation stopped at the token limit. An incomplete last line is then rejected.
         emotions: known names of emotions, to tell a name from the words of an utterance.
     """
+    records = json_records(answer)
+    if records is not None:
+        return _of_records(said_records(records, NEUTRAL), template)
     found: list[Utterance] = []
     rejected: list[Rejected] = []
     neutral = False
@@ -78,6 +82,23 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions
         last = cut_off and place == len(lines) - 1
         for result in _utterances(line.text, label, text, template, last):
             (found if isinstance(result, Utterance) else rejected).append(result)  # type: ignore[arg-type]
+    kept = without_repeats(found, lambda one: " ".join(words_of(one.utterance)), "repeated")
+    return Parsed(kept.items, rejected + kept.rejected)
+
+
+def _of_records(records: list[tuple[str, str, str | None]], template: str) -> Parsed:
+    """Return the utterances of an answer in JSON."""
+    found: list[Utterance] = []
+    rejected: list[Rejected] = []
+    for label, words, why in records:
+        line = f"{label}: {words}"
+        if not label:
+            result: Utterance | Rejected = Rejected("refusal" if refuses(words) else "no_emotion", words)
+        elif echoes(words, template):
+            result = Rejected("repeats_prompt", line)
+        else:
+            result = _utterance(line, first_label(label), unquoted(words), why)
+        (found if isinstance(result, Utterance) else rejected).append(result)  # type: ignore[arg-type]
     kept = without_repeats(found, lambda one: " ".join(words_of(one.utterance)), "repeated")
     return Parsed(kept.items, rejected + kept.rejected)
 

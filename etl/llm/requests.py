@@ -6,10 +6,12 @@ therefore be parsed again by other rules.
 
 import hashlib
 
+import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
+from udfs.answer_texts import FAULTS, whole_answer
 from udfs.llm_requests import REQUEST
 
 
@@ -69,19 +71,34 @@ def with_answers(asked: DataFrame, generations: DataFrame, model: str) -> DataFr
         model: identity of the generator. Rows of other models are ignored.
 
     Returns:
-        The requests with answer (with its predefined start), cut_off (whether generation stopped at the token limit),
-        and error if there is no answer.
+        The requests with answer (with its predefined start, without the model's thoughts), cut_off (whether generation
+        stopped at the token limit), and error if there is no answer; see ``udfs.answer_texts``.
     """
     answers = generations.where(F.col("model") == model).select("request_id", "text", "finish_reason", "error")
-    return asked.join(answers, "request_id", "left").select(
+    joined = asked.join(answers, "request_id", "left").withColumn("said", answer_said())
+    ended = F.concat(F.lit(" (finish_reason "), F.coalesce("finish_reason", F.lit("unknown")), F.lit(")"))
+    without_text = F.coalesce("error", F.lit("never asked"))
+    error = F.when(F.col("text").isNull(), without_text).otherwise(F.concat("said.fault", ended))
+    return joined.select(
         *asked.columns,
-        whole_answer().alias("answer"),
+        F.col("said.answer").alias("answer"),
         (F.coalesce("finish_reason", F.lit("")) == "length").alias("cut_off"),
-        F.when(F.col("text").isNull(), F.coalesce("error", F.lit("never asked"))).alias("error"),
+        error.alias("error"),
     )
 
 
-def whole_answer() -> Column:
-    """Return the answer with its predefined start, which stored texts may repeat; null without a text."""
-    repeated = (F.col("answer_start") != "") & F.startswith(F.lower(F.ltrim("text")), F.lower("answer_start"))
-    return F.when(repeated, F.col("text")).otherwise(F.concat("answer_start", "text"))
+def answer_said() -> Column:
+    """Return the struct (answer, fault) of the columns answer_start and text: the answer with its start."""
+
+    def read(starts: pd.Series, texts: pd.Series) -> pd.DataFrame:
+        pairs = zip(starts, texts, strict=True)
+        said = [(None, None) if text is None else whole_answer(start or "", text)[:2] for start, text in pairs]
+        return pd.DataFrame(said, columns=["answer", "fault"])
+
+    return F.pandas_udf(read, "answer string, fault string")("answer_start", "text")  # type: ignore[call-overload,no-any-return]
+
+
+def fault_of(error: Column, otherwise: str) -> Column:
+    """Return the reason of a request without an answer: the fault of its text, or ``otherwise``."""
+    first = F.substring_index(error, " ", 1)
+    return F.when(first.isin(*FAULTS), first).otherwise(otherwise)

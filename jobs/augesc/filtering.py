@@ -21,6 +21,7 @@ from etl.tables.outcome import Outcome
     models=("augmenter", "augmenter_base"),
     units="texts",
     resources=(INSTRUCTION,),
+    version=2,
 )
 def augesc_measure_texts(
     sessions: DataFrame,

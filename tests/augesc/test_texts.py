@@ -2,7 +2,7 @@
 
 import pytest
 
-from etl.augesc.texts import Turn, conversation, instruction, parse, prompt, training_text
+from etl.augesc.texts import Turn, conversation, instruction, parse, prompt, training_text, without_thoughts
 
 QUERY = "My shifts were cut\nand I can't pay the rent ."
 TURNS = [
@@ -80,3 +80,16 @@ def test_endless_texts_are_read() -> None:
     assert len(parse("Human: a\nAI: b\n" * 50_000).turns) == 100_000
     assert len(parse("*" * 200_000).faulty) == 1
     assert parse("").turns == parse("\n \n").faulty == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<think>They are sad. Ask why.</think> That is hard .\nHuman: It is .",
+        "They are sad. Ask why.\n</think> That is hard .\nHuman: It is .",
+        " <reasoning>Ask why.</reasoning>That is hard .\nHuman: It is .\nAI: <think>Now comfort",
+    ],
+)
+def test_thoughts_are_no_utterances(answer: str) -> None:
+    text = without_thoughts(prompt("Help me .") + answer)
+    assert spoken(text)[:3] == [("H", "Help me ."), ("A", "That is hard ."), ("H", "It is .")]

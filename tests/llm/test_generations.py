@@ -115,6 +115,28 @@ def test_a_repeated_start_of_a_stored_answer_counts_once(spark: SparkSession) ->
     assert [row.answer for row in with_answers(asked, stored, "m").collect()] == [" 1. Joy (0.9)"]
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "error"),
+    [
+        ("<think>High.</think> (0.9)", "1. joy (0.9)", None),
+        ("<think>Is it", None, "cut_off_in_thought (finish_reason length)"),
+        ("", None, "empty_answer (finish_reason length)"),
+        (None, None, "refused"),
+    ],
+)
+def test_thoughts_are_no_answers(spark: SparkSession, text: str | None, answer: str | None, error: str | None) -> None:
+    asked = with_requests(spark.createDataFrame([("a",)], "u string"), F.lit("p"), GREEDY, F.lit("1. joy"))
+    stored = asked.select(
+        "request_id",
+        F.lit("m").alias("model"),
+        F.lit(text).cast("string").alias("text"),
+        F.lit("length").alias("finish_reason"),
+        F.lit("refused" if text is None else None).cast("string").alias("error"),
+    )
+    (row,) = with_answers(asked, stored, "m").collect()
+    assert (row.answer, row.error) == (answer, error)
+
+
 def test_a_server_that_goes_away_keeps_the_answers_that_it_gave(spark: SparkSession) -> None:
     given: list[str] = []
 

@@ -61,6 +61,15 @@ def test_what_the_request_does_wrong_is_its_rows_error_and_the_rest_go_on() -> N
         ({"choices": []}, "no choice in it"),
         ({"choices": [{"message": {"content": ["a", "list"]}}]}, "its text is list"),
         ({"choices": [{"message": None}]}, "not an answer"),
+        ({"choices": [{"message": {"content": None}, "finish_reason": "length"}]}, "no content (finish_reason length)"),
+        (
+            {"choices": [{"message": {"content": "", "reasoning_content": "Why?"}, "finish_reason": "length"}]},
+            "no content (finish_reason length, 4 characters of reasoning_content)",
+        ),
+        (
+            {"choices": [{"message": {"content": [{"type": "thinking"}, {"type": "text", "text": "fine"}]}}]},
+            None,
+        ),
         ({"choices": [{"message": {"content": "fine"}}], "usage": {"prompt_tokens": "many"}}, None),
         ({"choices": [{"message": {"content": "half \ud800 a pair"}, "finish_reason": 7}]}, None),
         ("just a text", "not an answer"),

@@ -1,0 +1,119 @@
+"""What is an answer in a model's text: thoughts, channels and marks of chat templates are none of it."""
+
+import time
+
+import pytest
+
+from udfs.answer_texts import CUT_OFF, EMPTY, NO_ANSWER, answer_in, whole_answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>The goat is not a person.</think>\n1. Ada (keeper)",
+        "<think>\n\n</think>\n\n1. Ada (keeper)",
+        "The goat is not a person. So only Ada.\n</think>\n\n1. Ada (keeper)",
+        "<thinking>The goat?</thinking><answer>1. Ada (keeper)</answer>",
+        "<reasoning>The goat?</reasoning>\n<output>\n1. Ada (keeper)\n</output>",
+        "<thought>a</thought>1. Ada (keeper)",
+        "<antThinking>a</antThinking>1. Ada (keeper)",
+        "<seed:think>a</seed:think>1. Ada (keeper)",
+        "<think>a<think>b</think>1. Ada (keeper)",
+        "<think>a</think>1. Ada (keeper)<think>b</think>",
+        "1. Ada (keeper)\n<think>Is there another",
+        "[THINK]The goat?[/THINK]1. Ada (keeper)",
+        "◁think▷The goat?◁/think▷1. Ada (keeper)",
+        "&lt;think&gt;The goat?&lt;/think&gt;1. Ada (keeper)",
+        "<details><summary>Thinking</summary>The goat?</details>\n1. Ada (keeper)",
+        "<|channel|>analysis<|message|>The goat?<|end|><|start|>assistant"
+        "<|channel|>final<|message|>1. Ada (keeper)<|return|>",
+        "<|channel>thought\nThe goat?<channel|>1. Ada (keeper)",
+        "analysisWe need characters. The goat?assistantfinal1. Ada (keeper)",
+        "<|START_THINKING|>The goat?<|END_THINKING|><|START_RESPONSE|>1. Ada (keeper)<|END_RESPONSE|>",
+        "<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>1. Ada (keeper)<|end_of_solution|>",
+        "Here is my thought process:\nThe goat?\n\nHere is my response:\n1. Ada (keeper)",
+        "**Thinking:**\nThe goat?\n\n**Answer:** 1. Ada (keeper)",
+        "Thinking...\nThe goat?\n...done thinking.\n\n1. Ada (keeper)",
+        "<|im_start|>assistant\n1. Ada (keeper)<|im_end|>\n<|im_start|>user\nAnd the goat?",
+        "1. Ada (keeper)</s>",
+    ],
+)
+def test_only_the_answer_is_read(text: str) -> None:
+    said = answer_in(text)
+    assert (said.text or "").strip() == "1. Ada (keeper)"
+    assert said.fault is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("<think>\nNeed ambiguous words. The goat", CUT_OFF),
+        ("<|channel|>analysis<|message|>We need", CUT_OFF),
+        ("analysisWe need to name", CUT_OFF),
+        ("Thinking:\nThe goat is not a person", CUT_OFF),
+        ("<think>Only this.</think>", NO_ANSWER),
+        ("So only this.\n</think>\n", NO_ANSWER),
+        (" \n ", EMPTY),
+        ("<|im_end|>", EMPTY),
+    ],
+)
+def test_a_text_without_an_answer_has_a_reason(text: str, fault: str) -> None:
+    assert answer_in(text)[:2] == (None, fault)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thinking of you makes me cry.",
+        "Reasoning with him is useless.",
+        "Analysis of the tide tables told her nothing.",
+        "Thinking: that is all I do up here.",
+        "I think </3 says it all.",
+        "<b>Ada</b> & <i>Piet</i>",
+        "He wrote [think] on the wall.",
+    ],
+)
+def test_words_about_thinking_are_kept(text: str) -> None:
+    assert answer_in(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        (" (0.9)\n2. fear (0.2)", "1. joy (0.9)\n2. fear (0.2)"),
+        ("<think>High.</think>1. Joy (0.9)\n2. fear (0.2)", "1. Joy (0.9)\n2. fear (0.2)"),
+        ("<think>High.</think> (0.9)\n2. fear (0.2)", "1. joy (0.9)\n2. fear (0.2)"),
+        ("<think>High", None),
+    ],
+)
+def test_a_dictated_start_counts_once_around_a_thought(text: str, whole: str | None) -> None:
+    assert whole_answer("1. joy", text).text == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>" * 3_000,
+        "</think>" * 3_000,
+        "<" * 20_000,
+        "<answer>" * 2_500,
+        "thinking:\n" * 2_000,
+        "analysis" * 2_500,
+        "<details>" * 2_000,
+        "<think " * 3_000,
+        "[ " * 10_000,
+        "*" * 20_000,
+        " " * 19_999 + "a",
+        "\n" * 19_999 + "a",
+        "reasoning\n" + "\n* " * 6_000,
+        "Thinking:\n" + "\n*" * 9_000,
+        "<|channel|>a" * 1_500,
+        "<answer>a</" * 1_800,
+        "#" * 9_000 + " " * 9_000,
+    ],
+    ids=range(17),
+)
+def test_hostile_texts_are_read_in_time(text: str) -> None:
+    began = time.process_time()
+    answer_in(text)
+    assert time.process_time() - began < 3

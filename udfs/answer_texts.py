@@ -1,0 +1,202 @@
+"""The answer in a language model's text: without its thoughts, and without the marks of its chat template.
+
+Every reader of answers goes through ``answer_in``. Stored texts stay as the models gave them.
+"""
+
+import re
+from typing import NamedTuple
+
+from udfs.llm_requests import continuation
+
+CUT_OFF = "cut_off_in_thought"
+NO_ANSWER = "no_answer_after_thought"
+EMPTY = "empty_answer"
+FAULTS = (CUT_OFF, NO_ANSWER, EMPTY)
+"""Why a text has no answer: the thought does not end, nothing follows it, or the text is blank."""
+
+MOST_HEADING = 80
+"""Characters of a line that may be a heading."""
+_NAMES = (
+    r"(?:(?:ant|seed|inner|internal|my|chain|train|step|private|hidden)[:_ -]?(?:of[_ -])?)?"
+    r"(?:think(?:ing)?|thoughts?|reason(?:ing|s)?|rationale|reflect(?:ion)?|scratch_?pad|monologue|analysis|cot"
+    r"|deliberation|planning|thought[_ -]process|reasoning[_ -](?:engine|content|process|steps?))"
+)
+_OPEN = (
+    rf"<\s*{_NAMES}(?:\s[^<>]{{0,100}})?>|(?-i:\[(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁think▷"
+    r"|<details[^<>]*>\s*<summary>[^<>]*(?:think|thought|reason)[^<>]*</summary>"
+)
+_CLOSE = rf"<\s*/\s*{_NAMES}\s*>|(?-i:\[/(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁/think▷"
+_TAG = re.compile(rf"(?P<close>{_CLOSE}|(?P<details></details>))|(?P<open>{_OPEN})", re.IGNORECASE)
+_ESCAPED = re.compile(r"&lt;(/?[a-z_ :-]{1,30})&gt;", re.IGNORECASE)
+_BEGIN = re.compile(
+    r"<\|(?:begin_of_thought|start_of_thought|START_THINKING|thinking|think|begin_of_thinking|thought_start)\|>",
+    re.IGNORECASE,
+)
+_END = re.compile(
+    r"<\|(?:end_of_thought|END_THINKING|/thinking|/think|end_of_thinking|end_thinking|thought_end)\|>", re.IGNORECASE
+)
+_CHANNEL = re.compile(
+    r"<\|?channel\|?>\s*(?P<name>[a-z_]+)(?:[^\n<>]{0,40})?(?:<\|message\|>|\n|(?=<channel\|>))|<channel\|>",
+    re.IGNORECASE,
+)
+_BARE_CHANNEL = re.compile(
+    r"\s*(?:assistant)?analysis(?=[A-Z'\"“])(?P<thought>.*?)assistant(?:final|commentary)", re.DOTALL
+)
+_BARE_OPEN = re.compile(r"\s*(?:assistant)?analysis(?=(?:We|The|User|I|Need|Let|They|So|Okay|OK|You|It|There)\b)")
+_HEADING = (
+    r"(?:here(?:['’]s| is) (?:my|the) )?(?:thought process|thinking process|chain of thought|reasoning process"
+    r"|internal reasoning|step[- ]by[- ]step reasoning|thinking|thoughts?|reasoning|analysis|scratchpad)"
+)
+_ANSWER_HEADING = (
+    r"(?:(?:here(?:['’]s| is) (?:my|the) )?(?:final |my )?(?:response|answer|output|result)|\.{3}\s?done thinking\.?)"
+)
+_THOUGHT_LINE = re.compile(rf"{_HEADING}(?:\s?(?:[:…]|\.\.\.))?", re.IGNORECASE)
+_ANSWER_LINE = re.compile(rf"{_ANSWER_HEADING}(?:\s?:)?", re.IGNORECASE)
+_ANSWER_BEFORE = re.compile(rf"[#*_ ]{{0,9}}{_ANSWER_HEADING}[*_]{{0,3}}:[*_]{{0,3}} (?=\S)", re.IGNORECASE)
+_DECORATION = "#*_ \t"
+_ANSWER = r"(?:answer|response|output|solution|final|final_answer|final_response|result|reply)"
+_ANSWER_TAG = re.compile(rf"<\s*(?P<name>{_ANSWER})\s*>(?P<inside>.*?)(?:<\s*/\s*(?P=name)\s*>|\Z)", re.I | re.DOTALL)
+_ANSWER_LEFT = re.compile(
+    rf"<\s*/?\s*{_ANSWER}\s*>|<\|(?:begin|end|start)_of_(?:solution|box|response|answer)\|>"
+    r"|<\|(?:START|END)_(?:RESPONSE|TEXT|ANSWER)\|>|</?box(?:ed)?>",
+    re.IGNORECASE,
+)
+_TURN_END = re.compile(
+    r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return|call|eos|endofturn|end_of_turn|end_of_role|user"
+    r"|END_OF_TURN_TOKEN|im_start|start_header_id|start_of_role|diff_marker)\|>|<end_of_turn>|<(?:/s|eos)>"
+    r"|<[｜|]end[▁_]of[▁_]sentence[｜|]>|<[｜|]User[｜|]>|\[/?INST\]|<start_of_turn>",
+    re.IGNORECASE,
+)
+_TURN_START = re.compile(
+    r"\s*(?:(?:<\|(?:im_start|start|start_header_id|start_of_role|begin_of_text|START_OF_TURN_TOKEN)\|>|<start_of_turn>"
+    r"|<s>|\[/INST\])\s*(?:<\|CHATBOT_TOKEN\|>)?(?:assistant|model|ai)?\s*"
+    r"(?:<\|(?:end_header_id|end_of_role|sep)\|>)?|<\|assistant\|>|<[｜|]Assistant[｜|]>)\s*",
+    re.IGNORECASE,
+)
+
+
+class Said(NamedTuple):
+    """What a text says.
+
+    Attributes:
+        text: the answer; None without one.
+        fault: one of ``FAULTS`` without an answer.
+        thought: whether the text had a thought.
+    """
+
+    text: str | None
+    fault: str | None = None
+    thought: bool = False
+
+
+def answer_in(text: str) -> Said:
+    """Return the answer in a model's text.
+
+    Thoughts are removed wherever they stand: between tags (``<think>``, ``<thinking>``, ``<reasoning>``, ``[THINK]``
+    and the like), up to a closing tag without an opening one, in a channel other than the final one, under a heading
+    such as "Thought process:" before a heading such as "Answer:". A thought that does not end takes the rest of the
+    text. Tags around the answer are removed, and what follows the end of the model's turn.
+    """
+    if not text.strip():
+        return Said(None, EMPTY)
+    if not _MARKS.search(text):
+        return Said(text)
+    found = _ESCAPED.sub(r"<\1>", text)
+    left, open_thought = _final_channel(found)
+    thought = left != found
+    tagged, unclosed = _untagged(_END.sub("</think>", _BEGIN.sub("<think>", left)))
+    titled, open_heading = _under_headings(tagged)
+    unclosed = unclosed or open_thought or open_heading
+    thought = thought or titled != left
+    answer = _without_template(titled)
+    if answer.strip():
+        return Said(answer if thought or answer != text else text, None, thought)
+    return Said(None, (CUT_OFF if unclosed else NO_ANSWER) if thought else EMPTY, thought)
+
+
+def whole_answer(answer_start: str, text: str) -> Said:
+    """Return the answer with its dictated start, which a model that has thought first may repeat or go on from."""
+    said = answer_in(text)
+    if said.text is None:
+        return said
+    if answer_start and said.text.lstrip().lower().startswith(answer_start.lower()):
+        return said
+    rest = continuation(said.text, answer_start) if said.thought else said.text
+    return said._replace(text=f"{answer_start}{rest}")
+
+
+def _untagged(text: str) -> tuple[str, bool]:
+    """Return a text without what stands between tags of thoughts, and whether the last thought does not end."""
+    kept: list[str] = []
+    depth = 0
+    start = 0
+    for tag in _TAG.finditer(text):
+        if tag["open"]:
+            if depth == 0:
+                kept.append(text[start : tag.start()])
+            depth += 1
+        elif tag["details"] is None or (depth and "<details" in text[: tag.start()].lower()):
+            if depth == 0:  # the chat template has opened the thought
+                kept = []
+            depth = 0
+            start = tag.end()
+    if depth == 0:
+        kept.append(text[start:])
+    return "".join(kept), depth > 0
+
+
+def _final_channel(text: str) -> tuple[str, bool]:
+    """Return what stands in the final channel of a text with channels, and whether it ends in another channel."""
+    bare = _BARE_CHANNEL.match(text)
+    if bare is not None:
+        return text[bare.end() :], False
+    if _BARE_OPEN.match(text):
+        return "", True
+    marks = list(_CHANNEL.finditer(text))
+    if not marks:
+        return text, False
+    kept = [text[: marks[0].start()]] if not _TURN_START.fullmatch(text[: marks[0].start()]) else []
+    final = False
+    for place, mark in enumerate(marks):
+        end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
+        final = mark["name"] is None or mark["name"].lower() in ("final", "response", "answer")
+        if final:
+            kept.append(text[mark.end() : end])
+    return "".join(kept), not final
+
+
+def _without_template(text: str) -> str:
+    """Return a text without the tags around an answer, and up to the end of the model's turn."""
+    begun = _TURN_START.match(text)
+    text = text[begun.end() :] if begun else text
+    ended = _TURN_END.search(text, len(text) - len(text.lstrip()))
+    if ended is not None:
+        text = text[: ended.start()]
+    inside = [found["inside"] for found in _ANSWER_TAG.finditer(text) if found["inside"].strip()]
+    return _ANSWER_LEFT.sub("", "\n".join(inside) if inside else text)
+
+
+def _under_headings(text: str) -> tuple[str, bool]:
+    """Return what stands under the heading of an answer, in a text that begins with the heading of a thought.
+
+    A thought that is the only paragraph does not end.
+    """
+    lines = text.strip().splitlines() or [""]
+    first = lines[0].strip(_DECORATION)
+    marked = first[-1:] in (":", ".", "…") or lines[:1] != [first]
+    if not marked or len(lines[0]) > MOST_HEADING or _THOUGHT_LINE.fullmatch(first) is None:
+        return text, False
+    for place, line in enumerate(lines[1:], 1):
+        if len(line) <= MOST_HEADING and _ANSWER_LINE.fullmatch(line.strip(_DECORATION)):
+            return "\n".join(lines[place + 1 :]), False
+        before = _ANSWER_BEFORE.match(line)
+        if before is not None:
+            return "\n".join([line[before.end() :], *lines[place + 1 :]]), False
+    return (text, False) if any(not line.strip() for line in lines) else ("", True)
+
+
+_MARKS = re.compile(
+    rf"{_OPEN}|{_CLOSE}|{_ANSWER_LEFT.pattern}|{_TURN_END.pattern}|<\|?channel|<\||<start_of_turn>|<s>|&lt;|◁|[<][｜|]"
+    rf"|\A\s*(?:assistant)?analysis|\A\s*(?:[#*_]{{1,6}} ?)?{_HEADING}",
+    re.IGNORECASE,
+)
