@@ -18,6 +18,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from conf.errors import InputError
+from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables.ops import STAGE_RUNS
@@ -97,7 +98,7 @@ def events(spark: SparkSession, settings: Settings) -> str | None:
 
 def _folder(root: str, *names: str) -> Path:
     """Return a folder of a lakehouse on a disk."""
-    return Path(root.removeprefix("file:").replace("//", "/"), *names)
+    return Path(local_path(root) or root, *names)
 
 
 def _is_store(root: str) -> bool:

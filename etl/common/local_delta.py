@@ -4,12 +4,14 @@ A commit takes 10 to 30 ms here, where Spark takes half a second. Both follow th
 other wrote.
 """
 
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from etl.tables import Table
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
 
+_CHANGED = re.compile(r"[\x00-\x1f\x7f\[\]|^\\]|%[0-9A-Fa-f]{2}")
 _COMPACTED_EVERY = 20
 """A table is compacted every so many versions."""
 
@@ -76,6 +79,22 @@ def opened(folder: str, before: "DeltaTable | None" = None) -> "DeltaTable | Non
     except (DeltaError, OSError):
         return None
     return found if found.protocol().min_writer_version <= _NEWEST_WRITER else None
+
+
+def keeps(folder: str) -> bool:
+    """Return whether delta-rs takes a path as it is: it decodes ``%20``, and refuses or changes some characters."""
+    return _CHANGED.search(folder) is None
+
+
+def stored_files(target: "DeltaTable", folder: str) -> list[str]:
+    """Return the paths of an `opened` table's files.
+
+    Those that delta-rs gives are encoded, and of the folder that links lead to.
+    """
+    import pyarrow as pa
+
+    names = pa.table(target.get_add_actions(flatten=True))["path"].to_pylist()
+    return [f"{folder}/{unquote(name)}" for name in names]
 
 
 def stored_bytes(target: "DeltaTable") -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from conf.places import is_uri
 from etl.common.spark_api import is_connect
 from etl.pipeline.folders import Folders
 
@@ -41,7 +42,7 @@ def last_data_change(spark: SparkSession, path: str) -> tuple[str, int] | None:
     Returns:
         None where the log's first commits are gone, where a commit names no operation, or over Connect in a store.
     """
-    if ":" in path and is_connect(spark):
+    if is_uri(path) and is_connect(spark):
         return None
     log = f"{path.rstrip('/')}/_delta_log"
     commits = {int(found[1]): name for name in _names(spark, log) if (found := _COMMIT.match(name))}
@@ -59,14 +60,14 @@ def last_data_change(spark: SparkSession, path: str) -> tuple[str, int] | None:
 
 
 def _names(spark: SparkSession, folder: str) -> list[str]:
-    if ":" in folder:
+    if is_uri(folder):
         return [entry.name for entry in Folders(spark).entries(folder)]
     return [entry.name for entry in Path(folder).iterdir()] if Path(folder).is_dir() else []
 
 
 def _lines(spark: SparkSession, path: str) -> Iterator[dict[str, Any]]:
     """Yield the actions of a commit lazily; ``commitInfo`` comes first."""
-    if ":" in path:
+    if is_uri(path):
         yield from (json.loads(line) for line in (Folders(spark).read_text(path) or "").splitlines())
         return
     with Path(path).open(encoding="utf-8") as commit:

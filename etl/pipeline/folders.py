@@ -1,11 +1,11 @@
 """Read and write files beside the tables on any file system that Spark knows."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from conf.places import local_path
 from etl.common.spark_api import hadoop_configuration, java
 
 
@@ -96,5 +96,11 @@ class Folders:
 
 
 def located(path: str) -> str:
-    """Return a path for Spark: a URI unchanged, a local path absolute."""
-    return path if ":" in path or path.startswith("/") else str(Path(path).resolve())
+    """Return a path for Spark, which decodes nothing in it: a store's URI unchanged, a local path absolute.
+
+    A ``file:`` URI stays one, because on a cluster a plain path may be of another file system.
+    """
+    local = local_path(path)
+    if local is None:
+        return path
+    return f"file:{local}" if path.startswith("file:") else local

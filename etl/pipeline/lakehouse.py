@@ -26,6 +26,8 @@ PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 30 days",
 }
 CHANGE_FEED = "delta.enableChangeDataFeed"
+_GLOB = "__globPaths__"
+"""Spark's own option: false reads ``[x]``, ``{x}`` and ``*`` in a path as they are."""
 METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _ONE_TASK = 256 << 10  # bytes of a table that one task reads
 
@@ -55,7 +57,7 @@ class Lakehouse:
         """Return the table's name in SQL."""
         if self.settings.catalog:
             return f"`{self.settings.catalog}`.{self.prefix}{table.name}"
-        return f"delta.`{located(self.path(table))}`"
+        return f"delta.`{located(self.path(table)).replace('`', '``')}`"
 
     def exists(self, table: Table) -> bool:
         if self.settings.catalog:
@@ -85,9 +87,10 @@ class Lakehouse:
     def read(self, table: Table) -> DataFrame:
         """Return the table's rows; none where the table was never written. Columns that it lacks yet are null."""
         small = self._small(table)
-        if small is not None and (parts := small.file_uris()):
+        if small is not None and (parts := local_delta.stored_files(small, str(self._local_folder(table)))):
             # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
-            found = self.spark.read.schema(table.ddl).option("basePath", self._local_folder(table)).parquet(*parts)
+            plain = {"basePath": str(self._local_folder(table)), _GLOB: "false"}
+            found = self.spark.read.schema(table.ddl).options(**plain).parquet(*parts)
             rows = found.select(*table.columns) if table.partitioned_by else found
             # Frames built on one partition need no exchange, which takes Spark longer than so few rows.
             return rows.coalesce(1) if local_delta.stored_bytes(small) <= _ONE_TASK else rows
@@ -155,7 +158,7 @@ class Lakehouse:
         """Return the folder of a table that delta-rs may write: one of this machine, in a session on it."""
         path = located(self.path(table))
         usable = not self.settings.catalog and path.startswith("/") and is_local(self.spark)
-        return path if usable and local_delta.available() else None
+        return path if usable and local_delta.available() and local_delta.keeps(path) else None
 
     def replace(
         self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str = local_delta.EVERYTHING

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
+from conf.places import local_path, sqlite_uri
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
 from udfs.models.loader import ResolvedModel, resolve
 from udfs.models.stores import is_store, local_cache
@@ -23,7 +24,7 @@ def tracking_uri(settings: Stored) -> str | None:
     if settings.mlflow.tracking_uri is not None:
         return settings.mlflow.tracking_uri
     root = _local_root(settings)
-    return None if root is None else f"sqlite:///{root}/mlflow.db"
+    return None if root is None else sqlite_uri(root / "mlflow.db")
 
 
 def model_at(uri: str | None, settings: Settings, share: bool = False) -> ResolvedModel:
@@ -41,9 +42,9 @@ def model_places(settings: Settings) -> tuple[str, str | None]:
     root = settings.lakehouse.root.rstrip("/")
     beside = f"/dbfs/{root[6:]}/_models" if root.startswith("dbfs:/") else f"{root}/_models"
     place = (settings.models.folder or beside).rstrip("/")
-    return (str(local_cache()), place) if is_store(place) else (place, None)
+    return (str(local_cache()), place) if is_store(place) else (local_path(place) or place, None)
 
 
 def _local_root(settings: Stored) -> Path | None:
-    root = settings.lakehouse.root
-    return None if ":" in root else Path(root).resolve()
+    root = local_path(settings.lakehouse.root)
+    return None if root is None else Path(root)

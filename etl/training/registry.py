@@ -5,6 +5,7 @@ import re
 from typing import TYPE_CHECKING
 
 from conf.errors import InputError
+from conf.places import file_uri
 from etl.pipeline.locations import Stored, _local_root, tracking_uri
 from udfs.models.stores import is_store
 
@@ -29,7 +30,7 @@ def model_store(settings: Stored) -> "Store":
         )
     if settings.mlflow.tracking_uri is None and root is not None:
         root.mkdir(parents=True, exist_ok=True)
-        artifacts = str(root / "_mlflow")
+        artifacts = file_uri(root / "_mlflow")
     mlflow = settings.mlflow
     return Store(tracking_uri(settings), mlflow.experiment, artifacts, mlflow.registry_uri, settings.lakehouse)
 
