@@ -1,7 +1,7 @@
 """Paths and URIs: the one way from the one to the other.
 
-A place in the settings is a local path, ``file:`` with a path, ``dbfs:/`` or a store's ``scheme://``. A path may have any
-characters: blanks, ``#``, ``?``, ``%20``, ``{}``, ``[x]``, letters outside ASCII.
+A place in the settings is a local path, ``file:`` with a path, ``dbfs:/`` or a store's ``scheme://``. A path may have
+any characters: blanks, ``#``, ``?``, ``%20``, ``{}``, ``[x]``, letters outside ASCII.
 """
 
 import os
@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from conf.errors import InputError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
-_FILE = re.compile(r"file:(?://(?:localhost)?(?=/))?")
+_FILE = re.compile(r"file:(?://(?:localhost(?=/))?)?")
 
 
 def is_uri(place: str) -> bool:
@@ -29,7 +29,7 @@ def local_path(place: str) -> str | None:
     found = _FILE.match(place)
     if found is None:
         return None if is_uri(place) else os.path.abspath(place)  # noqa: PTH100 - resolve() would follow links
-    written = os.path.abspath(place[found.end() :] or "/")  # noqa: PTH100
+    written = os.path.abspath(Path(place[found.end() :] or "/").expanduser())  # noqa: PTH100
     if "%" not in written or Path(written).exists():
         return written
     return os.path.abspath(unquote(written))  # noqa: PTH100
@@ -41,7 +41,7 @@ def file_uri(path: str | Path) -> str:
 
 
 def sqlite_uri(path: str | Path) -> str:
-    """Return SQLAlchemy's address of a sqlite file, whose ``%`` and ``?`` are escaped as the installed version reads it.
+    """Return SQLAlchemy's address of a sqlite file, with ``%`` and ``?`` escaped as the installed version does.
 
     Raises:
         InputError: that version reads no such path.

@@ -12,6 +12,7 @@ from typing import Any, Required, TypedDict, Unpack
 
 from pyspark.sql import DataFrame
 
+from conf.places import local_path
 from conf.resources import digests, reading_only
 from conf.section import Counts
 from conf.settings import Settings
@@ -145,8 +146,8 @@ class Stage:
         named = [(key, path) for key in self.keys(Counts.FILES) for path in paths_of(setting(settings, key))]
         uris = [(f"models.{model.name}", setting(settings, f"models.{model.name}") or "") for model in self.models]
         named += [(key, uri) for key, uri in uris if uri.startswith("file:")]
-        places = ((key, name, name.removeprefix("file:").removeprefix("//")) for key, name in named)
-        return next((not_there(key, name) for key, name, path in places if not Path(path).expanduser().exists()), None)
+        places = ((key, name, Path(local_path(name) or name)) for key, name in named)
+        return next((not_there(key, name) for key, name, path in places if not path.exists()), None)
 
     def call(self, frames: Sequence[DataFrame], settings: Settings, run: StageRun) -> Any:
         """Return its function's result.

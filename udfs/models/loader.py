@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from conf.errors import InputError
+from conf.places import local_path
 from udfs.models.folders import filling
 from udfs.models.gguf_header import gguf_file, read_header
 from udfs.models.parts import join_parts, part_names, unpack_parts
@@ -90,7 +91,7 @@ def resolve(
         parts = part_names(name)
         model = _from_package(uri, name) if parts is None else _from_parts(uri, parts, cache_dir)
     elif scheme == "file":
-        folder = Path(name.removeprefix("//")).expanduser().resolve()
+        folder = model_folder(uri)
         _require_weights(uri, folder)
         model = ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
     elif scheme == "models":
@@ -128,6 +129,11 @@ def _model_files(folder: Path) -> list[Path]:
     found = [path for path in folder.rglob("*") if path.is_file()]
     kept = [path for path in found if not hidden.search(path.relative_to(folder).as_posix())]
     return sorted(path for path in kept if not any(map(path.match, PICKLES)))
+
+
+def model_folder(uri: str) -> Path:
+    """Return the folder of a ``file:`` URI."""
+    return Path(local_path(uri) or uri).resolve()
 
 
 def _require_weights(uri: str, folder: Path) -> None:

@@ -1,16 +1,20 @@
 """Models of the transformers library from a folder: safetensors or one GGUF file, no code from it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 
 from conf.errors import InputError
 
+POOLER = ("pooler.",)
+"""Weights that many encoders lack, and that no classifier, embedding or generator here uses."""
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError)
 LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 """Arguments of every ``from_pretrained``."""
 
@@ -42,15 +46,51 @@ def reading(folder: Path, *more: type[Exception], what: str = "it", library: str
     """Suppress the library's output, and raise an InputError where it cannot read a folder.
 
     Args:
-        more: exceptions to convert besides OSError, ValueError and KeyError.
+        more: exceptions to convert besides those of damaged files.
         what, library: words of the message.
     """
-    errors: tuple[type[Exception], ...] = (OSError, ValueError, KeyError, *more)
+    errors: tuple[type[Exception], ...] = (*_DAMAGED, *more)
     try:
         with quiet():
             yield
+    except InputError:
+        raise
     except errors as error:
         raise InputError(f"{folder}: {library} cannot read {what} ({one_line(error)})") from None
+
+
+def complete(kind: Any, folder: str | Path, may_lack: Sequence[str] = (), **options: Any) -> Any:
+    """Return ``kind.from_pretrained`` of a folder; the library would fill what its file lacks with random numbers.
+
+    Args:
+        kind: a class of transformers.
+        folder: of the model.
+        may_lack: starts of the names of weights that nothing uses, or that are about to be trained.
+        options: of ``from_pretrained``, besides `LOCAL`.
+
+    Raises:
+        InputError: weights are missing or have another shape.
+    """
+    network, found = kind.from_pretrained(str(folder), output_loading_info=True, **{**LOCAL, **options})
+    require_complete(folder, found, may_lack)
+    return network
+
+
+def require_complete(folder: str | Path, found: Mapping[str, Any], may_lack: Sequence[str] = ()) -> None:
+    """Raise an InputError where transformers' ``output_loading_info`` has weights that are missing or misshaped."""
+    missing = sorted(str(name) for name in found.get("missing_keys", ()) if not str(name).startswith(tuple(may_lack)))
+    shapes = [name if isinstance(name, str) else str(name[0]) for name in found.get("mismatched_keys", ())]
+    faults = [f"{len(missing)} missing ({_some(missing)})"] if missing else []
+    faults += [f"{len(shapes)} of another shape ({_some(sorted(shapes))})"] if shapes else []
+    if not faults:
+        return
+    unexpected = sorted(map(str, found.get("unexpected_keys", ())))
+    faults += [f"{len(unexpected)} unexpected ({_some(unexpected)})"] if unexpected else []
+    raise InputError(f"{folder}: weights do not fit config.json: {', '.join(faults)}: copy or train the model again")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(name[:100] for name in names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def require_safetensors(folder: Path, pattern: str = "*.safetensors") -> None:
@@ -105,8 +145,8 @@ def causal_model(folder: str | Path, dtype: torch.dtype) -> tuple[Any, Any]:
     # Dequantizing draws a progress bar.
     with reading(folder, TypeError, ImportError), redirect_stderr(StringIO()):
         tokenizer = AutoTokenizer.from_pretrained(str(folder), **options)
-        network = AutoModelForCausalLM.from_pretrained(
-            str(folder), torch_dtype=dtype, use_safetensors=True if safetensors else None, **options
+        network = complete(
+            AutoModelForCausalLM, folder, torch_dtype=dtype, use_safetensors=True if safetensors else None, **options
         )
     return network.eval(), tokenizer
 

@@ -1,5 +1,6 @@
 """Sentence-BERT embeddings of turns, which do not depend on the other texts of the batch (EDOS 3.3)."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import safe_open
 from torch import Tensor, nn
 
 from conf.errors import InputError
 from udfs.json_texts import parsed_json
 from udfs.models.batches import Encoded, answers_alike, collate, unweighted
-from udfs.models.pretrained import LOCAL, reading, require_safetensors
+from udfs.models.pretrained import LOCAL, POOLER, complete, reading, require_safetensors
 
 Vectors = NDArray[np.float32]
 
@@ -39,11 +41,12 @@ class SentenceEncoder(nn.Module):
         """
         folder = Path(folder)
         require_safetensors(folder, "**/*.safetensors")
-        _require_safe_modules(folder)
+        transformer = _require_safe_modules(folder)
         from sentence_transformers import SentenceTransformer
 
         with reading(folder, TypeError, library="sentence-transformers"):
             network = SentenceTransformer(str(folder), device="cpu", model_kwargs={"use_safetensors": True}, **LOCAL)
+        _require_weights(transformer, network[0])
         return cls(network.float().eval())
 
     @torch.inference_mode()
@@ -61,20 +64,42 @@ class SentenceEncoder(nn.Module):
         return list(answer["sentence_embedding"].float().cpu())
 
 
-def _require_safe_modules(folder: Path) -> None:
-    """Raise an InputError where a module, such as ``2_Dense``, has weights that are no safetensors.
+MODULES = ("Transformer", "Pooling", "Normalize", "Dense", "Dropout", "LayerNorm", "WeightedLayerPooling")
+"""The library's modules that a model may have. Others read pickles, or name further classes in their own files."""
+_MODULE = re.compile(rf"sentence_transformers(?:\.[a-z_]+)*\.(?P<name>{'|'.join(MODULES)})")
+_ACTIVATION = re.compile(r"torch\.nn\.(?:modules\.(?:activation|linear)\.)?[A-Z]\w*")
+_CONFIGURATION = re.compile(r"config\.json|sentence_\w+_config\.json|config_\w+\.json")
 
-    The library would read ``pytorch_model.bin`` there, which is a pickle and no part of the model's identity.
+
+def _require_safe_modules(folder: Path) -> Path:
+    """Return the folder of the module with the encoder.
+
+    The library would import any class that ``modules.json`` names, and read ``pytorch_model.bin``, which is a pickle
+    and no part of the model's identity.
+
+    Raises:
+        InputError: a module is not one of `MODULES`, is outside the folder, or has weights that are no safetensors.
     """
+    _require_no_code(folder)
     listed = folder / "modules.json"
     if not listed.is_file():
-        return
+        return folder
     try:
-        modules = [str(module["path"]) for module in parsed_json(listed.read_text("utf-8"))]
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{listed}: no list of modules with a path ({type(error).__name__})") from None
-    for name in modules:
+        modules = [(str(module["path"]), str(module["type"])) for module in parsed_json(listed.read_text("utf-8"))]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{listed}: no list of modules with a path and a type ({type(error).__name__})") from None
+    transformer = folder
+    for name, kind in modules:
+        found = _MODULE.fullmatch(kind)
+        if found is None:
+            raise InputError(
+                f"{listed}: module {kind[:100]!r} is none of sentence-transformers' {', '.join(MODULES)}: no other "
+                "code of a model is run"
+            )
         place = (folder / name).resolve()
+        if found["name"] == "Transformer":
+            transformer = place
+        _require_no_code(place)
         if not place.is_relative_to(folder.resolve()):
             raise InputError(f"{listed}: module {name!r} is outside the model's folder")
         if name and (place / "pytorch_model.bin").is_file() and not (place / "model.safetensors").is_file():
@@ -82,3 +107,41 @@ def _require_safe_modules(folder: Path) -> None:
                 f"{folder}: {name}/pytorch_model.bin may hold code, and only safetensors are read: save the model "
                 "again with a present version of sentence-transformers"
             )
+    return transformer
+
+
+def _require_no_code(folder: Path) -> None:
+    """Raise an InputError where a module's configuration names code: of a hub, or as an activation."""
+    for file in (one for one in sorted(folder.glob("*.json")) if _CONFIGURATION.fullmatch(one.name)):
+        try:
+            config = parsed_json(file.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{file}: no JSON ({type(error).__name__}): copy the model again") from None
+        if not isinstance(config, dict):
+            continue
+        arguments = [value for key, value in config.items() if key.endswith(("_args", "_kwargs"))]
+        if any("trust_remote_code" in value for value in [config, *arguments] if isinstance(value, dict)):
+            raise InputError(f"{file}: trust_remote_code asks for code from a hub, and none is run")
+        named = config.get("activation_function")
+        if "in_features" in config and named is not None and not _ACTIVATION.fullmatch(str(named)):
+            raise InputError(f"{file}: activation {str(named)[:100]!r} is none of torch.nn")
+
+
+def _require_weights(folder: Path, module: Any) -> None:
+    """Raise an InputError where the encoder's file lacks weights, which the library fills with random numbers.
+
+    A comparison of names is quick; where names differ, as of other heads or older versions, transformers decides.
+    """
+    network = getattr(module, "auto_model", None)
+    if network is None or not hasattr(network, "base_model_prefix"):
+        return
+    stored: set[str] = set()
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, "pt") as content:
+            stored |= set(content.keys())
+    wanted = (name for name, _ in network.named_parameters() if not name.startswith(POOLER))
+    prefix = network.base_model_prefix
+    if all(name in stored or f"{prefix}.{name}" in stored for name in wanted):
+        return
+    with reading(folder):
+        complete(type(network), folder, POOLER, use_safetensors=True)

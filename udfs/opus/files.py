@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from pyarrow import fs
 
+from conf import places
 from udfs.opus.names import name_bytes
 
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
@@ -61,12 +62,10 @@ class Caps:
 
 def local_path(source: str) -> str:
     """Return the absolute local path of a source outside object stores (``dbfs:/`` is mounted locally)."""
-    if source.startswith("file:"):
-        return unquote(re.sub(r"^file:(//[^/]*)?", "", source))
     if source.startswith("dbfs:"):
         path = "/" + source.removeprefix("dbfs:").lstrip("/")
         return path if path.startswith("/Volumes/") else f"/dbfs{path}"
-    return os.path.abspath(source)  # noqa: PTH100 - resolve() would follow links
+    return places.local_path(source) or source
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
@@ -16,7 +17,17 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions, TrainingOptions
 from udfs.models.batches import Batch, Encoded, answers_alike, collate, mean_pooled
-from udfs.models.pretrained import LOCAL, layers_below_top, one_line, quiet, reading, require_safetensors
+from udfs.models.pretrained import (
+    LOCAL,
+    POOLER,
+    complete,
+    layers_below_top,
+    one_line,
+    quiet,
+    reading,
+    require_complete,
+    require_safetensors,
+)
 from udfs.models.trainable import TrainableModel
 
 if TYPE_CHECKING:
@@ -225,10 +236,13 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
         try:
             model = cls(encoder, tokenizer, **config)
             vars(model).update(settled)
-            model.load_state_dict({**model.state_dict(), **load_file(folder / HEAD_WEIGHTS)})
+            stored = load_file(folder / HEAD_WEIGHTS)
+            missing = [name for name in model.state_dict() if not name.startswith("encoder.") and name not in stored]
+            require_complete(folder / HEAD_WEIGHTS, {"missing_keys": missing})
+            model.load_state_dict({**model.state_dict(), **stored})
         except InputError:
             raise
-        except (OSError, RuntimeError, TypeError, ValueError) as error:
+        except (OSError, RuntimeError, TypeError, ValueError, SafetensorError) as error:
             raise InputError(f"{folder / HEAD_WEIGHTS}: does not fit {HEAD_CONFIG} ({one_line(error)})") from None
         return model.eval()
 
@@ -259,6 +273,6 @@ def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.M
         config = AutoConfig.from_pretrained(folder, **LOCAL)
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-        encoder = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, **LOCAL)
+        encoder = complete(AutoModel, folder, POOLER, config=config, use_safetensors=True)
         tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
     return encoder.float(), tokenizer

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from udfs.models.batches import answers_alike
-from udfs.models.pretrained import LOCAL, reading, require_safetensors
+from udfs.models.pretrained import LOCAL, complete, reading, require_safetensors
 
 MAX_TOKENS = 512
 
@@ -33,7 +33,7 @@ class HubClassifier(nn.Module):
         """Read a model's folder in fp32: safetensors only, and no code.
 
         Raises:
-            InputError: it holds no safetensors, or no sequence classifier.
+            InputError: it holds no safetensors, no sequence classifier, or not all of its weights.
         """
         folder = Path(folder)
         require_safetensors(folder)
@@ -41,7 +41,7 @@ class HubClassifier(nn.Module):
 
         with reading(folder, what="a classifier from it"):
             tokenizer = AutoTokenizer.from_pretrained(str(folder), **LOCAL)
-            network = AutoModelForSequenceClassification.from_pretrained(str(folder), use_safetensors=True, **LOCAL)
+            network = complete(AutoModelForSequenceClassification, folder, use_safetensors=True)
         several = getattr(network.config, "problem_type", None) == "multi_label_classification"
         return cls(network.float().eval(), tokenizer, several)
 

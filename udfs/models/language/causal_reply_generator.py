@@ -19,7 +19,7 @@ from conf.errors import InputError
 from udfs.models.batches import padded
 from udfs.models.language.reply_generator import EncodedReply, Question, ReplyGenerator, generator_facts
 from udfs.models.language.reply_tokenizer import ReplyTokenizer
-from udfs.models.pretrained import LOCAL, causal_model, unpacked
+from udfs.models.pretrained import causal_model, complete, unpacked
 
 SCALED = ("final_logit_softcapping", "logit_scale", "logits_scaling")
 """Options of networks that change the logits after the last matrix, which the loss here would miss."""
@@ -70,7 +70,7 @@ class CausalReplyGenerator(ReplyGenerator):
 
     @classmethod
     def _network(cls, path: str) -> Any:
-        return AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **LOCAL)
+        return complete(AutoModelForCausalLM, path, use_safetensors=True)
 
 
 class _RepliesAlone(LogitsProcessor):

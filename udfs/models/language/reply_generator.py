@@ -24,7 +24,7 @@ from conf.reply_settings import ReplyNetwork
 from udfs.models.batches import answers_alike, batches_of_equal_width, padded, padded_width
 from udfs.models.language.language_model import LanguageModel, network_state
 from udfs.models.language.reply_tokenizer import ReplyTokenizer
-from udfs.models.pretrained import LOCAL, one_line, quiet, reading
+from udfs.models.pretrained import LOCAL, complete, one_line, quiet, reading
 
 Network = BartForConditionalGeneration | MBartForConditionalGeneration
 NORMS: dict[str, type[Network]] = {"after": BartForConditionalGeneration, "before": MBartForConditionalGeneration}
@@ -244,7 +244,7 @@ class ReplyGenerator(LanguageModel):
     @classmethod
     def _network(cls, path: str) -> Any:
         kind = {"bart": NORMS["after"], "mbart": NORMS["before"]}[AutoConfig.from_pretrained(path, **LOCAL).model_type]
-        return kind.from_pretrained(path, local_files_only=True, use_safetensors=True)
+        return complete(kind, path, use_safetensors=True)
 
 
 def generator_facts(folder: Path) -> dict[str, Any]:
