@@ -1,9 +1,11 @@
 """Settings of asking a large language model: how a step's answers are decoded, and where the model is."""
 
 import json
+import re
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from conf.section import Section
 
@@ -36,10 +38,38 @@ class DecodingSettings(Section):
         return json.dumps(settings, sort_keys=True, separators=(",", ":"))
 
 
+def address_fault(url: str) -> str | None:  # noqa: PLR0911
+    """Return what is wrong with a server's address; None if nothing is."""
+    if re.search(r"[\s\x00-\x1f\x7f\\]", url):
+        return "an address has no blanks and no backslashes"
+    if re.match(r"(?i)https?://", url) is None:
+        return "an address begins with http:// or https://, such as http://localhost:8000/v1"
+    place = url.partition("://")[2]
+    host = re.split(r"[/?#]", place, maxsplit=1)[0]
+    if "@" in host:
+        return "the address has a user name or password: the key comes from llm.server.key_variable"
+    if host.count(":") > 1 and not host.startswith("["):
+        return "an IPv6 address stands in brackets, such as http://[::1]:8000/v1"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return "the port is a number from 1 to 65535, and an IPv6 address stands in brackets"
+    if not parts.hostname:
+        return "the address names no host"
+    if port == 0 or host.endswith(":"):
+        return "the port is a number from 1 to 65535"
+    if parts.query or parts.fragment:
+        return "the address has a ? or #: options are set by llm.server"
+    if re.search(r"/(?:completions|chat|models|embeddings)/*$", parts.path):
+        return "the address ends before /chat/completions, mostly in /v1"
+    return None
+
+
 class ServerSettings(Section):
     """An OpenAI-compatible server, for a generator ``openai:NAME``; its key only from the environment."""
 
-    url: str = Field("http://localhost:8000/v1", pattern=r"https?://.+", description="seen by driver and workers")
+    url: str = Field("http://localhost:8000/v1", description="http(s)://HOST[:PORT]/v1, seen by driver and workers")
     dialect: Literal["vllm", "llama.cpp", "openai"] = Field(
         "vllm",
         description="what the server knows beyond OpenAI's fields: a repetition penalty, an answer that it continues",
@@ -48,7 +78,15 @@ class ServerSettings(Section):
     concurrency: int = Field(16, ge=1, description="requests of one worker under way at once")
     requests_per_minute: float | None = Field(None, gt=0, description="of all workers together; null: no limit")
     retries: int = Field(5, ge=0, description="after a lost connection, 408, 409, 429 or 5xx, ever longer apart")
-    timeout_seconds: float = Field(300, gt=0)
+    timeout_seconds: float = Field(300, gt=0, description="of a request, from its first byte to the answer's last")
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        """Return the address, if it is one."""
+        if (fault := address_fault(url)) is not None:
+            raise ValueError(fault)
+        return url
 
 
 class EngineSettings(Section):

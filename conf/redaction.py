@@ -67,6 +67,13 @@ def redacted(text: str, *secrets: str | None) -> str:
     return text
 
 
+def without_secrets_of_the_run(text: str, *secrets: str | None) -> str:
+    """Return a text without named values and those of secret environment variables; other text stays as it is."""
+    for secret in sorted({*filter(None, secrets), *_environment()}, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
 def without_user_info(address: str) -> str:
     """Return an address without user name, password and secret parameters; paths stay as they are."""
     for pattern, kept in USER_INFO:

@@ -1,9 +1,20 @@
 """Errors of single rows in a batch."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from conf.redaction import redacted
+
+MOST_CHARACTERS = 500
+"""Of a text from a server, a model or an error that enters a table, a log or a message."""
+REFUSED = "refused: "
+"""Start of the error of a request that would be refused again: only another model, prompt or setting cures it."""
+_READ_AT_MOST = 4 * MOST_CHARACTERS
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
+DEVICE_FAULT = r"(?i)CUDA|cuDNN|cuBLAS|NCCL|HIP error|device-side|no kernel image|GPU has fallen off|AcceleratorError"
+"""A message of a broken device; Java reads the pattern too."""
+_OUT_OF_MEMORY = re.compile(r"(?i)out of memory|OutOfMemory|alloc_failed|CUBLAS_STATUS_ALLOC_FAILED")
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -11,16 +22,41 @@ Answer = TypeVar("Answer")
 
 def error_line(error: BaseException, *secrets: str | None) -> str:
     """Return an error's type and message in one line of at most 300 characters, without ``secrets`` and other keys."""
-    return redacted(f"{type(error).__name__}: {' '.join(str(error).split())}", *secrets)[:300]
+    try:
+        message = str(error)
+    except Exception:
+        message = "no message"
+    return untrusted(f"{type(error).__name__}: {message}", *secrets, most=300)
+
+
+def untrusted(text: str, *secrets: str | None, most: int = MOST_CHARACTERS) -> str:
+    """Return a text from outside as one line: bounded, without control characters, lone surrogates and secrets."""
+    plain = _UNSEEN.sub(" ", text[:_READ_AT_MOST])
+    return redacted(" ".join(plain.split()), *secrets)[:most]
+
+
+def is_device_fault(error: BaseException) -> bool:
+    """Return whether an error is of a broken device: other rows on it would fail too, and others elsewhere would not.
+
+    Out of memory is none: fewer rows at once may fit.
+    """
+    text = f"{type(error).__name__}: {str(error)[:_READ_AT_MOST]}"
+    return re.search(DEVICE_FAULT, text) is not None and _OUT_OF_MEMORY.search(text) is None
 
 
 def in_halves(
     ask: Callable[[Sequence[Item]], list[Answer]], items: Sequence[Item], failed: Callable[[Exception], Answer]
 ) -> list[Answer]:
-    """Return ``ask(items)``; if it raises, ask again in halves, and answer a single failing item by ``failed``."""
+    """Return ``ask(items)``; if it raises, ask again in halves, and answer a single failing item by ``failed``.
+
+    Raises:
+        Exception: a fault of the device (`is_device_fault`): the task ends, and Spark tries it elsewhere.
+    """
     try:
         return ask(items)
     except Exception as error:
+        if is_device_fault(error):
+            raise
         if len(items) < 2:
             return [failed(error)]
     middle = len(items) // 2

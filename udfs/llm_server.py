@@ -1,5 +1,6 @@
 """An OpenAI-compatible server as the language model, with concurrent, retried and rate-limited requests."""
 
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -10,17 +11,21 @@ from urllib.parse import urlsplit
 
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, ServerSettings
-from conf.redaction import HIDDEN, without_user_info
-from udfs.failures import error_line
+from conf.redaction import without_secrets_of_the_run, without_user_info
+from udfs.failures import REFUSED, error_line, untrusted
+from udfs.http_limits import limited_client
 from udfs.llm_requests import Answer, Request, UnavailableError, continuation, seed_of
 
-REFUSED = (400, 413, 422)
+FAULTY = (400, 413, 422)
 """Statuses of a faulty request. Its row gets the error, and the other requests continue."""
+_ERROR_NAMES = ("message", "detail", "reason", "code", "type")
+_TITLE = re.compile(r"(?is)<title[^>]*>(.{1,200}?)</title>")
 PENALISED_TOKENS = 1 << 16
 """All tokens of a prompt and its answer: llama.cpp's penalty looks at the last 64 unless told otherwise.
 
 -1, which older versions take for all, is refused by newer ones.
 """
+MOST_REASON = 300
 MOST_CHARACTERS = 1_000_000
 """Maximum length of an answer, far above any setting."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -52,7 +57,8 @@ class ServerGenerator:
 
         settings = self.settings
         key = self._key or "none"
-        http = DefaultHttpxClient(trust_env=urlsplit(settings.url).hostname not in LOOPBACK)
+        direct = urlsplit(settings.url).hostname in LOOPBACK
+        http = limited_client(DefaultHttpxClient, settings.timeout_seconds, trust_env=not direct)
         return OpenAI(
             base_url=settings.url,
             api_key=key,
@@ -105,16 +111,24 @@ class ServerGenerator:
         try:
             answer = self._ask(request, decoding)
         except APIStatusError as error:
-            if error.status_code in REFUSED:
-                return Answer(None, seconds=round(time.monotonic() - began, 4), error=error_line(error, self._key))
+            if error.status_code in FAULTY:
+                reason = f"{REFUSED}{error_line(error, self._key)}{self._detail(error)}"
+                return Answer(None, seconds=round(time.monotonic() - began, 4), error=reason[:300])
             raise RuntimeError(f"{self._place} answers {error.status_code}: {error_line(error, self._key)}") from None
         except OpenAIError as error:
-            reason = error_line(error, self._key)
+            reason = error_line(error.__cause__ or error, self._key)
             raise RuntimeError(f"{self._place} is unreachable ({reason}); run again to continue") from None
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             reason = error_line(error, self._key)
             return Answer(None, error=f"not an answer as OpenAI's servers give it: {reason}"[:300])
         return answer._replace(seconds=round(time.monotonic() - began, 4))
+
+    def _detail(self, error: Any) -> str:
+        """Return the reason in a refusal's body, which the client's message may lack."""
+        body = getattr(error, "body", None)
+        detail = body.get("detail") if isinstance(body, dict) else None
+        shown = "" if detail is None else untrusted(str(detail), self._key)
+        return f": {shown}" if shown and shown not in str(error) else ""
 
     def _ask(self, request: Request, decoding: DecodingSettings) -> Answer:
         fields = {"model": self.name, **request_fields(request, decoding)}
@@ -126,9 +140,11 @@ class ServerGenerator:
         else:
             response = self._client.completions.create(prompt=request.prompt + request.answer_start, **fields)
         answer = read_answer(response, decoding.chat, request.answer_start, self._continues or not decoding.chat)
-        if self._key and answer.text and self._key in answer.text:  # a server that echoes the request's headers
-            answer = answer._replace(text=answer.text.replace(self._key, HIDDEN))
-        return answer
+        # A server may echo the request's headers.
+        text = None if answer.text is None else without_secrets_of_the_run(answer.text, self._key)
+        ended = None if answer.finish_reason is None else untrusted(answer.finish_reason, self._key)
+        error = None if answer.error is None else untrusted(answer.error, self._key)
+        return answer._replace(text=text, finish_reason=ended, error=error)
 
     @property
     def _continues(self) -> bool:
@@ -175,10 +191,19 @@ def read_answer(response: Any, chat: bool, answer_start: str, continues: bool = 
     Raises:
         ValueError, TypeError, AttributeError: The response has another form.
     """
-    choice = response.choices[0] if response.choices else None
+    if isinstance(response, str | bytes):
+        raise ValueError(_page(response))
+    said = _server_error(response)
+    if said is not None:
+        return Answer(None, error=said)
+    choices = getattr(response, "choices", None)
+    choice = choices[0] if choices else None
     if choice is None:
         raise ValueError("no choice in it")
     text = content_text(choice.message.content) if chat else choice.text
+    refusal = getattr(choice.message, "refusal", None) if chat else None
+    if not text and (refusal or choice.finish_reason == "content_filter"):
+        return Answer(None, error=f"{REFUSED}{refusal if isinstance(refusal, str) else 'content_filter'}")
     if text is not None and not isinstance(text, str):
         raise TypeError(f"its text is {type(text).__name__}")
     # An unpaired surrogate cannot be encoded and would fail the whole batch.
@@ -199,6 +224,30 @@ def content_text(content: Any) -> Any:
         return content
     parts = [part if isinstance(part, dict) else vars(part) for part in content]
     return "".join(part["text"] for part in parts if part.get("type") == "text" and isinstance(part.get("text"), str))
+
+
+def _server_error(response: Any) -> str | None:
+    """Return the reason of an error that a server sends with status 200; None for an answer."""
+    found = getattr(response, "error", None)
+    more = getattr(response, "model_extra", None) or {}
+    for name in ("error", "errors", "detail", "message"):
+        found = found or (more.get(name) if not getattr(response, "choices", None) else None)
+    if not found or getattr(response, "choices", None):
+        return None
+    if isinstance(found, list):
+        found = found[0]
+    fields = found if isinstance(found, dict) else {"message": found}
+    parts = [str(fields[name])[:MOST_REASON] for name in _ERROR_NAMES if fields.get(name)]
+    code = fields.get("code", fields.get("status"))
+    lasting = str(code) in map(str, FAULTY) or code in ("content_filter", "content_policy_violation")
+    return f"{REFUSED if lasting else ''}{': '.join(dict.fromkeys(parts)) or 'an error without a reason'}"
+
+
+def _page(text: str | bytes) -> str:
+    """Return what a text in place of JSON is: the title of a proxy's page, or its beginning."""
+    start = (text if isinstance(text, str) else text.decode("utf-8", "replace"))[:4096]
+    title = _TITLE.search(start)
+    return f"a page, {' '.join(title[1].split())!r}" if title else f"no JSON: {' '.join(start.split())[:100]!r}"
 
 
 def extra_fields(request: Request, decoding: DecodingSettings, dialect: str) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, manual_stage, stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome
+from udfs.failures import DEVICE_FAULT, REFUSED
 from udfs.llm_requests import UNAVAILABLE
 from udfs.models.loader import ENGINE
 
@@ -60,6 +61,7 @@ def prompt_stage(
                 cache=True,
                 content_keyed=True,
                 unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
+                failed=f"text IS NULL AND coalesce(error, '') NOT LIKE '{REFUSED}%'",
             ),
         )(replace(receiver_of(answers), function=asked))
 
@@ -130,7 +132,8 @@ def model_stage(
             return answer(rows, run, model)
 
         key = "history_hash" if answer is history_scores else "text_hash"
-        once = Incremental(key, cost_per_minute=per_minute, prepare=pending, cache=True)
+        failed = f"error RLIKE '{DEVICE_FAULT}'"
+        once = Incremental(key, cost_per_minute=per_minute, prepare=pending, cache=True, failed=failed)
         return stage(models=(model,), incremental=once, **declared)(replace(receiver_of(answers), function=pending))
 
     return declare

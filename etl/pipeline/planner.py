@@ -248,4 +248,9 @@ class PipelineContext:
             return f"{stage.writes.name} is not there"
         identity = self.output_identity(stage.writes, last.rows_quarantined or 0)
         same = identity == last.output_version
-        return None if same else f"{stage.writes.name} or its quarantine was changed by something else"
+        if not same:
+            return f"{stage.writes.name} or its quarantine was changed by something else"
+        failed = stage.incremental.failed if stage.incremental is not None else None
+        if failed is None or self.lakehouse.read(stage.writes).where(failed).isEmpty():
+            return None
+        return f"rows of {stage.writes.name} failed, and another attempt may cure them"

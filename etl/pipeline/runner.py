@@ -156,8 +156,8 @@ class _Runner:
             self.ledger.clear(self.event)
         new = not self.lakehouse.exists(table) and self.context.log.last(self.stage.name, "started") is None
         self.lakehouse.ensure(table)
-        if incremental.unanswered is not None:
-            self.lakehouse.delete(table, incremental.unanswered, self.event.lineage(0))
+        for again in filter(None, (incremental.unanswered, incremental.failed)):
+            self.lakehouse.delete(table, again, self.event.lineage(0))
         prepared = self.stage.units_of_work(self.frames, self.context.settings, self.stage_run)
         pending = prepared = cached(prepared) if self.lakehouse.small else prepared  # it is read several times
         if resuming or not (self.plan.rebuild or new):

@@ -49,6 +49,8 @@ class Incremental:
             A unit of another version is worked on again, and units of one version always together.
         unanswered: SQL condition of rows that stand for units which an absent model did not answer. They are
             deleted after their batch and the stage stops, so that the next run works on their units.
+        failed: SQL condition of rows with an error that another attempt may cure. They are kept until the next run,
+            which deletes them and works on their units again.
     """
 
     key: str
@@ -59,6 +61,7 @@ class Incremental:
     content_keyed: bool = False
     versioned: bool = False
     unanswered: str | None = None
+    failed: str | None = None
 
     @property
     def unit(self) -> list[str]:
