@@ -120,7 +120,29 @@ class SelfLabelSettings(Section):
     per_class: int | None = Field(None, ge=1, description="the most confident of each class (released rows: 100)")
 
 
+Choice = Literal["emotion", "emotion_and_certainty", "certainty", "random"]
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "released": {},
+    "paper": {
+        "subtitles": {"cleaning": {"preset": "paper"}},
+        "edos": {"not_emotions": [], "self_labels": {"confidence": 0.9, "per_class": None}},
+        "training": {"weak_labeler": {"calibrated": False}},
+    },
+    "trusted": {
+        "subtitles": {"cleaning": {"preset": "released", "min_certainty": 0.79, "certain_opening": False}},
+        "edos": {"choice": "emotion_and_certainty"},
+    },
+}
+"""Settings of each named set that differ from the defaults, which are those of ``released``."""
+
+
 class EdosSettings(Section):
+    preset: Literal["released", "paper", "trusted"] = Field(
+        "released",
+        description="named set, whose values any other setting overrides: as the rows are that the authors"
+        " released, as the paper's words are, or ours for use: certain turns, chosen by emotion and certainty",
+    )
     taxonomy: Taxonomy = Field(
         default_factory=partial(load_taxonomy, "edos"),
         description="of the labels: a name under conf/taxonomies (edos: the paper's 41), or a path of such a YAML file",
@@ -147,6 +169,15 @@ class EdosSettings(Section):
         "mean",
         description="how turns' weak confidences make a dialogue's; the paper does not say, but its choice is shorter"
         " (2.83 turns) than its pool (4.75), as by the mean, and more by the minimum; by the maximum it is longer",
+    )
+    choice: Choice = Field(
+        "emotion",
+        description="what the dialogues are ranked by: weak confidence (EDOS 3.1); ours: that times the probability"
+        " that all borders are right; the last two are floors to compare with",
+    )
+    not_emotions: tuple[str, ...] = Field(
+        ("neutral", "questioning"),
+        description="labels whose confidence makes no dialogue emotional; none: the confidence alone decides",
     )
     test_share: float = Field(0.2, gt=0, lt=1, description="EDOS 3.3: balanced over the classes")
     validation_share: float = Field(0.1, gt=0, lt=1, description="of all crowd labels")

@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from conf.augesc_settings import AugescSettings, GenerationSettings
-from conf.edos_settings import EdosSettings, PublishingSettings
+from conf.edos_settings import PRESETS, EdosSettings, PublishingSettings
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
@@ -106,6 +106,14 @@ class Settings(Section):
     training: TrainSections = TrainSections()
     publishing: PublishingSettings = PublishingSettings()
     mlflow: MlflowSettings = MlflowSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def over_the_preset(cls, given: Any) -> Any:
+        """Lay the given settings over those of ``edos.preset``."""
+        edos = (given or {}).get("edos") or {}
+        preset = PRESETS.get(str(edos.get("preset")), {}) if isinstance(edos, dict) else {}
+        return _laid_over(preset, given) if preset else given
 
     @model_validator(mode="before")
     @classmethod

@@ -79,6 +79,10 @@ class CleaningSettings(Section):
         description="ours: which turns min_certainty keeps: all runs of a dialogue whose borders are right together, or"
         " its first turns while all so far are right",
     )
+    certain_opening: bool = Field(
+        True,
+        description="ours: the border before a run's first turn counts, too; false: that turn may lack its beginning",
+    )
     drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
 
     @model_validator(mode="before")

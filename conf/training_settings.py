@@ -62,6 +62,11 @@ class TurnPairSettings(ClassifierOptions):
 
 class WeakLabelerSettings(ClassifierOptions):
     name: str = "edos-weak-labeler"
+    calibrated: bool = Field(
+        True,
+        description="ours: confidences are divided by a temperature that is fitted on validation sentences; no label"
+        " changes",
+    )
 
 
 class EmotionClassifierSettings(ClassifierOptions):

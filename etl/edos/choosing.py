@@ -1,10 +1,13 @@
 """Choose emotional dialogues: the top N by weak-label confidence are EDOS (initial) (EDOS 3.1)."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from etl.common.columns import left_out
+from etl.common.hashes import content_order
 from etl.tables.outcome import Outcome
 
 PLACES = 10_000
@@ -14,6 +17,22 @@ PLACES = 10_000
 def rounded_confidence(confidence: Column) -> Column:
     """Return a confidence as an integer in units of 1/10,000."""
     return F.round(confidence.cast("double") * PLACES).cast("bigint")
+
+
+def emotional_confidence(weak_labels: DataFrame, not_emotions: Sequence[str]) -> DataFrame:
+    """Return weak labels with confidence 0 where the label says that a turn has no emotion (EDOS 3.1).
+
+    The paper chooses *emotional* dialogues: that a turn is surely neutral or surely a question does not make its
+    dialogue emotional.
+
+    Args:
+        weak_labels: label, confidence; a null confidence stays null.
+        not_emotions: labels that do not count; none: the confidence alone decides, whatever the label.
+    """
+    if not not_emotions:
+        return weak_labels
+    counts = F.when(F.col("label").isin(*not_emotions) & F.col("confidence").isNotNull(), F.lit(0.0))
+    return weak_labels.withColumn("confidence", counts.otherwise(F.col("confidence")))
 
 
 def dialogue_confidence(weak_labels: DataFrame, how: str) -> DataFrame:
@@ -63,33 +82,125 @@ def ranked(scored: DataFrame) -> DataFrame:
     )
 
 
-def choose_emotional(dialogues: DataFrame, weak_labels: DataFrame, top_n: int, how: str = "mean") -> Outcome:
-    """Select the top N dialogues by weak confidence (EDOS 3.1), ties by dialogue_id.
+def score_of(rule: str) -> Column:
+    """Return the score that a rule chooses by, an integer in units of 1/10,000, from columns emotion and certainty.
+
+    EDOS 3.1 chooses by the confidence of the weak labels alone (``emotion``). ``emotion_and_certainty`` is ours: the
+    product of that confidence and of the probability that all borders are right, which is the probability that the
+    dialogue is emotional and rightly cut, were the two independent. ``certainty`` and ``random`` are floors to compare
+    with. A dialogue without a certainty counts as uncertain (0).
+
+    Raises:
+        InputError: the rule is unknown.
+    """
+    emotion = rounded_confidence(F.col("emotion"))
+    certainty = rounded_confidence(F.coalesce(F.col("certainty"), F.lit(0.0)))
+    place = content_order(F.col("dialogue_id"), seed=0, of="choice")
+    rules = {
+        "emotion": emotion,
+        "emotion_and_certainty": F.round(emotion * certainty / F.lit(PLACES)).cast("bigint"),
+        "certainty": certainty,
+        "random": F.pmod(F.xxhash64(place), F.lit(PLACES + 1)).cast("bigint"),
+    }
+    if rule not in rules:
+        raise InputError(f"choice {rule!r}: choose one of {', '.join(rules)}")
+    return rules[rule]
+
+
+RULES = ("emotion", "emotion_and_certainty", "certainty", "random")
+"""Rules of ``score_of``; the last two are floors."""
+
+
+def scored_dialogues(
+    dialogues: DataFrame, weak_labels: DataFrame, how: str = "mean", not_emotions: Sequence[str] = ()
+) -> DataFrame:
+    """Return dialogue_id, movie_id, turns (texts), emotion (null without a weak label) and certainty.
+
+    Args:
+        dialogues: ``subtitles.clean_dialogues``; without a column certainty it is null.
+        weak_labels: ``edos.weak_labels``.
+        how: see ``dialogue_confidence``.
+        not_emotions: see ``emotional_confidence``.
+    """
+    certainty = F.col("certainty") if "certainty" in dialogues.columns else F.lit(None)
+    given = dialogues.select(
+        "dialogue_id",
+        "movie_id",
+        F.col("turns")["text"].alias("turns"),
+        certainty.cast("double").alias("certainty"),
+    )
+    emotion = dialogue_confidence(emotional_confidence(weak_labels, not_emotions), how)
+    return given.join(emotion.withColumnRenamed("confidence", "emotion"), "dialogue_id", "left")
+
+
+def choose_emotional(
+    dialogues: DataFrame,
+    weak_labels: DataFrame,
+    top_n: int,
+    how: str = "mean",
+    rule: str = "emotion",
+    not_emotions: Sequence[str] = (),
+) -> Outcome:
+    """Select the top N dialogues by a rule (EDOS 3.1: by weak confidence), ties by dialogue_id.
 
     Args:
         dialogues: ``subtitles.clean_dialogues``.
         weak_labels: ``edos.weak_labels``.
         top_n: number of dialogues to keep (the paper: 1,000,000).
         how: see ``dialogue_confidence``.
+        rule: see ``score_of``.
+        not_emotions: see ``emotional_confidence``.
 
     Returns:
         Outcome of ``edos.initial``. The unit is the dialogue.
     """
-    scored = dialogues.select("dialogue_id", "movie_id", F.col("turns")["text"].alias("turns")).join(
-        dialogue_confidence(weak_labels, how), "dialogue_id", "left"
-    )
-    known = F.col("confidence").isNotNull()
-    order = ranked(scored.filter(known).select("dialogue_id", "confidence"))
+    scored = scored_dialogues(dialogues, weak_labels, how, not_emotions)
+    known = F.col("emotion").isNotNull()
+    score = (score_of(rule) / F.lit(PLACES)).alias("confidence")
+    order = ranked(scored.filter(known).select("dialogue_id", score))
     chosen = order.filter(F.col("rank") <= top_n)
-    rows = scored.drop("confidence").join(chosen, "dialogue_id")
+    rows = scored.join(chosen, "dialogue_id")
+    named = "confidence" if rule == "emotion" else f"{rule.replace('_', ' ')}"
     detail = F.concat(
-        F.lit("confidence "), F.format_number("confidence", 4), F.lit(", rank "), F.col("rank").cast("string")
+        F.lit(f"{named} "), F.format_number("confidence", 4), F.lit(", rank "), F.col("rank").cast("string")
     )
     below = order.filter(F.col("rank") > top_n).select(*left_out("dialogue", "dialogue_id", "below_top_n", 1, detail))
     unlabelled = scored.filter(~known).select(
         *left_out("dialogue", "dialogue_id", "no_weak_label", 1, F.lit("no turn has a weak label"))
     )
     return Outcome(
-        rows.select("dialogue_id", "movie_id", "rank", F.col("confidence").cast("float"), "turns"),
+        rows.select(
+            "dialogue_id",
+            "movie_id",
+            "rank",
+            F.col("confidence").cast("float"),
+            "turns",
+            F.col("emotion").cast("float"),
+            F.col("certainty").cast("float"),
+        ),
         below.unionByName(unlabelled),
     )
+
+
+def floors(
+    dialogues: DataFrame, weak_labels: DataFrame, top_n: int, how: str, not_emotions: Sequence[str]
+) -> list[dict[str, float | str | int]]:
+    """Return what each rule of ``RULES`` would choose, the floors among them.
+
+    Returns:
+        for each rule: dialogues chosen, their turns each, the mean emotion, and the told share of dialogues with a
+        fault, which is 1 minus the mean certainty.
+    """
+    scored = scored_dialogues(dialogues, weak_labels, how, not_emotions).filter(F.col("emotion").isNotNull())
+    found: list[dict[str, float | str | int]] = []
+    for rule in RULES:
+        order = ranked(scored.select("dialogue_id", (score_of(rule) / F.lit(PLACES)).alias("confidence")))
+        chosen = scored.join(order.filter(F.col("rank") <= top_n), "dialogue_id")
+        (row,) = chosen.agg(
+            F.count("*").alias("dialogues"),
+            F.avg(F.size("turns")).alias("turns"),
+            F.avg("emotion").alias("emotion"),
+            (1 - F.avg(F.coalesce("certainty", F.lit(0.0)))).alias("faults"),
+        ).collect()
+        found.append({"rule": rule, **row.asDict()})
+    return found

@@ -60,7 +60,8 @@ def gather(
         "share of films": f"{subtitles.sample:g}",
         "silence between dialogues": f"{subtitles.silence_seconds:g} s",
         "cleaning": ", ".join(f"{name} {_plain(value)}" for name, value in rules.items()),
-        "chosen": f"top {edos.top_n:,} by {edos.dialogue_confidence} weak confidence",
+        "chosen": f"preset {edos.preset}: top {edos.top_n:,} by {edos.choice.replace('_', ' ')}, "
+        f"{edos.dialogue_confidence} weak confidence, no emotions: {', '.join(edos.not_emotions) or 'none'}",
     }
     return Findings(
         views=rows_of(lakehouse, views, edos.taxonomy),

@@ -75,18 +75,22 @@ def certain_spans(
     return spans[::-1]
 
 
-def with_spans(dialogues: DataFrame, least: float, min_turns: int) -> DataFrame:
+def with_spans(dialogues: DataFrame, least: float, min_turns: int, *, opening_counts: bool = True) -> DataFrame:
     """Add column ``spans``, array<struct<first, size, certainty>>, of :func:`certain_spans`.
 
     Args:
         dialogues: certainties and border_certainties of the raw turns, and places of the turns that stay among them.
             Without certainties (tables of older runs) all turns are one span of unknown certainty.
         least, min_turns: see :func:`certain_spans`.
+        opening_counts: whether the border before a run's first turn counts; otherwise that turn may lack its beginning,
+            and more runs are found.
     """
 
     def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             lists = [batch.column(name).to_pylist() for name in ("certainties", "border_certainties", "places")]
+            if not opening_counts:
+                lists[1] = [None] * batch.num_rows
             found = [_spans(*row, least=least, min_turns=min_turns) for row in zip(*lists, strict=True)]
             yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(found, kind)], [*batch.schema.names, "spans"])
 

@@ -115,7 +115,7 @@ def cut_into_spans(judged: DataFrame, rules: CleaningRules) -> DataFrame:
     """
     assert rules.min_certainty is not None
     columns = judged.columns
-    found = with_spans(judged, rules.min_certainty, rules.min_turns)
+    found = with_spans(judged, rules.min_certainty, rules.min_turns, opening_counts=rules.certain_opening)
     spans = F.col("spans")
     outside = F.filter(
         F.sequence(F.lit(0), F.size("turns") - 1),

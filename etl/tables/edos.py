@@ -30,8 +30,10 @@ INITIAL = Table(
     "One dialogue chosen as emotional: EDOS (initial), the top N by weak confidence (EDOS 3.1).",
     """
     dialogue_id string, movie_id string, rank int COMMENT '1 is the most confident',
-    confidence float COMMENT 'the dialogue\\'s, from those of its turns by edos.dialogue_confidence',
-    turns array<string>
+    confidence float COMMENT 'the score that edos.choice ranks by',
+    turns array<string>,
+    emotion float COMMENT 'from the weak confidences of its turns, by edos.dialogue_confidence',
+    certainty float COMMENT 'probability that all its borders are right'
     """,
     ("dialogue_id",),
     {"confidence_is_a_share": "confidence BETWEEN 0 AND 1"},

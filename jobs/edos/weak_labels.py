@@ -4,14 +4,14 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import DialogueConfidence
+from conf.edos_settings import Choice, DialogueConfidence
 from conf.taxonomy import Taxonomy
 from conf.training_settings import WeakLabelerSettings
 from etl.common.hashes import distinct_texts
-from etl.edos.choosing import choose_emotional
+from etl.edos.choosing import choose_emotional, floors
 from etl.edos.texts import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
-from etl.pipeline import At, RowAccounting, StageRun, stage
+from etl.pipeline import At, RowAccounting, StageRun, manual_stage, stage
 from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.tables.outcome import Outcome, Trained
 from etl.tables.subtitles import CLEAN_DIALOGUES
@@ -58,12 +58,36 @@ def label_weakly(dialogues: DataFrame, scores: DataFrame, run: StageRun) -> Outc
     reads=(CLEAN_DIALOGUES, WEAK_LABELS),
     writes=INITIAL,
     units="dialogues",
+    version=2,
 )
 def select_emotional(
     dialogues: DataFrame,
     weak_labels: DataFrame,
     top_n: Annotated[int, At("edos.top_n")],
     confidence: Annotated[DialogueConfidence, At("edos.dialogue_confidence")],
+    choice: Annotated[Choice, At("edos.choice")],
+    not_emotions: Annotated[tuple[str, ...], At("edos.not_emotions")],
+    run: StageRun,
 ) -> Outcome:
-    """Choose the N dialogues with the most confident weak labels: EDOS (initial) (EDOS 3.1)."""
-    return choose_emotional(dialogues, weak_labels, top_n, confidence)
+    """Choose the N emotional dialogues by the confidence of their weak labels: EDOS (initial) (EDOS 3.1)."""
+    pool = dialogues.count()
+    if top_n >= pool:
+        run.say(f"warning: edos.top_n={top_n:,} chooses all of {pool:,} dialogues; the paper takes a quarter")
+    return choose_emotional(dialogues, weak_labels, top_n, confidence, choice, not_emotions)
+
+
+@manual_stage(reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="a table of the rules")
+def compare_choices(
+    dialogues: DataFrame,
+    weak_labels: DataFrame,
+    top_n: Annotated[int, At("edos.top_n")],
+    confidence: Annotated[DialogueConfidence, At("edos.dialogue_confidence")],
+    not_emotions: Annotated[tuple[str, ...], At("edos.not_emotions")],
+    run: StageRun,
+) -> None:
+    """Print what each rule of the choice takes, with random choice and certainty alone as floors (ours)."""
+    rows = floors(dialogues, weak_labels, top_n, confidence, not_emotions)
+    run.say(f"{'edos.choice':<24}{'dialogues':>10}{'turns each':>12}{'emotion':>9}{'told faults':>13}")
+    for row in rows:
+        figures = f"{row['turns'] or 0:>12.2f}{row['emotion'] or 0:>9.3f}{row['faults'] or 0:>13.1%}"
+        run.say(f"{row['rule']:<24}{row['dialogues']:>10,}{figures}")

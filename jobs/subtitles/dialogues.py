@@ -6,11 +6,12 @@ from pyspark.sql import DataFrame
 
 from conf.subtitle_settings import CleaningSettings, TurnRules
 from etl.common.spark_api import cached
-from etl.pipeline import At, Incremental, RowAccounting, manual_stage, stage
+from etl.pipeline import At, Incremental, RowAccounting, StageRun, manual_stage, stage
 from etl.subtitles import cleaning as cleaning_stage
 from etl.subtitles.cleaning_rules import rules_of
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import count_pairs, gap_histogram
+from etl.subtitles.trade_off import trade_off
 from etl.subtitles.turns import turns_of
 from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Outcome
@@ -67,3 +68,12 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
 def clean_dialogues(dialogues: DataFrame, cleaning: CleaningSettings, languages: Languages) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
     return cleaning_stage.clean_dialogues(dialogues, rules_of(cleaning, languages), cached)
+
+
+@manual_stage(reads=(CLEAN_DIALOGUES,), writes=None, shows="a table by the probability asked")
+def measure_certainty(clean: DataFrame, run: StageRun) -> None:
+    """Print what `subtitles.cleaning.min_certainty` costs: dialogues, turns and told faults by its value (ours)."""
+    run.say(f"{'way':<7}{'asked':>6}{'dialogues':>11}{'of pool':>9}{'turns':>7}{'tokens':>8}{'told faults':>13}")
+    for row in trade_off(cached(clean)):
+        figures = f"{row['share']:>9.1%}{row['turns']:>7.2f}{row['tokens']:>8.1f}{row['faults']:>13.1%}"
+        run.say(f"{row['way']:<7}{row['asked']:>6}{row['dialogues']:>11,.0f}{figures}")

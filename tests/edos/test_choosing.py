@@ -2,9 +2,10 @@
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.edos.choosing import choose_emotional, dialogue_confidence
+from etl.edos.choosing import choose_emotional, dialogue_confidence, emotional_confidence, floors
 from etl.tables.edos import INITIAL
 
 CONFIDENCES = {
@@ -65,6 +66,53 @@ def test_the_top_n_by_confidence_ties_by_id_and_the_rest_in_the_ledger(spark: Sp
         "e-0": ("dialogue", "no_weak_label", "no turn has a weak label", 1),
         "f-0": ("dialogue", "no_weak_label", "no turn has a weak label", 1),
     }
+
+
+def test_neutral_and_questioning_make_no_dialogue_emotional(spark: SparkSession) -> None:
+    rows = [("a", 0, "neutral", 0.99), ("a", 1, "sad", 0.4), ("b", 0, "questioning", 0.9), ("b", 1, "sad", None)]
+    labels = spark.createDataFrame(rows, "dialogue_id string, turn int, label string, confidence float")
+
+    def found(*not_emotions: str) -> dict[str, float]:
+        rows = dialogue_confidence(emotional_confidence(labels, not_emotions), "mean").collect()
+        return {row["dialogue_id"]: row["confidence"] for row in rows}
+
+    assert found("neutral", "questioning") == {"a": 0.2, "b": 0.0}
+    assert found("neutral") == {"a": 0.2, "b": 0.9}
+    assert found() == {"a": 0.695, "b": 0.9}
+
+
+RULED = {
+    "emotion": ["b-0", "a-0", "c-0", "d-0"],
+    "emotion_and_certainty": ["a-0", "c-0", "b-0", "d-0"],
+    "certainty": ["a-0", "c-0", "b-0", "d-0"],
+}
+
+
+@pytest.mark.parametrize(("rule", "expected"), RULED.items())
+def test_a_rule_ranks_by_emotion_by_certainty_or_by_both(spark: SparkSession, rule: str, expected: list) -> None:
+    dialogues, labels = choosing_frames(spark)
+    certainty = F.create_map(*(F.lit(part) for pair in {"a-0": 0.9, "b-0": 0.2, "c-0": 0.8}.items() for part in pair))
+    certain = dialogues.withColumn("certainty", certainty[F.col("dialogue_id")])
+    outcome = choose_emotional(certain, labels, 10, "mean", rule)
+    rows = sorted(outcome.rows.collect(), key=lambda row: row["rank"])
+    assert [row["dialogue_id"] for row in rows] == expected
+    (first,) = (row for row in rows if row["dialogue_id"] == "a-0")
+    assert (first["emotion"], first["certainty"]) == pytest.approx((0.5, 0.9))
+
+
+def test_the_floors_stand_beside_the_rules(spark: SparkSession) -> None:
+    dialogues, labels = choosing_frames(spark)
+    certain = dialogues.withColumn("certainty", F.lit(0.75))
+    found = {row["rule"]: row for row in floors(certain, labels, 2, "mean", ())}
+    assert set(found) == {"emotion", "emotion_and_certainty", "certainty", "random"}
+    assert found["emotion"]["emotion"] == pytest.approx(0.6)
+    assert found["random"]["dialogues"] == 2
+    assert found["random"]["faults"] == pytest.approx(0.25)
+
+
+def test_an_unknown_rule_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(InputError, match="choice 'luck': choose one of emotion"):
+        choose_emotional(*choosing_frames(spark), 2, rule="luck")
 
 
 def test_an_unknown_way_is_refused(spark: SparkSession) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -18,7 +19,7 @@ from etl.tables.outcome import Trained
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.registration import LeftOut, Recipe, train_and_register
 from udfs.models.classifiers.calibration import calibration, set_temperature
-from udfs.models.classifiers.classifier import ENCODER
+from udfs.models.classifiers.classifier import ENCODER, SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import ResolvedModel
@@ -36,7 +37,8 @@ def train_and_register_weak_labeler(
 ) -> Trained:
     """Train the weak labeler on ``classifier_train`` and evaluate it on ``classifier_valid`` (EDOS 3.1).
 
-    The epoch is chosen on a tenth of the training sentences, selected by content, and not on the held-out file.
+    The epoch and the temperature are chosen on a tenth of the training sentences, selected by content, and not on the
+    held-out file. ``held_out_...`` metrics are after scaling.
 
     Raises:
         InputError: ``edos.weak_label_examples`` is not a folder with the two files.
@@ -76,6 +78,8 @@ def train_and_register_weak_labeler(
         left_out=left_out,
         tags={"examples": folder},
     )
+    if options.calibrated:
+        recipe = replace(recipe, finish=lambda result: _calibrated(result, WeakLabeler, validation, run))
     return train_and_register(recipe, run)
 
 
@@ -118,13 +122,15 @@ def train_and_register_self_labeler(
     rows, left_out = rows_by_split(given, labels.names, "edos.seeds")
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, left_out), origins_of(given))
-    recipe = replace(recipe, finish=lambda result: _calibrated(result, rows["validation"], run))
+    recipe = replace(recipe, finish=lambda result: _calibrated(result, DialogueClassifier, rows["validation"], run))
     return train_and_register(recipe, run)
 
 
-def _calibrated(result: TrainingResult, validation: Rows, run: StageRun) -> TrainingResult:
+def _calibrated(
+    result: TrainingResult, kind: type[SequenceClassifier[Any]], validation: Sequence[Any], run: StageRun
+) -> TrainingResult:
     """Set the temperature of a trained model on validation rows, and add it to the result's metrics."""
-    probabilities = answers_to(DialogueClassifier.load(result.path), validation)
+    probabilities = answers_to(kind.load(result.path), validation)
     figures = calibration(probabilities, [label for _, label in validation])
     set_temperature(result.path, figures["temperature"])
     run.say(

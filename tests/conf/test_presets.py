@@ -1,0 +1,47 @@
+"""Named sets of settings: `edos.preset`."""
+
+import pytest
+
+from conf.edos_settings import PRESETS
+from conf.errors import InputError
+from conf.settings import Settings, load_settings
+
+
+def test_released_is_the_default() -> None:
+    assert load_settings("local", [], ["edos.preset=released"]) == load_settings("local")
+
+
+def test_paper_is_the_papers_words() -> None:
+    settings = load_settings("local", [], ["edos.preset=paper"])
+    assert settings.subtitles.cleaning.length_in == "characters"
+    assert settings.edos.not_emotions == ()
+    assert settings.edos.choice == "emotion"
+    assert settings.edos.self_labels.confidence == 0.9
+    assert not settings.training.weak_labeler.calibrated
+
+
+def test_trusted_asks_for_certain_turns() -> None:
+    settings = load_settings("local", [], ["edos.preset=trusted"])
+    assert settings.edos.choice == "emotion_and_certainty"
+    assert settings.subtitles.cleaning.min_certainty == 0.79
+    assert settings.edos.not_emotions == ("neutral", "questioning")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_other_settings_override_the_preset(preset: str) -> None:
+    given = [f"edos.preset={preset}", "subtitles.cleaning.min_certainty=0.6", "edos.choice=random"]
+    settings = load_settings("local", [], given)
+    assert settings.subtitles.cleaning.min_certainty == 0.6
+    assert settings.edos.choice == "random"
+
+
+def test_a_profile_overrides_the_preset_and_what_it_leaves_stays() -> None:
+    own = {"edos": {"preset": "trusted"}, "subtitles": {"cleaning": {"min_certainty": None}}}
+    settings = Settings.model_validate(own)
+    assert settings.subtitles.cleaning.min_certainty is None
+    assert settings.edos.choice == "emotion_and_certainty"
+
+
+def test_an_unknown_preset_is_refused() -> None:
+    with pytest.raises(InputError, match=r"edos\.preset"):
+        load_settings("local", [], ["edos.preset=best"])
