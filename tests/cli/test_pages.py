@@ -187,3 +187,9 @@ def test_sql_fits_the_tables(spark: SparkSession, stand_ins: StandIns) -> None:
     assert len(found) >= 25
     for query in found:
         assert spark.sql(stand_ins.sql(query).strip().rstrip(";")).columns, query
+
+
+def test_the_readme_says_how_many_stages_the_demo_runs() -> None:
+    stages = all_stages()
+    automatic = [stage for stage in stages if not stage.manual]
+    assert f"({len(automatic)} of {len(stages)}; the others run when they are named)" in PAGES["README.md"]
