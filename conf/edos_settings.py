@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from conf.section import Part, Section, outside
 from conf.taxonomy import Taxonomy, load_taxonomy
 
+SearchFrom = Literal["train", "train_and_validation"]
 DialogueConfidence = Literal["max", "mean", "min", "first", "last"]
 
 
@@ -104,6 +105,11 @@ class SearchRules(Part):
 class ExpansionSettings(SearchRules, Pool):
     """EDOS 3.3. Thresholds are cosines and belong to ``models.sentence_encoder``: another encoder, another scale."""
 
+    search_from: SearchFrom = Field(
+        "train",
+        description="splits of the crowd's labels whose similar dialogues are looked for; the authors' script takes"
+        " both, with edos.validation_share=0.2",
+    )
     threshold: float = Field(0.92, gt=0, le=1, description="EDOS 3.3, C: similar to a dialogue of the crowd")
     again_threshold: float = Field(0.90, gt=0, le=1, description="similar to a self-labelled one (released rows)")
     held_out_threshold: float = Field(0.92, gt=0, le=1, description="from here on near a held-out row: left out")
@@ -115,9 +121,23 @@ class ExpansionSettings(SearchRules, Pool):
         return self
 
 
-class SelfLabelSettings(Section):
-    confidence: float | None = Field(0.9, ge=0, le=1, description="EDOS 3.3: from here on; null: any")
-    per_class: int | None = Field(None, ge=1, description="the most confident of each class (released rows: 100)")
+class SelfLabelRules(Part):
+    """Which of the first classifier's answers become labels."""
+
+    confidence: float | None = Field(
+        None, ge=0, le=1, description="least confidence; paper: 0.9 (EDOS 3.3); released rows: null, any (from 0.64)"
+    )
+    per_class: int | None = Field(
+        100, ge=1, description="the most confident of each class; released rows: 100; paper: null, all"
+    )
+
+
+class SelfLabelSettings(SelfLabelRules):
+    """EDOS 3.3 labels what has a confidence over 0.9; the released rows are the 100 most confident of each class."""
+
+    calibrated: bool = Field(
+        True, description="ours: confidences are scaled by a temperature fitted on validation rows; paper: false"
+    )
 
 
 Choice = Literal["emotion", "emotion_and_certainty", "certainty", "random"]
@@ -126,7 +146,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "released": {},
     "paper": {
         "subtitles": {"cleaning": {"preset": "paper"}},
-        "edos": {"not_emotions": [], "self_labels": {"confidence": 0.9, "per_class": None}},
+        "edos": {"not_emotions": [], "self_labels": {"confidence": 0.9, "per_class": None, "calibrated": False}},
         "training": {"weak_labeler": {"calibrated": False}},
     },
     "trusted": {
@@ -148,7 +168,9 @@ class EdosSettings(Section):
         description="of the labels: a name under conf/taxonomies (edos: the paper's 41), or a path of such a YAML file",
     )
     weak_label_examples: str | None = outside(
-        None, description="folder with classifier_train.txt[.gz] and classifier_valid.txt[.gz]"
+        None,
+        description="folder with classifier_train.txt[.gz], classifier_valid and classifier_test: the epoch is chosen"
+        " on the second, the accuracy is of the third; without it, of the second",
     )
     crowd_votes: tuple[str, ...] = outside((), description="files of worker answers (released CSV format)")
     crowd_aggregation: Literal["majority", "dawid_skene"] = Field(
@@ -180,7 +202,9 @@ class EdosSettings(Section):
         description="labels whose confidence makes no dialogue emotional; none: the confidence alone decides",
     )
     test_share: float = Field(0.2, gt=0, lt=1, description="EDOS 3.3: balanced over the classes")
-    validation_share: float = Field(0.1, gt=0, lt=1, description="of all crowd labels")
+    validation_share: float = Field(
+        0.1, gt=0, lt=1, description="of all crowd labels; the authors' script: 0.2 (60, 20 and 20 %)"
+    )
     report: ReportSettings = ReportSettings()
     expansion: ExpansionSettings = ExpansionSettings()
     self_labels: SelfLabelSettings = SelfLabelSettings()

@@ -1,10 +1,19 @@
-"""Reader of answers from the annotation page, Mechanical Turk, Label Studio or Potato; input is untrusted."""
+"""Reader of answers from the annotation page and other tools; input is untrusted.
 
-from collections.abc import Iterator
+Read are the page's JSON and CSV, Mechanical Turk's results of the exported template (one column a field, one column an
+option, or crowd-form's ``Answer.taskAnswers``), Label Studio's JSON, JSON_MIN and CSV, Potato's JSON, JSON Lines, CSV
+and user states, Qualtrics' CSV (Prolific's ids included), and Doccano's JSON Lines by user. Another file is refused
+with the column that it lacks and the export to choose.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
+from udfs.json_texts import JsonError, parsed_json
 from udfs.labelled_files import documents_of, rows_of
 
 ANSWER_FORMAT: Final = "edos-lakehouse answers"
@@ -22,10 +31,15 @@ COLUMNS: Final = (
 )
 CLAIMS: Final = ("seat", "sign")
 """Columns of answers that came by a signed link."""
+IDS: Final = ("batch_id", "hit_id", "item_id")
 OTHER: Final = "Other"
 """The option that leads to all labels."""
 POTATO_VALUES: Final = ("text_box", "free_response", "select-one", "dropdown")
 """Names under which Potato stores a typed or chosen value; of other schemes the name itself is the label."""
+EXPORTS: Final = (
+    "Choose the export JSON, JSON_MIN or CSV in Label Studio, the batch results in Mechanical Turk, jsonl or csv in "
+    "Potato, CSV with choice text in Qualtrics, JSONL by user in Doccano"
+)
 MAX_TEXT: Final = 500
 MAX_ITEMS: Final = 1_000
 DAY: Final = 86_400.0
@@ -58,26 +72,38 @@ def _json_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
         if row.fault is not None:
             yield _fault(f"{row.fault}: {row.detail}")
         else:
-            yield from _document_rows(row.value)
+            for document in row.value if isinstance(row.value, list) else [row.value]:
+                yield from _document_rows(name, document)
 
 
-def _document_rows(parsed: Any) -> Iterator[Row]:
-    for document in parsed if isinstance(parsed, list) else [parsed]:
-        if isinstance(document, dict) and isinstance(document.get("annotations"), list) and "data" in document:
-            yield from _label_studio_rows(document)
-            continue
-        if isinstance(document, dict) and isinstance(document.get("label_annotations"), dict):
-            yield from _potato_rows(document)
-            continue
-        if not isinstance(document, dict) or not str(document.get("format", "")).startswith(ANSWER_FORMAT):
-            yield _fault("not what the annotation page writes")
-            continue
-        items = document.get("answers")
-        if not isinstance(items, list) or len(items) > MAX_ITEMS:
-            yield _fault("answers is no list of at most a thousand items")
-            continue
-        for item in items:
-            yield from _item_rows(document, item)
+def _document_rows(name: str, document: Any) -> Iterator[Row]:
+    """Yield the answers of one JSON document, by the tool that writes such documents."""
+    if not isinstance(document, dict):
+        yield _fault(f"not what the annotation page writes: a {type(document).__name__} in place of an object")
+    elif str(document.get("format", "")).startswith(ANSWER_FORMAT):
+        yield from _page_rows(document)
+    elif "data" in document and isinstance(document.get("annotations", document.get("completions")), list):
+        yield from _label_studio_rows(document)
+    elif "annotation_id" in document or {"annotator", "hit_id"} <= document.keys():
+        yield _label_studio_row(document)
+    elif isinstance(document.get("label_annotations"), dict):
+        yield from _potato_rows(document)
+    elif isinstance(document.get("instance_id_to_label_to_value"), dict):
+        yield from _potato_states(document)
+    elif "text" in document and ("label" in document or "labels" in document or "annotations" in document):
+        yield _doccano_row(name, document)
+    else:
+        known = ", ".join(map(str, list(document)[:8])) or "nothing"
+        yield _fault(f"not what the annotation page writes: an object with {known}. {EXPORTS}")
+
+
+def _page_rows(document: dict[str, Any]) -> Iterator[Row]:
+    items = document.get("answers")
+    if not isinstance(items, list) or len(items) > MAX_ITEMS:
+        yield _fault("answers is no list of at most a thousand items")
+        return
+    for item in items:
+        yield from _item_rows(document, item)
 
 
 def _item_rows(document: dict[str, Any], item: Any) -> Iterator[Row]:
@@ -108,19 +134,21 @@ def _item_rows(document: dict[str, Any], item: Any) -> Iterator[Row]:
 def _label_studio_rows(task: dict[str, Any]) -> Iterator[Row]:
     """Yield a row for each annotation of a task in Label Studio's JSON export; a skipped task has no answer."""
     data = task["data"] if isinstance(task["data"], dict) else {}
-    ids = {name: _text(data.get(name)) for name in ("batch_id", "hit_id", "item_id")}
-    for annotation in task["annotations"][:MAX_ITEMS]:
+    ids = {name: _text(data.get(name)) for name in IDS}
+    annotations: list[Any] = task["annotations"] if "annotations" in task else task["completions"]
+    for annotation in annotations[:MAX_ITEMS]:
         if not isinstance(annotation, dict):
             yield _fault("an annotation that is no object")
             continue
-        chosen = {}
+        chosen: dict[Any, str | None] = {}
         results = annotation.get("result")
         for result in results[:MAX_ITEMS] if isinstance(results, list) else []:
             value = result.get("value") if isinstance(result, dict) else None
-            choices = value.get("choices") if isinstance(value, dict) else None
-            if isinstance(choices, list) and choices:
-                chosen[_text(result.get("from_name"))] = _text(choices[0])
-        other = chosen.get("label") == OTHER
+            given = (value.get("choices") or value.get("text")) if isinstance(value, dict) else None
+            if isinstance(given, list) and given:
+                chosen[_text(result.get("from_name"))] = _text(given[0])
+            elif isinstance(given, str):
+                chosen[_text(result.get("from_name"))] = _text(given)
         by = annotation.get("completed_by")
         worker = by.get("email") or by.get("id") if isinstance(by, dict) else by
         skipped = annotation.get("was_cancelled") is True
@@ -128,11 +156,61 @@ def _label_studio_rows(task: dict[str, Any]) -> Iterator[Row]:
             **ids,
             "worker_id": None if worker is None else f"label-studio-{_text(worker)}",
             "question": "label",
-            "value": None if skipped else chosen.get("other") if other else chosen.get("label"),
-            "other": other,
+            **_label_or_other({} if skipped else chosen),
+            "other": chosen.get("label") == OTHER,
             "seconds": _seconds(annotation.get("lead_time")),
             "submitted": _text(annotation.get("updated_at") or annotation.get("created_at")),
         }
+    for _ in annotations[MAX_ITEMS:]:
+        yield _fault(f"an annotation of a task beyond its first {MAX_ITEMS:,}")
+
+
+def _label_studio_row(line: Mapping[str, Any]) -> Row:
+    """Return the answer in an object of Label Studio's JSON_MIN export, or in a row of its CSV."""
+    if missing := [name for name in ("hit_id", "item_id", "label") if name not in line]:
+        if missing == ["label"]:
+            return _label_studio_facts(line, {})
+        return _fault(f"no column {', '.join(missing)}: import label_studio.json of the batch, and export JSON or CSV")
+    chosen: dict[Any, str | None] = {}
+    for name in ("label", "other", "own"):
+        options = _options(line.get(name))
+        if len(options) > 1:
+            return _fault(f"column {name}: {len(options)} choices, one is expected")
+        chosen[name] = options[0] if options else None
+    return _label_studio_facts(line, chosen)
+
+
+def _label_studio_facts(line: Mapping[str, Any], chosen: Mapping[Any, str | None]) -> Row:
+    by = line.get("annotator")
+    worker = _text(by.get("email") or by.get("id") if isinstance(by, dict) else by)
+    return {
+        **{name: _text(line.get(name)) for name in IDS},
+        "worker_id": None if worker is None else f"label-studio-{worker}",
+        "question": "label",
+        **_label_or_other(chosen),
+        "other": chosen.get("label") == OTHER,
+        "seconds": _seconds(line.get("lead_time")),
+        "submitted": _text(line.get("updated_at") or line.get("created_at")),
+    }
+
+
+def _label_or_other(chosen: Mapping[Any, str | None]) -> Row:
+    """Return the value of a choice: its label, or under Other the worker's own words or the label from the list."""
+    label = chosen.get("label")
+    return {"value": (chosen.get("own") or chosen.get("other")) if label == OTHER else label}
+
+
+def _options(value: Any) -> list[str]:
+    """Return what was chosen, from a text, a list, ``{"choices": [...]}``, or such JSON in a cell."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            value = parsed_json(value)
+        except JsonError:
+            return [value]
+    if isinstance(value, dict):
+        value = value.get("choices", value.get("text", value.get("labels")))
+    values = value if isinstance(value, list) else [value]
+    return [text for text in map(_text, values[:MAX_ITEMS]) if text is not None]
 
 
 def _potato_rows(line: dict[str, Any]) -> Iterator[Row]:
@@ -155,15 +233,82 @@ def _potato_rows(line: dict[str, Any]) -> Iterator[Row]:
         }
 
 
+def _potato_states(state: dict[str, Any]) -> Iterator[Row]:
+    """Yield a row for each instance and question of Potato's ``user_state.json``."""
+    for instance, pairs in state["instance_id_to_label_to_value"].items():
+        by_question: dict[str, dict[str, Any]] = {}
+        for pair in pairs if isinstance(pairs, list) else []:
+            if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
+                question = _text(pair[0].get("schema")) or "label"
+                by_question.setdefault(question, {})[str(pair[0].get("name"))] = pair[1]
+        if not by_question:
+            yield _fault(f"instance {instance}: no answer")
+            continue
+        yield from _potato_rows(
+            {"user_id": state.get("user_id"), "instance_id": instance, "label_annotations": by_question}
+        )
+
+
+def _potato_cells(line: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the answers in a row of Potato's CSV, whose columns are ``<question>:::<label>``."""
+    by_question: dict[str, dict[str, Any]] = {}
+    for name, cell in line.items():
+        question, parted, label = name.partition(":::")
+        if parted:
+            by_question.setdefault(question, {})[label] = cell if (cell or "").lower() not in ("", "false") else None
+    worker = line.get("user_id") or line.get("user")
+    instance = line.get("instance_id") or line.get("id")
+    yield from _potato_rows({"user_id": worker, "instance_id": instance, "label_annotations": by_question})
+
+
+def _doccano_row(name: str, line: Mapping[str, Any]) -> Row:
+    """Return the answer in a line of Doccano's JSON Lines by user, whose file is named after the user."""
+    facts = {**line, **(line["meta"] if isinstance(line.get("meta"), dict) else {})}
+    if missing := [one for one in ("hit_id", "item_id") if not _text(facts.get(one))]:
+        return _fault(f"no column {', '.join(missing)}: import the items to Doccano with these columns")
+    if "annotations" in line:
+        return _fault("column annotations has numbers of labels: choose the export JSONL with text labels, by user")
+    options = _options(line.get("label", line.get("labels")))
+    if len(options) > 1:
+        return _fault(f"column label: {len(options)} labels, one is expected")
+    user = PurePath(name).name.partition(".")[0]
+    if user.lower() in ("all", "unknown", "file", "project"):
+        return _fault(f"{PurePath(name).name} does not say who answered: choose Doccano's export by user")
+    worker = _text(facts.get("user") or facts.get("annotator") or user)
+    ids = {one: _text(facts.get(one)) for one in IDS}
+    value = options[0] if options else None
+    return {**ids, "worker_id": f"doccano-{worker}", "question": "label", "value": value, "other": False}
+
+
 def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
     for row in rows_of(name, stream):
         cells = row.value
         if row.fault is not None:
             yield _fault(f"{row.fault}: {row.detail}")
         elif {"WorkerId", "Input.hit_id"} <= cells.keys():
+            fault = _template_fault(cells, "Input.", "Answer.")
+            if fault:
+                yield _fault(fault)
+                return
             yield from _assignment_rows(cells)
+        elif {"WorkerId", "HITId"} <= cells.keys():
+            yield _fault("no column Input.hit_id: download the results of a batch that was made from hits.csv")
+            return
+        elif {"ResponseId", "Response ID"} & cells.keys():
+            fault = _template_fault(cells, "", "")
+            if fault:
+                yield _fault(f"{fault} (Qualtrics: set hit_id and item_1, item_2, ... as embedded data)")
+                return
+            yield from _survey_rows(cells)
+        elif {"Participant id", "participant_id"} & cells.keys():
+            yield _fault("no column with answers: this is Prolific's list of submissions; export the survey's answers")
+            return
+        elif "annotation_id" in cells or {"annotator", "hit_id"} <= cells.keys():
+            yield _label_studio_row(cells)
+        elif any(":::" in column for column in cells):
+            yield from _potato_cells(cells)
         elif missing := [column for column in COLUMNS if column not in cells]:
-            yield _fault(f"no column {', '.join(missing)}")
+            yield _fault(f"no column {', '.join(missing)}. {EXPORTS}")
             return
         else:
             answer = {column: _text(_unquoted(cells[column])) for column in COLUMNS if column != "position"}
@@ -172,32 +317,122 @@ def _csv_rows(name: str, stream: BinaryIO) -> Iterator[Row]:
             yield {**answer, "other": other, "seconds": seconds, **{name: _text(cells.get(name)) for name in CLAIMS}}
 
 
+def _places(line: Mapping[str, Any], given: str) -> list[str]:
+    return [found[1] for name in line if (found := re.fullmatch(rf"{re.escape(given)}item_(\d+)", name))]
+
+
+def _template_fault(line: Mapping[str, Any], given: str, answered: str) -> str | None:
+    """Return why a table of results is none of the exported template: the columns that it lacks."""
+    if f"{given}hit_id" not in line or not _places(line, given):
+        return f"no column {given}hit_id, {given}item_1"
+    start = f"{answered}label_"
+    if f"{answered}taskAnswers" in line or any(name.startswith(start) for name in line):
+        return None
+    others = [name for name in line if answered and name.startswith(answered)][:5]
+    return f"no column {start}1{', only ' + ', '.join(others) if others else ''}: use template.html of the batch"
+
+
+def _fields(line: Mapping[str, Any], answered: str = "Answer.") -> dict[str, list[str]]:
+    """Return what was chosen in each field of a form, of whichever of three ways of writing.
+
+    A field is a column with its value, or columns ``<field>.<option>`` of true and false, or in the JSON of
+    ``taskAnswers``, where a choice is an object of options with true and false.
+    """
+    found: dict[str, list[str]] = {}
+    for name, cell in line.items():
+        if not name.startswith(answered) or cell is None:
+            continue
+        field, parted, option = name.removeprefix(answered).partition(".")
+        if field == "taskAnswers":
+            found.update(_task_answers(cell))
+        elif not parted:
+            found[field] = [text] if (text := _text(cell)) else []
+        elif cell.strip().lower() in ("true", "false", "on", "off", "1", "0", ""):
+            found.setdefault(field, []).extend([option] if cell.strip().lower() in ("true", "on", "1") else [])
+        else:
+            found.setdefault(field, []).append(_text(cell) or "")
+    return found
+
+
+def _task_answers(cell: str) -> dict[str, list[str]]:
+    try:
+        given = parsed_json(cell)
+    except JsonError:
+        return {}
+    found: dict[str, list[str]] = {}
+    for form in (given if isinstance(given, list) else [given])[:MAX_ITEMS]:
+        for field, value in form.items() if isinstance(form, dict) else ():
+            if isinstance(value, dict) and all(isinstance(one, bool) for one in value.values()):
+                found[field] = [option for option, chosen in value.items() if chosen]
+            elif isinstance(value, dict):
+                found[field] = [text for one in value.values() for text in _options(one)]
+            else:
+                found[field] = _options(value)
+    return found
+
+
+def _survey_rows(line: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the answers in a row of Qualtrics' results; its second and third rows are texts of the questions."""
+    response = line.get("ResponseId") or line.get("Response ID") or ""
+    if response == "Response ID" or response.startswith('{"ImportId"'):
+        return
+    if "preview" in (line.get("Status") or "").lower():
+        yield _fault(f"response {response} is a preview")
+        return
+    chosen = _fields({name: cell for name, cell in line.items() if name.startswith(("label_", "other_", "own_"))}, "")
+    if any(len(values) == 1 and values[0].isdigit() for values in chosen.values()):
+        yield _fault("column label_1 has numbers: export the answers as choice text")
+        return
+    prolific = line.get("PROLIFIC_PID") or line.get("prolific_id") or line.get("Prolific ID")
+    facts = {
+        "batch_id": _text(line.get("batch_id")),
+        "hit_id": _text(line.get("hit_id")),
+        "worker_id": _text(f"prolific-{prolific}" if prolific else f"qualtrics-{response}"),
+        "submitted": _text(line.get("RecordedDate") or line.get("EndDate")),
+        "seat": _text(line.get("seat")) or "platform",
+        "sign": _text(line.get("sign")),
+    }
+    items = {place: _text(line[f"item_{place}"]) for place in _places(line, "")}
+    yield from _field_rows(facts, items, chosen, _seconds(line.get("Duration (in seconds)")))
+
+
+def _field_rows(
+    facts: Row, items: Mapping[str, str | None], chosen: Mapping[str, list[str]], seconds: float | None
+) -> Iterator[Row]:
+    """Yield the answer to each item of a form with the fields ``label_1``, ``other_1`` and ``own_1``, and so on."""
+    known = {place: item for place, item in items.items() if item is not None}
+    for place, item in known.items():
+        labels = chosen.get(f"label_{place}", [])
+        row = {**facts, "item_id": item, "question": "label"}
+        if len(labels) > 1:
+            yield {**row, **_fault(f"{len(labels)} options chosen: {', '.join(labels)}")}
+            continue
+        value = labels[0] if labels else None
+        other = (value or "").lower() == "other"
+        named = [*chosen.get(f"own_{place}", []), *chosen.get(f"other_{place}", [])]
+        yield {
+            **row,
+            "value": (named[0] if named else None) if other else value,
+            "other": other,
+            "seconds": None if seconds is None else seconds / len(known),
+            **({"fault": facts["fault"], "detail": facts["detail"]} if "fault" in facts else {}),
+        }
+
+
 def _assignment_rows(line: dict[str, Any]) -> Iterator[Row]:
     """Yield the answers in a row of Mechanical Turk's results for the exported template."""
-    places = [name.removeprefix("Input.item_") for name in line if name and name.startswith("Input.item_")]
-    items = {place: _text(line[f"Input.item_{place}"]) for place in places}
-    count = sum(item is not None for item in items.values())
-    seconds = _seconds(line.get("WorkTimeInSeconds"))
-    rejected = {"fault": "rejected", "detail": "the requester refused the assignment"}
-    for place, item in items.items():
-        if item is None:
-            continue
-        value = _text(line.get(f"Answer.label_{place}"))
-        other = (value or "").lower() == "other"
-        yield {
-            "batch_id": _text(line.get("Input.batch_id")),
-            "hit_id": _text(line["Input.hit_id"]),
-            "worker_id": _text(line["WorkerId"]),
-            "item_id": item,
-            "question": "label",
-            "value": _text(line.get(f"Answer.other_{place}")) if other else value,
-            "other": other,
-            "seconds": None if seconds is None else seconds / count,
-            "submitted": _text(line.get("SubmitTime")),
-            "seat": "platform",
-            "sign": _text(line.get("Input.sign")),
-            **(rejected if line.get("AssignmentStatus") == "Rejected" else {}),
-        }
+    refused = {"fault": "rejected", "detail": "the requester refused the assignment"}
+    facts = {
+        "batch_id": _text(line.get("Input.batch_id")),
+        "hit_id": _text(line["Input.hit_id"]),
+        "worker_id": _text(line["WorkerId"]),
+        "submitted": _text(line.get("SubmitTime")),
+        "seat": "platform",
+        "sign": _text(line.get("Input.sign")),
+        **(refused if line.get("AssignmentStatus") == "Rejected" else {}),
+    }
+    items = {place: _text(line[f"Input.item_{place}"]) for place in _places(line, "Input.")}
+    yield from _field_rows(facts, items, _fields(line), _seconds(line.get("WorkTimeInSeconds")))
 
 
 def _unquoted(cell: str | None) -> str | None:

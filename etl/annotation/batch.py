@@ -34,6 +34,7 @@ class Question(Part):
         prompt: text of the question.
         options: for ``choice`` and ``several``, the item's options are used if empty.
         other: for ``choice``: further options under an option Other.
+        own_words: for ``choice``: whether Other also takes free text, which is kept as given.
         none: for ``several``: the option that excludes all others.
         required: whether an answer is required before the next item.
         from_tutorial: whether to show the tutorial's examples of the offered options.
@@ -47,6 +48,7 @@ class Question(Part):
     prompt: str = Field(min_length=1, max_length=1000)
     options: tuple[Choice, ...] = ()
     other: tuple[Choice, ...] = ()
+    own_words: bool = False
     none: str | None = None
     required: bool = True
     from_tutorial: bool = False

@@ -29,18 +29,33 @@ def claim_fault(require_signed: bool) -> Column:
     return fault.when(F.col("signed").isNull(), "not_signed") if require_signed else fault
 
 
+def in_files() -> list[Column]:
+    """Return the order of answers in their files: by file, then by number."""
+    return [
+        F.regexp_extract("place", "^(.*?)(#[0-9]+)?$", 1),
+        F.expr("try_cast(regexp_extract(place, '#([0-9]+)$', 1) AS int)"),
+        F.col("place"),
+    ]
+
+
+def latest_first() -> list[Column]:
+    """Return the order in which answers to one question replace each other: signed ones, then the latest."""
+    return [F.coalesce("signed", F.lit(False)).desc(), F.col("submitted").desc_nulls_last(), *in_files()]
+
+
 def with_seats_taken(judged: DataFrame) -> DataFrame:
     """Give the fault ``seat_taken`` to answers by a link that another worker id has used before.
 
-    The first id is the one with the earliest answer, by its own word, then by place. A crowd platform's answers have no
-    link of their own.
+    The first id is the one whose answer stands first in the files. The time that an answer gives is its sender's word,
+    by which a link that is played again could put out the worker to whom it was given. A crowd platform's answers have
+    no link of their own.
 
     Args:
         judged: answers with fault, signed, seat, hit_id, worker_id, submitted, place.
     """
     linked = F.col("fault").isNull() & F.col("signed") & (F.col("seat") != PLATFORM)
     linked = F.coalesce(linked, F.lit(False))
-    seat = Window.partitionBy("hit_id", "seat", linked).orderBy(F.col("submitted").asc_nulls_last(), "place")
+    seat = Window.partitionBy("hit_id", "seat", linked).orderBy(*in_files())
     other = F.first("worker_id").over(seat) != F.col("worker_id")
     return judged.withColumn("fault", F.coalesce("fault", F.when(linked & other, F.lit("seat_taken"))))
 

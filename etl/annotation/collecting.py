@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from conf.errors import InputError
 from conf.evaluation_settings import FormAnswers
-from etl.annotation.claims import claim_fault, copied_answers, with_seats_taken, with_signed
+from etl.annotation.claims import claim_fault, copied_answers, latest_first, with_seats_taken, with_signed
 from etl.annotation.exports import Form
 from etl.common.columns import left_out
 from etl.common.labelled_files import NamedFiles, json_lines, read_files
@@ -37,7 +38,8 @@ def counted_answers(
     The rules are: ``not_readable``; ``no_worker``; ``unknown_worker``, if known raters are configured;
     ``unknown_item``, found in no batch; ``bad_signature``, and ``not_signed`` if signatures are required;
     ``other_question``; ``no_answer``; ``out_of_range``: not an option of the question; ``seat_taken``: another worker
-    id used the same link before; ``answered_again``: only a worker's last answer to a question is kept; ``half_done``:
+    id used the same link before; ``answered_again``: of a worker's answers to a question
+    a signed one is kept before others, then the last; ``half_done``:
     required questions of the task are not answered. Workers with equal answers are recorded with 0 units, see
     ``etl.annotation.claims.copied_answers``.
 
@@ -69,9 +71,8 @@ def counted_answers(
         .when(F.col("value").isNull(), "no_answer")
         .when(_out_of_range(questions), "out_of_range")
     )
-    latest = Window.partitionBy("worker_id", "hit_id", "item_id", "question", F.col("fault").isNull()).orderBy(
-        F.col("submitted").desc_nulls_last(), "place"
-    )
+    same = ("worker_id", "hit_id", "item_id", "question")
+    latest = Window.partitionBy(*same, F.col("fault").isNull()).orderBy(*latest_first())
     judged = with_seats_taken(given.withColumn("fault", fault)).withColumn("nth", F.row_number().over(latest))
     judged = judged.withColumn("fault", F.coalesce("fault", F.when(F.col("nth") > 1, F.lit("answered_again"))))
     needed = F.col("fault").isNull() & F.col("question").isin(*list(questions)[:required])
@@ -104,3 +105,19 @@ def _out_of_range(questions: Mapping[str, Sequence[str] | None]) -> Column:
 def read_answers(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataFrame:
     """Read one row for each answer in files of the page, see ``udfs.answer_files``."""
     return read_files(spark, files, answers_in, SCHEMA, DDL)
+
+
+def refuse_all_dropped(outcome: Outcome, setting: str) -> Outcome:
+    """Return an outcome of a stage that reads files of answers, unless one reason dropped all of them.
+
+    Raises:
+        InputError: answers came in, none is left, and all were dropped for one reason.
+    """
+    if not outcome.rows_in or outcome.dropped is None or not outcome.rows.isEmpty():
+        return outcome
+    dropped = outcome.dropped.where("units > 0").groupBy("reason")
+    found = dropped.agg(F.sum("units").alias("units"), F.min_by("detail", "id").alias("detail")).take(2)
+    if len(found) == 1:
+        first = found[0]
+        raise InputError(f"{setting}: all {first.units:,} answers were dropped as {first.reason}: {first.detail}")
+    return outcome

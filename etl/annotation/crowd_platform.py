@@ -70,7 +70,8 @@ def hit_type(title: str, annotation: Any, workers: int) -> str:
 def template(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy) -> str:
     """Return a HIT as HTML with the variables of ``hits_csv``. The platform's editor adds form and button.
 
-    The answers are ``Answer.label_1`` and, if that is Other, ``Answer.other_1``. ``udfs.answer_files`` reads them.
+    The answers are ``Answer.label_1`` and, if that is Other, ``Answer.own_1`` (the worker's own words) or
+    ``Answer.other_1`` (from the list). ``udfs.answer_files`` reads them.
     """
     items, offered = _sizes(tasks)
     rest = "".join(f"<option>{html.escape(name.capitalize())}</option>" for name in taxonomy.names)
@@ -91,7 +92,8 @@ def template(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy) -> str:
         parts.append(
             f"<fieldset><legend>Dialog {place}/{items}</legend><p>${{dialog_{place}}}</p><p>{html.escape(PROMPT)}</p>"
             f'{choices}<select name="other_{place}" aria-label="Which other one?"><option value="">Choose</option>'
-            f"{rest}</select></fieldset>"
+            f'{rest}</select> <input type="text" name="own_{place}" maxlength="100" aria-label="Or your own word" '
+            f'placeholder="or your own word"></fieldset>'
         )
     return "\n".join(parts) + "\n"
 

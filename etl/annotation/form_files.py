@@ -12,7 +12,7 @@ from conf.errors import InputError
 from conf.evaluation_settings import FormAnswers, FormPosting
 from conf.taxonomy import Taxonomy
 from etl.annotation.batch import Batch
-from etl.annotation.collecting import counted_answers, form_keys, read_answers
+from etl.annotation.collecting import counted_answers, form_keys, read_answers, refuse_all_dropped
 from etl.annotation.exports import KEY, Form, Tasks, batch_files, fitting_tasks, form_files
 from etl.annotation.labelling import batch_id_of, labelling_batch
 from etl.annotation.signing import Signing, secret_of
@@ -91,7 +91,8 @@ def read_form(
     keys = form_keys(run.spark, files_under(rules.batches, (".jsonl",), f"{name}.batches"), form)
     answers = read_answers(run.spark, files).cache()
     counted = counted_answers(answers, keys, questions, required, rules)
-    return files.with_skipped(replace(counted, rows_in=answers.count()), run.spark)
+    counted = refuse_all_dropped(replace(counted, rows_in=answers.count()), f"{name}.answers")
+    return files.with_skipped(counted, run.spark)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ LABEL = "label"
 PROMPT = "Select the correct label for the above statement, taking into account the context of the whole dialog."
 INTRODUCTION = (
     "You will read short dialogs, most of them from films. Say of the last statement, in bold, which emotion or "
-    "which intent it shows. Three labels are offered. If none of them fits, choose Other and pick one from the list.",
+    "which intent it shows. Three labels are offered. If none of them fits, choose Other and pick one from the list, "
+    "or write your own word.",
     "Go by the whole dialog and your own feeling for the language; there is no need to think long. Some of the "
     "statements are tests. What you have done is saved after each step.",
 )
@@ -40,7 +41,12 @@ def labelling_batch(tasks: Sequence[Mapping[str, Any]], taxonomy: Taxonomy, post
     if post_to is not None and not re.match(r"^https?://[^\s'\";<>]+$", post_to):
         raise InputError(f"edos.annotation.post_to: {post_to!r} is no http or https address")
     question = Question(
-        id=LABEL, kind="choice", prompt=PROMPT, other=tuple(map(choice, taxonomy.names)), from_tutorial=True
+        id=LABEL,
+        kind="choice",
+        prompt=PROMPT,
+        other=tuple(map(choice, taxonomy.names)),
+        own_words=True,
+        from_tutorial=True,
     )
     lessons = tuple(
         Lesson(value=one.label, name=one.label.capitalize(), about=one.about, example=one.example)

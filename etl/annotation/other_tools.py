@@ -48,7 +48,7 @@ def label_studio_tasks(tasks: Sequence[Mapping[str, Any]], batch_id: str) -> lis
 
 
 def label_studio_config(taxonomy: Taxonomy) -> str:
-    """Return the labelling interface: the dialogue, the offered labels, and all labels under Other."""
+    """Return the labelling interface: the dialogue, the offered labels, and under Other all labels and a text field."""
     view = ElementTree.Element("View")
     ElementTree.SubElement(
         view, "Paragraphs", name="dialogue", value="$dialogue", layout="dialogue", nameKey="author", textKey="text"
@@ -66,10 +66,20 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
         visibleWhen="choice-selected",
         whenTagName=LABEL,
         whenChoiceValue=OTHER,
-        required="true",
     )
     for name in taxonomy.names:
         ElementTree.SubElement(other, "Choice", value=name)
+    ElementTree.SubElement(
+        view,
+        "TextArea",
+        name="own",
+        toName="dialogue",
+        placeholder="or your own word",
+        maxSubmissions="1",
+        visibleWhen="choice-selected",
+        whenTagName=LABEL,
+        whenChoiceValue=OTHER,
+    )
     ElementTree.indent(view)
     return ElementTree.tostring(view, "unicode") + "\n"
 

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from conf.edos_settings import AnswerRules
-from etl.annotation.claims import claim_fault, copied_answers, with_seats_taken, with_signed
+from etl.annotation.claims import claim_fault, copied_answers, latest_first, with_seats_taken, with_signed
 from etl.common.columns import left_out
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.edos.labelled_rows import unit_id
@@ -38,10 +38,10 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
     The rules are ours. They apply in this order: ``not_readable``; ``rejected`` by the requester on the platform;
     ``no_worker``; ``unknown_worker``, if known workers are configured; ``other_question``; ``unknown_item``, found in
     no batch; ``bad_signature``, and ``not_signed`` if signatures are required; ``no_answer``; ``seat_taken``: another
-    worker id used the same link before; ``answered_again``: only a worker's last answer to the same turn with its
-    history, or to the same quiz item, is kept; ``half_done_hit``: the worker did not answer all items of the HIT. An
-    answer outside the taxonomy is kept with a null label and recorded in the ledger with 0 units. So are workers with
-    equal answers, see ``etl.annotation.claims.copied_answers``.
+    worker id used the same link before; ``answered_again``: of a worker's answers to the same turn with its history, or
+    to the same quiz item, a signed one is kept before others, then the last; ``half_done_hit``: the worker did not
+    answer all items of the HIT. An answer outside the taxonomy is kept with a null label and recorded in the ledger
+    with 0 units. So are workers with equal answers, see ``etl.annotation.claims.copied_answers``.
 
     Args:
         answers: rows of ``read_answers``.
@@ -71,9 +71,7 @@ def accepted_answers(answers: DataFrame, keys: DataFrame, labels: Sequence[str],
     # A quiz situation can be in several HITs. A dialogue's turn is one unit in all of them.
     asked_once = (F.col("purpose") == "crowd") & F.col("quiz_label").isNull()
     unit = F.when(asked_once, unit_id()).otherwise(F.concat_ws("/", "hit_id", "item_id"))
-    latest = Window.partitionBy("worker_id", unit, F.col("fault").isNull()).orderBy(
-        F.col("submitted").desc_nulls_last(), F.col("place")
-    )
+    latest = Window.partitionBy("worker_id", unit, F.col("fault").isNull()).orderBy(*latest_first())
     judged = judged.withColumn("nth", F.row_number().over(latest))
     judged = judged.withColumn("fault", F.coalesce("fault", F.when(F.col("nth") > 1, F.lit("answered_again"))))
     known = F.coalesce("fault", F.lit("answered_again")) == "answered_again"

@@ -1,8 +1,11 @@
 """Find training candidates that are near a held-out row (EDOS 3.3: the test fifth is removed before any expansion)."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.edos_settings import SearchFrom
 from etl.common.columns import fault
 from etl.common.splits import RELEASED_NEAR, linking_keys, shingled_items
 from etl.edos.labelled_rows import unit_id
@@ -11,13 +14,18 @@ HELD_OUT = ("validation", "test")
 LAST_TURN_WORDS = 3
 
 
-def held_out(seeds: DataFrame) -> DataFrame:
-    """Return the seeds of the validation and test splits."""
-    return seeds.where(F.col("split").isin(*HELD_OUT))
+def held_out_splits(search_from: SearchFrom) -> tuple[str, ...]:
+    """Return the splits that nothing is expanded from and that no training row may be near."""
+    return ("test",) if search_from == "train_and_validation" else HELD_OUT
 
 
 def near_held_out(
-    candidates: DataFrame, seeds: DataFrame, matches: DataFrame, clean_dialogues: DataFrame, threshold: float
+    candidates: DataFrame,
+    seeds: DataFrame,
+    matches: DataFrame,
+    clean_dialogues: DataFrame,
+    threshold: float,
+    splits: Sequence[str] = HELD_OUT,
 ) -> DataFrame:
     """Return the candidates that are near a held-out row, each once with its strongest evidence.
 
@@ -31,16 +39,17 @@ def near_held_out(
         matches: ``edos.similar_matches``.
         clean_dialogues: ``subtitles.clean_dialogues``, with each dialogue's film.
         threshold: least cosine.
+        splits: the splits that are held out.
 
     Returns:
         dialogue_id, turn, near struct<reason, detail>.
     """
-    held = held_out(seeds).select(unit_id().alias("held_id"), "dialogue_id", "turns", "split")
+    held = seeds.where(F.col("split").isin(*splits)).select(unit_id().alias("held_id"), "dialogue_id", "turns", "split")
     rows = candidates.select("dialogue_id", "turn", "turns", "matched_id", unit_id().alias("id"))
     by_match = rows.join(F.broadcast(held.select("held_id", "split")), F.col("matched_id") == F.col("held_id")).select(
         "id", F.lit(0).alias("weight"), fault("held_out_match", "labelled by ", F.col("held_id")).alias("near")
     )
-    close = matches.where(F.col("seed_split").isin(*HELD_OUT) & (F.col("score") >= threshold))
+    close = matches.where(F.col("seed_split").isin(*splits) & (F.col("score") >= threshold))
     by_cosine = close.select(
         unit_id().alias("id"),
         F.lit(1).alias("weight"),

@@ -1,5 +1,6 @@
 """Copy labels to similar dialogues (EDOS 3.3)."""
 
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame, Window
@@ -54,12 +55,17 @@ def matched_units(found: DataFrame, queries: DataFrame, targets: DataFrame, most
     return Outcome(rows, unmatched.select(*ledger), rows_in=rows_in)
 
 
-def seed_targets(seeds: DataFrame) -> DataFrame:
-    """Return the seeds as targets of the search, without the labels of held-out seeds (EDOS 3.3)."""
+def seed_targets(seeds: DataFrame, splits: Sequence[str] = HELD_OUT) -> DataFrame:
+    """Return the seeds as targets of the search, without the labels of held-out seeds (EDOS 3.3).
+
+    Args:
+        seeds: ``edos.seeds``.
+        splits: the splits that are held out. The authors' script searches from the validation split, too.
+    """
     return seeds.select(
         unit_id().alias("seed_id"),
         F.col("split").alias("seed_split"),
-        F.when(~F.col("split").isin(*HELD_OUT), F.col("label")).alias("label"),
+        F.when(~F.col("split").isin(*splits), F.col("label")).alias("label"),
         history_hash(F.col("turns")).alias("history_hash"),
     )
 
@@ -154,6 +160,7 @@ def expanded(
     clean_dialogues: DataFrame,
     threshold: float,
     held_out_threshold: float,
+    splits: Sequence[str] = HELD_OUT,
 ) -> Outcome:
     """Copy the crowd's labels to similar dialogues (EDOS 3.3), and drop those that are near a held-out row.
 
@@ -164,6 +171,7 @@ def expanded(
         released: ``edos.released_dialogues``, whose similar rows are added. The authors chose their threshold.
         clean_dialogues: ``subtitles.clean_dialogues``.
         threshold, held_out_threshold: least cosines.
+        splits: the splits that are held out.
 
     Returns:
         Outcome of ``edos.similar_dialogues``. The input is the dialogues with a stored match and the released rows.
@@ -171,7 +179,7 @@ def expanded(
     ours = labelled_by_similarity(matches, pool, threshold, "similar")
     candidates = cached(_with_released(ours, released, "similar"))
     open_rows = candidates.where(F.col(FAULT).isNull())
-    near = near_held_out(open_rows, seeds, matches, clean_dialogues, held_out_threshold)
+    near = near_held_out(open_rows, seeds, matches, clean_dialogues, held_out_threshold, splits)
     flagged = candidates.join(near, ["dialogue_id", "turn"], "left").withColumn(FAULT, F.coalesce(FAULT, "near"))
     return _without_known(flagged.drop("near"), crowd_rows(seeds))
 

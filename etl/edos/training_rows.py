@@ -1,5 +1,6 @@
 """Split the crowd's labels, and gather the labelled turns that train the dialogue classifier (EDOS 3.3)."""
 
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -7,7 +8,7 @@ from pyspark.sql import functions as F
 
 from etl.common.columns import left_out
 from etl.common.spark_api import cached
-from etl.edos.held_out import near_held_out
+from etl.edos.held_out import HELD_OUT, near_held_out
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, split_kept_dropped, unit_id
 from etl.edos.splits import split_released
 from etl.tables.outcome import Outcome
@@ -42,7 +43,12 @@ def crowd_rows(seeds: DataFrame) -> DataFrame:
 
 
 def gathered(
-    seeds: DataFrame, found: list[DataFrame], matches: DataFrame, clean_dialogues: DataFrame, held_out_threshold: float
+    seeds: DataFrame,
+    found: list[DataFrame],
+    matches: DataFrame,
+    clean_dialogues: DataFrame,
+    held_out_threshold: float,
+    splits: Sequence[str] = HELD_OUT,
 ) -> Outcome:
     """Gather the crowd's labels and the labels that the steps of EDOS 3.3 added to the training split.
 
@@ -55,16 +61,17 @@ def gathered(
         matches: ``edos.similar_matches``.
         clean_dialogues: ``subtitles.clean_dialogues``.
         held_out_threshold: least cosine to a held-out row.
+        splits: the splits that are held out.
 
     Returns:
         Outcome of ``edos.training_dialogues``. The input is the rows of ``seeds`` and ``found``.
     """
     others = cached(reduce(DataFrame.unionByName, (rows.select(*COLUMNS) for rows in found)))
-    near = near_held_out(others, seeds, matches, clean_dialogues, held_out_threshold)
+    near = near_held_out(others, seeds, matches, clean_dialogues, held_out_threshold, splits)
     flagged = others.join(near, ["dialogue_id", "turn"], "left").withColumnRenamed("near", FAULT)
     both = crowd_rows(seeds).withColumn(FAULT, F.expr(NO_FAULT)).unionByName(flagged)
-    splits = seeds.select("dialogue_id", "turn", F.lit("crowd").alias("origin"), "split")
-    rows = first_of_same_text(both).join(splits, ["dialogue_id", "turn", "origin"], "left")
+    split_of = seeds.select("dialogue_id", "turn", F.lit("crowd").alias("origin"), "split")
+    rows = first_of_same_text(both).join(split_of, ["dialogue_id", "turn", "origin"], "left")
     rows = cached(rows.withColumn("split", F.coalesce("split", F.lit("train"))))
     outcome = split_kept_dropped(rows)
     return Outcome(outcome.rows, outcome.dropped, rows_in=seeds.count() + others.count())

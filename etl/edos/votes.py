@@ -4,18 +4,23 @@ The unit is a turn with its history, (dialogue_id, turn). A dialogue can occur s
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import left_out
-from etl.edos.crowd_model import dawid_skene
 from etl.edos.labelled_rows import unit_id
 from etl.tables.outcome import Outcome
 
 ANSWERS = ("Worker 1 answer", "Worker 2 answer", "Worker 3 answer")
 VOTE_COLUMNS = ("Index", "DialogID", "Dialog", *ANSWERS)
 """The columns of the released file of worker answers that are read. The agreed emotion is computed again."""
+LEAST_PROBABILITY = 0.01
+PROBABILITY_PLACES = 4
+EM_ITERATIONS = 100
+"""Probabilities below the least are left out; the others are rounded, so that sums in another order change nothing."""
+PROBABILITIES = "dialogue_id string, turn int, probabilities array<struct<label: string, probability: double>>"
 
 
 def normalised_answer(answer: Column) -> Column:
@@ -165,6 +170,40 @@ def vote_shares(votes: Column, labels: Sequence[str]) -> Column:
     return F.transform(
         F.array_sort(share), lambda one: F.struct(one["label"].alias("label"), (-one["order"]).alias("probability"))
     )
+
+
+def dawid_skene(annotations: DataFrame, labels: Sequence[str]) -> DataFrame:
+    """Return each turn's labels with their probabilities by Dawid and Skene (1979), the most probable first (ours).
+
+    Each worker has a confusion matrix: how often a vote for one label stands for another. Matrices and probabilities
+    are estimated together by EM (crowd-kit). The released votes name no workers: their three columns stand for workers.
+    All votes are read on the driver: the paper has 30,750.
+
+    Args:
+        annotations: ``edos.annotations``.
+        labels: the taxonomy.
+
+    Returns:
+        dialogue_id, turn, probabilities, of turns with a vote in the taxonomy.
+    """
+    spark = annotations.sparkSession
+    units = ["dialogue_id", "turn"]
+    votes = annotations.where(F.col("label").isin(*labels)).select(*units, "worker_id", "label")
+    given = votes.orderBy(*units, "worker_id", "label").toPandas()
+    if given.empty:
+        return spark.createDataFrame([], PROBABILITIES)
+    from crowdkit.aggregation.classification.dawid_skene import DawidSkene
+
+    tasks = list(zip(given["dialogue_id"], given["turn"].tolist(), strict=True))
+    places = {task: place for place, task in enumerate(dict.fromkeys(tasks))}
+    data = given.assign(task=[places[task] for task in tasks]).rename(columns={"worker_id": "worker"})
+    found = DawidSkene(n_iter=EM_ITERATIONS).fit_predict_proba(data[["task", "worker", "label"]])
+    shares: Any = found.round(PROBABILITY_PLACES).to_dict("index")
+    rows = []
+    for task, place in places.items():
+        ordered = sorted((-share, str(label)) for label, share in shares[place].items() if share >= LEAST_PROBABILITY)
+        rows.append((*task, [(label, float(-share)) for share, label in ordered]))
+    return spark.createDataFrame(rows, PROBABILITIES)
 
 
 def agree(annotations: DataFrame, labels: Sequence[str], aggregation: str = "majority") -> Outcome:

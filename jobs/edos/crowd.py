@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from conf.edos_settings import AnswerRules, HitRules, Posting, ReadabilityRules
 from conf.errors import InputError
 from conf.taxonomy import Taxonomy
-from etl.annotation.collecting import read_answers
+from etl.annotation.collecting import read_answers, refuse_all_dropped
 from etl.annotation.form_files import write_batch
 from etl.common.labelled_files import ROWS, files_under, labelled_rows, with_dropped
 from etl.edos import answers as page_answers
@@ -88,7 +88,8 @@ def collect_answers(rules: AnswerRules, labels: Taxonomy, run: StageRun) -> Outc
     keys = page_answers.read_keys(run.spark, files_under(rules.batches, (".jsonl",), f"{SECTION}.batches"))
     answers = read_answers(run.spark, files).cache()
     outcome = page_answers.accepted_answers(answers, keys, labels.names, rules)
-    return files.with_skipped(Outcome(outcome.rows, outcome.dropped, rows_in=answers.count()), run.spark)
+    outcome = Outcome(outcome.rows, outcome.dropped, rows_in=answers.count())
+    return files.with_skipped(refuse_all_dropped(outcome, f"{SECTION}.answers"), run.spark)
 
 
 @stage(
@@ -118,7 +119,7 @@ def collect_annotations(
     votes = None
     if files or answers.isEmpty():
         votes = labelled_rows(run.spark, files, VOTE_COLUMNS, "edos.crowd_votes")
-    return all_annotations(votes, answers, labels.names)
+    return refuse_all_dropped(all_annotations(votes, answers, labels.names), "edos.crowd_votes")
 
 
 @stage(

@@ -8,13 +8,15 @@ from typing import Annotated
 
 from pyspark.sql import DataFrame
 
-from conf.edos_settings import Pool, SearchRules, SelfLabelSettings
+from conf.edos_settings import Pool, SearchFrom, SearchRules, SelfLabelRules
 from conf.taxonomy import Taxonomy
 from conf.training_settings import SelfLabelerSettings
 from etl.common.hashes import distinct_texts
 from etl.common.labelled_files import with_dropped
 from etl.edos import self_labels, similar
+from etl.edos.embeddings import embed_dialogues as dialogue_embeddings
 from etl.edos.embeddings import embedded_turns, histories_to_embed
+from etl.edos.held_out import held_out_splits
 from etl.edos.labelled_rows import pool_of
 from etl.edos.released import read_released, released_dialogues
 from etl.edos.training_rows import crowd_rows, gathered
@@ -27,6 +29,7 @@ from etl.training.stages import Threads, training_stage, with_threads
 
 ON = "edos.expands"
 HeldOutThreshold = Annotated[float, At("edos.expansion.held_out_threshold")]
+From = Annotated[SearchFrom, At("edos.expansion.search_from")]
 ENCODER = "sentence_encoder"
 LABELER = "self_labeler"
 expansion_stage = partial(stage, enabled_if=ON)
@@ -81,17 +84,15 @@ def embed_dialogues(
     histories: DataFrame, seeds: DataFrame, released: DataFrame, turn_embeddings: DataFrame, run: StageRun
 ) -> DataFrame:
     """Embed each distinct dialogue by its turns' embeddings with half-decay weights (EDOS 3.3)."""
-    from udfs import dialogue_embeddings
-
     model = run.models[ENCODER].identity
-    return dialogue_embeddings.embed_dialogues(embedded_turns(histories, turn_embeddings, model), model)
+    return dialogue_embeddings(embedded_turns(histories, turn_embeddings, model), model)
 
 
 def _matches(
     embedded: DataFrame, targets: DataFrame, queries: DataFrame, search: SearchRules, run: StageRun
 ) -> Outcome:
     """Return the nearest targets of each query, by exact cosine."""
-    from udfs.similarity import find_similar
+    from etl.edos.similarity_search import find_similar
 
     model = run.models[ENCODER].identity
     found = find_similar(embedded, targets, search.floor, search.matches, model=model, threads=run.compute.threads)
@@ -109,12 +110,12 @@ def search_similar(
     embedded: DataFrame,
     pool: Pool,
     search: SearchRules,
+    search_from: From,
     run: StageRun,
 ) -> Outcome:
     """Search the unlabelled dialogues for those similar to a crowd-labelled one, by exact cosine (EDOS 3.3)."""
-    return _matches(
-        embedded, similar.seed_targets(seeds), similar.queries_of(_pool(clean, pool), released), search, run
-    )
+    targets = similar.seed_targets(seeds, held_out_splits(search_from))
+    return _matches(embedded, targets, similar.queries_of(_pool(clean, pool), released), search, run)
 
 
 @expansion_stage(
@@ -130,9 +131,12 @@ def expand_labels(
     pool: Pool,
     threshold: Annotated[float, At("edos.expansion.threshold")],
     held_out_threshold: HeldOutThreshold,
+    search_from: From,
 ) -> Outcome:
     """Copy the crowd's labels to similar dialogues that are not near a held-out row (EDOS 3.3)."""
-    return similar.expanded(matches, _pool(clean, pool), seeds, released, clean, threshold, held_out_threshold)
+    thresholds = (threshold, held_out_threshold)
+    splits = held_out_splits(search_from)
+    return similar.expanded(matches, _pool(clean, pool), seeds, released, clean, *thresholds, splits)
 
 
 @training_stage(
@@ -150,12 +154,15 @@ def train_self_labeler(
     threads: Threads,
     encoder: Annotated[str, At("models.encoder")],
     labels: Taxonomy,
+    calibrated: Annotated[bool, At("edos.self_labels.calibrated")],
     run: StageRun,
 ) -> Trained:
     """Train the first dialogue classifier, which self-labels, on the crowd's and similar dialogues (EDOS 3.3)."""
     from etl.training.recipes.classifiers import train_and_register_self_labeler
 
-    return train_and_register_self_labeler(seeds, alike, run, with_threads(options, threads), labels, encoder)
+    return train_and_register_self_labeler(
+        seeds, alike, run, with_threads(options, threads), labels, encoder, calibrated
+    )
 
 
 def _scored_pool(clean: DataFrame, pool: Pool, run: StageRun) -> DataFrame:
@@ -195,10 +202,10 @@ def self_label(
     alike: DataFrame,
     released: DataFrame,
     pool: Pool,
-    rules: SelfLabelSettings,
+    rules: SelfLabelRules,
     run: StageRun,
 ) -> Outcome:
-    """Label dialogues by the first classifier's confident answers (EDOS 3.3)."""
+    """Label dialogues by the first classifier's most confident answers of each class, or those above 0.9 (EDOS 3.3)."""
     model = run.models[LABELER].identity
     scored = _scored_pool(clean, pool, run)
     return self_labels.self_labels(scored, scores, model, seeds, alike, released, rules.confidence, rules.per_class)
@@ -262,7 +269,8 @@ def gather_training_dialogues(
     matches: DataFrame,
     clean: DataFrame,
     held_out_threshold: HeldOutThreshold,
+    search_from: From,
 ) -> Outcome:
     """Gather the labelled turns of all origins for training, without those near a held-out row (EDOS 3.3)."""
     found = [alike, self_labelled, similar_self]
-    return gathered(seeds, found, matches, clean, held_out_threshold)
+    return gathered(seeds, found, matches, clean, held_out_threshold, held_out_splits(search_from))

@@ -22,6 +22,7 @@ from etl.training.stages import Threads, training_stage, with_threads
     "weak_labeler",
     units="sentences",
     manual=False,
+    version=2,
 )
 def train_weak_labeler(
     options: WeakLabelerSettings,

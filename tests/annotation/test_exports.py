@@ -49,7 +49,9 @@ def test_the_template_uses_the_tables_columns_and_no_others() -> None:
     rows = list(csv.DictReader(io.StringIO(hits_csv(tasks))))
     used = set(re.findall(r"\$\{(\w+)\}", template(tasks, TAXONOMY)))
     assert used == {name for name in rows[0] if name.startswith(("dialog_", "option_"))}
-    assert set(re.findall(r'name="(\w+)"', template(tasks, TAXONOMY))) == {"label_1", "other_1", "label_2", "other_2"}
+    assert set(re.findall(r'name="(\w+)"', template(tasks, TAXONOMY))) == {
+        f"{field}_{place}" for field in ("label", "other", "own") for place in (1, 2)
+    }
 
 
 def test_only_the_key_knows_the_answers() -> None:

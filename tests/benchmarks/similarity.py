@@ -14,9 +14,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
+from etl.edos.similarity_search import find_similar
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
-from udfs.similarity import find_similar
 
 OURS = "ours"
 FAISS = "FAISS flat"

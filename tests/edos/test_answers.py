@@ -8,8 +8,10 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from conf.edos_settings import AnnotationSettings
+from conf.errors import InputError
 from conf.taxonomy import edos_labels
 from etl.annotation.claims import copied_answers
+from etl.annotation.collecting import refuse_all_dropped
 from etl.edos.answers import KEY_DDL, accepted_answers, assignments
 from etl.edos.votes import VOTE_COLUMNS, all_annotations
 from etl.tables.edos_annotation import ANNOTATIONS, ANSWERS, ASSIGNMENTS
@@ -110,6 +112,51 @@ def test_each_rule_has_its_reason(spark: SparkSession) -> None:
 
 
 @pytest.mark.slow
+def signed_ones(spark: SparkSession, rows: list[tuple]) -> tuple[set, set]:
+    """What is kept and what is dropped of answers to a HIT with signed links."""
+    known = key(spark, signatures={"1": "one", "2": "two"})
+    outcome = accepted_answers(spark.createDataFrame(rows, DDL), known, edos_labels(), AnnotationSettings())
+    assert outcome.dropped is not None
+    kept = {(row["worker_id"], row["item_id"], row["answer"]) for row in outcome.rows.collect()}
+    return kept, {(row["id"], row["reason"]) for row in outcome.dropped.collect()}
+
+
+def test_an_unsigned_answer_never_replaces_a_signed_one(spark: SparkSession) -> None:
+    signed = whole("w1", "sad", "angry", "proud", seat="1", sign="one", place="a#1")
+    later = whole("w1", "proud", "proud", "sad", place="b#1", submitted="2030-01-01")
+    kept, left = signed_ones(spark, [*later, *signed])
+    assert kept == {("w1", "h1i1", "sad"), ("w1", "h1i2", "angry"), ("w1", "h1i3", "proud")}
+    assert left == {("b#1", "answered_again")}
+
+
+def test_a_link_played_again_does_not_put_out_its_worker(spark: SparkSession) -> None:
+    honest = whole("w1", "sad", "angry", "proud", seat="1", sign="one", place="answers.jsonl#9")
+    thief = whole("w2", "sad", "sad", "sad", seat="1", sign="one", place="answers.jsonl#10", submitted="1999-01-01")
+    kept, left = signed_ones(spark, [*thief, *honest])
+    assert {worker for worker, _, _ in kept} == {"w1"}
+    assert left == {("answers.jsonl#10", "seat_taken")}
+
+
+def test_a_hit_done_twice_by_one_worker_counts_once(spark: SparkSession) -> None:
+    first = whole("w1", "sad", "angry", "proud", place="a#1")
+    second = whole("w1", "proud", "angry", "proud", place="a#2", submitted="2024-06-01")
+    kept, left = signed_ones(spark, [*first, *second])
+    assert kept == {("w1", "h1i1", "proud"), ("w1", "h1i2", "angry"), ("w1", "h1i3", "proud")}
+    assert left == {("a#1", "answered_again")}
+
+
+def test_answers_that_all_go_for_one_reason_are_an_error(spark: SparkSession) -> None:
+    rows = spark.createDataFrame(whole("w1", None, None, None), DDL)
+    outcome = accepted_answers(rows, key(spark), edos_labels(), AnnotationSettings())
+    told = r"edos\.annotation\.answers: all 3 answers were dropped as no_answer: w1, h1, h1i1"
+    with pytest.raises(InputError, match=told):
+        refuse_all_dropped(Outcome(outcome.rows, outcome.dropped, rows_in=3), "edos.annotation.answers")
+    mixed = spark.createDataFrame([*whole("w1", None, "sad", "sad"), given(None, "h1i1", "sad")], DDL)
+    outcome = accepted_answers(mixed, key(spark), edos_labels(), AnnotationSettings())
+    several = Outcome(outcome.rows, outcome.dropped, rows_in=4)
+    assert refuse_all_dropped(several, "edos.annotation.answers") is several
+
+
 def test_links_bind_a_worker_id_to_a_seat(spark: SparkSession) -> None:
     signatures = {"1": "one", "2": "two", "platform": "known"}
     labels = ("sad", "proud", "proud")
@@ -273,8 +320,8 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
     table = view("edos_table_4", crowd_labels=labels, assignments=done, annotations=own)
     # observed (1 + 1/3) / 2, expected (9 + 1 + 4) / 36
     kappa = (2 / 3 - 14 / 36) / (1 - 14 / 36)
-    assert [row["value"] for row in table] == [2, 1, 50, pytest.approx(kappa, abs=1e-4), 50, 1]
-    assert [row["paper"] for row in table] == [10250, 8913, 86.96, 0.46, 77.75, 425]
+    assert [row["value"] for row in table] == [2, 1, 50, pytest.approx(kappa, abs=1e-4), 50, 1, 2, 1, 1]
+    assert [row["paper"] for row in table] == [10250, 8919, 87.02, 0.46, 77.75, 403, 425, 8913, None]
     workers = {
         row["worker_id"]: row for row in view("edos_workers", crowd_labels=labels, assignments=done, answers=kept)
     }
@@ -291,7 +338,7 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
         "band string, label string, quiz_label string",
     )
     bands = [tuple(row) for row in view("edos_annotation_bands", annotation_tasks=tasks)]
-    assert bands == [("0.9", 2, 1, 6899), ("0.6", 1, 1, 30)]
+    assert bands == [("0.9", 2, 1, 1, 8593), ("0.8", 0, 0, 1, 1211), ("0.7", 0, 0, 0, 397), ("0.6", 1, 1, 0, 44)]
     nothing = spark.createDataFrame([], done.schema)
     assert view("edos_crowd_cost", assignments=nothing)[0]["value"] == 0
 

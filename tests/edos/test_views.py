@@ -1,10 +1,14 @@
 """The views over the EDOS tables run and hold what the paper's tables hold."""
 
+import re
+from importlib.resources import files
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
 from conf.papers import paper_table
-from conf.taxonomy import edos_labels
+from conf.taxonomy import edos_labels, load_taxonomy
 from tests.stand_ins import StandIns
 
 TABLES = {
@@ -65,3 +69,42 @@ def test_turns_per_dialogue_before_and_after_the_choice(spark: SparkSession, sta
     assert (before["two_turns"], before["three_or_four_turns"], before["more_turns"]) == (0.5, 0, 0.5)
     assert (after["turns_per_dialogue"], after["paper_turns"], after["tokens_per_turn"]) == (2.0, 2.83, 3.5)
     assert (after["ratio"], after["paper_ratio"]) == (1.75, 1.68)
+
+
+def test_kinds_and_valence_by_turn(views: StandIns, spark: SparkSession) -> None:
+    talks = [("e", 0, "joyful"), ("e", 1, "questioning"), ("e", 2, "surprised"), ("e", 3, "neutral"), ("f", 0, "sad")]
+    views.give("edos.empathetic_turns", spark.createDataFrame(talks, "dialogue_id string, turn int, label string"))
+    rows = views.ask("edos_emotions_by_turn")
+    found = {(row.corpus, row.all_lengths, row.position): row for row in rows}
+    ours = [(row.emotions, row.valence) for row in rows if row.corpus == "EDOS"]
+    assert ours == [(1.0, -1.0), (1.0, 1.0)]
+    first = found["EmpatheticDialogues", True, 1]
+    assert (first.turns, first.positive, first.negative, first.valence) == (2, 0.5, 0.5, 0.0)
+    assert found["EmpatheticDialogues", False, 1].valence == 1.0
+    assert found["EmpatheticDialogues", True, 2].intents == 1.0
+    third = found["EmpatheticDialogues", True, 3]
+    assert (third.emotions, third.valence) == (1.0, None)
+    assert found["EmpatheticDialogues", True, 4].neutral == 1.0
+
+
+def test_every_emotion_but_three_has_a_valence() -> None:
+    sql = Path(str(files("etl.analysis") / "sql" / "analysis.edos_emotions_by_turn.sql")).read_text("utf-8")
+    valued = set(re.findall(r"'([a-z]+)'", sql[sql.index("labelled.label IN") : sql.index("END AS valence")]))
+    emotions = {one.label for one in load_taxonomy("edos").labels if one.kind == "emotion"}
+    assert emotions - valued == {"surprised", "sentimental", "nostalgic"}
+    assert valued <= emotions
+
+
+def test_openings_are_shared_out_both_ways(views: StandIns) -> None:
+    rows = {row.label: row for row in views.ask("edos_openings")}
+    assert set(rows) == set(edos_labels())
+    assert (rows["sad"].share, rows["sad"].share_of_emotional) == (1.0, 1.0)
+    assert rows["questioning"].paper_share == pytest.approx(0.357255)
+    assert rows["questioning"].paper_share_of_emotional is None
+    assert rows["sad"].paper_share_of_emotional == pytest.approx(23_023 / (1_000_000 - 357_255 - 7_649), abs=1e-6)
+
+
+def test_the_papers_averages_follow_from_its_totals(views: StandIns) -> None:
+    paper = [row.paper for row in views.ask("edos_table_3")]
+    dialogues, turns, tokens = paper[:3]
+    assert [round(turns / dialogues, 2), round(tokens / dialogues, 2), round(tokens / turns, 2)] == paper[3:]

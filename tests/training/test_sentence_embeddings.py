@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from etl.common.hashes import distinct_texts, history_hash, text_hash
-from etl.edos.embeddings import embedded_turns, histories_to_embed
+from etl.edos.embeddings import embed_dialogues, embedded_turns, histories_to_embed
+from etl.edos.half_decay import half_decay
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.dialogue_embeddings import embed_dialogues, half_decay
 from udfs.models.loader import resolve
 from udfs.models.sentence_encoder import SentenceEncoder
 from udfs.predict import embed_texts

@@ -5,10 +5,11 @@ import torch
 
 from conf.errors import InputError
 from conf.training_settings import EmotionClassifierSettings
+from etl.edos.half_decay import turn_weights
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.batches import Batch, batches_of_equal_width, collate, padded_width
 from udfs.models.classifiers.classifier import HEAD_CONFIG, load_encoder
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, turn_weights, turns_newest_first
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, turns_newest_first
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 
 LABELS = ("sad", "glad", "neutral", "questioning")

@@ -47,13 +47,22 @@ function otherOf(question, options, given, changed) {
   const list = h('select', { 'aria-label': 'Which other one?', id: `${question.id}-list` },
     h('option', { value: '' }, 'Choose …'),
     rest.map((one) => h('option', { value: one.value, selected: Boolean(given?.other && given.value === one.value) }, one.text)));
-  const take = () => changed(list.value ? { value: list.value, other: true } : { value: '', other: true });
+  const own = question.own_words ? h('input', { type: 'text', id: `${question.id}-own`, maxlength: '100', autocomplete: 'off',
+    'aria-label': 'Or your own word', placeholder: 'or your own word' }) : null;
+  if (own && given?.other && !rest.some((one) => one.value === given.value)) own.value = given.value ?? '';
+  const take = () => changed({ value: own?.value.trim() || list.value, other: true });
   const row = option('radio', question, options.length, OTHER, 'Other', Boolean(given?.other), take);
   list.addEventListener('change', () => {
+    if (own) own.value = '';
     row.querySelector('input').checked = true;
     take();
   });
-  return h('div', { class: 'other' }, row, list);
+  own?.addEventListener('input', () => {
+    if (own.value.trim()) list.value = '';
+    row.querySelector('input').checked = true;
+    take();
+  });
+  return h('div', { class: 'other' }, row, list, own);
 }
 
 function severalOf(question, item, lessons, given, changed) {

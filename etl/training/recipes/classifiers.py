@@ -1,7 +1,7 @@
 """The trainings of EDOS's classifiers: the weak labeler, the dialogue classifier and the self-labeler."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,43 +28,55 @@ from udfs.models.trainable import TrainingResult, TrainingRows
 VALIDATION_SHARE = 0.1
 SPLITS = ("train", "validation", "test")
 CROWD = "crowd"
-PARTS = ("classifier_train", "classifier_valid")
+PARTS = ("classifier_train", "classifier_valid", "classifier_test")
 Rows = list[tuple[tuple[str, ...], int]]
 
 
 def train_and_register_weak_labeler(
     run: StageRun, options: WeakLabelerSettings, taxonomy: Taxonomy, encoder_uri: str, folder: str | None
 ) -> Trained:
-    """Train the weak labeler on ``classifier_train`` and evaluate it on ``classifier_valid`` (EDOS 3.1).
+    """Train the weak labeler on ``classifier_train``, choose the epoch on ``classifier_valid`` (EDOS 3.1).
 
-    The epoch and the temperature are chosen on a tenth of the training sentences, selected by content, and not on the
-    held-out file. ``held_out_...`` metrics are after scaling.
+    It is evaluated on ``classifier_test``. The paper's 25 K situations and 7 K utterances are the three files together.
+    Without that file it is evaluated on ``classifier_valid``, and the epoch is chosen on a tenth of the training
+    sentences, selected by content. The tag ``held_out`` of the MLflow run names the file. A
+    temperature is fitted on the sentences that choose the epoch; ``held_out_...`` metrics are after scaling.
 
     Raises:
-        InputError: ``edos.weak_label_examples`` is not a folder with the two files.
+        InputError: ``edos.weak_label_examples`` is not a folder with the first two files.
     """
     if folder is None:
         raise InputError("edos.weak_label_examples is not set: name a folder with classifier_train.txt[.gz]")
     labels = taxonomy.names
     given = {part: _examples(folder, part, labels) for part in ("train", "valid")}
+    has_test = any(_file(folder, "test"))
+    if has_test:
+        given["test"] = _examples(folder, "test", labels)
     others = sorted(one.name for one in Path(folder).iterdir() if one.name.partition(".")[0] not in PARTS)
-    held_out = list(given["valid"].rows)
-    # A sentence of the validation file must not be trained on.
-    known = {text for text, _ in held_out}
+    held_out_file = "test" if has_test else "valid"
+    held_out = list(given[held_out_file].rows)
+    # A sentence of a later file must not be in an earlier one.
+    in_test = {text for text, _ in held_out}
+    chosen_on = [row for row in given["valid"].rows if row[0] not in in_test] if has_test else []
+    known = in_test | {text for text, _ in chosen_on}
     usable = [row for row in given["train"].rows if row[0] not in known]
-    validation = [row for row in usable if _share(row[0]) < VALIDATION_SHARE]
-    train = [row for row in usable if _share(row[0]) >= VALIDATION_SHARE]
+    validation = chosen_on or [row for row in usable if _share(row[0]) < VALIDATION_SHARE]
+    train = usable if chosen_on else [row for row in usable if _share(row[0]) >= VALIDATION_SHARE]
     encoder = run.resolved(encoder_uri)
-    run.say(f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,} held out")
+    sizes = f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,}"
+    run.say(f"{sizes} of classifier_{held_out_file} held out")
     left_out = [
         ("sentence" if line.units else "file", line.place, line.reason, line.detail, line.units)
         for examples in given.values()
         for line in examples.left_out
     ]
-    left_out += [("file", name, "unknown_file", "read are classifier_train, classifier_valid", 0) for name in others]
+    left_out += [("file", name, "unknown_file", f"read are {', '.join(PARTS)}", 0) for name in others]
     seen = len(given["train"].rows) - len(usable)
     if seen:
         left_out.append(("sentence", "classifier_train", "in_validation_file", f"{seen} sentences", seen))
+    seen = len(given["valid"].rows) - len(chosen_on) if has_test else 0
+    if seen:
+        left_out.append(("sentence", "classifier_valid", "in_test_file", f"{seen} sentences", seen))
     recipe = Recipe(
         name=options.name,
         model=WeakLabeler,
@@ -74,9 +86,9 @@ def train_and_register_weak_labeler(
         rows=TrainingRows(train, validation),
         test=ClassifierTest(WeakLabeler, held_out, "accuracy", labels, options.device),
         choice=ClassifierTest(WeakLabeler, validation, "accuracy", labels, options.device),
-        rows_out=len(usable) + len(held_out),
+        rows_out=len(usable) + len(chosen_on) + len(held_out),
         left_out=left_out,
-        tags={"examples": folder},
+        tags={"examples": folder, "held_out": f"classifier_{held_out_file}"},
     )
     if options.calibrated:
         recipe = replace(recipe, finish=lambda result: _calibrated(result, WeakLabeler, validation, run))
@@ -106,10 +118,11 @@ def train_and_register_self_labeler(
     options: EmotionClassifierSettings,
     labels: Taxonomy,
     encoder: str,
+    calibrated: bool,
 ) -> Trained:
-    """Train the self-labeler on the crowd's training rows and similar dialogues (EDOS 3.3), and calibrate it.
+    """Train the self-labeler on the crowd's training rows and similar dialogues (EDOS 3.3).
 
-    The epoch and the temperature are chosen on the validation split. The MLflow run has the temperature, and the
+    The epoch is chosen on the validation split. With ``calibrated`` so is a temperature: the MLflow run has it, and the
     expected calibration error on validation rows before and after scaling. ``held_out_...`` metrics are after scaling.
 
     Raises:
@@ -122,7 +135,8 @@ def train_and_register_self_labeler(
     rows, left_out = rows_by_split(given, labels.names, "edos.seeds")
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, left_out), origins_of(given))
-    recipe = replace(recipe, finish=lambda result: _calibrated(result, DialogueClassifier, rows["validation"], run))
+    if calibrated:
+        recipe = replace(recipe, finish=lambda result: _calibrated(result, DialogueClassifier, rows["validation"], run))
     return train_and_register(recipe, run)
 
 
@@ -242,11 +256,15 @@ def starting_encoder(run: StageRun, options: EmotionClassifierSettings, plain: s
 
 
 def _examples(folder: str, part: str, labels: Sequence[str]) -> WeakExamples:
-    for ending in (".txt", ".txt.gz"):
-        path = Path(folder, f"classifier_{part}{ending}")
-        if path.is_file():
-            return read_weak_examples(path, labels)
+    for path in _file(folder, part):
+        return read_weak_examples(path, labels)
     raise InputError(f"edos.weak_label_examples: {folder} has no classifier_{part}.txt or .txt.gz")
+
+
+def _file(folder: str, part: str) -> Iterator[Path]:
+    """Yield the file of a part, if it is there."""
+    paths = [Path(folder, f"classifier_{part}{ending}") for ending in (".txt", ".txt.gz")]
+    yield from [path for path in paths if path.is_file()][:1]
 
 
 def _share(text: str) -> float:

@@ -11,16 +11,11 @@ from torch import Tensor, nn
 
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions
+from etl.edos.half_decay import turn_weights
 from udfs.models.batches import Batch, Encoded
 from udfs.models.classifiers.classifier import LabelledRow, SequenceClassifier, row_schema
 
 Turns = Sequence[str]
-
-
-def turn_weights(turns: int) -> tuple[float, ...]:
-    """Return the factors of `turns` turns, newest first: 2^k / sum of 2^j, with the newest's k highest (EDOS 3.3.1)."""
-    total = 2**turns - 1
-    return tuple(2 ** (turns - 1 - age) / total for age in range(turns))
 
 
 def turns_newest_first(turns: Sequence[Sequence[int]], separator: int, max_tokens: int) -> list[list[int]]:

@@ -5,9 +5,10 @@ import pytest
 import torch
 from pyspark.sql import SparkSession
 
-from conf.errors import InputError
-from udfs import similarity
-from udfs.similarity import Targets, best_pairs, find_similar
+from etl.edos import similarity_search
+from etl.edos.similarity_search import Targets, best_pairs, find_similar
+
+EMBEDDINGS = "history_hash string, model string, embedding array<float>, error string"
 
 
 def unit_vectors(number: int, size: int, seed: int) -> np.ndarray:
@@ -61,8 +62,7 @@ def test_labelled_and_held_out_targets_keep_their_own_best(spark: SparkSession, 
     vectors = {"q": [1.0, 0.0], "l1": [0.96, 0.28], "l2": [0.8, 0.6], "h1": [0.6, 0.8], "h2": [0.0, 1.0]}
     rows = [(name, "m@1", vector, None) for name, vector in vectors.items()]
     rows += [("q", "other", [0.0, 1.0], None), ("broken", "m@1", None, "failed")]
-    schema = "history_hash string, model string, embedding array<float>, error string"
-    embeddings = spark.createDataFrame(rows, schema).repartition(partitions)
+    embeddings = spark.createDataFrame(rows, EMBEDDINGS).repartition(partitions)
     targets = spark.createDataFrame(
         [("l1", "sad"), ("l2", "proud"), ("h1", None), ("h2", None), ("not there", "sad")],
         "history_hash string, label string",
@@ -76,12 +76,24 @@ def test_labelled_and_held_out_targets_keep_their_own_best(spark: SparkSession, 
     assert not [row for row in found if row.history_hash == "broken"]
 
 
-def test_no_target_and_too_many(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = "history_hash string, model string, embedding array<float>, error string"
-    embeddings = spark.createDataFrame([("a", "m", [1.0, 0.0], None), ("b", "m", [0.0, 1.0], None)], schema)
+def test_without_a_target_nothing_is_found(spark: SparkSession) -> None:
+    embeddings = spark.createDataFrame([("a", "m", [1.0, 0.0], None), ("b", "m", [0.0, 1.0], None)], EMBEDDINGS)
     nobody = spark.createDataFrame([], "history_hash string, label string")
     assert find_similar(embeddings, nobody, 0.5, 1, model="m").collect() == []
-    monkeypatch.setattr(similarity, "MOST_SEEDS", 1)
-    two = spark.createDataFrame([("a", "sad"), ("b", "sad")], "history_hash string, label string")
-    with pytest.raises(InputError, match=r"more than 1 dialogues to search for: raise edos\.self_labels\.confidence"):
-        find_similar(embeddings, two, 0.5, 1, model="m")
+
+
+@pytest.mark.parametrize("part", [3, 11])
+def test_more_targets_than_a_part_give_the_same_matches(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    vectors = unit_vectors(24, 6, 8)
+    vectors[7] = vectors[5]  # a tie, perhaps over two parts
+    rows = [(f"d{place:02}", "m", vector.tolist(), None) for place, vector in enumerate(vectors)]
+    embeddings = spark.createDataFrame(rows, EMBEDDINGS)
+    labels = [(row[0], None if place % 3 == 0 else "sad") for place, row in enumerate(rows)]
+    targets = spark.createDataFrame(labels, "history_hash string, label string")
+    whole = find_similar(embeddings, targets, 0.1, 2, model="m").collect()
+    monkeypatch.setattr(similarity_search, "PART", part)
+    parts = find_similar(embeddings, targets, 0.1, 2, model="m").collect()
+    assert sorted(parts) == sorted(whole)
+    assert len(whole) > 24

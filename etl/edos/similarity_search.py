@@ -1,22 +1,25 @@
-"""Exact cosine search by blocked matrix products (EDOS 3.3)."""
+"""The search for similar dialogues: exact cosines, by blocked matrix products (EDOS 3.3, step 3).
+
+The targets are the labelled dialogues. A worker holds one part of them at a time and sees every unlabelled dialogue.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from conf.errors import InputError
 from udfs.devices import set_threads, task_device
 
-SCHEMA = "history_hash string, matched_hash string, score double"
+SCHEMA = "history_hash string, matched_hash string, score double, kind int"
 DECIMALS = 4
-MOST_SEEDS = 200_000
-"""Maximum number of seeds in a worker's memory: 300 MB at 384 dimensions."""
+PART = 100_000
+"""Mean number of targets in a worker's memory at a time: 150 MB at 384 dimensions, 300 MB at the paper's 768."""
 
 ROWS = 2048
 COLUMNS = 4096
@@ -102,36 +105,28 @@ def _cosines(
 
 
 def collect_targets(embedded: DataFrame, best: int) -> Targets:
-    """Collect the targets on the driver.
+    """Collect one part of the targets on the driver.
 
     Args:
         embedded: distinct history_hash, embedding array<float> of length 1.
         best: number of matches per row.
-
-    Raises:
-        InputError: There are more than `MOST_SEEDS` targets.
     """
     packed = embedded.select("history_hash", "embedding").mapInArrow(_pack, "history_hash string, vector binary")
-    found = sorted((row["history_hash"], bytes(row["vector"])) for row in packed.limit(MOST_SEEDS + 1).collect())
-    if len(found) > MOST_SEEDS:
-        raise InputError(
-            f"more than {MOST_SEEDS:,} dialogues to search for: raise edos.self_labels.confidence or set "
-            "edos.self_labels.per_class"
-        )
+    found = sorted((row["history_hash"], bytes(row["vector"])) for row in packed.collect())
     vectors = np.stack([np.frombuffer(vector, dtype=np.float32) for _, vector in found]) if found else np.empty((0, 0))
     return Targets(tuple(name for name, _ in found), vectors.astype(np.float32), best)
 
 
 def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads: int = 1) -> DataFrame:
-    """Return (history_hash, matched_hash, score) of every row's matches, in one pass without a shuffle.
+    """Return (history_hash, matched_hash, score, kind) of every row's matches, in one pass without a shuffle.
 
     Args:
         embedded: history_hash, embedding array<float> of length 1.
-        groups: groups of targets, each with its number of matches per row.
+        groups: groups of targets, each with its number of matches per row; the kind is the group's place.
         floor: minimum cosine; scores are rounded to 4 decimals.
         threads: CPU threads per worker.
     """
-    filled = [group for group in groups if group.hashes]
+    filled = [(kind, group) for kind, group in enumerate(groups) if group.hashes]
     if not filled:
         return embedded.sparkSession.createDataFrame([], SCHEMA)
 
@@ -139,15 +134,16 @@ def search(embedded: DataFrame, groups: Sequence[Targets], floor: float, threads
         set_threads(threads)
         device = task_device()
         for hashes, vectors in _gathered(batches):
-            for group in filled:
+            for kind, group in filled:
                 found = best_pairs(vectors, group, floor, device)
                 yield pa.RecordBatch.from_arrays(
                     [
                         hashes.take(pa.array(found.rows)),
                         pa.array([group.hashes[target] for target in found.targets], pa.string()),
                         pa.array(found.scores, pa.float64()),
+                        pa.array(np.full(len(found.rows), kind), pa.int32()),
                     ],
-                    names=["history_hash", "matched_hash", "score"],
+                    names=["history_hash", "matched_hash", "score", "kind"],
                 )
 
     return embedded.select("history_hash", "embedding").mapInArrow(match, SCHEMA)
@@ -158,6 +154,9 @@ def find_similar(
 ) -> DataFrame:
     """Return (history_hash, matched_hash, score) of every embedded dialogue's most similar targets.
 
+    The targets are searched in parts of about ``PART``, so that memory does not limit their number; the result does
+    not depend on the parts.
+
     Args:
         embeddings: ``edos.dialogue_embeddings``, of which the model's rows are read.
         targets: history_hash, label. Targets without a label form a separate group.
@@ -167,11 +166,19 @@ def find_similar(
         threads: CPU threads per worker.
     """
     known = embeddings.where((F.col("model") == model) & F.col("embedding").isNotNull())
-    groups = [
-        collect_targets(known.join(targets.where(kind).select("history_hash"), "history_hash", "left_semi"), best)
-        for kind in ("label IS NOT NULL", "label IS NULL")
-    ]
-    return search(known, groups, floor, threads)
+    parts = max(1, -(-targets.count() // PART))
+    part_of = F.pmod(F.xxhash64("history_hash"), F.lit(parts))
+    found = []
+    for part in range(parts):
+        here = targets.where(part_of == part)
+        names = (here.where(kind).select("history_hash") for kind in ("label IS NOT NULL", "label IS NULL"))
+        groups = [collect_targets(known.join(one, "history_hash", "left_semi"), best) for one in names]
+        found.append(search(known, groups, floor, threads))
+    pairs = reduce(DataFrame.unionByName, found)
+    if parts > 1:
+        order = Window.partitionBy("history_hash", "kind").orderBy(F.col("score").desc(), "matched_hash")
+        pairs = pairs.withColumn("place", F.row_number().over(order)).where(F.col("place") <= best)
+    return pairs.select("history_hash", "matched_hash", "score")
 
 
 def _pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

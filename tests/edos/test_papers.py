@@ -1,0 +1,70 @@
+"""Each name on the page of the papers' items exists: files, names in them, stages, views, settings, tests."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from conf.settings import Settings
+from conf.taxonomy import load_taxonomy
+from etl.analysis.views import all_views
+from jobs import all_stages
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGE = (REPOSITORY / "docs" / "papers.md").read_text("utf-8")
+ROWS = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]*) \| ([^|]+) \|$", PAGE, re.MULTILINE)
+WORDS = {"paper", "trusted", "classifier_test", "classifier_valid"}
+"""Other words in code font."""
+
+
+def has_name(path: Path, name: str) -> bool:
+    tree = ast.parse(path.read_text("utf-8"))
+    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    found |= {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets}  # type: ignore[attr-defined]
+    return name in found
+
+
+def has_setting(key: str) -> bool:
+    value: object = Settings()
+    for part in key.partition("=")[0].split("."):
+        if not hasattr(value, part):
+            return False
+        value = getattr(value, part)
+    return True
+
+
+@pytest.fixture(scope="module")
+def known() -> set[str]:
+    return {*all_views(load_taxonomy("edos")), *(stage.name for stage in all_stages())}
+
+
+def exists(name: str, known: set[str]) -> bool:
+    file, _, inside = name.partition("::")
+    path = REPOSITORY / file
+    if "/" in file:
+        return path.is_file() and (not inside or has_name(path, inside))
+    return name in known or has_setting(name)
+
+
+def test_every_item_of_edos_has_a_row() -> None:
+    assert [int(row[0]) for row in ROWS[:154]] == list(range(1, 155))
+
+
+def test_each_name_exists(known: set[str]) -> None:
+    names = {name for row in ROWS for cell in row[3:] for name in re.findall(r"`([^`]+)`", cell)} - WORDS
+    assert len(names) > 100
+    assert [name for name in sorted(names) if not exists(name, known)] == []
+
+
+def test_each_row_names_a_place_and_a_test_or_says_not() -> None:
+    for number, _, _, where, _, test in ROWS:
+        assert "`" in where or where == "not", number
+        assert "`tests/" in test or test == "not", number
+
+
+@pytest.mark.parametrize(
+    "name", ["etl/edos/votes.py::minority", "etl/edos/nothing.py", "analysis.edos_table_99", "edos.none", "no_stage"]
+)
+def test_a_name_that_is_not_there_is_found(name: str, known: set[str]) -> None:
+    assert not exists(name, known)
