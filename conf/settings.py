@@ -67,7 +67,7 @@ class SparkSettings(Section):
 
 
 class PipelineSettings(Section):
-    slice_minutes: float = Field(20, gt=0, description="work between two commits of a sliced stage")
+    slice_minutes: float = Field(20, gt=0, description="work between two commits of an incremental stage")
     max_error_share: float = Field(
         0.01, ge=0, le=1, description="share of rows a model may fail on before its stage fails"
     )

@@ -116,7 +116,7 @@ def forget_unasked(context: PipelineContext, stage: Stage) -> None:
     """Delete a model's answers that no row of the stage's inputs asks for, whatever the model."""
     incremental = stage.incremental
     table = stage.writes
-    if incremental is None or not incremental.cache or not isinstance(table, Table):
+    if incremental is None or not incremental.units.kept or not isinstance(table, Table):
         return
     asked = _units(context, stage).select(incremental.key)
     rows = context.lakehouse.read(table).select(incremental.key).distinct()

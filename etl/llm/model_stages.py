@@ -13,7 +13,7 @@ from etl.common.spark_api import GPUS_OF_TASK, gpus_of_task
 from etl.llm.requests import distinct_requests, with_answers
 from etl.pipeline.signatures import Receiver, receiver_of
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, manual_stage, stage
+from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Units, manual_stage, stage
 from etl.tables import Table
 from etl.tables.outcome import Outcome
 from udfs.failures import DEVICE_FAULT, REFUSED
@@ -58,8 +58,7 @@ def prompt_stage(
                 "request_id",
                 cost_per_minute=per_minute,
                 prepare=receiver_of(asked).then(distinct_requests),
-                cache=True,
-                content_keyed=True,
+                units=Units.ASKED,
                 unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
                 failed=f"text IS NULL AND coalesce(error, '') NOT LIKE '{REFUSED}%'",
             ),
@@ -133,7 +132,7 @@ def model_stage(
 
         key = "history_hash" if answer is history_scores else "text_hash"
         failed = f"error RLIKE '{DEVICE_FAULT}'"
-        once = Incremental(key, cost_per_minute=per_minute, prepare=pending, cache=True, failed=failed)
+        once = Incremental(key, cost_per_minute=per_minute, prepare=pending, units=Units.ANSWERED, failed=failed)
         return stage(models=(model,), incremental=once, **declared)(replace(receiver_of(answers), function=pending))
 
     return declare

@@ -2,7 +2,7 @@
 
 from etl.pipeline.signatures import UNCOUNTED, At, While
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage
+from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Units, manual_stage, stage
 
 __all__ = [
     "UNCOUNTED",
@@ -13,6 +13,7 @@ __all__ = [
     "RowAccounting",
     "Stage",
     "StageRun",
+    "Units",
     "While",
     "manual_stage",
     "stage",

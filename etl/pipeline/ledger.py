@@ -1,4 +1,4 @@
-"""Record dropped units in ``ops.dropped`` and unreadable files in the quarantine."""
+"""Record dropped units in ``ops.dropped`` and inputs that cannot be read in the quarantine of their stage."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from etl.pipeline.aggregates import Aggregates
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent
 from etl.tables import Table
-from etl.tables.ops import DROPPED, QUARANTINE, WORK_VERSION
+from etl.tables.ops import DROPPED, WORK_VERSION
 from etl.tables.outcome import with_version, with_work_key
 
 
@@ -39,59 +39,73 @@ class Balance:
 
 
 class Ledger:
-    """The ledgers of one lakehouse."""
+    """The ledgers of one stage: its rows of ``ops.dropped`` and of its quarantine.
 
-    def __init__(self, lakehouse: Lakehouse) -> None:
+    Args:
+        lakehouse: of the tables.
+        stage: its name.
+        quarantine: the table of the inputs that it could not read, whose first key column is the unit's; or None.
+    """
+
+    def __init__(self, lakehouse: Lakehouse, stage: str, quarantine: Table | None = None) -> None:
         self._lakehouse = lakehouse
+        self._of_stage = f"stage = '{stage}'"
+        self._stage = stage
+        self._quarantine = quarantine
+        self._tables = (DROPPED,) if quarantine is None else (DROPPED, quarantine)
 
     def add(
         self, run: StageEvent, number: int, once: str, dropped: DataFrame | None, quarantined: DataFrame | None
     ) -> None:
         """Append one batch's rows, before the commit of the main table makes them valid."""
         keyed = None if dropped is None else with_work_key(dropped)
-        for table, rows in ((DROPPED, keyed), (QUARANTINE, quarantined)):
+        for table, rows in zip(self._tables, (keyed, quarantined), strict=False):
             if rows is not None:
                 self._lakehouse.append(table, _stamped(rows, run, number), run.lineage(number), once, skip_empty=True)
 
     def replace(self, run: StageEvent, dropped: DataFrame) -> None:
         """Replace the stage's rows by this run's."""
         rows = _stamped(with_work_key(dropped), run, 0)
-        self._lakehouse.replace(DROPPED, rows, run.lineage(0), f"stage = '{run.stage}'")
+        self._lakehouse.replace(DROPPED, rows, run.lineage(0), self._of_stage)
 
     def clear(self, run: StageEvent) -> None:
         """Delete the stage's rows before it is rebuilt."""
-        for table in (DROPPED, QUARANTINE):
-            self._lakehouse.delete(table, f"stage = '{run.stage}'", run.lineage(0))
+        for table in self._tables:
+            self._lakehouse.delete(table, self._of_stage, run.lineage(0))
 
     def clear_orphans(self, abandoned: StageEvent, counted: set[int]) -> None:
         """Delete the rows of an abandoned run in batches whose main commit is missing."""
-        for table in (DROPPED, QUARANTINE):
+        for table in self._tables:
             rest = f" AND slice NOT IN ({', '.join(map(str, sorted(counted)))})" if counted else ""
-            of_run = f"stage = '{abandoned.stage}' AND run_id = '{abandoned.run_id}'"
+            of_run = f"{self._of_stage} AND run_id = '{abandoned.run_id}'"
             self._lakehouse.delete(table, of_run + rest, abandoned.lineage(0))
 
-    def keys(self, stage: str, *, whole: bool) -> DataFrame:
+    def keys(self, *, whole: bool) -> DataFrame:
         """Return key and version of dropped or quarantined units; if not ``whole``, also of partly dropped ones."""
-        dropped = self._lakehouse.read(DROPPED).where(F.col("stage") == stage)
+        dropped = self._lakehouse.read(DROPPED).where(self._of_stage)
         dropped = dropped.where(F.col("id") == F.col("work_key")) if whole else dropped
-        unread = self._lakehouse.read(QUARANTINE).where(F.col("stage") == stage)
-        unread = unread.withColumnRenamed("source_path", "work_key")
-        return dropped.select("work_key", WORK_VERSION).union(unread.select("work_key", WORK_VERSION)).distinct()
+        known = dropped.select("work_key", WORK_VERSION)
+        if self._quarantine is not None:
+            unread = self._lakehouse.read(self._quarantine).where(self._of_stage)
+            known = known.union(unread.select(self._quarantine.key[0], WORK_VERSION))
+        return known.distinct()
 
     def forget(self, run: StageEvent, units: DataFrame) -> None:
         """Delete the rows of units (one column, distinct) that are gone or will be processed again."""
-        of_stage = f"kept.stage = '{run.stage}'"
+        of_stage = f"kept.{self._of_stage}"
         self._lakehouse.delete_keys(DROPPED, units, "work_key", run.lineage(0), of_stage)
-        self._lakehouse.delete_keys(QUARANTINE, units, "source_path", run.lineage(0), of_stage)
+        if self._quarantine is not None:
+            self._lakehouse.delete_keys(self._quarantine, units, self._quarantine.key[0], run.lineage(0), of_stage)
 
-    def aggregates(self, stage: str) -> Aggregates:
-        """Return the units that a stage dropped and the files that it quarantined: numbers in a small run."""
-        return {"dropped": self._total(DROPPED, stage, "units"), "quarantined": self._total(QUARANTINE, stage, None)}
+    def aggregates(self) -> Aggregates:
+        """Return the units that the stage dropped and the inputs that it quarantined: numbers in a small run."""
+        unread = 0 if self._quarantine is None else self._total(self._quarantine, None)
+        return {"dropped": self._total(DROPPED, "units"), "quarantined": unread}
 
-    def _total(self, table: Table, stage: str, units: str | None) -> tuple[DataFrame, list[Column]] | int:
-        if (known := self._lakehouse.small_total(table, ("stage", stage), units)) is not None:
+    def _total(self, table: Table, units: str | None) -> tuple[DataFrame, list[Column]] | int:
+        if (known := self._lakehouse.small_total(table, ("stage", self._stage), units)) is not None:
             return known
-        return self._lakehouse.read(table).where(F.col("stage") == stage), [F.sum(units) if units else F.count("*")]
+        return self._lakehouse.read(table).where(self._of_stage), [F.sum(units) if units else F.count("*")]
 
 
 def _stamped(rows: DataFrame, run: StageEvent, number: int) -> DataFrame:

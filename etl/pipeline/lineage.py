@@ -46,12 +46,12 @@ class StageEvent:
         passed = max(0.0, (datetime.now(UTC) - self.started).total_seconds())
         return replace(self, event="done", seconds=round(passed, 2), **facts)
 
-    def lineage(self, slice_number: int) -> dict[str, Any]:
+    def lineage(self, batch: int) -> dict[str, Any]:
         """Return the content of the commit's ``userMetadata``."""
         return {
             "stage": self.stage,
             "run_id": self.run_id,
-            "slice": slice_number,
+            "slice": batch,
             "slices": self.slices,
             "inputs": self.input_versions,
             "settings": self.settings_hash,

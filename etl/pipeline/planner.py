@@ -1,7 +1,7 @@
 """Order the stages, select those to run, and decide which of them have work to do."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +15,11 @@ from conf.section import Counts
 from conf.settings import Settings
 from etl.common.spark_api import cores
 from etl.pipeline.lakehouse import Lakehouse
-from etl.pipeline.ledger import Ledger
 from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
 from etl.pipeline.locations import model_at
 from etl.pipeline.stages import REGISTRY, Model, Stage, setting
 from etl.tables import Table
-from etl.tables.ops import DROPPED, QUARANTINE
+from etl.tables.ops import DROPPED
 from udfs.models.loader import NO_MODEL, ResolvedModel
 
 
@@ -123,15 +122,40 @@ class StagePlan:
     models: dict[str, ResolvedModel]
     rebuild: bool = False
 
+    @property
+    def identities(self) -> dict[str, str]:
+        """The models' identities by name."""
+        return {name: model.identity for name, model in self.models.items()}
+
+
+@dataclass(frozen=True)
+class _Need:
+    """Why a stage has work (None: it has none), and whether its table is emptied first."""
+
+    why: str | None
+    rebuild: bool = False
+
+
+def _planned(stage: Stage) -> bool:
+    return stage.incremental is not None and stage.incremental.units.planned
+
+
+def _kept(stage: Stage) -> bool:
+    return stage.incremental is not None and stage.incremental.units.kept
+
+
+def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the names in ``now`` with another value than before, in order."""
+    return sorted(name for name in now if before.get(name) != now[name])
+
 
 class PipelineContext:
-    """The session, tables, ledgers, log and models of one lakehouse."""
+    """The session, tables, log and models of one lakehouse."""
 
     def __init__(self, spark: SparkSession, settings: Settings) -> None:
         self.spark = spark
         self.settings = settings
         self.lakehouse = Lakehouse(spark, settings.lakehouse, small=bool(settings.spark.short_session))
-        self.ledger = Ledger(self.lakehouse)
         self.log = StageLog(self.lakehouse)
 
     @property
@@ -164,65 +188,85 @@ class PipelineContext:
         name = setting(self.settings, f"training.{stage.writes.name}.name")
         return None if uri == f"models:/{name}@champion" else str(uri)
 
-    def plan(self, stage: Stage, again: bool = False) -> StagePlan:  # noqa: C901, PLR0912, PLR0915
+    def plan(self, stage: Stage, again: bool = False) -> StagePlan:
         """Compare the stage's last finished run with its present inputs, settings and models.
+
+        Args:
+            stage: the stage.
+            again: whether it runs though nothing changed.
 
         Raises:
             InputError: an input table or model is not there yet.
         """
-        inputs = {}
-        for table in stage.reads:
-            identity = self.lakehouse.identity(table)
-            if identity is None and (table in stage.optional or self._nothing_writes(table)):
-                identity = "off"
-            if identity is None:
-                raise InputError(f"{stage.name} reads {table.name}, which is not there: run the stages before it")
-            inputs[table.name] = identity
+        present = self._present(stage)
+        asked = again and stage.writes is not None and not self.is_off(stage)
+        need = _Need("asked for again", rebuild=True) if asked else self._need(stage, present)
+        need = self._after_a_stop(stage, present, need)
+        need = self._after_foreign_changes(stage, need)
+        return replace(present, why=need.why, rebuild=need.rebuild)
+
+    def _present(self, stage: Stage) -> StagePlan:
+        """Return the plan of a stage without work: its present inputs, settings and models."""
+        inputs = {table.name: self._input_identity(stage, table) for table in stage.reads}
         models = {model.name: self.resolve(model) for model in stage.models}
-        identities = {name: model.identity for name, model in models.items()}
         settings_hash = stage.settings_hash(self.settings)
+        identities = {name: model.identity for name, model in models.items()}
+        runs = len(self.log.done(stage.name))
+        run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, runs)
+        return StagePlan(None, run_id, inputs, settings_hash, models)
+
+    def _input_identity(self, stage: Stage, table: Table) -> str:
+        identity = self.lakehouse.identity(table)
+        if identity is not None:
+            return identity
+        if table in stage.optional or self._nothing_writes(table):
+            return "off"
+        raise InputError(f"{stage.name} reads {table.name}, which is not there: run the stages before it")
+
+    def _need(self, stage: Stage, present: StagePlan) -> _Need:
+        """Return the first reason for work, from the rules of a stage to its output."""
         last = self.log.last(stage.name, "done")
-        run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, len(self.log.done(stage.name)))
-        planned = stage.incremental is not None and stage.incremental.content_keyed
-        retrains = self.settings.pipeline.retrain_on_growth
-        why = None
-        rebuild = False
         if stage.writes is None:
-            why = "shows what is there"
-        elif again and not self.is_off(stage):
-            why = "asked for again"
-            rebuild = True
-        elif last is None:
-            why = None if self.is_off(stage) else "never ran"
-        elif last.stage_version != stage.version:
-            why = "its rules changed"
-            rebuild = True
-        elif last.settings_hash != settings_hash:
+            return _Need("shows what is there")
+        if last is None:
+            return _Need(None if self.is_off(stage) else "never ran")
+        if last.stage_version != stage.version:
+            return _Need("its rules changed", rebuild=True)
+        if last.settings_hash != present.settings_hash:
             files = " or the files that they name" if stage.keys(Counts.FILES) or stage.fingerprint else ""
-            why = f"its settings{files} changed"
-            rebuild = not planned
-        elif last.models != identities:
-            changed = sorted(name for name in identities if last.models.get(name) != identities[name])
-            why = f"model {', '.join(changed)} changed"
-            rebuild = not (planned or (stage.incremental is not None and stage.incremental.cache))
-        elif last.input_versions != inputs and (retrains or not isinstance(stage.writes, Model)):
-            changed = sorted(name for name in inputs if last.input_versions.get(name) != inputs[name])
-            why = f"{', '.join(changed)} changed"
-        elif (problem := self._output_problem(stage, last)) is not None:
-            why = problem
+            return _Need(f"its settings{files} changed", rebuild=not _planned(stage))
+        if last.models != present.identities:
+            names = ", ".join(_changed(last.models, present.identities))
+            return _Need(f"model {names} changed", rebuild=not (_planned(stage) or _kept(stage)))
+        grown = self.settings.pipeline.retrain_on_growth or not isinstance(stage.writes, Model)
+        if last.input_versions != present.inputs and grown:
+            return _Need(f"{', '.join(_changed(last.input_versions, present.inputs))} changed")
+        return _Need(self._output_problem(stage, last))
+
+    def _after_a_stop(self, stage: Stage, present: StagePlan, need: _Need) -> _Need:
+        """Return what is to do where the last run was stopped: it is resumed, or its rows go."""
         unfinished = self.log.unfinished(stage.name)
-        if unfinished is not None and unfinished.run_id != run_id:
-            # Rows of a run under other settings must not be mixed with this one's.
-            then = (unfinished.settings_hash, unfinished.stage_version, unfinished.models)
-            rebuild = rebuild or (then != (settings_hash, stage.version, identities) and not planned)
-            why = why or "an earlier run was stopped"
-        elif unfinished is not None and why is not None:
-            why = "goes on after the last commit of a run that was stopped"
-        recorded = last is not None and unfinished is None and isinstance(stage.writes, Table)
-        if recorded and self.counted.get(stage.name, 0) != (last.rows_dropped or 0):  # type: ignore[union-attr]
-            why = why or f"its rows in {DROPPED.name} were changed by something else"
-            rebuild = rebuild or not (planned or stage.incremental is None or stage.incremental.cache)
-        return StagePlan(why, run_id, inputs, settings_hash, models, rebuild)
+        if unfinished is None:
+            return need
+        if unfinished.run_id == present.run_id:
+            goes_on = need.why is not None
+            return replace(need, why="goes on after the last commit of a run that was stopped") if goes_on else need
+        # Rows of a run under other settings must not be mixed with this one's.
+        then = (unfinished.settings_hash, unfinished.stage_version, unfinished.models)
+        other = then != (present.settings_hash, stage.version, present.identities)
+        rebuild = need.rebuild or (other and not _planned(stage))
+        return _Need(need.why or "an earlier run was stopped", rebuild)
+
+    def _after_foreign_changes(self, stage: Stage, need: _Need) -> _Need:
+        """Return what is to do where somebody else changed the stage's rows in the ledger."""
+        last = self.log.last(stage.name, "done")
+        if last is None or self.log.unfinished(stage.name) is not None or not isinstance(stage.writes, Table):
+            return need
+        if self.counted.get(stage.name, 0) == (last.rows_dropped or 0):
+            return need
+        whole = stage.incremental is None or _planned(stage) or _kept(stage)
+        why = need.why or f"its rows in {DROPPED.name} were changed by something else"
+        return _Need(why, need.rebuild or not whole)
 
     def is_off(self, stage: Stage) -> bool:
         """Return whether the setting that enables the stage is false."""
@@ -231,10 +275,13 @@ class PipelineContext:
     def _nothing_writes(self, table: Table) -> bool:
         return table.by_command or any(one.writes == table and self.is_off(one) for one in REGISTRY.values())
 
-    def output_identity(self, table: Table, quarantined: int) -> str | None:
-        """Return the identity of a stage's table, with that of the quarantine where the stage has rows in it."""
-        identity = self.lakehouse.identity(table)
-        return f"{identity}+{self.lakehouse.identity(QUARANTINE)}" if quarantined else identity
+    def output_identity(self, stage: Stage, quarantined: int) -> str | None:
+        """Return the identity of a stage's table, with that of its quarantine where it has rows in it."""
+        assert isinstance(stage.writes, Table)
+        identity = self.lakehouse.identity(stage.writes)
+        if stage.quarantine is None or not quarantined:
+            return identity
+        return f"{identity}+{self.lakehouse.identity(stage.quarantine)}"
 
     def _output_problem(self, stage: Stage, last: StageEvent) -> str | None:
         if isinstance(stage.writes, Model):
@@ -246,7 +293,7 @@ class PipelineContext:
         assert stage.writes is not None
         if self.lakehouse.identity(stage.writes) is None:
             return f"{stage.writes.name} is not there"
-        identity = self.output_identity(stage.writes, last.rows_quarantined or 0)
+        identity = self.output_identity(stage, last.rows_quarantined or 0)
         same = identity == last.output_version
         if not same:
             return f"{stage.writes.name} or its quarantine was changed by something else"

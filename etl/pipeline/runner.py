@@ -11,13 +11,13 @@ from pyspark.sql import functions as F
 from etl.common.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
-from etl.pipeline.ledger import Balance
+from etl.pipeline.ledger import Balance, Ledger
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.locations import model_places
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.progress import Progress
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
-from etl.pipeline.stages import Incremental, Model, Stage
+from etl.pipeline.stages import Incremental, Model, Stage, Units
 from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Outcome, Trained, with_version
@@ -57,7 +57,7 @@ class _Runner:
         self.plan = plan
         self.progress = progress
         self.lakehouse = context.lakehouse
-        self.ledger = context.ledger
+        self.ledger = Ledger(context.lakehouse, stage.name, stage.quarantine)
         self.event = StageEvent(
             stage=stage.name,
             run_id=plan.run_id,
@@ -124,7 +124,7 @@ class _Runner:
             raise TypeError(f"{self.stage.name} trains a model and must return Trained")
         if trained.dropped is not None:
             self.ledger.replace(self.event, trained.dropped)
-        (dropped,) = collected(self.ledger.aggregates(self.stage.name))["dropped"]
+        (dropped,) = collected(self.ledger.aggregates())["dropped"]
         balance = self._of_this_run(trained.dropped, Balance(trained.rows_in, trained.rows_out, dropped, 0))
         self._check(balance)
         return self.event.done(**balance.columns, output_version=trained.identity)
@@ -172,32 +172,33 @@ class _Runner:
         for number in self.progress.batches(batches):
             self._batch(table, incremental, pending, batches, number)
         rows = self._done_rows(table)
-        if "model" in table.key and incremental.cache:
+        if "model" in table.key and incremental.units.kept:
             rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
         return self._done(table, self._balance(table, prepared, rows, whole="model" not in table.key))
 
     def _pending(self, table: Table, incremental: Incremental, prepared: DataFrame, resuming: bool) -> DataFrame:
         """Return units not yet in the table nor fully in a ledger; delete rows of vanished and changed ones."""
         key = incremental.key
-        if incremental.cache:
+        if incremental.units.kept:
             return prepared.join(self._done_rows(table).select(key).distinct(), key, "left_anti")
         unit = incremental.unit
+        versioned = incremental.units is Units.VERSIONED
         known = self._known(self.lakehouse.read(table), unit, whole=False)
         self._forget(table, key, known.join(prepared.select(unit), unit, "left_anti"))
         done = self._known(self._done_rows(table), unit, whole=True)
         pending = prepared.join(done.distinct(), unit, "left_anti")
-        if incremental.versioned:
+        if versioned:
             pending = prepared.join(pending.select(WORK_VERSION).distinct(), WORK_VERSION, "left_semi")
         if not resuming:
             # Units whose rows somebody deleted are worked on again: the rest of their rows would be there twice.
             known = self._known(self.lakehouse.read(table), unit, whole=False)
             stale = known.join(pending.select(key), key, "left_semi")
-            self._forget(table if incremental.versioned else None, key, stale)
+            self._forget(table if versioned else None, key, stale)
         return pending
 
     def _known(self, rows: DataFrame, unit: list[str], *, whole: bool) -> DataFrame:
         """Return the units of rows and of the ledgers; if not ``whole``, also those partly in a ledger."""
-        recorded = self.ledger.keys(self.stage.name, whole=whole).withColumnRenamed("work_key", unit[0])
+        recorded = self.ledger.keys(whole=whole).withColumnRenamed("work_key", unit[0])
         return with_version(rows).select(unit).union(recorded.select(unit))
 
     def _forget(self, table: Table | None, key: str, units: DataFrame) -> None:
@@ -212,10 +213,11 @@ class _Runner:
         self, table: Table, incremental: Incremental, pending: DataFrame, batches: BatchPlan, number: int
     ) -> None:
         units = pending.where(batches.number_of(incremental) == number) if batches.count > 1 else pending
-        units = cached(units) if incremental.versioned and not self.lakehouse.small else units  # joined to all results
-        others = self.frames if incremental.content_keyed else self.frames[1:]
+        versioned = incremental.units is Units.VERSIONED
+        units = cached(units) if versioned and not self.lakehouse.small else units  # joined to all results
+        others = self.frames if incremental.units.planned else self.frames[1:]
         outcome = _outcome(self._called((units, *others)))
-        if incremental.versioned:
+        if versioned:
             outcome = outcome.versioned(units.select(incremental.unit), incremental.key)
         once = f"{self.stage.name}/{self.event.run_id}/{number}of{batches.count}"
         if incremental.unanswered is not None:  # a batch without all its answers is appended to again
@@ -252,7 +254,7 @@ class _Runner:
         aggregates = {
             "out": (rows_out, [F.expr(units.rows_out)]),
             "key": (everything, [F.count("*"), F.count_distinct(*key)]),
-            **self.ledger.aggregates(self.stage.name),
+            **self.ledger.aggregates(),
         }
         if is_frame(rows_in):
             aggregates["in"] = (rows_in, [F.expr(units.rows_in)])
@@ -268,7 +270,7 @@ class _Runner:
 
     def _done(self, table: Table, balance: Balance) -> StageEvent:
         self._check(balance)
-        version = self.context.output_identity(table, balance.quarantined)
+        version = self.context.output_identity(self.stage, balance.quarantined)
         return self.event.done(**balance.columns, output_version=version)
 
     def _check(self, balance: Balance) -> None:

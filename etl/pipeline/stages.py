@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any, Required, TypedDict, Unpack
@@ -23,11 +24,44 @@ from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(str):
     """A model that a stage trains or uses: the key under ``models`` that holds its URI."""
 
-    name: str
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return str(self)
+
+
+class Units(Enum):
+    """When the rows of an incremental stage's unit are still right.
+
+    Attributes:
+        KEYED: while its key is in the input and settings and models are the same. Others rebuild the table.
+        VERSIONED: while its ``work_version`` is the same, too: ``prepare`` adds it, a hash of all that a unit's rows
+            depend on, and the table keeps it. Units of one version are always worked on together.
+        PLANNED: while ``prepare`` makes it: its key is a hash of all that its rows depend on, so that other settings
+            or models make other units and nothing is rebuilt. The function gets a batch's units before all inputs.
+        ANSWERED: always: the table keeps a model's answers under (key, model), also of units that are gone.
+        ASKED: always, as ANSWERED, of units made as in PLANNED.
+    """
+
+    KEYED = "keyed"
+    VERSIONED = "versioned"
+    PLANNED = "planned"
+    ANSWERED = "answered"
+    ASKED = "asked"
+
+    @property
+    def planned(self) -> bool:
+        """Whether a unit's key is a hash of all that its rows depend on."""
+        return self in (Units.PLANNED, Units.ASKED)
+
+    @property
+    def kept(self) -> bool:
+        """Whether rows are kept for every model, and after their unit is gone."""
+        return self in (Units.ANSWERED, Units.ASKED)
 
 
 @dataclass(frozen=True)
@@ -40,13 +74,7 @@ class Incremental:
         cost_per_minute: the cost that one core processes in a minute, for planning.
         prepare: a function from the stage's inputs to one row for each unit, which replaces the first input; it
             receives settings and the run as the stage's own function does. None takes the first input unchanged.
-        cache: the table caches a model's answers under (key, model) forever; otherwise units that are gone from
-            the input are deleted from the table, and a changed setting rebuilds it.
-        content_keyed: ``prepare`` makes the units, each with a key that hashes all that its rows depend on. The
-            function gets a batch's units before all inputs. Other settings or models make other units, so that nothing
-            is rebuilt.
-        versioned: ``prepare`` adds ``work_version``, a hash of all that a unit's rows depend on, which the table keeps.
-            A unit of another version is worked on again, and units of one version always together.
+        units: when a unit's rows are still right.
         unanswered: SQL condition of rows that stand for units which an absent model did not answer. They are
             deleted after their batch and the stage stops, so that the next run works on their units.
         failed: SQL condition of rows with an error that another attempt may cure. They are kept until the next run,
@@ -57,16 +85,14 @@ class Incremental:
     cost: str = "count(*)"
     cost_per_minute: float = 100_000
     prepare: Callable[..., DataFrame] | Receiver | None = None
-    cache: bool = False
-    content_keyed: bool = False
-    versioned: bool = False
+    units: Units = Units.KEYED
     unanswered: str | None = None
     failed: str | None = None
 
     @property
     def unit(self) -> list[str]:
         """The columns that tell whether a unit is done."""
-        return [self.key, WORK_VERSION] if self.versioned else [self.key]
+        return [self.key, WORK_VERSION] if self.units is Units.VERSIONED else [self.key]
 
 
 @dataclass(frozen=True)
@@ -103,6 +129,7 @@ class Stage:
     reads: tuple[Table, ...] = ()
     optional: tuple[Table, ...] = ()
     models: tuple[Model, ...] = ()
+    quarantine: Table | None = None
     resources: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
     version: int = 1
@@ -198,6 +225,7 @@ class Declaration(TypedDict, total=False):
         reads: input tables.
         optional: those of them that may be missing, and are empty then.
         models: the models it uses, each the key under ``models`` that holds its URI.
+        quarantine: the table of the inputs that it could not read, keyed as its units of work.
         resources: files under ``conf`` that it uses, patterns allowed: word lists, taxonomies, prompts. Their content
             counts as settings do, and its function can read no others.
         counts: ``section.key`` of settings that count though its functions do not receive them: the run has them.
@@ -214,6 +242,7 @@ class Declaration(TypedDict, total=False):
     reads: tuple[Table, ...]
     optional: tuple[Table, ...]
     models: tuple[str, ...]
+    quarantine: Table
     resources: tuple[str, ...]
     counts: tuple[str, ...]
     version: int

@@ -32,7 +32,7 @@ from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.planner import StagePlan
 from etl.pipeline.stages import Model, Stage, setting
 from etl.tables import Table
-from etl.tables.ops import DROPPED, QUARANTINE
+from etl.tables.ops import DROPPED
 from udfs.models.loader import NO_MODEL
 
 FACET = "edosLakehouse_stageRun"
@@ -178,8 +178,8 @@ class LineageEvents:
             yield self._table(OutputDataset, writes, version, event.rows_out if plain and event else None)
         if event is not None and event.rows_dropped:
             yield self._table(OutputDataset, DROPPED, self.lakehouse.identity(DROPPED))
-        if event is not None and event.rows_quarantined:
-            yield self._table(OutputDataset, QUARANTINE, self.lakehouse.identity(QUARANTINE), event.rows_quarantined)
+        if event is not None and event.rows_quarantined and (unread := stage.quarantine) is not None:
+            yield self._table(OutputDataset, unread, self.lakehouse.identity(unread), event.rows_quarantined)
 
     def _table(self, kind: Any, table: Table, version: str | None, rows: int | None = None) -> Any:
         catalog = self.lakehouse.settings.catalog

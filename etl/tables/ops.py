@@ -1,4 +1,4 @@
-"""Tables of the framework: stage runs, dropped rows, the quarantine."""
+"""Tables of the framework: stage runs, dropped rows."""
 
 from etl.tables.model import Table
 
@@ -33,15 +33,4 @@ STAGE_RUNS = Table(
     """,
     ("stage", "run_id", "event"),
     {"event_is_known": "event IN ('started', 'done')"},
-)
-
-
-QUARANTINE = Table(
-    "subtitles.quarantine",
-    "One file that could not be read or parsed.",
-    """
-    source string, source_path string, reason string, detail string,
-    work_version bigint, stage string, run_id string, slice int
-    """,
-    ("source_path",),
 )

@@ -19,7 +19,7 @@ class Outcome:
         rows: the rows of the stage's table.
         dropped: left-out units as (unit, id, reason, detail, units), with (work_key) in incremental
             stages where it is not the id; None when the rule drops nothing.
-        quarantined: unreadable files as (source, source_path, reason, detail).
+        quarantined: inputs that could not be read, as rows of the stage's quarantine without its last columns.
         rows_in: units that came in; None: the stage's first input is counted.
     """
 
@@ -33,7 +33,7 @@ class Outcome:
 
         Args:
             units: its key and ``work_version``.
-            key: the key's column in units and rows; ledgers have it as ``work_key`` and ``source_path``.
+            key: the key's column in units and rows; ``dropped`` has it as ``work_key``.
         """
 
         def joined(rows: DataFrame, name: str) -> DataFrame:
@@ -42,7 +42,7 @@ class Outcome:
         dropped = self.dropped
         quarantined = self.quarantined
         dropped = None if dropped is None else joined(with_work_key(dropped), "work_key")
-        quarantined = None if quarantined is None else joined(quarantined, "source_path")
+        quarantined = None if quarantined is None else joined(quarantined, key)
         return replace(self, rows=joined(self.rows, key), dropped=dropped, quarantined=quarantined)
 
 

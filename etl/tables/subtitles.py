@@ -81,6 +81,17 @@ LEMMAS = Table(
     ("word",),
 )
 
+QUARANTINE = Table(
+    "subtitles.quarantine",
+    "One file that could not be read or parsed.",
+    """
+    source string, source_path string, reason string, detail string,
+    work_version bigint, stage string, run_id string, slice int
+    """,
+    ("source_path",),
+)
+
+
 TURN_SCORES = Table(
     "subtitles.turn_scores",
     "One file's turn-change scores, one for each pair of adjacent sentences.",

@@ -12,7 +12,7 @@ from conf.training_options import TrainingOptions
 from conf.training_settings import MultiLabelSettings
 from etl.pipeline.signatures import At, receiver_of
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, manual_stage, stage
+from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Units, manual_stage, stage
 from etl.tables import Table
 
 Threads = Annotated[int, At("models.training_threads")]
@@ -79,7 +79,7 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
             models=models,
             resources=(GOEMOTIONS,),
             units=RowAccounting("trials", rows_out="count(DISTINCT trial)"),
-            incremental=Incremental("trial", cost_per_minute=1e-6, prepare=trials, content_keyed=True),
+            incremental=Incremental("trial", cost_per_minute=1e-6, prepare=trials, units=Units.PLANNED),
         )(replace(receiver_of(results), function=described))
 
     return declare

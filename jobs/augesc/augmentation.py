@@ -14,7 +14,7 @@ from etl.augesc import queries, sessions
 from etl.augesc.texts import INSTRUCTION, next_prompt
 from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
-from etl.pipeline import At, Incremental, StageRun, manual_stage
+from etl.pipeline import At, Incremental, StageRun, Units, manual_stage
 from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
 from etl.tables.outcome import LocalRows, Outcome, Trained
@@ -175,7 +175,7 @@ def _plays(posts: DataFrame, talking: RolePlaying, run: StageRun) -> DataFrame:
     reads=(QUERIES,),
     writes=ROLE_PLAYS,
     models=ROLES,
-    incremental=Incremental("play_id", cost_per_minute=2, prepare=_plays, content_keyed=True),
+    incremental=Incremental("play_id", cost_per_minute=2, prepare=_plays, units=Units.PLANNED),
     units="talks",
     enabled_if=f"{GENERATION}.plays_roles",
 )

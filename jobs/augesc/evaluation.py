@@ -12,7 +12,7 @@ from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.augesc import faults, ratings
 from etl.augesc.rating_form import QUESTIONS, RATING_FORM
 from etl.llm.model_stages import embeddings, model_stage
-from etl.pipeline import At, Incremental, RowAccounting, StageRun, manual_stage
+from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, manual_stage
 from etl.tables import augesc_faults as tables
 from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 from etl.tables.augesc_evaluation import RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS
@@ -100,7 +100,7 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, compared: Utte
     reads=(MEASURED_TEXTS,),
     writes=tables.TOXICITY_SCORES,
     models=(TOXICITY,),
-    incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, cache=True),
+    incremental=Incremental("text_hash", cost_per_minute=2_000, prepare=_utterances, units=Units.ANSWERED),
     units="utterances",
     resources=("profanity.txt",),
 )
@@ -136,7 +136,7 @@ def _statements(pairs: DataFrame, run: StageRun) -> DataFrame:
     reads=(tables.STATEMENT_PAIRS,),
     writes=tables.CONTRADICTION_SCORES,
     models=(CONTRADICTION,),
-    incremental=Incremental("text_hash", cost_per_minute=1_000, prepare=_statements, cache=True),
+    incremental=Incremental("text_hash", cost_per_minute=1_000, prepare=_statements, units=Units.ANSWERED),
     units="pairs",
 )
 def augesc_score_contradictions(pairs: DataFrame, run: StageRun) -> DataFrame:

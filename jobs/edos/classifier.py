@@ -8,7 +8,7 @@ from conf.taxonomy import Taxonomy
 from conf.training_settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
 from etl.edos.texts import distinct_histories, labelled_dialogues
 from etl.llm.model_stages import history_scores, model_stage
-from etl.pipeline import At, Incremental, StageRun, manual_stage, stage
+from etl.pipeline import At, Incremental, StageRun, Units, manual_stage, stage
 from etl.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
 from etl.tables.outcome import Outcome, Trained
 from etl.training.stages import Threads, training_stage, with_threads
@@ -84,7 +84,7 @@ def _trials(
     units="trials",
     counts=("training.processes",),
     # The cost makes each training a batch.
-    incremental=Incremental("trial", cost_per_minute=1e-6, prepare=_trials, content_keyed=True),
+    incremental=Incremental("trial", cost_per_minute=1e-6, prepare=_trials, units=Units.PLANNED),
 )
 def compare_classifiers(
     trials: DataFrame,

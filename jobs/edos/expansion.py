@@ -21,7 +21,7 @@ from etl.edos.labelled_rows import pool_of
 from etl.edos.released import read_released, released_dialogues
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.llm.model_stages import embeddings, history_scores, model_stage
-from etl.pipeline import At, Incremental, RowAccounting, StageRun, stage
+from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, stage
 from etl.tables import edos as tables
 from etl.tables.outcome import Outcome, Trained
 from etl.tables.subtitles import CLEAN_DIALOGUES
@@ -77,7 +77,7 @@ def _histories(clean: DataFrame, seeds: DataFrame, released: DataFrame, turns: D
     reads=(CLEAN_DIALOGUES, tables.SEEDS, tables.RELEASED_DIALOGUES, tables.TURN_EMBEDDINGS),
     writes=tables.DIALOGUE_EMBEDDINGS,
     models=(ENCODER,),
-    incremental=Incremental("history_hash", cost_per_minute=400_000, prepare=_histories, cache=True),
+    incremental=Incremental("history_hash", cost_per_minute=400_000, prepare=_histories, units=Units.ANSWERED),
     units="dialogues",
 )
 def embed_dialogues(

@@ -16,7 +16,7 @@ from conf.reply_settings import (
 )
 from conf.taxonomy import Taxonomy
 from etl.common.labelled_files import local_rows, with_dropped
-from etl.pipeline import At, Declare, Incremental, StageRun, manual_stage
+from etl.pipeline import At, Declare, Incremental, StageRun, Units, manual_stage
 from etl.replies.conversations import COLUMNS, all_conversations
 from etl.replies.pairs import reply_examples
 from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED, Regime
@@ -46,7 +46,7 @@ def generator_stage(
         writes=writes,
         models=models,
         units="replies",
-        incremental=Incremental("request_id", cost_per_minute=per_minute, prepare=requests, content_keyed=True),
+        incremental=Incremental("request_id", cost_per_minute=per_minute, prepare=requests, units=Units.PLANNED),
     )
 
 

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from conf.subtitle_settings import CleaningSettings, TurnRules
 from etl.common.spark_api import cached
-from etl.pipeline import At, Incremental, RowAccounting, StageRun, manual_stage, stage
+from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, manual_stage, stage
 from etl.subtitles import cleaning as cleaning_stage
 from etl.subtitles.cleaning_rules import rules_of
 from etl.subtitles.dialogues import dialogues_between_silences
@@ -36,7 +36,9 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -
 @stage(
     reads=(CHOSEN_UPLOADS, FILES, TURN_SCORES),
     writes=DIALOGUES,
-    incremental=Incremental("source_path", "sum(sentence_count)", 300_000, prepare=_scored_files, versioned=True),
+    incremental=Incremental(
+        "source_path", "sum(sentence_count)", 300_000, prepare=_scored_files, units=Units.VERSIONED
+    ),
     units=RowAccounting(
         "sentences",
         "sum(sentence_count)",

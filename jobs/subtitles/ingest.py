@@ -8,11 +8,11 @@ from pyspark.sql import functions as F
 
 from conf.subtitle_settings import Lemmas, Listing, ReadingRules
 from etl.common.spark_api import cached
-from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, stage
+from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, Units, stage
 from etl.subtitles import copies, ingest, manifest, uploads
 from etl.subtitles.sources import shown_sources, with_secrets_again
 from etl.tables.outcome import Outcome
-from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST, WITHDRAWN
+from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST, QUARANTINE, WITHDRAWN
 from udfs.lemmas import lemmas_of_all, vocabulary
 
 Sources = Annotated[tuple[str, ...], At("subtitles.sources"), UNCOUNTED]
@@ -45,8 +45,9 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
 @stage(
     reads=(MANIFEST,),
     writes=FILES,
+    quarantine=QUARANTINE,
     version=3,
-    incremental=Incremental("source_path", "sum(bytes) / 1e6", 1_000, prepare=_copies_marked, versioned=True),
+    incremental=Incremental("source_path", "sum(bytes) / 1e6", 1_000, prepare=_copies_marked, units=Units.VERSIONED),
     units="files",
 )
 def ingest_subtitles(

@@ -5,7 +5,7 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
-from etl.pipeline import At, Incremental, Model, StageRun, While, stage
+from etl.pipeline import At, Incremental, Model, StageRun, Units, While, stage
 from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
 from etl.tables.ops import WORK_VERSION
 from etl.tables.outcome import Trained
@@ -50,7 +50,9 @@ def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: S
     reads=(CHOSEN_UPLOADS, FILES, LEMMAS),
     writes=TURN_SCORES,
     models=("turn_segmenter",),
-    incremental=Incremental("source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files, versioned=True),
+    incremental=Incremental(
+        "source_path", "sum(sentence_count)", 1_000_000, prepare=_chosen_files, units=Units.VERSIONED
+    ),
     units="files",
     version=3,
 )

@@ -247,7 +247,7 @@ def test_views_show_answers_cost_and_scale(place: PipelineContext, server: Recor
 
 @pytest.mark.slow
 def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
-    """Each prompt in a slice of its own; the server goes away after three."""
+    """Each prompt in a batch of its own; the server goes away after three."""
     (tmp_path / "plots.csv").write_text(PLOTS, "utf-8")
     answered = []
     away = True
@@ -281,7 +281,7 @@ def test_a_stopped_run_goes_on(spark: SparkSession, tmp_path: Path) -> None:
         assert again.plan(ask).why is not None
         run_stage(again, ask, again.plan(ask), Progress(spark, 1))
     assert table(again, "llm.emo_pillars_actors").count() == 4
-    # Only what was under way in the slice that failed was asked for twice.
+    # Only what was under way in the batch that failed was asked for twice.
     assert len(answered) <= 4 + 3 - kept
 
 

@@ -78,9 +78,7 @@ def test_a_changed_setting_makes_work_for_the_stages_that_cover_it_alone(tmp_pat
     [
         ("choose_uploads", "e7a3b826a00ce810"),
         ("segment_dialogues", "9b476d8ac470af77"),
-        ("clean_dialogues", "84a61531381d8847"),
         ("train_turn_segmenter", "079c2c553f426110"),
-        ("emo_pillars_ask_utterances", "b710cb73d337bfa1"),
     ],
 )
 def test_hashes_are_those_of_lakehouses_made_before(stage: str, hashed: str) -> None:

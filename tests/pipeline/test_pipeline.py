@@ -1,4 +1,4 @@
-"""Resume, slices, ledgers and accounts, on small stages of the test's own."""
+"""Resume, batches, ledgers and accounts, on small stages of the test's own."""
 
 import shutil
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from etl.pipeline.planner import PipelineContext, chosen, in_order
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import StageError, run_stage
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import REGISTRY, Incremental, Model, RowAccounting, Stage
+from etl.pipeline.stages import REGISTRY, Incremental, Model, RowAccounting, Stage, Units
 from etl.tables.model import Table
 from etl.tables.ops import DROPPED, STAGE_RUNS
 from etl.tables.outcome import Outcome
@@ -121,15 +121,15 @@ def test_a_run_that_dies_goes_on_without_loss_or_double(
     place = PipelineContext(spark, settings)
     put(place, "abcdefghij")
     real = place.lakehouse.append
-    slices = []
+    written = []
 
     def dying(table: Table, *arguments: object, **options: bool) -> None:
-        slices.extend([table] if table is LOUD else [])
-        if len(slices) == 2 and table is LOUD and dies_at == "before main":
-            raise KeyboardInterrupt  # the ledger has the slice's rows, the table has not
+        written.extend([table] if table is LOUD else [])
+        if len(written) == 2 and table is LOUD and dies_at == "before main":
+            raise KeyboardInterrupt  # the ledger has the batch's rows, the table has not
         real(table, *arguments, **options)
-        if len(slices) == 1 and table is LOUD and dies_at == "after main":
-            raise KeyboardInterrupt  # the slice counts, though nobody was told
+        if len(written) == 1 and table is LOUD and dies_at == "after main":
+            raise KeyboardInterrupt  # the batch counts, though nobody was told
 
     monkeypatch.setattr(place.lakehouse, "append", dying)
     with pytest.raises(KeyboardInterrupt):
@@ -376,8 +376,7 @@ def test_a_batch_without_all_its_answers_is_kept_and_continued(spark: SparkSessi
         "letter",
         cost_per_minute=1_000,
         prepare=lambda letters, run: letters,
-        cache=True,
-        content_keyed=True,
+        units=Units.ASKED,
         unanswered="error LIKE 'away: %'",
     )
     stage = make_stage("call", call, (LETTERS,), CALLED, incremental=once, models=(Model("generator"),))
