@@ -12,18 +12,18 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 FORMAT: Final = "edos-lakehouse batch 1"
 
 
-class Part(BaseModel):
+class PageModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Choice(Part):
+class Choice(PageModel):
     """An option: the stored value and the shown text."""
 
     value: str = Field(min_length=1, max_length=100)
     text: str = Field(min_length=1, max_length=300)
 
 
-class Question(Part):
+class Question(PageModel):
     """A question about every item of a batch.
 
     Attributes:
@@ -67,12 +67,12 @@ class Question(Part):
         return self
 
 
-class Line(Part):
+class Line(PageModel):
     text: str = Field(max_length=5000)
     who: str | None = Field(None, max_length=100)
 
 
-class Panel(Part):
+class Panel(PageModel):
     """Lines that are shown together. Two panels are shown side by side. ``ask_last`` highlights the last line."""
 
     lines: tuple[Line, ...]
@@ -80,19 +80,19 @@ class Panel(Part):
     ask_last: bool = False
 
 
-class Item(Part):
+class Item(PageModel):
     id: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
     panels: tuple[Panel, ...] = Field(min_length=1, max_length=3)
     options: tuple[Choice, ...] = ()
     hidden: str | None = Field(None, description="shown when a question of kind reveal asks for it")
 
 
-class Hit(Part):
+class Hit(PageModel):
     id: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
     items: tuple[Item, ...] = Field(min_length=1)
 
 
-class Lesson(Part):
+class Lesson(PageModel):
     """An entry of the tutorial: an option, what it means, an example."""
 
     value: str
@@ -101,7 +101,7 @@ class Lesson(Part):
     example: str
 
 
-class Batch(Part):
+class Batch(PageModel):
     """The content of one page. It must not contain right answers, which workers could read."""
 
     format: Literal["edos-lakehouse batch 1"] = FORMAT
