@@ -4,29 +4,22 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from conf.cleaning_presets import PRESETS
 from conf.section import Part, Section, outside, speed
-
-PAPER_PRESET: dict[str, Any] = {
-    "length_in": "characters",
-    "letters_among": "visible",
-    "repeated_match": "words",
-    "min_distinct_share": None,
-    "repetitive_share": 0.5,
-    "drop_quoted": False,
-    "max_turn_frequency": None,
-}
-"""Defaults of the preset ``paper`` that differ from those of ``released``, which are the fields' own."""
 
 
 class CleaningSettings(Section):
-    """The rules of EDOS 3.1 and ours. Preset ``released`` reads them as the rows do that the authors released."""
+    """The rules of EDOS 3.1 and ours; defaults are those of ``released``, the others in ``conf.cleaning_presets``.
 
-    preset: Literal["released", "paper"] = Field(
-        "released",
-        description="where the paper's words and the released rows disagree: which of them sets the defaults below",
+    ``released`` reads the rules as the rows do that the authors released, ``paper`` as the paper's words do, and
+    ``trusted`` as it costs least good data.
+    """
+
+    preset: Literal["released", "paper", "trusted"] = Field(
+        "released", description="sets the defaults below: the authors' released rows, the paper's words, or ours"
     )
     strip_names: bool = Field(True, description="EDOS 3.1: character names leave the turn, the turn stays")
-    strip_brackets: bool = Field(True, description="ours: bracketed sounds and manners leave the turn")
+    strip_brackets: bool = Field(True, description="ours: bracketed sounds and manners leave the turn; paper: false")
     repair_scans: bool = Field(True, description="ours: I read as l and l read as I (scanned subtitles), English only")
     repeated_turns: Literal["previous", "dialogue", "off"] = Field(
         "previous", description="a turn that says again what the previous (or any earlier) turn said"
@@ -34,6 +27,7 @@ class CleaningSettings(Section):
     repeated_match: Literal["exact", "words"] = Field(
         "exact", description="released rows: the same string; paper: words, apart from case and punctuation"
     )
+    repeated_min_words: int = Field(1, ge=1, description="ours: shorter turns may repeat; trusted: 4")
     previously_on: bool = Field(True, description="EDOS 3.1: turns that start with previous(ly) on go")
     min_characters: int | None = Field(2, description="EDOS 3.1: shortest turn, in length_in; null: no limit")
     max_characters: int | None = Field(100, description="EDOS 3.1: longest turn, in length_in; null: no limit")
@@ -47,11 +41,22 @@ class CleaningSettings(Section):
     min_distinct_share: float | None = Field(
         0.6667, ge=0, le=1, description="distinct tokens among all; released rows: at least two thirds; paper: null"
     )
-    repetitive_min_tokens: int = Field(5, ge=1, description="ours: shorter turns may repeat a word")
-    repetitive_share: float | None = Field(
-        None, ge=0, le=1, description="ours: one word above this share is a lot; paper: 0.5"
+    min_local_distinct_share: float | None = Field(
+        None, ge=0, le=1, description="ours: mean share of distinct words in each ten successive ones; trusted: 0.5"
     )
-    cues_end_dialogue: bool = Field(False, description="ours: a bare name or sound goes alone when false")
+    repetitive_min_tokens: int = Field(5, ge=1, description="shorter turns may repeat a word (EDOS 3.1 has no number)")
+    repetitive_share: float | None = Field(
+        None, ge=0, le=1, description="one word above this share is a lot (EDOS 3.1 has no number); paper: 0.5"
+    )
+    cues_end_dialogue: bool = Field(
+        False, description="EDOS 3.1 read literally, paper: true; a bare name or sound goes alone when false"
+    )
+    cues_bridge_silences: bool = Field(
+        True, description="a name or sound that goes alone joins dialogues over a silence; ours, trusted: false"
+    )
+    keep_after_removed: bool = Field(
+        False, description="ours: the turns after a removed one become a dialogue of their own; trusted: true"
+    )
     drop_songs: bool = Field(True, description="ours: sung turns go")
     drop_credits: bool = Field(True, description="ours: credits, adverts, notes of uploaders, episode titles go")
     drop_quoted: bool = Field(True, description="turns that begin with a quotation mark go: read or sung; paper: false")
@@ -65,8 +70,15 @@ class CleaningSettings(Section):
     min_address_share: float | None = Field(
         0.03, ge=0, le=1, description="ours: I, you and the like among the tokens of a film without genre; null: off"
     )
+    drop_wrong_years: bool = Field(False, description="ours: films with sound dated before 1927 go; trusted: true")
+    max_unknown_words: float | None = Field(
+        None, ge=0, le=1, description="ours: English films with a larger share of unknown words go; trusted: 0.1"
+    )
+    max_unended_turns: float | None = Field(
+        None, ge=0, le=1, description="ours: English films with more turns without an end mark go; trusted: 0.5"
+    )
     exact_duplicates: bool = Field(True, description="EDOS 3.1: the first copy across films stays")
-    near_duplicates: bool = Field(True, description="between uploads of one film")
+    near_duplicates: bool = Field(True, description="ours: between uploads of one film; paper: false")
     near_duplicate_jaccard: float = Field(0.8, ge=0, le=1, description="ours: on word shingles")
     corpus_duplicates: bool = Field(
         False, description="ours: of dialogues of any films with that Jaccard similarity the first by id stays"
@@ -83,14 +95,14 @@ class CleaningSettings(Section):
         True,
         description="ours: the border before a run's first turn counts, too; false: that turn may lack its beginning",
     )
-    drop_profane: bool = Field(False, description="drop dialogues with a word of conf/profanity.txt")
+    drop_profane: bool = Field(False, description="ours: dialogues with a word of conf/profanity.txt go")
 
     @model_validator(mode="before")
     @classmethod
     def from_preset(cls, given: Any) -> Any:
         """Lay the given settings over those of their preset."""
-        paper = isinstance(given, dict) and given.get("preset") == "paper"
-        return {**PAPER_PRESET, **given} if paper else given
+        preset = PRESETS.get(str(given.get("preset"))) if isinstance(given, dict) else None
+        return {**preset, **given} if preset else given
 
 
 class TurnCertainty(Section):

@@ -24,7 +24,7 @@ from etl.publishing.exports import (
     refuse_foreign,
     write_export,
 )
-from etl.subtitles.cleaning_rules import rules_of
+from etl.subtitles.cleaning_words import cleaning_words
 from etl.tables.edos import DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 
@@ -108,9 +108,10 @@ def restore_text(settings: Settings) -> int:
         refuse_foreign(folders, folder)
         kept = {name: bool(manifest.rules.get(name, False)) for name in TEXT_RULES}
         listed = manifest.rules.get("languages", settings.subtitles.languages)
-        rules = rules_of(CleaningSettings().model_copy(update=kept), [str(code) for code in listed])
+        rules = CleaningSettings().model_copy(update=kept)
+        words = cleaning_words([str(code) for code in listed])
         referred = read_export(spark, source, manifest)
-        outcome = restored(referred, lakehouse.read(FILES), rules, settings.publishing.spelling)
+        outcome = restored(referred, lakehouse.read(FILES), rules, words, settings.publishing.spelling)
         total = sum(manifest.rows.values())
         if outcome.rows.isEmpty():
             raise InputError(f"none of {total:,} dialogues is in subtitles.files: read the OPUS release that they name")

@@ -15,9 +15,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructType
 
+from conf.subtitle_settings import CleaningSettings
 from etl.common.spelling import detokenised
 from etl.common.splits import split_by_film
-from etl.subtitles.cleaning_rules import CleaningRules, spoken_text
+from etl.subtitles.cleaning_words import CleaningWords
+from etl.subtitles.text_rules import spoken_text
 from etl.subtitles.turn_marks import without_dash
 from etl.tables.outcome import Outcome
 
@@ -94,7 +96,9 @@ def _spelled(turns: Column, spelling: str) -> Column:
     return F.transform(turns, lambda turn: turn.withField("text", detokenised(turn["text"]))).alias("turns")
 
 
-def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules, spelling: str = "tokens") -> Outcome:
+def restored(
+    referred: DataFrame, files: DataFrame, rules: CleaningSettings, words: CleaningWords, spelling: str = "tokens"
+) -> Outcome:
     """Return dialogues with texts instead of references, from a copy of OPUS.
 
     A turn's text is made as in cleaning: its sentences without the dashes that mark turns are joined, and names and
@@ -104,6 +108,7 @@ def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules, spelli
         referred: rows of :func:`published_rows` with references.
         files: ``subtitles.files`` of the copy, read with the same ``subtitles.truecase``.
         rules: cleaning rules of the data set; only those that change texts are used.
+        words: word lists of its languages.
         spelling: of the returned texts; see :func:`published_rows`.
 
     Returns:
@@ -127,7 +132,7 @@ def restored(referred: DataFrame, files: DataFrame, rules: CleaningRules, spelli
         "turns",
         "spoken",
         lambda turn, spoken: F.struct(
-            spoken_text(spoken, rules, F.col("language")).alias("text"),
+            spoken_text(spoken, rules, words, F.col("language")).alias("text"),
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
             turn["text_check"].alias("text_check"),

@@ -5,15 +5,19 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from conf.subtitle_settings import CleaningSettings
 from etl.common.columns import computed_once, left_out
 from etl.common.corpus_duplicates import corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.texts import normalised
-from etl.subtitles import cleaning_rules as rule
+from etl.subtitles import turn_rules as rule
 from etl.subtitles.certain_spans import SPAN, certainty_of, with_spans
-from etl.subtitles.cleaning_rules import CleaningRules, spoken_text, turn_fault
+from etl.subtitles.cleaning_words import CleaningWords
+from etl.subtitles.dialogue_cuts import cut_at_removed_turns
 from etl.subtitles.film_rules import judge_films
-from etl.subtitles.turn_frequency import without_surplus_turns
+from etl.subtitles.text_rules import spoken_text
+from etl.subtitles.turn_frequency import judge_surplus_turns
+from etl.subtitles.turn_rules import turn_fault
 from etl.tables.outcome import Outcome
 
 REMOVED = "array<struct<turn: int, reason: string, detail: string>>"
@@ -27,29 +31,40 @@ OF_TURNS = {
 """Lists of ``subtitles.dialogues`` with one value for each turn; tables of older versions may lack them."""
 
 
-def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
+def judge_turns(
+    dialogues: DataFrame, rules: CleaningSettings, words: CleaningWords, silence_seconds: float = 5.0
+) -> DataFrame:
     """Remove the turns that a rule rejects, and the turns after the first of them (EDOS 3.1). No shuffle.
+
+    With ``keep_after_removed`` each run of turns between removed ones becomes a row.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``; certainties where ``min_certainty`` is set.
+        rules: thresholds and switches.
+        words: word lists of the languages.
+        silence_seconds: longest silence within a dialogue, where sounds that were removed do not bridge it.
 
     Returns:
         dialogues with the kept turns (names stripped), places (of the kept turns among all), total (turns before),
-        and removed: array<struct<turn, reason, detail>>, turns without speech are listed first.
+        raw_dialogue_id, and removed: array<struct<turn, reason, detail>>, turns without speech are listed first.
     """
     turns = F.col("turns")
     comparable = F.col("comparable")
     tokens = F.col("tokens")
     spoken = F.transform(
         turns,
-        lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules, F.col("language"))).withField(
+        lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules, words, F.col("language"))).withField(
             "place", i
         ),
     )
     if rules.min_certainty is not None and rules.certain_turns == "first":
         spoken = F.transform(spoken, lambda turn, i: turn.withField("certainty", rule.certain_up_to(i)))
-    step = computed_once(dialogues, turns=spoken, total=F.size("turns"))
-    step = step.withColumn("cues", F.array().cast(REMOVED)) if rules.cues_end_dialogue else _without_cues(step)
+    step = computed_once(dialogues, turns=spoken, total=F.size("turns"), raw_dialogue_id=F.col("dialogue_id"))
+    step = (
+        step.withColumn("cues", F.array().cast(REMOVED))
+        if rules.cues_end_dialogue
+        else _without_cues(step, rules, words)
+    )
     step = computed_once(step, plain=F.transform(turns, lambda turn: normalised(turn["spoken"])))
     said = turns["spoken"]
     if rules.repeated_match == "words":
@@ -59,49 +74,35 @@ def judge_turns(dialogues: DataFrame, rules: CleaningRules) -> DataFrame:
         comparable=said,
         tokens=F.transform("plain", lambda plain: F.filter(F.split(plain, " "), lambda word: word != "")),
     )
-    verdicts = F.transform(turns, lambda turn, i: turn_fault(turn, i, comparable, F.get(tokens, i), rules))
+    verdicts = F.transform(turns, lambda turn, i: turn_fault(turn, i, comparable, F.get(tokens, i), rules, words))
     step = computed_once(step, verdicts=verdicts)
-    size = F.size("turns")
-    first = F.array_position(F.transform("verdicts", lambda verdict: verdict.isNotNull()), True)
-    step = computed_once(step, kept=F.when(first == 0, size).otherwise(first.cast("int") - 1))
-    kept = F.col("kept")
-    first_place = F.get("turns", kept)["place"].cast("string")
-    because = F.concat(F.lit("turn "), first_place, F.lit(" went: "), F.get("verdicts", kept)["reason"])
-    removed = F.transform(
-        F.slice("verdicts", kept + 1, size - kept),
-        lambda verdict, i: F.struct(
-            F.get("turns", kept + i)["place"].alias("turn"),
-            F.when(i == 0, verdict["reason"]).otherwise("after_removed_turn").alias("reason"),
-            F.when(i == 0, verdict["detail"]).otherwise(because).alias("detail"),
-        ),
-    )
     clean = F.transform(
-        F.slice("turns", 1, kept),
+        turns,
         lambda turn: F.struct(
             turn["spoken"].alias("text"),
             *(turn[name] for name in ("start_ms", "end_ms", "sentence_first", "sentence_last")),
         ),
     )
-    places = F.slice(turns["place"], 1, kept)
-    return computed_once(step, turns=clean, places=places, removed=F.concat("cues", removed)).drop(
-        "plain", "comparable", "tokens", "verdicts", "kept", "cues"
-    )
+    step = computed_once(step, turns=clean, places=turns["place"], removed=F.col("cues"))
+    step = step.drop("plain", "comparable", "tokens", "cues")
+    silence = None if rules.cues_bridge_silences else silence_seconds
+    return cut_at_removed_turns(step, keep_after=rules.keep_after_removed, silence_seconds=silence)
 
 
-def _without_cues(spoken: DataFrame) -> DataFrame:
+def _without_cues(spoken: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:
     """Move turns without speech (a bare name, a bracketed sound) into column ``cues``."""
     turns = F.col("turns")
     cues = F.transform(
-        F.filter(turns, lambda turn: rule.nothing_said(turn["text"], turn["spoken"])),
+        F.filter(turns, lambda turn: rule.is_cue(turn, rules, words)),
         lambda turn: F.struct(
             turn["place"].alias("turn"), F.lit("nothing_said").alias("reason"), turn["text"].alias("detail")
         ),
     )
-    others = F.filter(turns, lambda turn: ~rule.nothing_said(turn["text"], turn["spoken"]))
+    others = F.filter(turns, lambda turn: ~rule.is_cue(turn, rules, words))
     return computed_once(spoken, turns=others, cues=cues)
 
 
-def cut_into_spans(judged: DataFrame, rules: CleaningRules) -> DataFrame:
+def cut_into_spans(judged: DataFrame, rules: CleaningSettings) -> DataFrame:
     """Replace each dialogue by its certain spans, each a dialogue of its own (``certain_spans``).
 
     Args:
@@ -143,9 +144,9 @@ def cut_into_spans(judged: DataFrame, rules: CleaningRules) -> DataFrame:
     return computed_once(each, dialogue_id=named).select(*columns)
 
 
-def judge_dialogues(judged: DataFrame, rules: CleaningRules) -> DataFrame:
+def judge_dialogues(judged: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:
     """Add profane (boolean), reason and detail; reason is null for a dialogue that is kept so far (EDOS 3.1)."""
-    word = rule.profane_word(F.array_join(F.col("turns")["text"], "\n"), rules.profanity)
+    word = rule.profane_word(F.array_join(F.col("turns")["text"], "\n"), words.profanity)
     kept = F.size("turns")
     profane = F.col("profane_word").isNotNull()
     left = F.concat(kept.cast("string"), F.lit(" of "), F.col("total").cast("string"), F.lit(" turns left"))
@@ -161,41 +162,51 @@ def judge_dialogues(judged: DataFrame, rules: CleaningRules) -> DataFrame:
 
 
 def clean_dialogues(
-    dialogues: DataFrame, rules: CleaningRules, persist: Callable[[DataFrame], DataFrame] = lambda frame: frame
+    dialogues: DataFrame,
+    rules: CleaningSettings,
+    words: CleaningWords,
+    silence_seconds: float = 5.0,
+    persist: Callable[[DataFrame], DataFrame] = lambda frame: frame,
 ) -> Outcome:
     """Clean dialogues by every rule of EDOS 3.1 and record why each turn and dialogue is removed.
 
     The rules apply in this order: films (genres, silent films, narration); character names; the turn rules in the
     paper's order (only a name, repeated, "previously on", length, letters, repetitive tokens), then ours (songs,
     credits, quotations, second speakers, uncertain turns); frequent turns; ``min_turns``; profanity; duplicates;
-    near-duplicates. All turns after a removed one are removed with it. With ``min_certainty``, the certain spans of
+    near-duplicates. All turns after a removed one are removed with it, or, with ``keep_after_removed``, each run
+    of turns between removed ones is judged as a dialogue of its own. With ``min_certainty``, the certain spans of
     what is left become dialogues before ``min_turns`` is asked. With ``corpus_duplicates``, near-duplicates of other
     films go last.
 
     Args:
         dialogues: the columns of ``subtitles.dialogues``.
         rules: thresholds and switches.
+        words: word lists of the languages.
+        silence_seconds: longest silence within a dialogue.
         persist: called on the frames that are read several times.
 
     Returns:
         Outcome of ``subtitles.clean_dialogues``. Ledger: unit ``turn`` (id ``<dialogue_id>/<index>``, units 1)
         and unit ``dialogue`` (units: its remaining turns); unit ``band`` is a note without units. Turns in =
-        turns out + units; dialogues in = raw dialogues out + rows of unit ``dialogue``, unless they are cut into spans.
+        turns out + units; dialogues in, with those that removed turns and spans cut, = dialogues out + rows of unit
+        ``dialogue``.
     """
     known = dialogues.columns
     none = {name: F.lit(None).cast(kind) for name, kind in OF_TURNS.items() if name not in known}
     dialogues = dialogues.withColumns(none) if none else dialogues
-    films = judge_films(dialogues, rules)
-    turns_judged = judge_turns(films.filter(F.col("film_reason").isNull()).select(*dialogues.columns), rules)
+    films = judge_films(dialogues, rules, words)
+    turns_judged = judge_turns(
+        films.filter(F.col("film_reason").isNull()).select(*dialogues.columns), rules, words, silence_seconds
+    )
     if rules.max_turn_frequency is not None:
-        turns_judged = without_surplus_turns(persist(turns_judged), rules.max_turn_frequency)
-    turns_judged = turns_judged.withColumn("raw_dialogue_id", F.col("dialogue_id"))
+        surplus = judge_surplus_turns(persist(turns_judged), rules.max_turn_frequency)
+        turns_judged = cut_at_removed_turns(surplus, keep_after=rules.keep_after_removed)
     if rules.min_certainty is not None and rules.certain_turns == "spans":
         turns_judged = persist(cut_into_spans(turns_judged, rules))
     of_kept_turns = {name: _of_places(name) for name in OF_TURNS}
     turns_judged = computed_once(turns_judged, certainty=certainty_of(F.col("places")))
     turns_judged = computed_once(turns_judged, **of_kept_turns)
-    judged = persist(judge_dialogues(turns_judged, rules))
+    judged = persist(judge_dialogues(turns_judged, rules, words))
     rows = judged.filter(F.col("reason").isNull())
     turn_id = F.concat_ws("/", "raw_dialogue_id", F.col("turn").cast("string"))
     turns = judged.select("raw_dialogue_id", F.inline("removed"))
@@ -217,7 +228,7 @@ def _of_places(name: str) -> Column:
 
 
 def _without_duplicates(
-    rows: DataFrame, rules: CleaningRules, persist: Callable[[DataFrame], DataFrame]
+    rows: DataFrame, rules: CleaningSettings, persist: Callable[[DataFrame], DataFrame]
 ) -> tuple[DataFrame, DataFrame | None]:
     """Return the dialogues that repeat no other, and ledger rows of the others (EDOS 1: duplicates removed)."""
     near = NearDuplicates(jaccard=rules.near_duplicate_jaccard) if rules.near_duplicates else None

@@ -8,7 +8,7 @@ from conf.subtitle_settings import CleaningSettings, TurnRules
 from etl.common.spark_api import cached
 from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, manual_stage, stage
 from etl.subtitles import cleaning as cleaning_stage
-from etl.subtitles.cleaning_rules import rules_of
+from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.gaps import count_pairs, gap_histogram
 from etl.subtitles.trade_off import trade_off
@@ -18,6 +18,7 @@ from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
 
 Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
+SilenceSeconds = Annotated[float, At("subtitles.silence_seconds")]
 
 
 @manual_stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=RowAccounting("pairs", rows_out="sum(pairs)"))
@@ -64,12 +65,15 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     reads=(DIALOGUES,),
     writes=CLEAN_DIALOGUES,
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=7,
+    version=8,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*"),
 )
-def clean_dialogues(dialogues: DataFrame, cleaning: CleaningSettings, languages: Languages) -> Outcome:
+def clean_dialogues(
+    dialogues: DataFrame, cleaning: CleaningSettings, languages: Languages, silence_seconds: SilenceSeconds
+) -> Outcome:
     """Clean the dialogues: names, repetitions, lengths, letters, credits, documentaries, duplicates (EDOS 3.1)."""
-    return cleaning_stage.clean_dialogues(dialogues, rules_of(cleaning, languages), cached)
+    words = cleaning_words(languages)
+    return cleaning_stage.clean_dialogues(dialogues, cleaning, words, silence_seconds, cached)
 
 
 @manual_stage(reads=(CLEAN_DIALOGUES,), writes=None, shows="a table by the probability asked")

@@ -12,7 +12,7 @@ from etl.cli.command_line import main
 from etl.cli.read_shell import lines
 from etl.common.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
-from etl.subtitles.cleaning_rules import rules_of
+from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.turns import turns_of
 from etl.tables import edos
@@ -59,7 +59,7 @@ def made(spark: SparkSession) -> dict[str, DataFrame]:
         silence_ends_turn_ms=5_000,
     )
     raw = dialogues_between_silences(turns, 5.0).rows.persist()
-    outcome = clean_dialogues(raw, rules_of(CleaningSettings(min_alphabetic_share=0.5)), cached)
+    outcome = clean_dialogues(raw, CleaningSettings(min_alphabetic_share=0.5), cleaning_words(), persist=cached)
     assert outcome.dropped is not None
     dropped = outcome.dropped.selectExpr("'clean_dialogues' AS stage", "*")
     below = "SELECT 'select_emotional' stage, 'dialogue' unit, '5-7' id, 'below_top_n' reason, 'rank 9' detail"

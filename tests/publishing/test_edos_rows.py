@@ -5,15 +5,17 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from conf.subtitle_settings import CleaningSettings
 from etl.publishing.edos_rows import joined_sentences, published_rows, restored
 from etl.subtitles.cleaning import judge_turns
-from etl.subtitles.cleaning_rules import CleaningRules
+from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.turns import turns_of
 from etl.tables.edos import DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 
-RULES = CleaningRules(preset="paper", not_names=("note",))
+RULES = CleaningSettings(preset="paper", strip_brackets=True, cues_end_dialogue=False)
+WORDS = CleaningWords(not_names=("note",))
 SHARES = {"test_share": 0.2, "validation_share": 0.2}
 SENTENCES = (
     ("- Where is the key ?", 1, 0, 900),
@@ -58,8 +60,8 @@ def made(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
     scored = files.selectExpr("*", "transform(sequence(1, size(sentences) - 1), i -> -1F) AS scores")
     turns = turns_of(scored, explicit_marks=True, silence_ends_turn_ms=5_000)
     dialogues = dialogues_between_silences(turns, 5.0).rows
-    clean = judge_turns(dialogues, RULES).selectExpr(
-        *CLEAN_DIALOGUES.columns[:-3], "false AS profane", "dialogue_id AS raw_dialogue_id", "0.9F AS certainty"
+    clean = judge_turns(dialogues, RULES, WORDS).selectExpr(
+        *CLEAN_DIALOGUES.columns[:-3], "false AS profane", "raw_dialogue_id", "0.9F AS certainty"
     )
     clean = clean.persist()
     finished = clean.selectExpr(
@@ -82,7 +84,7 @@ def test_texts_go_and_come_back_the_same(made: tuple[DataFrame, DataFrame, DataF
     words = {word for turns in texts.values() for text in turns for word in text.split() if len(word) > 2}
     assert {"Naïve", "key", "stays"} <= words
     assert not [word for word in words if word in str(told)]  # nothing of what was said is left
-    outcome = restored(referred, files, RULES)
+    outcome = restored(referred, files, RULES, WORDS)
     back = outcome.rows.collect()
     assert {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in back} == texts
     whole = {row["dialogue_id"]: row for row in published_rows(finished, clean, references=False, **SHARES).collect()}
@@ -99,7 +101,7 @@ def test_another_copy_is_noticed(made: tuple[DataFrame, DataFrame, DataFrame]) -
     changed += "if(subtitle_id = '1', replace(s.text, 'key', 'lock'), s.text) AS text))"
     shorter = f"if(subtitle_id = '2', slice({changed}, 1, 2), {changed})"
     theirs = files.where("subtitle_id != '0'").withColumn("sentences", F.expr(shorter))
-    outcome = restored(referred, theirs, RULES)
+    outcome = restored(referred, theirs, RULES, WORDS)
     assert sorted(row["dialogue_id"] for row in outcome.rows.collect()) == ["3-0", "4-0", "5-0"]
     assert outcome.dropped is not None
     reasons = {row["id"]: (row["reason"], row["units"]) for row in outcome.dropped.collect()}
@@ -112,7 +114,7 @@ def test_forged_references_fail_the_dialogue_alone(made: tuple[DataFrame, DataFr
     forged = "transform(turns, t -> struct(-5 AS sentence_first, 9999 AS sentence_last, t.text_check, t.label, "
     forged += "t.confidence))"
     mixed = referred.withColumn("turns", F.expr(f"if(dialogue_id = '3-0', {forged}, turns)"))
-    outcome = restored(mixed, files, RULES)
+    outcome = restored(mixed, files, RULES, WORDS)
     assert outcome.dropped is not None
     assert [row["id"] for row in outcome.dropped.collect()] == ["3-0"]
     assert outcome.rows.count() == 5

@@ -5,16 +5,26 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from conf.wordlists import words
+from conf.subtitle_settings import CleaningSettings
 from etl.common.spark_api import cached
-from etl.subtitles import cleaning_rules as rule
+from etl.subtitles import turn_rules as rule
 from etl.subtitles.cleaning import clean_dialogues
-from etl.subtitles.cleaning_rules import CleaningRules, spoken_text
+from etl.subtitles.cleaning_words import cleaning_words
+from etl.subtitles.text_rules import spoken_text
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
 from tests.subtitles.counts import count_turns
 
-RULES = CleaningRules(preset="paper", not_names=words("not_names"), profanity=words("profanity"))
+RULES = CleaningSettings(
+    preset="paper",
+    strip_brackets=True,
+    cues_end_dialogue=False,
+    drop_songs=True,
+    drop_credits=True,
+    drop_inner_labels=True,
+    near_duplicates=True,
+)
+WORDS = cleaning_words()
 
 
 def raw_schema() -> StructType:
@@ -86,12 +96,12 @@ SPOKEN = {
 
 
 def test_names_and_descriptions_are_stripped_and_the_turn_stays(spark: SparkSession) -> None:
-    assert cleaning_values(spark, list(SPOKEN), spoken_text(F.col("text"), RULES)) == SPOKEN
-    only_names = CleaningRules(strip_brackets=False, not_names=RULES.not_names)
-    off = CleaningRules(strip_names=False, strip_brackets=False)
+    assert cleaning_values(spark, list(SPOKEN), spoken_text(F.col("text"), RULES, WORDS)) == SPOKEN
+    only_names = CleaningSettings(strip_brackets=False)
+    off = CleaningSettings(strip_names=False, strip_brackets=False)
     text = "GRACIE : ( sighs ) I know ."
-    assert cleaning_values(spark, [text], spoken_text(F.col("text"), only_names)) == {text: "( sighs ) I know ."}
-    assert cleaning_values(spark, [text], spoken_text(F.col("text"), off)) == {text: text}
+    assert cleaning_values(spark, [text], spoken_text(F.col("text"), only_names, WORDS)) == {text: "( sighs ) I know ."}
+    assert cleaning_values(spark, [text], spoken_text(F.col("text"), off, WORDS)) == {text: text}
 
 
 def test_previously_on(spark: SparkSession) -> None:
@@ -142,7 +152,7 @@ LABELS = {
 
 
 def test_a_label_within_a_turn_names_a_second_speaker(spark: SparkSession) -> None:
-    found = rule.names_second_speaker(F.col("text"), RULES.not_names)
+    found = rule.names_second_speaker(F.col("text"), WORDS.not_names)
     assert cleaning_values(spark, list(LABELS), found) == LABELS
 
 
@@ -178,7 +188,7 @@ def test_profanity(spark: SparkSession) -> None:
         "An assassin in Essex": None,
         "Good .": None,
     }
-    assert cleaning_values(spark, list(profane), rule.profane_word(F.col("text"), RULES.profanity)) == profane
+    assert cleaning_values(spark, list(profane), rule.profane_word(F.col("text"), WORDS.profanity)) == profane
     assert cleaning_values(spark, ["shit"], rule.profane_word(F.col("text"), ())) == {"shit": None}
 
 
@@ -234,7 +244,7 @@ def ledger(outcome: Outcome) -> dict[tuple[str, str], tuple[str, int]]:
 
 def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Short", " documentary"]})
-    outcome = clean_dialogues(dialogues, RULES, cached)
+    outcome = clean_dialogues(dialogues, RULES, WORDS, persist=cached)
     assert outcome.rows.schema.simpleString() == CLEAN_DIALOGUES.schema.simpleString()
     rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
     kept = {name: [turn["text"] for turn in row["turns"]] for name, row in rows.items()}
@@ -286,7 +296,9 @@ def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
     texts = {name: ["Who is there ?", f"It is {name} ."] for name in ("news-0", "reef-0", "play-0")}
     genres = {"news-0": ["Drama", " News "], "reef-0": ["documentary"]}
     outcome = clean_dialogues(
-        dialogues_of(spark, texts, genres), CleaningRules(preset="paper", excluded_genres=("Documentary", "News"))
+        dialogues_of(spark, texts, genres),
+        CleaningSettings(preset="paper", excluded_genres=("Documentary", "News")),
+        WORDS,
     )
     assert [row["dialogue_id"] for row in outcome.rows.collect()] == ["play-0"]
     assert outcome.dropped is not None
@@ -296,7 +308,7 @@ def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
 
 def test_each_rule_can_be_switched(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, DIALOGUES_IN, {"reef-0": ["Documentary"]})
-    off = CleaningRules(
+    off = CleaningSettings(
         strip_names=False,
         strip_brackets=False,
         repeated_turns="off",
@@ -319,14 +331,14 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
         drop_silent_films=False,
         min_address_share=None,
     )
-    unchanged = clean_dialogues(dialogues, off, cached)
+    unchanged = clean_dialogues(dialogues, off, WORDS, persist=cached)
     assert ledger(unchanged) == {}
     rows = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in unchanged.rows.collect()}
     assert rows == DIALOGUES_IN
-    strict = CleaningRules(
+    strict = CleaningSettings(
         preset="paper",
+        strip_brackets=True,
         repeated_turns="dialogue",
-        profanity=words("profanity"),
         drop_profane=True,
         max_characters=None,
         length_in="tokens",
@@ -334,7 +346,7 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
         exact_duplicates=False,
         cues_end_dialogue=True,
     )
-    dropped = ledger(clean_dialogues(dialogues, strict, cached))
+    dropped = ledger(clean_dialogues(dialogues, strict, WORDS, persist=cached))
     assert dropped[("turn", "again-0/3")] == ("repeated_turn", 1)
     assert dropped[("turn", "sound-0/2")] == ("nothing_said", 1)
     assert dropped[("turn", "sound-0/4")] == ("after_removed_turn", 1)
@@ -358,7 +370,7 @@ def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: floa
     texts = {name: DIALOGUES_IN[name] for name in ("again-0", "sound-0", "names-0", "short-0")}
     rules = RULES.model_copy(update={"min_certainty": least, "certain_turns": "first"})
     dialogues = dialogues_of(spark, texts, {})
-    outcome = clean_dialogues(dialogues, rules, cached)
+    outcome = clean_dialogues(dialogues, rules, WORDS, persist=cached)
     rows = {row["dialogue_id"]: row for row in outcome.rows.collect()}
     assert {name: len(row["turns"]) for name, row in rows.items()} == expected
     for row in rows.values():
@@ -372,12 +384,12 @@ def test_turns_stay_as_long_as_they_are_certain(spark: SparkSession, least: floa
 def test_without_certainties_no_turn_is_uncertain(spark: SparkSession) -> None:
     dialogues = dialogues_of(spark, {"names-0": DIALOGUES_IN["names-0"]}, {})
     older = dialogues.withColumn("certainties", F.lit(None).cast("array<float>"))
-    outcome = clean_dialogues(older, RULES.model_copy(update={"min_certainty": 1.0}), cached)
+    outcome = clean_dialogues(older, RULES.model_copy(update={"min_certainty": 1.0}), WORDS, persist=cached)
     assert outcome.rows.count() == 1
 
 
 def test_unknown_choices_are_refused() -> None:
     with pytest.raises(ValueError, match="repeated_turns"):
-        CleaningRules(repeated_turns="always")
+        CleaningSettings(repeated_turns="always")
     with pytest.raises(ValueError, match="length_in"):
-        CleaningRules(length_in="bytes")
+        CleaningSettings(length_in="bytes")

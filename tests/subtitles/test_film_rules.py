@@ -4,14 +4,16 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from conf.wordlists import words
+from conf.subtitle_settings import CleaningSettings
 from etl.subtitles.cleaning import clean_dialogues
-from etl.subtitles.cleaning_rules import CleaningRules
+from etl.subtitles.cleaning_words import cleaning_words
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import DIALOGUES
 from tests.subtitles.counts import count_turns
+from udfs.vocabulary import count_words
 
-RULES = CleaningRules(address_words=words("address_words"), near_duplicates=False)
+RULES = CleaningSettings(near_duplicates=False)
+WORDS = cleaning_words()
 
 
 def raw_schema() -> StructType:
@@ -72,7 +74,7 @@ def test_silent_films_and_narration_without_genre_go(spark: SparkSession) -> Non
         *film("brief", [], 2001, narrated("cove")[:3]),
     ]
     dialogues = spark.createDataFrame(films, raw_schema())
-    outcome = clean_dialogues(dialogues, RULES, DataFrame.persist)
+    outcome = clean_dialogues(dialogues, RULES, WORDS, persist=DataFrame.persist)
     assert {row["movie_id"] for row in outcome.rows.collect()} == {"sound", "talk", "known", "riff", "brief"}
     gone = reasons(outcome)
     assert gone["cards-9"] == ("silent_film", "1925: 1.10 turns a dialogue", 2)
@@ -81,10 +83,8 @@ def test_silent_films_and_narration_without_genre_go(spark: SparkSession) -> Non
     assert gone["song-3"][1].endswith("0 questions")
     assert sum(reason == "narration" for reason, _, _ in gone.values()) == 24
     assert count_turns(dialogues) == count_turns(outcome.rows) + sum(units for _, _, units in gone.values())
-    off = CleaningRules(
-        address_words=words("address_words"), near_duplicates=False, drop_silent_films=False, min_address_share=None
-    )
-    kept = {row["movie_id"] for row in clean_dialogues(dialogues, off, DataFrame.persist).rows.collect()}
+    off = CleaningSettings(near_duplicates=False, drop_silent_films=False, min_address_share=None)
+    kept = {row["movie_id"] for row in clean_dialogues(dialogues, off, WORDS, persist=DataFrame.persist).rows.collect()}
     assert kept == {"cards", "sound", "reef", "talk", "song", "known", "riff", "brief"}
 
 
@@ -94,8 +94,8 @@ def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> Non
         for n in range(8)
     ]
     dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts), raw_schema())
-    rules = CleaningRules(near_duplicates=False, max_turn_frequency=5)
-    outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
+    rules = CleaningSettings(near_duplicates=False, max_turn_frequency=5)
+    outcome = clean_dialogues(dialogues, rules, WORDS, persist=DataFrame.persist)
     kept = {row["dialogue_id"]: [turn["text"] for turn in row["turns"]] for row in outcome.rows.collect()}
     gone = reasons(outcome)
     assert sum(turns.count("Never .") for turns in kept.values()) == 5
@@ -106,7 +106,7 @@ def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> Non
     after = [detail for reason, detail, _ in gone.values() if reason == "after_removed_turn"]
     assert set(after) == {"turn 1 went: frequent_turn", "turn 3 went: frequent_turn"}
     assert count_turns(dialogues) == count_turns(outcome.rows) + sum(units for _, _, units in gone.values())
-    again = clean_dialogues(dialogues.repartition(5), rules, DataFrame.persist).rows
+    again = clean_dialogues(dialogues.repartition(5), rules, WORDS, persist=DataFrame.persist).rows
     assert {row["dialogue_id"]: len(row["turns"]) for row in again.collect()} == {n: len(t) for n, t in kept.items()}
 
 
@@ -115,10 +115,48 @@ def test_the_ledger_keeps_the_raw_places_of_turns(spark: SparkSession) -> None:
     texts = [["Where is it ?", "[ DOOR SLAMS ]", "Never .", "Sit down .", "Subtitles : Ana Roca", "Goodness ."]]
     other = [[f"Is it number {n} ?", "Never ."] for n in range(3)]
     dialogues = spark.createDataFrame(film("boat", ["Drama"], 2001, texts + other), raw_schema())
-    rules = CleaningRules(near_duplicates=False, max_turn_frequency=1)
-    outcome = clean_dialogues(dialogues, rules, DataFrame.persist)
+    rules = CleaningSettings(near_duplicates=False, max_turn_frequency=1)
+    outcome = clean_dialogues(dialogues, rules, WORDS, persist=DataFrame.persist)
     gone = {name: entry for name, entry in reasons(outcome).items() if name.startswith("boat-0/")}
     assert gone["boat-0/1"][0] == "nothing_said"
     assert gone["boat-0/4"] == ("credit", "Subtitles : Ana Roca", 1)
     assert gone["boat-0/5"] == ("after_removed_turn", "turn 4 went: credit", 1)
     assert count_turns(dialogues) == count_turns(outcome.rows) + sum(u for _, _, u in reasons(outcome).values())
+
+
+BROKEN = ["S hou ld we tre ad ca ref ully o ver ther ockyl edge {n} ?", "Ne ver m ind th erocks , tr eadf irmly {n} ."]
+UNENDED = ["Should we tread carefully over the ledge number {n}", "Never mind the rocks and tread firmly over {n}"]
+SOUND = ["Should we tread carefully over the ledge {n} ?", "Never mind the rocks , friend , and tread firmly {n} ."]
+
+
+def film_of(name: str, year: int | None, texts: list[str], language: str = "en") -> list[tuple[object, ...]]:
+    dialogues = [[text.format(n=n) for text in texts] for n in range(20)]
+    return film(name, ["Drama"], year, dialogues, language)  # type: ignore[arg-type]
+
+
+def test_films_that_nobody_can_read_are_left_out_by_the_preset_trusted(spark: SparkSession) -> None:
+    films = [
+        *film_of("whole", 1990, SOUND),
+        *film_of("undated", None, [f"Really , {text}" for text in SOUND]),
+        *film_of("broken", 1990, BROKEN),
+        *film_of("fremd", 1990, BROKEN, "de"),
+        *film_of("unended", 1990, UNENDED),
+        *film_of("early", 1896, [f"Indeed , {text}" for text in SOUND]),
+    ]
+    dialogues = spark.createDataFrame(films, raw_schema())
+    rules = CleaningSettings(preset="trusted", near_duplicates=False)
+    outcome = clean_dialogues(dialogues, rules, WORDS, persist=DataFrame.persist)
+    assert {row["movie_id"] for row in outcome.rows.collect()} == {"whole", "undated", "fremd"}
+    gone = reasons(outcome)
+    assert gone["broken-0"][0] == "broken_words"
+    assert gone["unended-0"] == ("no_end_marks", "1.0000 unended turns", 2)
+    assert gone["early-0"] == ("wrong_year", "1896: 2.00 turns a dialogue", 2)
+    assert len(gone) == 60
+    kept = clean_dialogues(dialogues, RULES, WORDS, persist=DataFrame.persist).rows
+    assert {row["movie_id"] for row in kept.collect()} >= {"broken", "unended", "early"}
+
+
+def test_words_in_small_letters_are_looked_up() -> None:
+    assert count_words("Ada should walk to the harbour , xqou ldzz she ?") == (8, 2)
+    assert count_words("ROCKS Rocks R2 o'clock ...") == (0, 0)
+    assert count_words(None) == (0, 0)

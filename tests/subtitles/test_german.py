@@ -9,13 +9,14 @@ from pyspark.sql import functions as F
 from conf.subtitle_settings import CleaningSettings
 from conf.wordlists import words_of
 from etl.subtitles.cleaning import clean_dialogues
-from etl.subtitles.cleaning_rules import CleaningRules, rules_of, turn_fault
+from etl.subtitles.cleaning_words import CleaningWords, cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.ingest import ingest_subtitles
 from etl.subtitles.manifest import find_subtitles
+from etl.subtitles.turn_rules import turn_fault
 from etl.subtitles.turns import turns_of
 
-GERMAN = rules_of(CleaningSettings(), ("de",))
+GERMAN = cleaning_words(("de",))
 FILM = """1
 00:00:01,000 --> 00:00:02,000
 Was bisher geschah: Jonas ging fort.
@@ -49,10 +50,10 @@ def test_the_german_lists_have_their_words() -> None:
     assert "note" not in GERMAN.not_names
     assert GERMAN.recaps
     assert GERMAN.credits
-    both = rules_of(CleaningSettings(), ("en", "de"))
-    assert set(both.not_names) == set(GERMAN.not_names) | set(rules_of(CleaningSettings()).not_names)
-    assert rules_of(CleaningSettings(), ()) == rules_of(CleaningSettings()), "without languages: English"
-    assert rules_of(CleaningSettings(), ("fr", "../de", "xx")) == CleaningRules(**CleaningSettings().model_dump())
+    both = cleaning_words(("en", "de"))
+    assert set(both.not_names) == set(GERMAN.not_names) | set(cleaning_words().not_names)
+    assert cleaning_words(()) == cleaning_words(), "without languages: English"
+    assert cleaning_words(("fr", "../de", "xx")) == CleaningWords()
 
 
 @pytest.mark.slow
@@ -66,7 +67,7 @@ def test_a_german_film_becomes_clean_dialogues(spark: SparkSession, tmp_path: Pa
     scored = files.withColumn("scores", F.array().cast("array<float>"))
     turns = turns_of(scored, explicit_marks=True, silence_ends_turn_ms=5_000)
     raw = dialogues_between_silences(turns, 5.0).rows.persist()
-    outcome = clean_dialogues(raw, GERMAN)
+    outcome = clean_dialogues(raw, CleaningSettings(), GERMAN)
     assert outcome.dropped is not None
     clean = {row.dialogue_id: row.texts for row in outcome.rows.selectExpr("dialogue_id", "turns.text texts").collect()}
     assert clean == {
@@ -107,7 +108,8 @@ def test_recaps_and_credits(spark: SparkSession) -> None:
     turn = F.struct("text", F.col("text").alias("spoken"))
     nothing = F.array(F.lit("")), F.array().cast("array<string>")
     german, english = (
-        turn_fault(turn, F.lit(0), *nothing, rules)["reason"] for rules in (GERMAN, rules_of(CleaningSettings()))
+        turn_fault(turn, F.lit(0), *nothing, CleaningSettings(), words)["reason"]
+        for words in (GERMAN, cleaning_words())
     )
     rows = frame.select("text", german.alias("german"), english.alias("english")).collect()
     assert {row["text"]: row["german"] for row in rows} == REASONS

@@ -1,4 +1,4 @@
-"""The two presets of the cleaning rules, and the released rows against the one that is named after them."""
+"""The presets of the cleaning rules, and the released rows against the one that is named after them."""
 
 from collections import Counter
 from itertools import pairwise
@@ -8,16 +8,19 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from conf.cleaning_presets import PAPER_PRESET, RULES, TRUSTED_PRESET, CleaningRule, Mark
 from conf.errors import InputError
 from conf.settings import load_settings
-from conf.subtitle_settings import PAPER_PRESET, CleaningSettings
+from conf.subtitle_settings import CleaningSettings
 from etl.common.labelled_files import labelled_rows
 from etl.edos.votes import dialogue_turns
 from etl.subtitles.cleaning import judge_turns
-from etl.subtitles.cleaning_rules import CleaningRules, rules_of
+from etl.subtitles.cleaning_words import cleaning_words
 
-RELEASED = rules_of(CleaningSettings())
-PAPER = rules_of(CleaningSettings(preset="paper"))
+RELEASED = CleaningSettings()
+PAPER = CleaningSettings(preset="paper")
+TRUSTED = CleaningSettings(preset="trusted")
+WORDS = cleaning_words()
 FILES = {
     "mturk_groundtruth_labels_9k": ("Dialog",),
     "similar_dialogs_3k": ("amt_dialog", "os_dialog"),
@@ -31,7 +34,9 @@ def test_a_preset_sets_defaults_and_single_settings_override() -> None:
     assert CleaningSettings().length_in == "tokens"
     paper = CleaningSettings(preset="paper")
     assert {name: getattr(paper, name) for name in PAPER_PRESET} == PAPER_PRESET
-    assert all(getattr(CleaningSettings(), name) != value for name, value in PAPER_PRESET.items())
+    trusted = CleaningSettings(preset="trusted")
+    assert {name: getattr(trusted, name) for name in TRUSTED_PRESET} == TRUSTED_PRESET
+    assert all(getattr(CleaningSettings(), name) != value for name, value in TRUSTED_PRESET.items())
     mixed = load_settings(
         "local", [], ["subtitles.cleaning.preset=paper", "subtitles.cleaning.length_in=tokens"]
     ).subtitles.cleaning
@@ -41,43 +46,105 @@ def test_a_preset_sets_defaults_and_single_settings_override() -> None:
         load_settings("local", [], ["subtitles.cleaning.preset=authors"])
 
 
-def verdicts(spark: SparkSession, dialogues: list[list[str]], rules: CleaningRules) -> list[list[str]]:
+OFF = {
+    "repeated_min_words": 1,
+    "min_distinct_share": None,
+    "min_local_distinct_share": None,
+    "max_turn_frequency": None,
+    "min_address_share": None,
+    "max_unknown_words": None,
+    "max_unended_turns": None,
+    "min_certainty": None,
+}
+"""Values that switch a rule off; of the others it is false."""
+
+
+def test_the_table_of_rules_has_each_setting_once() -> None:
+    assert [rule.setting for rule in RULES] == list(dict.fromkeys(rule.setting for rule in RULES))
+    assert {rule.setting for rule in RULES} == set(CleaningSettings.model_fields) - {"preset"}
+
+
+WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns"}
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.mark != Mark.PAPER], ids=lambda rule: rule.setting)
+def test_the_preset_paper_has_no_rule_that_the_paper_does_not_name(rule: CleaningRule) -> None:
+    if rule.setting not in WITHOUT_EFFECT:
+        assert getattr(CleaningSettings(preset="paper"), rule.setting) == OFF.get(rule.setting, False)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.setting)
+def test_the_description_of_a_setting_says_that_its_rule_is_ours(rule: CleaningRule) -> None:
+    told = CleaningSettings.model_fields[rule.setting].description or ""
+    assert told.startswith("ours") == (rule.mark == Mark.OURS)
+
+
+def test_what_released_keeps_of_ours_is_in_the_deviations() -> None:
+    kept = [
+        rule.setting
+        for rule in RULES
+        if rule.mark == Mark.OURS and getattr(CleaningSettings(), rule.setting) != OFF.get(rule.setting, False)
+    ]
+    page = (Path(__file__).resolve().parents[2] / "docs" / "deviations.md").read_text("utf-8")
+    assert [name for name in kept if f"`subtitles.cleaning.{name}=" not in page] == []
+
+
+def verdicts(spark: SparkSession, dialogues: list[list[str]], rules: CleaningSettings) -> list[list[str]]:
     """Return the reason of each dialogue's turns, "" for a turn that stays."""
-    rows = [(n, "en", [(text, 0, 0, i, i) for i, text in enumerate(turns)]) for n, turns in enumerate(dialogues)]
+    rows = [
+        (n, f"film-{n}", "film", "en", [(text, 0, 0, i, i) for i, text in enumerate(turns)])
+        for n, turns in enumerate(dialogues)
+    ]
     turn = "array<struct<text: string, start_ms: int, end_ms: int, sentence_first: int, sentence_last: int>>"
-    frame = spark.createDataFrame(rows, f"n int, language string, turns {turn}")
+    frame = spark.createDataFrame(rows, f"n int, dialogue_id string, subtitle_id string, language string, turns {turn}")
     found = [[""] * len(turns) for turns in dialogues]
-    for row in judge_turns(frame, rules).select("n", F.inline("removed")).collect():
+    for row in judge_turns(frame, rules, WORDS).select("n", F.inline("removed")).collect():
         found[row["n"]][row["turn"]] = row["reason"]
     return found
 
 
 NEXT = "after_removed_turn"
-# the turns of a dialogue, and the reasons of the presets released and paper
+# 30 tokens, 18 of them distinct, and no word twice in ten
+LONG = "I walk to the sea , and you walk to the town , and they walk to the hill , and we all , we all go to the inn ."
+# the turns of a dialogue, and the reasons of the presets released, paper and trusted
 CASES = [
-    (["Ah", "It is late ."], ["too_short", NEXT], ["", ""]),  # one token, two characters
-    (["I", "It is late ."], ["too_short", NEXT], ["too_short", NEXT]),
-    (["a b " + "x" * 100, "It is late ."], ["", ""], ["too_long", NEXT]),
-    (["Who is it ?", " ".join(f"w{n}xyz" for n in range(101))], ["", "too_long"], ["", "too_long"]),
-    (["abcd 12 !", "So it is ."], ["too_few_letters", NEXT], ["too_few_letters", NEXT]),  # 4 of 9, 4 of 7
-    (["No .", "So it is ."], ["too_few_letters", NEXT], ["", ""]),  # 2 of 4, 2 of 3
-    (["It is late .", "It is late ."], ["", "repeated_turn"], ["", "repeated_turn"]),
-    (["It is late .", "it is late !"], ["", ""], ["", "repeated_turn"]),
-    (["It is late .", "It is late ?"], ["", ""], ["", ""]),
-    (["Going on , going on , going on , going on !", "It is late ."], ["repetitive_tokens", NEXT], ["", ""]),
-    (["Amanda , Benjamin , Cemal , Daniela .", "It is late ."], ["", ""], ["", ""]),
-    (["no no no no no yes", "It is late ."], ["repetitive_tokens", NEXT], ["repetitive_tokens", NEXT]),
-    (['" The harbour is closed . "', "It is late ."], ["quotation", NEXT], ["", ""]),
-    (["Previously on the pier ...", "It is late ."], ["previously_on", NEXT], ["previously_on", NEXT]),
-    (["Where is the key ?", "Subtitles : Ana Roca"], ["", "credit"], ["", "credit"]),
-    (["I know . Ada : Sit down .", "It is late ."], ["second_speaker", NEXT], ["second_speaker", NEXT]),
+    (["Ah", "It is late ."], ["too_short", NEXT], ["", ""], ["", ""]),  # one token, two characters
+    (["I", "It is late ."], ["too_short", NEXT], ["too_short", NEXT], ["", ""]),
+    (["a b " + "x" * 100, "It is late ."], ["", ""], ["too_long", NEXT], ["", ""]),
+    (["Who is it ?", " ".join(f"w{n}xyz" for n in range(101))], *[["", "too_long"]] * 3),
+    (["abcd 12 !", "So it is ."], *[["too_few_letters", NEXT]] * 2, ["too_few_letters", ""]),  # 4 of 9, 4 of 7
+    (["No .", "So it is ."], ["too_few_letters", NEXT], ["", ""], ["", ""]),  # 2 of 4, 2 of 3
+    (["Hi .", "Yes , sir .", "He ."], ["too_few_letters", NEXT, NEXT], ["", "", ""], ["", "", ""]),
+    (["It is late .", "It is late ."], ["", "repeated_turn"], ["", "repeated_turn"], ["", ""]),
+    (["It is late now .", "It is late now .", "Well ."], *[["", "repeated_turn", NEXT]] * 2, ["", "repeated_turn", ""]),
+    (["It is late .", "it is late !"], ["", ""], ["", "repeated_turn"], ["", ""]),
+    (["Hello there .", "Hello there ."], ["", "repeated_turn"], ["", "repeated_turn"], ["", ""]),
+    (["It is late .", "It is late ?"], ["", ""], ["", ""], ["", ""]),
+    (
+        ["Going on , going on , going on !", "It is late ."],
+        ["repetitive_tokens", NEXT],
+        ["", ""],
+        ["repetitive_tokens", ""],
+    ),
+    (["Amanda , Benjamin , Cemal , Daniela .", "It is late ."], ["", ""], ["", ""], ["", ""]),
+    (["no no no no no yes", "It is late ."], *[["repetitive_tokens", NEXT]] * 2, ["repetitive_tokens", ""]),
+    ([LONG, "It is late ."], ["repetitive_tokens", NEXT], ["too_long", NEXT], ["", ""]),
+    (['" The harbour is closed . "', "It is late ."], ["quotation", NEXT], ["", ""], ["quotation", ""]),
+    (["Previously on the pier ...", "It is late ."], *[["previously_on", NEXT]] * 2, ["previously_on", ""]),
+    (["Previously on Pier Nine : Go .", "It is late ."], *[["previously_on", NEXT]] * 2, ["previously_on", ""]),
+    (["Previously on Pier Nine :", "It is late ."], *[["previously_on", NEXT]] * 2, ["previously_on", ""]),
+    (["Where is the key ?", "Subtitles : Ana Roca"], ["", "credit"], ["", ""], ["", "credit"]),
+    (["I know . Ada : Sit down .", "It is late ."], ["second_speaker", NEXT], ["", ""], ["second_speaker", ""]),
+    (["GRACIE :", "It is late ."], ["nothing_said", ""], ["nothing_said", NEXT], ["nothing_said", ""]),
+    (["[ DOOR SLAMS ]", "It is late ."], ["nothing_said", ""], ["", ""], ["nothing_said", ""]),
 ]
 
 
 def test_what_the_presets_read_differently(spark: SparkSession) -> None:
-    dialogues = [turns for turns, _, _ in CASES]
-    assert verdicts(spark, dialogues, RELEASED) == [reasons for _, reasons, _ in CASES]
-    assert verdicts(spark, dialogues, PAPER) == [reasons for _, _, reasons in CASES]
+    dialogues = [turns for turns, *_ in CASES]
+    assert verdicts(spark, dialogues, RELEASED) == [reasons for _, reasons, _, _ in CASES]
+    assert verdicts(spark, dialogues, PAPER) == [reasons for _, _, reasons, _ in CASES]
+    assert verdicts(spark, dialogues, TRUSTED) == [reasons for *_, reasons in CASES]
 
 
 def released_dialogues(spark: SparkSession, folder: Path) -> list[list[str]]:

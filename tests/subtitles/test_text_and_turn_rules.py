@@ -3,8 +3,10 @@
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from etl.subtitles import residue_rules as rule
-from etl.subtitles.cleaning_rules import CleaningRules, spoken_text
+from conf.subtitle_settings import CleaningSettings
+from etl.subtitles import turn_rules as rule
+from etl.subtitles.cleaning_words import cleaning_words
+from etl.subtitles.text_rules import spoken_text, without_scan_errors
 from tests.subtitles.test_cleaning import cleaning_values
 
 CREDITS = {
@@ -141,13 +143,14 @@ SCANS = {
 
 
 def test_scanning_errors(spark: SparkSession) -> None:
-    assert cleaning_values(spark, list(SCANS), rule.without_scan_errors(F.col("text"))) == SCANS
+    assert cleaning_values(spark, list(SCANS), without_scan_errors(F.col("text"))) == SCANS
 
 
 def test_scanning_errors_of_other_languages_and_by_setting(spark: SparkSession) -> None:
-    on = CleaningRules()
-    off = CleaningRules(repair_scans=False)
+    on = CleaningSettings()
+    off = CleaningSettings(repair_scans=False)
+    lists = cleaning_words()
     text = "lt lwow"
-    assert cleaning_values(spark, [text], spoken_text(F.col("text"), on, F.lit("en"))) == {text: "It Iwow"}
-    assert cleaning_values(spark, [text], spoken_text(F.col("text"), on, F.lit("pl"))) == {text: text}
-    assert cleaning_values(spark, [text], spoken_text(F.col("text"), off)) == {text: text}
+    assert cleaning_values(spark, [text], spoken_text(F.col("text"), on, lists, F.lit("en"))) == {text: "It Iwow"}
+    assert cleaning_values(spark, [text], spoken_text(F.col("text"), on, lists, F.lit("pl"))) == {text: text}
+    assert cleaning_values(spark, [text], spoken_text(F.col("text"), off, lists)) == {text: text}
