@@ -49,7 +49,7 @@ class CleaningSettings(Section):
         None, ge=0, le=1, description="one word above this share is a lot (EDOS 3.1 has no number); paper: 0.5"
     )
     cues_end_dialogue: bool = Field(
-        False, description="EDOS 3.1 read literally, paper: true; a bare name or sound goes alone when false"
+        False, description="EDOS 3.1 to the letter, paper: true; false: a bare name or sound goes alone"
     )
     cues_bridge_silences: bool = Field(
         True, description="a name or sound that goes alone joins dialogues over a silence; ours, trusted: false"
