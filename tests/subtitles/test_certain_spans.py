@@ -5,13 +5,13 @@ from itertools import combinations, pairwise
 from random import Random
 
 import pytest
+from etl.subtitles.cleaning_words import cleaning_words
 from pyspark.sql import SparkSession
 
 from conf.subtitle_settings import CleaningSettings
 from etl.common.spark_api import cached
 from etl.subtitles.certain_spans import certain_spans
 from etl.subtitles.cleaning import clean_dialogues
-from etl.subtitles.cleaning_rules import rules_of
 from etl.tables.subtitles import DIALOGUES
 
 # certainties of the turns, of the borders before them, the probability asked, places that stay, the runs
@@ -80,8 +80,8 @@ def test_spans_become_dialogues_and_the_rest_is_in_the_ledger(spark: SparkSessio
     speakers = ["ANA", *[None] * 6]
     row = ("9-40", "9.xml", "9", "77", "v2018", "en", 1999, ["Drama"], turns, certainties, borders, before, speakers, 1)
     dialogues = spark.createDataFrame([row], DIALOGUES.schema).drop("work_version")
-    rules = rules_of(CleaningSettings(min_certainty=0.8))
-    outcome = clean_dialogues(dialogues, rules, cached)
+    rules = CleaningSettings(min_certainty=0.8)
+    outcome = clean_dialogues(dialogues, rules, cleaning_words(), persist=cached)
     rows = sorted(outcome.rows.collect(), key=lambda one: one["dialogue_id"])
     assert [one["dialogue_id"] for one in rows] == ["9-0", "9-5"]
     assert [one["raw_dialogue_id"] for one in rows] == ["9-40", "9-40"]
@@ -98,7 +98,7 @@ def test_without_min_certainty_a_dialogue_says_how_certain_it_is(spark: SparkSes
     turns = [("Come in , please .", 0, 900, 3, 3), ("Thank you .", 950, 1_800, 4, 4)]
     row = ("9-3", "9.xml", "9", "77", "v2018", "en", 1999, [], turns, [0.9, 0.5], ["mark"] * 2, [0.8, 0.9], [None] * 2)
     dialogues = spark.createDataFrame([(*row, 1)], DIALOGUES.schema).drop("work_version")
-    outcome = clean_dialogues(dialogues, rules_of(CleaningSettings()), cached)
+    outcome = clean_dialogues(dialogues, CleaningSettings(), cleaning_words(), persist=cached)
     (found,) = outcome.rows.collect()
     assert found["certainty"] == pytest.approx(0.36)
     assert found["raw_dialogue_id"] == found["dialogue_id"] == "9-3"
