@@ -65,12 +65,12 @@ def cut_at_removed_turns(judged: DataFrame, *, keep_after: bool, silence_seconds
     step = computed_once(step, removed=F.concat("removed", F.filter(gone, lambda one: one.isNotNull())), states=states)
     # A run begins at "first" and ends before the next turn that is not "further".
     numbers = F.sequence(F.lit(0), F.size("states"))
-    borders = F.filter(numbers, lambda i: (i == F.size("states")) | (F.get("states", i) != "further"))
-    step = computed_once(step, borders=borders)
+    run_limits = F.filter(numbers, lambda i: (i == F.size("states")) | (F.get("states", i) != "further"))
+    step = computed_once(step, run_limits=run_limits)
     runs = F.filter(
         F.transform(
-            "borders",
-            lambda begin, n: F.struct(begin.alias("begin"), F.get("borders", n + 1).alias("end")),
+            "run_limits",
+            lambda begin, n: F.struct(begin.alias("begin"), F.get("run_limits", n + 1).alias("end")),
         ),
         lambda run: F.get("states", run["begin"]) == "first",
     )
