@@ -81,7 +81,7 @@ RULES = (
 """All settings under ``subtitles.cleaning`` but the preset.
 
 ``near_duplicate_jaccard`` has no effect while ``near_duplicates`` and ``corpus_duplicates`` are off,
-``certain_turns`` none without ``min_certainty``.
+``certain_turns`` and ``certain_opening`` none without ``min_certainty``.
 """
 
 PAPER_PRESET: dict[str, Any] = {rule.setting: rule.paper for rule in RULES if rule.paper is not SAME}

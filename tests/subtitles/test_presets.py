@@ -64,7 +64,7 @@ def test_the_table_of_rules_has_each_setting_once() -> None:
     assert {rule.setting for rule in RULES} == set(CleaningSettings.model_fields) - {"preset"}
 
 
-WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns"}
+WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns", "certain_opening"}
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.mark != Mark.PAPER], ids=lambda rule: rule.setting)
