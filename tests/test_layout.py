@@ -1,6 +1,7 @@
 """The import order of the packages."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,8 @@ def test_the_framework_knows_no_data_set() -> None:
     for name, text in texts.items():
         known = [word for word in DATA_SETS if word in text]
         assert not known, f"etl/pipeline/{name} names {known}"
+
+
+def test_no_test_imports_another_test() -> None:
+    found = re.compile(r"^from tests\.(?:\w+\.)*test_\w+ import", re.MULTILINE)
+    assert [str(path) for path in REPOSITORY.glob("tests/**/*.py") if found.search(path.read_text("utf-8"))] == []

@@ -13,7 +13,6 @@ from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.tables import TABLES
 from jobs import all_stages
-from tests.augesc.test_stages import settings as settings  # the fixture
 
 pytestmark = pytest.mark.usefixtures("tables")
 

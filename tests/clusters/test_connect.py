@@ -14,7 +14,7 @@ import pytest
 
 from etl.demo.corpus import write_demo
 from etl.pipeline.session import DELTA
-from tests.clusters.test_lane import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, ivy, table_rows
+from tests.clusters.commands import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, ivy, table_rows
 from tests.ports import free_port, listening
 
 PYTHON = os.environ.get("SPARK4_PYTHON") or sys.executable

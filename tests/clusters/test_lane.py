@@ -4,14 +4,12 @@
 its place, which saves the installation.
 """
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,28 +21,14 @@ from moto.server import ThreadedMotoServer
 from pyspark.find_spark_home import _find_spark_home
 
 from etl.demo.corpus import write_demo
-from tests.compare_lakehouses import WORK_VERSION, plain_rows
+from tests.clusters.commands import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, ivy, table_rows
 from tests.ports import free_port, listening
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.stores import CACHE
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "docs" / "clusters.md").read_text("utf-8")
 SHORT = os.environ.get("CLUSTER_LANE") == "short"
 BUCKET = "my-bucket"
-TABLES = (
-    "subtitles/manifest",
-    "subtitles/files",
-    "subtitles/turn_scores",
-    "subtitles/dialogues",
-    "subtitles/clean_dialogues",
-    "ops/dropped",
-    "subtitles/quarantine",
-)
-SMALL = {"training.turn_segmenter.max_iterations": 5, "training.turn_segmenter.features": 4096}
-SMALL_OPTIONS = [f"{key}={value}" for key, value in SMALL.items()]
-LONGEST = 3_600
-"""Seconds of one command: on a busy machine it takes ten times as long as on an idle one."""
 pytestmark = [pytest.mark.slow, pytest.mark.cluster, pytest.mark.timeout(4 * LONGEST)]
 
 
@@ -203,11 +187,6 @@ def prepare(cluster: Cluster, corpus: Path) -> None:
     client.upload_file(str(source), BUCKET, "opus/en.zip")
 
 
-def ivy() -> Path:
-    """Where Spark keeps fetched jars: beside those of local sessions, so that they are fetched once."""
-    return Path(sys.prefix) / "share" / "edos-lakehouse" / "ivy"
-
-
 def write_python(folder: Path, without: Iterable[str] = ()) -> None:
     """Write a python that is this test's own, as a virtual environment has it, but does not find some modules."""
     python = folder / "bin" / "python"
@@ -262,15 +241,6 @@ def as_tests_do(cluster: Cluster, encoder: Path, corpus: Path) -> str:
     settings = "models.weak_encoder=file:encoder edos.weak_label_examples=labels training.weak_labeler.epochs=1"
     command = blocks(PAGE)["run"].replace("cluster.properties", "own.properties").rstrip()
     return f"{command.replace('--to clean_dialogues', '--to label_weakly')} --set {settings}"
-
-
-def table_rows(uri: str, options: dict[str, str] | None = None) -> Counter[str]:
-    """A table's rows, apart from where the sources lie, which is a folder here and a bucket there."""
-    rows: Counter[str] = Counter()
-    for text, count in plain_rows(DeltaTable(uri, storage_options=options), without=WORK_VERSION).items():
-        kept = {name: value for name, value in json.loads(text).items() if name not in ("container", "source")}
-        rows[json.dumps(kept)] += count
-    return rows
 
 
 def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) -> None:

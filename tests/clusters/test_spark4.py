@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from etl.demo.corpus import write_demo
-from tests.clusters.test_lane import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, table_rows
+from tests.clusters.commands import LONGEST, REPOSITORY, SMALL_OPTIONS, TABLES, table_rows
 
 PYTHON = os.environ.get("SPARK4_PYTHON", "")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * LONGEST)]

@@ -13,7 +13,7 @@ from etl.common.corpus_duplicates import CROWDED, REASON, corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates
 from etl.common.splits import connected
 from tests.benchmarks.bench_corpus_duplicates import frame_of, generated, recall_of, survivors
-from tests.common.test_near_duplicates import CHANGED, CHANGED_AGAIN, LONG, duplicate_frame
+from tests.common.duplicates import CHANGED, CHANGED_AGAIN, LONG, duplicate_frame
 from udfs.components import component_adder, lowest_members
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -15,14 +14,7 @@ from etl.common.near_duplicates import (
     near_duplicate_pairs,
     shingles,
 )
-
-LONG = [
-    "The ferry to the island leaves at seven from the old pier .",
-    "Then we should pack the tent and the lamp before the rain comes .",
-    "I will carry the lamp if you take the bread .",
-]
-CHANGED = [LONG[0].replace("seven", "eight"), *LONG[1:]]
-CHANGED_AGAIN = [CHANGED[0], LONG[1].replace("rain", "wind"), LONG[2].replace("bread", "soup")]
+from tests.common.duplicates import CHANGED, CHANGED_AGAIN, LONG, duplicate_frame
 
 TEXTS = {
     # id: (film, turns)
@@ -39,11 +31,6 @@ TEXTS = {
     "30-0": ("a", ["?!"]),
     "31-0": ("a", ["..."]),
 }
-
-
-def duplicate_frame(spark: SparkSession, texts: dict[str, tuple[str, list[str]]]) -> DataFrame:
-    rows = [(name, film, turns) for name, (film, turns) in texts.items()]
-    return spark.createDataFrame(rows, "dialogue_id string, movie_id string, texts array<string>")
 
 
 def shingled_frame(frame: DataFrame) -> DataFrame:
@@ -82,7 +69,6 @@ def test_duplicates_and_near_duplicates_and_what_is_neither(spark: SparkSession)
     }
 
 
-@pytest.mark.slow
 def test_each_kind_alone(spark: SparkSession) -> None:
     frame = duplicate_frame(spark, TEXTS)
     exact = {row["dialogue_id"] for row in duplicates(frame, True, None).collect()}

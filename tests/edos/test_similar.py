@@ -7,33 +7,9 @@ from etl.edos.labelled_rows import COLUMNS, pool_of
 from etl.edos.similar import expanded, expanded_again, matched_units, queries_of, seed_targets, self_targets
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.tables.outcome import Outcome
+from tests.edos.expansions import LABELLED, RELEASED, SEEDS, balanced, clean_frame, told
 
 MATCHES = "dialogue_id string, turn int, seed_id string, seed_split string, label string, score double, rank int"
-SEEDS = "dialogue_id string, turn int, turns array<string>, label string, split string"
-RELEASED = (
-    "origin string, dialogue_id string, turn int, turns array<string>, label string, score double, "
-    "matched_id string, matched_turns array<string>"
-)
-LABELLED = (
-    "dialogue_id string, turn int, turns array<string>, label string, origin string, score double, "
-    "matched_id string, source string"
-)
-
-
-def clean_frame(spark: SparkSession, dialogues: dict[str, tuple[str, list[str]]]) -> DataFrame:
-    rows = [(name, film, [(text,) for text in turns]) for name, (film, turns) in dialogues.items()]
-    return spark.createDataFrame(rows, "dialogue_id string, movie_id string, turns array<struct<text: string>>")
-
-
-def told(outcome: Outcome) -> dict[str, tuple[str, str]]:
-    assert outcome.dropped is not None
-    return {row.id: (row.reason, row.detail) for row in outcome.dropped.collect() if row.units}
-
-
-def balanced(outcome: Outcome) -> bool:
-    assert outcome.dropped is not None
-    units = outcome.dropped.agg({"units": "sum"}).collect()[0][0] or 0
-    return bool(outcome.rows_in == outcome.rows.count() + units)
 
 
 def test_the_pool_is_whole_dialogues_and_a_smaller_share_is_part_of_a_larger(spark: SparkSession) -> None:

@@ -54,7 +54,6 @@ def test_each_file_is_read_by_its_own_header(spark: SparkSession, tmp_path: Path
     assert collected(spark, tmp_path)[0] == {"1": "sad", "2": "joyful", "3": "afraid", "4": "proud"}
 
 
-@pytest.mark.slow
 def test_all_forms_are_read_and_all_damage_is_in_the_ledger(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "votes"
     folder.mkdir()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.test_pages import PAGES, fenced
 from tests.jobs.conftest import REPOSITORY, TinyRun
+from tests.pages import PAGES, fenced
 
 ELSEWHERE = {"docs/clusters.md"}
 """Pages whose commands need a cluster: tests/clusters/test_lane.py runs them in order, by make cluster."""

@@ -111,8 +111,8 @@ def test_sql_sees_tables_and_views(tiny: TinyRun, finished: Path) -> None:
 @pytest.mark.slow
 def test_queries_of_the_readme_and_the_cookbook_run(finished: Path) -> None:
     from etl.analysis.without_spark import connect
-    from tests.cli.test_pages import PAGES, queries
     from tests.jobs.conftest import jobs
+    from tests.pages import PAGES, queries
 
     asked = [query.strip().rstrip(";") for page in ("README.md", "docs/cookbook.md") for query in queries(PAGES[page])]
     assert len(asked) >= 13

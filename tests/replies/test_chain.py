@@ -32,7 +32,7 @@ from jobs.replies.training import (
     train_response_generator,
 )
 from tests.stages import called, register_views, stage_run
-from tests.udfs.test_reply_generator import LINES
+from tests.udfs.reply_generators import LINES
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier

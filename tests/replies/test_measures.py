@@ -67,7 +67,6 @@ def test_similarity_is_the_mean_cosine(spark: SparkSession) -> None:
     assert row.similarity == pytest.approx(np.mean([cosine(*pair) for pair in pairs[:3]]), abs=1e-4)
 
 
-@pytest.mark.slow
 def test_a_cell_of_table_7_tells_what_failed(spark: SparkSession) -> None:
     scored = "generator string, source string, nats double, tokens int, words int, error string"
     said = (

@@ -12,7 +12,7 @@ from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_scoring import score_turns
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import turns_of
-from tests.subtitles.test_turn_marks import marks_files
+from tests.subtitles.marked_files import marks_files
 
 SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
 FILES = (

@@ -1,7 +1,7 @@
 """Each cleaning rule of EDOS 3.1 on a table of cases, then all of them with their ledger."""
 
 import pytest
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -13,6 +13,7 @@ from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.text_rules import spoken_text
 from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
+from tests.subtitles.cleaning_cases import cleaning_values
 from tests.subtitles.counts import count_turns
 
 RULES = CleaningSettings(
@@ -30,11 +31,6 @@ WORDS = cleaning_words()
 def raw_schema() -> StructType:
     """The columns of a raw dialogue, without the framework's."""
     return StructType(DIALOGUES.schema.fields[:-4])
-
-
-def cleaning_values(spark: SparkSession, texts: list[str], value: Column) -> dict[str, object]:
-    frame = spark.createDataFrame([(text,) for text in texts], "text string")
-    return {row["text"]: row["value"] for row in frame.select("text", value.alias("value")).collect()}
 
 
 SPOKEN = {
@@ -291,7 +287,6 @@ def test_all_rules_and_a_ledger_that_adds_up(spark: SparkSession) -> None:
     assert len(DIALOGUES_IN) == len(rows) + sum(unit == "dialogue" for unit, _ in dropped)
 
 
-@pytest.mark.slow
 def test_an_excluded_genre_is_named(spark: SparkSession) -> None:
     texts = {name: ["Who is there ?", f"It is {name} ."] for name in ("news-0", "reef-0", "play-0")}
     genres = {"news-0": ["Drama", " News "], "reef-0": ["documentary"]}
@@ -357,11 +352,11 @@ def test_each_rule_can_be_switched(spark: SparkSession) -> None:
 
 # the least certainty, and the turns of four dialogues that stay; a sound is no turn, but its place counts
 LEAST = [
-    pytest.param(None, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}, marks=pytest.mark.slow),
-    pytest.param(0.37, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}, marks=pytest.mark.slow),
+    (None, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
+    (0.37, {"again-0": 5, "sound-0": 4, "names-0": 2, "short-0": 2}),
     (0.38, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
-    pytest.param(0.75, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}, marks=pytest.mark.slow),
-    pytest.param(0.76, {}, marks=pytest.mark.slow),
+    (0.75, {"again-0": 2, "sound-0": 2, "names-0": 2, "short-0": 2}),
+    (0.76, {}),
 ]
 
 

@@ -1,6 +1,5 @@
 """Rules on whole films, the cap on frequent turns, and what both leave in the ledger."""
 
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -110,7 +109,6 @@ def test_of_a_frequent_text_so_many_occurrences_stay(spark: SparkSession) -> Non
     assert {row["dialogue_id"]: len(row["turns"]) for row in again.collect()} == {n: len(t) for n, t in kept.items()}
 
 
-@pytest.mark.slow
 def test_the_ledger_keeps_the_raw_places_of_turns(spark: SparkSession) -> None:
     texts = [["Where is it ?", "[ DOOR SLAMS ]", "Never .", "Sit down .", "Subtitles : Ana Roca", "Goodness ."]]
     other = [[f"Is it number {n} ?", "Never ."] for n in range(3)]

@@ -7,7 +7,7 @@ from conf.subtitle_settings import CleaningSettings
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.text_rules import spoken_text, without_scan_errors
-from tests.subtitles.test_cleaning import cleaning_values
+from tests.subtitles.cleaning_cases import cleaning_values
 
 CREDITS = {
     "Subtitles : Ana Roca": True,

@@ -12,7 +12,7 @@ from etl.subtitles.borders import Borders
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import turn_lists
-from tests.subtitles.test_turn_marks import marks_file
+from tests.subtitles.marked_files import marks_file
 
 RATES = TurnCertainty(mark=0.9, carried=0.8, model=(-1.0, 2.0))
 

@@ -19,8 +19,8 @@ from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes import distillation
 from etl.training.recipes.distillation import one_hot, soft_rows, teacher_answers
 from jobs.edos.classifier import distil_emotion_classifier
-from tests.training.test_training import LABELS, TRAIN, VALID
-from tests.training.test_trials import labelled
+from tests.training.small_sets import LABELS, TRAIN, VALID
+from tests.training.trial_rows import labelled
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, DistilledClassifier

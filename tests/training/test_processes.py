@@ -15,7 +15,7 @@ from etl.training.loop.process_job import MODEL, write_result
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.processes import refuse_unfit_cluster, train_in_processes, write_packages
 from tests.stages import stage_run
-from tests.training.test_training import LABELS, TRAIN, VALID
+from tests.training.small_sets import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_language_model import CausalLanguageModel

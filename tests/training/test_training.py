@@ -12,6 +12,7 @@ from conf.training_settings import EmotionClassifierSettings
 from etl.training.loop import train as training
 from etl.training.loop.optimization import adamw, learning_rate_factor
 from etl.training.loop.train import TrainingContext, train_model
+from tests.training.small_sets import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.devices import training_device, with_back_off
 from udfs.models.batches import Encoded, batches_alike
@@ -25,25 +26,6 @@ from udfs.models.classifiers.metrics import (
 )
 from udfs.models.trainable import TrainingResult, TrainingRows
 
-LABELS = ("sad", "glad", "neutral", "afraid")
-TRAIN = [
-    (["i lost my dog .", "that is so sad ."], 0),
-    (["he cried alone .", "very sad ."], 0),
-    (["i cry at night ."], 0),
-    (["what joy !"], 1),
-    (["are you happy ?", "yes , so glad !"], 1),
-    (["great game !", "we are so happy !"], 1),
-    (["it is a home ."], 2),
-    (["he went home .", "it is work ."], 2),
-    (["dark night .", "i am afraid of the ghost ."], 3),
-    (["a ghost !"], 3),
-]
-VALID = [
-    (["so sad , i cry ."], 0),
-    (["i am glad !"], 1),
-    (["it is a home ."], 2),
-    (["afraid , a dark ghost ."], 3),
-]
 OPTIONS = EmotionClassifierSettings(
     epochs=6,
     batch_size=4,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
@@ -20,24 +20,10 @@ from etl.training.recipes.classifiers import rows_by_split
 from etl.training.recipes.trials import Arm, arms_of
 from jobs.edos.classifier import compare_classifiers
 from tests.stages import stage_run
+from tests.training.trial_rows import labelled
 from tests.udfs.tiny_models import tiny_encoder
 
 pytestmark = pytest.mark.usefixtures("tables")
-
-LINES = {"sad": "i lost my dog .", "joyful": "so happy !", "questioning": "why did he do that ?"}
-
-
-def labelled(spark: SparkSession, origins: dict[str, int]) -> DataFrame:
-    """Rows of each origin, so many of each label; the crowd's have all three splits."""
-    rows = []
-    for origin, count in origins.items():
-        for number in range(count):
-            split = ("train", "validation", "test")[number % 3] if origin == "crowd" else "train"
-            rows += [
-                (f"{origin}-{number}", place, [f"{origin} {number}", line], label, origin, None, None, split)
-                for place, (label, line) in enumerate(LINES.items())
-            ]
-    return spark.createDataFrame(rows, TRAINING_DIALOGUES.schema)
 
 
 @pytest.fixture(scope="module")

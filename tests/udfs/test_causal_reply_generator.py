@@ -10,7 +10,7 @@ from conf.errors import InputError
 from conf.reply_settings import ReplyDecoding
 from conf.taxonomy import edos_labels
 from etl.training.loop.train import train_model
-from tests.udfs.test_reply_generator import LINES, OPTIONS, QUIET, tiny_generator
+from tests.udfs.reply_generators import LINES, OPTIONS, QUIET, tiny_generator
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.models.language.causal_reply_generator import CausalReplyGenerator, causal_generator, load_generator
 from udfs.models.language.reply_decoding import write_replies

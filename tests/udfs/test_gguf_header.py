@@ -3,27 +3,11 @@
 import struct
 from pathlib import Path
 
-import numpy as np
 import pytest
-from gguf import GGUFWriter
 
 from conf.errors import InputError
+from tests.udfs.gguf_files import written
 from udfs.models.gguf_header import gguf_file, read_header
-
-
-def written(path: Path, tokens: tuple[str, ...] = ("a", "<s>", "<|end|>"), types: tuple[int, ...] = (1, 3, 4)) -> Path:
-    """A GGUF file with a vocabulary and one tensor, and no model that could answer."""
-    writer = GGUFWriter(str(path), "llama")
-    writer.add_context_length(64)
-    writer.add_token_list(list(tokens))
-    writer.add_token_types(list(types))
-    writer.add_chat_template("{{ messages }}")
-    writer.add_tensor("token_embd.weight", np.zeros((3, 32), dtype=np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
 
 
 def test_a_header_tells_the_architecture_the_context_and_the_marks_of_a_chat(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from conf.prompts import prompt as prompt_text
 from etl.emo_pillars.labels import known_names, labels_with_levels
 from etl.emo_pillars.prompts import GRAMMARS, step_decoding
 from tests.llm_servers import as_the_dialect_answers
-from tests.udfs.test_gguf_header import written
+from tests.udfs.gguf_files import written
 from udfs.generate import source_of
 from udfs.llm_requests import Request
 from udfs.models.gguf_header import GgufHeader
@@ -228,7 +228,7 @@ def test_a_missing_engine_is_told_with_its_cure(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_model_for_llama_cpp_needs_one_gguf_file(tmp_path: Path) -> None:
-    from tests.udfs.test_loader import model_folder
+    from tests.udfs.model_folders import model_folder
 
     folder = model_folder(tmp_path / "m")
     with pytest.raises(InputError, match=r"0 \.gguf files, where llama\.cpp needs one"):

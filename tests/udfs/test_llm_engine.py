@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, EngineSettings, LlmSettings
 from etl.llm.requests import distinct_requests, with_requests
-from tests.udfs.test_loader import model_folder
+from tests.udfs.model_folders import model_folder
 from udfs import task_gpus
 from udfs.generate import generate_answers, source_of
 from udfs.llm_engine import EngineGenerator, filled_command, visible_gpus

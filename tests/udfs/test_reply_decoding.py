@@ -11,7 +11,7 @@ from conf.reply_settings import ReplyDecoding
 from etl.augesc.safety import danger_answer, state_answer, withheld_reply
 from etl.cli.command_line import main
 from etl.cli.reply_shell import Conversation
-from tests.udfs.test_reply_generator import LINES, tiny_generator
+from tests.udfs.reply_generators import LINES, tiny_generator
 from udfs.models.language.reply_decoding import Written, write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
 

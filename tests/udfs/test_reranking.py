@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from conf.reply_settings import ReplyDecoding
-from tests.udfs.test_reply_generator import tiny_generator
+from tests.udfs.reply_generators import tiny_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.models.reranking import Reranker
 

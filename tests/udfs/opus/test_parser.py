@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.udfs.opus.subtitle_files import rows, xml_file
 from udfs.opus.fast_parser import cut_regular
 from udfs.opus.files import UnreadableError
 from udfs.opus.meta import genre_list, year_of_cinema
 from udfs.opus.parser import parse_subtitles
-from udfs.opus.sentences import Sentences
 from udfs.opus.times import duration_ms, time_ms
-
-
-def xml_file(body: str, meta: str = "<meta/>") -> bytes:
-    return f'<?xml version="1.0" encoding="utf-8"?>\n<document id="7">{body}{meta}</document>'.encode()
 
 
 def start(block: int, value: str) -> str:
@@ -26,11 +22,6 @@ def start(block: int, value: str) -> str:
 
 def end(block: int, value: str) -> str:
     return f'<time id="T{block}E" value="{value}" />'
-
-
-def rows(sentences: Sentences) -> list[tuple[int | None, int | None, int | None, int | None, str]]:
-    columns = (sentences.block_first, sentences.block_last, sentences.start_ms, sentences.end_ms, sentences.text)
-    return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
 
 S1 = start(1, "00:00:01,000")

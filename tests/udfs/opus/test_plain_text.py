@@ -9,7 +9,7 @@ from lxml import etree
 
 from etl.common.spelling import detokenised_text
 from tests.attacks.corpora import reading_of
-from tests.udfs.opus.test_parser import rows, xml_file
+from tests.udfs.opus.subtitle_files import rows, xml_file
 from udfs.opus.cues import cues_of
 from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
