@@ -38,7 +38,7 @@ def _guarded(arguments: list[str]) -> int:
         if "--traceback" in arguments:
             traceback.print_exc()
             return 1
-        from etl.cli.faults import RunError, fault_line
+        from etl.cli.run_errors import RunError, fault_line
 
         line = str(error) if isinstance(error, RunError) else fault_line(error)
         print(f"edos-lakehouse: {line} (--traceback tells more)", file=sys.stderr)

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings
-from etl.cli.faults import RunError, fault_line
 from etl.cli.lease import events, leased
+from etl.cli.run_errors import RunError, fault_line
 from etl.cli.stage_events import followed, recorder
 from etl.pipeline import session
 from etl.pipeline.planner import PipelineContext

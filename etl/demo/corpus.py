@@ -5,13 +5,13 @@ import shutil
 from pathlib import Path
 
 from conf.errors import InputError
+from etl.demo.broken_files import DAMAGED_MEMBER, broken_files, broken_members
+from etl.demo.corpus_folder import CorpusFolder
 from etl.demo.facts import DemoFacts, FileFacts
-from etl.demo.faults import DAMAGED_MEMBER, broken_files, broken_members
 from etl.demo.films import MIN_FILMS, Film, film_of
 from etl.demo.labelled_sets import write_labelled_sets
 from etl.demo.markup import HEAD
-from etl.demo.store import Store
-from etl.demo.texts import Frame, expand, material
+from etl.demo.templates import Frame, expand, material
 from etl.demo.transcripts import write_transcripts
 from etl.demo.uploads import Upload, upload_of
 
@@ -44,7 +44,7 @@ def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    store = Store(folder)
+    store = CorpusFolder(folder)
     facts = DemoFacts(films=films)
     _write_opus(store, facts, films, seed)
     facts.rows |= write_labelled_sets(store, seed)
@@ -54,7 +54,7 @@ def write_demo(folder: Path, films: int = 300, seed: int = 7) -> DemoFacts:
     return facts
 
 
-def _write_opus(store: Store, facts: DemoFacts, films: int, seed: int) -> None:
+def _write_opus(store: CorpusFolder, facts: DemoFacts, films: int, seed: int) -> None:
     members: dict[str, bytes] = {}
     number = 0
     good = b""
@@ -85,7 +85,7 @@ def _member(film: Film, upload: Upload) -> str:
     return f"OpenSubtitles/xml/en/{film.folder_year}/{film.movie_id}/{upload.subtitle_id}.xml"
 
 
-def _place(store: Store, members: dict[str, bytes], film: Film, upload: Upload, number: int) -> str:
+def _place(store: CorpusFolder, members: dict[str, bytes], film: Film, upload: Upload, number: int) -> str:
     """Add a file to the zip's members, or write it plain or gzipped, and return its path below ``opus/``."""
     if number % 10 in (0, 3, 6):
         member = _member(film, upload)
@@ -97,7 +97,7 @@ def _place(store: Store, members: dict[str, bytes], film: Film, upload: Upload, 
     return path
 
 
-def _write_other_languages(store: Store, facts: DemoFacts, seed: int) -> None:
+def _write_other_languages(store: CorpusFolder, facts: DemoFacts, seed: int) -> None:
     rng = random.Random(f"{seed}|languages")
     for language, lines in material("extras")["foreign"].items():
         for number in range(3):
@@ -112,7 +112,7 @@ def _write_other_languages(store: Store, facts: DemoFacts, seed: int) -> None:
             facts.other_languages[path] = language
 
 
-def _write_broken(store: Store, facts: DemoFacts, members: dict[str, bytes], good: bytes) -> None:
+def _write_broken(store: CorpusFolder, facts: DemoFacts, members: dict[str, bytes], good: bytes) -> None:
     for number, (name, (reason, content)) in enumerate(broken_files(good).items()):
         subtitle_id, ending = name.split(".", 1)
         path = f"{RELEASE}/xml/en/2001/{8_900_000 + number}/{subtitle_id}.{ending}"

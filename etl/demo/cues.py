@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from etl.demo.screenplay import Act, Screenplay, Turn
-from etl.demo.texts import material
+from etl.demo.templates import material
 from udfs.opus.tokens import opus_tokens, split_sentences
 
 _SILENCES = (5_300, 6_100, 7_400, 9_000, 12_500, 18_000, 31_000, 64_000)

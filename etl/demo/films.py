@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from etl.demo.cues import Style
 from etl.demo.markup import Meta, Oddities
 from etl.demo.screenplay import PLANTED_LAST, Act, Screenplay, dialogue, lyrics, narration, plant, recap, story, trailer
-from etl.demo.texts import common_scenes, material
+from etl.demo.templates import common_scenes, material
 
 MIN_FILMS = 12
 """Minimum number of films with which every oddity occurs at least once."""

@@ -4,9 +4,9 @@ import random
 from collections.abc import Iterator, Mapping
 
 from conf.taxonomy import edos_kinds, edos_labels
+from etl.demo.corpus_folder import CorpusFolder, csv_bytes
 from etl.demo.screenplay import cast_of, play
-from etl.demo.store import Store, csv_bytes
-from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes, statements
+from etl.demo.templates import Frame, Scene, common_scenes, expand, material, scenes, statements
 from udfs.opus.tokens import opus_tokens
 
 TRAIN = 24
@@ -31,7 +31,7 @@ VOTE_HEADER = (
 TALK_HEADER = ("context", "Dialog_ID", "Type", "Actor", "Text", "Label")
 
 
-def write_labelled_sets(store: Store, seed: int) -> dict[str, int]:
+def write_labelled_sets(store: CorpusFolder, seed: int) -> dict[str, int]:
     """Write the two classifier files, the votes and the talks, and return the number of rows by file."""
     train, valid = classifier_sentences(seed)
     votes = list(crowd_votes(seed))

@@ -4,7 +4,7 @@ import random
 import re
 from dataclasses import dataclass, field
 
-from etl.demo.texts import Frame, Scene, common_scenes, expand, material, scenes
+from etl.demo.templates import Frame, Scene, common_scenes, expand, material, scenes
 
 # Rules of EDOS 3.1 that a planted turn breaks.
 PLANTED_LAST = ("too_long", "number_only", "repetitive", "profane", "too_short", "repeated_turn")

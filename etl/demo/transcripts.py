@@ -5,9 +5,9 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from etl.demo.corpus_folder import CorpusFolder, csv_bytes
 from etl.demo.screenplay import play
-from etl.demo.store import Store, csv_bytes
-from etl.demo.texts import Scene, common_scenes, material
+from etl.demo.templates import Scene, common_scenes, material
 from udfs.opus.tokens import split_sentences
 
 DIALOGUES = {"train": 260, "dev": 60}
@@ -50,7 +50,7 @@ class Utterance:
     end_ms: int
 
 
-def write_transcripts(store: Store, seed: int) -> dict[str, int]:
+def write_transcripts(store: CorpusFolder, seed: int) -> dict[str, int]:
     """Write training and development transcripts of both kinds, and return the number of rows by file."""
     counts: dict[str, int] = {}
     for split in DIALOGUES:

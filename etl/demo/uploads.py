@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from etl.demo.cues import Cue, Word, assign_blocks, block_times, cues_of, shout
 from etl.demo.films import Film, meta_of, oddities_of, style_of
 from etl.demo.markup import TimeTags, clock, document
-from etl.demo.texts import material
+from etl.demo.templates import material
 
 
 @dataclass(frozen=True)

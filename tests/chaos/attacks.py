@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from etl.cli.faults import fault_line
+from etl.cli.run_errors import fault_line
 from etl.pipeline import runner
 from etl.pipeline.lakehouse import Lakehouse
 from tests.attacks.suite import Tally

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from conf.subtitle_settings import CleaningSettings
-from etl.analysis.reading import read_dialogues
+from etl.analysis.printed_dialogues import read_dialogues
 from etl.cli.command_line import main
 from etl.cli.read_shell import lines
 from etl.common.spark_api import cached

@@ -19,7 +19,7 @@ from etl.demo.__main__ import main
 from etl.demo.corpus import write_demo
 from etl.demo.facts import DemoFacts
 from etl.demo.screenplay import play
-from etl.demo.texts import Frame, common_scenes, expand, material, scenes, statements
+from etl.demo.templates import Frame, common_scenes, expand, material, scenes, statements
 from etl.subtitles.transcripts import EMORYNLP, MELD
 from udfs.opus.tokens import opus_tokens
 

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.settings import Settings, load_settings
-from etl.cli.faults import fault_line
 from etl.cli.lease import local_lease
+from etl.cli.run_errors import fault_line
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables import TABLES, Table
 
@@ -20,7 +20,7 @@ SEEDS = TABLES["ops.stage_runs"]
 LOST = """
 import os, signal, sys
 from conf.settings import load_settings
-from etl.cli.faults import fault_line
+from etl.cli.run_errors import fault_line
 from etl.pipeline.session import close_session, spark_session
 
 settings = load_settings("local", [], {"lakehouse.root": sys.argv[1], "spark.master": "local[1]"})

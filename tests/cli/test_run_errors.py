@@ -7,8 +7,8 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.cli import command_line, faults, running
-from etl.cli.faults import fault_line
+from etl.cli import command_line, run_errors, running
+from etl.cli.run_errors import fault_line
 from etl.pipeline.runner import StageError
 
 ROOT = "/lake"
@@ -139,7 +139,7 @@ def test_words_of_our_own_from_a_worker_stay(settings: Settings) -> None:
 
 
 def test_the_fullest_disk_is_named(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    monkeypatch.setattr(faults, "_free", lambda path: 0.0 if path == ROOT else 1e12)
+    monkeypatch.setattr(run_errors, "_free", lambda path: 0.0 if path == ROOT else 1e12)
     line = fault_line(RuntimeError("No space left on device"), settings)
     assert line.startswith("no space is left on the disk of /lake (lakehouse.root): free some")
 

@@ -18,7 +18,7 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]], line_end:
     return table.getvalue().encode()
 
 
-class Store:
+class CorpusFolder:
     """The demo's target folder, with digests of all files written to it."""
 
     def __init__(self, folder: Path) -> None:
