@@ -150,7 +150,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "training": {"weak_labeler": {"calibrated": False}},
     },
     "trusted": {
-        "subtitles": {"cleaning": {"preset": "released", "min_certainty": 0.79, "certain_opening": False}},
+        "subtitles": {"cleaning": {"preset": "trusted", "min_certainty": 0.79, "certain_opening": False}},
         "edos": {"choice": "emotion_and_certainty"},
     },
 }
@@ -240,4 +240,10 @@ class PublishingSettings(Section):
     test_share: float = Field(0.1, gt=0, lt=0.5, description="of films; EDOS 5 splits 80, 10 and 10 %")
     validation_share: float = Field(0.1, gt=0, lt=0.5, description="of films")
     dialogues_per_file: int = Field(250_000, ge=1, description="a split of more is cut, by hash of dialogue_id")
+    titles: str | None = outside(
+        None, description="CSV or TSV of films: movie_id and title, or tconst and primaryTitle; null: no titles"
+    )
+    years: tuple[int, int] | None = Field(None, description="first and last year of the films; null: all")
+    genres: tuple[str, ...] = Field((), description="films with any of these; none: all")
+    languages: tuple[str, ...] = Field((), description="films in any of these; none: all")
     references: str | None = Field(None, description="an export without text, for restore-text")

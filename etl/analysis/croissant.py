@@ -17,9 +17,26 @@ ENDINGS = {"parquet": "parquet", "jsonl": "jsonl.gz"}
 MEDIA = {"parquet": "application/x-parquet", "jsonl": "application/jsonlines"}
 
 Fields = Mapping[str, Any]
-"""Type by column; a list of structs is a mapping itself."""
+"""Type by column; a list of values is a list of their type, a list of structs is a mapping itself."""
 
-EDOS: Fields = {"dialogue_id": TEXT, "movie_id": TEXT, "turns": {"text": TEXT, "label": TEXT, "confidence": FLOAT}}
+_FACTS: Fields = {"title": TEXT, "year": INTEGER, "genres": [TEXT], "certainty": FLOAT}
+_DETAILS: Fields = {
+    "label": TEXT,
+    "confidence": FLOAT,
+    "start_ms": INTEGER,
+    "end_ms": INTEGER,
+    "certainty": FLOAT,
+    "border": TEXT,
+    "border_certainty": FLOAT,
+    "speaker": TEXT,
+}
+EDOS: Fields = {
+    "dialogue_id": TEXT,
+    "movie_id": TEXT,
+    "language": TEXT,
+    **_FACTS,
+    "turns": {"text": TEXT, **_DETAILS},
+}
 EDOS_REFERENCES: Fields = {
     "dialogue_id": TEXT,
     "movie_id": TEXT,
@@ -27,13 +44,8 @@ EDOS_REFERENCES: Fields = {
     "language": TEXT,
     "subtitle_id": TEXT,
     "source_path": TEXT,
-    "turns": {
-        "sentence_first": INTEGER,
-        "sentence_last": INTEGER,
-        "text_check": TEXT,
-        "label": TEXT,
-        "confidence": FLOAT,
-    },
+    **_FACTS,
+    "turns": {"sentence_first": INTEGER, "sentence_last": INTEGER, "text_check": TEXT, **_DETAILS},
 }
 AUGESC: Fields = {
     "dialogue_id": TEXT,
@@ -163,5 +175,7 @@ def _fields(parent: str, fields: Fields, column: str | None = None) -> Iterator[
             source: dict[str, Any] = {"fileSet": {"@id": "parquet"}, "extract": {"column": column or name}}
             if column:
                 source["transform"] = {"jsonPath": name}
-            field |= {"dataType": kind, "source": source}
+            if isinstance(kind, list):
+                field |= {"isArray": True, "arrayShape": "-1", "repeated": True}
+            field |= {"dataType": kind[0] if isinstance(kind, list) else kind, "source": source}
         yield field

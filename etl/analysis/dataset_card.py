@@ -9,6 +9,7 @@ import yaml
 
 from conf import resources
 from conf.edos_settings import PublishingSettings
+from conf.subtitle_settings import SubtitleSettings
 from etl.analysis import croissant
 from etl.analysis.croissant import ENDINGS, Datasheet
 from etl.analysis.findings import Findings
@@ -19,19 +20,27 @@ SPLITS = ("train", "validation", "test")
 CITATION = (
     "Welivita, Xie and Pu: A Large-Scale Dataset for Empathetic Response Generation (EMNLP 2021), whose method this is"
 )
+_DETAILS = (
+    ", `start_ms` and `end_ms`, `certainty` (probability that it is one speaker's, and whole), `border` (what decided "
+    "that it opens: start of the film, silence, mark, carried from another upload, model), `border_certainty`, and "
+    "`speaker` (name of the label that it opens with)"
+)
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
     ("movie_id", "the film's IMDb number"),
-    ("turns", "list of `text`, `label`, `confidence` (0 to 1, 4 decimals)"),
+    ("language, title, year, genres", "of the film; null where they are not known"),
+    ("certainty", "probability that all borders of the dialogue are right"),
+    ("turns", f"list of `text`, `label`, `confidence` (0 to 1, 4 decimals){_DETAILS}"),
 )
 REFERRED = (
     *INCLUDED[:2],
     ("release, language, subtitle_id", "the subtitle file in OPUS's OpenSubtitles"),
     ("source_path", "the path that it was read from"),
+    *INCLUDED[2:4],
     (
         "turns",
         "list of `sentence_first` and `sentence_last` (numbers of the file's sentences, from 0, both inclusive), "
-        "`text_check` (first 12 digits of the text's sha256), `label`, `confidence`",
+        "`text_check` (first 12 digits of the text's sha256), `label`, `confidence`" + _DETAILS,
     ),
 )
 
@@ -86,6 +95,45 @@ def card(
     )
     head = front_matter(rows, formats, languages, name, licence=publishing.licence)
     return f"---\n{head}---\n\n{text}"
+
+
+def unfinished_card(
+    publishing: PublishingSettings,
+    rows: Mapping[str, int],
+    subtitles: SubtitleSettings,
+    sources: Sequence[Source],
+    labels: str,
+) -> str:
+    """Return the card of dialogues that no emotion classifier has labelled.
+
+    Args:
+        publishing, subtitles: settings of the export.
+        rows: number of dialogues by split.
+        sources: parts of the export with their licences.
+        labels: ``weak`` or ``none``.
+    """
+    references = publishing.text == "references"
+    head = front_matter(rows, publishing.formats, subtitles.languages, publishing.name, licence=publishing.licence)
+    cleaning = subtitles.cleaning
+    certain = "all turns" if cleaning.min_certainty is None else f"turns right with {cleaning.min_certainty:g}"
+    parts = (
+        f"# {_cell(publishing.name)}: clean dialogues",
+        _UNFINISHED[labels] + f" {shown(sum(rows.values()))} dialogues. {_TEXT_NOTE[references]}",
+        f"Cleaned by the preset `{cleaning.preset}`, {certain}; `settings.yaml` has all settings that were set.",
+        _table(("column", "holds"), REFERRED if references else INCLUDED),
+        _table(("split", "dialogues"), [(split, rows[split]) for split in SPLITS if split in rows]),
+        _table(
+            ("source", "part", "licence", "commercial use"),
+            [(one.source, one.part, one.licence, one.commercial) for one in sources],
+        ),
+    )
+    return f"---\n{head}---\n\n" + "\n\n".join(parts) + "\n"
+
+
+_UNFINISHED = {
+    "weak": "The labels are those of a weak labeler of single sentences (EDOS 3.1), no final ones.",
+    "none": "The turns have no labels.",
+}
 
 
 def described(

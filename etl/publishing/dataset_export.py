@@ -1,17 +1,28 @@
 """The export of EDOS, and the restoring of texts in an export with references."""
 
+import yaml
+from pyspark.sql import functions as F
+
 from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.errors import InputError
+from conf.redaction import redacted
 from conf.settings import Settings
 from conf.subtitle_settings import CleaningSettings, SubtitleSettings
-from etl.analysis.dataset_card import card, described, restored_card, restored_croissant
+from etl.analysis.dataset_card import card, described, restored_card, restored_croissant, unfinished_card
 from etl.analysis.licences import check_licence, used_sources
 from etl.pipeline.folders import Folders
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stage_run import StageRun
 from etl.publishing.dataset_findings import CARD_VIEWS, gather
-from etl.publishing.edos_rows import published_rows, restored
+from etl.publishing.edos_rows import (
+    film_titles,
+    of_films,
+    published_rows,
+    restored,
+    weakly_labelled,
+    without_labels,
+)
 from etl.publishing.exports import (
     CARD,
     CROISSANT,
@@ -25,22 +36,32 @@ from etl.publishing.exports import (
     write_export,
 )
 from etl.subtitles.cleaning_words import cleaning_words
-from etl.tables.edos import DIALOGUES
+from etl.tables.edos import DIALOGUES, WEAK_LABELS
 from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 
+SETTINGS = "settings.yaml"
+"""The settings of an export that differ from the defaults; ``--config`` reads it."""
 TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans")
 """Cleaning rules that change a turn's text."""
 
 
-def publish(run: StageRun, publishing: PublishingSettings, subtitles: SubtitleSettings, edos: EdosSettings) -> str:
-    """Write the export if its inputs have changed, and its card, and return the folder.
+def publish(
+    run: StageRun, publishing: PublishingSettings, subtitles: SubtitleSettings, edos: EdosSettings, labels: str = "edos"
+) -> str:
+    """Write the export if its inputs have changed, its card and its settings, and return the folder.
+
+    Args:
+        run: the stage's run.
+        publishing, subtitles, edos: settings.
+        labels: ``edos``: finished dialogues. ``weak``: clean dialogues with weak labels; ``none``: without labels. The
+            folder of the last two ends in ``-weak`` and ``-clean``.
 
     Raises:
         InputError: the folder has other files, there are no dialogues, or the licence grants more than the sources.
     """
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
-    folder = export_folder(run.lakehouse.root, publishing)
+    folder = export_folder(run.lakehouse.root, publishing) + {"edos": "", "weak": "-weak", "none": "-clean"}[labels]
     refuse_foreign(folders, folder)
     sources = used_sources(publishing, subtitles, edos)
     check_licence(publishing.licence, sources)
@@ -49,24 +70,31 @@ def publish(run: StageRun, publishing: PublishingSettings, subtitles: SubtitleSe
         "truecase": subtitles.truecase,
         "languages": subtitles.languages,
     }
-    tables = [DIALOGUES, CLEAN_DIALOGUES] if references else [DIALOGUES]
+    inputs = {"edos": (DIALOGUES,), "weak": (WEAK_LABELS,), "none": ()}[labels]
+    titles = film_titles(run.spark, publishing.titles) if publishing.titles else None
     content = {
-        "tables": {table.name: lakehouse.identity(table) for table in tables},
-        "settings": publishing.model_dump(mode="json", exclude={"folder", "references", "name", "licence"}),
+        "tables": {table.name: lakehouse.identity(table) for table in (*inputs, CLEAN_DIALOGUES)},
+        "settings": publishing.model_dump(mode="json", exclude={"folder", "references", "name", "licence", "titles"}),
+        "titles": None if titles is None else titles.agg(F.expr("bit_xor(xxhash64(movie_id, title))")).collect()[0][0],
         "rules": rules,
     }
-    dialogues = lakehouse.read(DIALOGUES)
+    clean = lakehouse.read(CLEAN_DIALOGUES)
+    labelled = lakehouse.read(DIALOGUES) if labels == "edos" else weakly_labelled(clean, lakehouse.read(WEAK_LABELS))
+    if labels == "none":
+        labelled = without_labels(clean)
+    dialogues = of_films(labelled, clean, publishing.years, publishing.genres, publishing.languages)
     manifest = exported(
         run,
         folder,
         Manifest(fingerprint(content), publishing.text, rules, {}),
         lambda: published_rows(
             dialogues,
-            lakehouse.read(CLEAN_DIALOGUES),
+            clean,
             references=references,
             test_share=publishing.test_share,
             validation_share=publishing.validation_share,
             spelling=publishing.spelling,
+            titles=titles,
         ),
         publishing.formats,
         publishing.dialogues_per_file,
@@ -78,12 +106,26 @@ def publish(run: StageRun, publishing: PublishingSettings, subtitles: SubtitleSe
             f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
             "run the stages before"
         )
+    folders.write_text(f"{folder}/{SETTINGS}", settings_file(publishing, subtitles, edos))
+    if labels != "edos":
+        folders.write_text(f"{folder}/{CARD}", unfinished_card(publishing, manifest.rows, subtitles, sources, labels))
+        return folder
     findings = gather(run.spark, run.tracking, subtitles, edos, CARD_VIEWS)
     languages = subtitles.languages
     text = card(findings, publishing, rows=manifest.rows, languages=languages, sources=sources)
     folders.write_text(f"{folder}/{CARD}", text)
     folders.write_text(f"{folder}/{CROISSANT}", described(findings, publishing, manifest.rows, languages))
     return folder
+
+
+def settings_file(publishing: PublishingSettings, subtitles: SubtitleSettings, edos: EdosSettings) -> str:
+    """Return the settings that were set, as YAML without secrets, from which the same export is made again."""
+    sections = {"subtitles": subtitles, "edos": edos, "publishing": publishing}
+    given = {name: section.model_dump(mode="json", exclude_unset=True) for name, section in sections.items()}
+    given["edos"]["taxonomy"] = edos.taxonomy.name
+    head = "# Settings of this export: python -m jobs run --config settings.yaml --to export_dataset\n"
+    head += "# Those of the profile, models and trainings are not here.\n"
+    return head + redacted(yaml.safe_dump(given, sort_keys=True, allow_unicode=True))
 
 
 def restore_text(settings: Settings) -> int:

@@ -5,16 +5,17 @@ subtitle file and the numbers of a turn's sentences in it. :func:`restored` rest
 OPUS release.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructType
 
+from conf.errors import InputError
 from conf.subtitle_settings import CleaningSettings
 from etl.common.spelling import detokenised
 from etl.common.splits import split_by_film
@@ -34,6 +35,13 @@ def text_check(text: Column) -> Column:
     return F.substring(F.sha2(text, 256), 1, CHECK_LENGTH)
 
 
+FACTS = ("title", "year", "genres", "certainty")
+"""What is known about a dialogue's film, and the probability that all its borders are right."""
+DETAILS = ("start_ms", "end_ms", "certainty", "border", "border_certainty", "speaker")
+"""What is known about a turn: times, the probability that it is one speaker's and whole, what decided that it opens,
+how certain that is, and the name of the label that it opens with."""
+
+
 def published_rows(
     dialogues: DataFrame,
     clean: DataFrame,
@@ -42,51 +50,152 @@ def published_rows(
     test_share: float,
     validation_share: float,
     spelling: str = "tokens",
+    titles: DataFrame | None = None,
 ) -> DataFrame:
     """Return one row a dialogue for publication, split by film.
 
     Args:
-        dialogues: ``edos.dialogues``.
+        dialogues: ``edos.dialogues``, or other labelled dialogues with its columns.
         clean: ``subtitles.clean_dialogues``, with the same turns in the same order.
         references: whether turns have sentence numbers instead of texts.
         test_share, validation_share: of films.
         spelling: ``plain`` for detokenised texts, ``tokens`` for texts as they are stored.
+        titles: movie_id and title of films.
 
     Returns:
-        dialogue_id, movie_id, split, and turns: array of struct(text, label, confidence), confidences with 4 decimals.
-        With references: also release, language, subtitle_id, source_path, and in each turn sentence_first and
-        sentence_last (from 0, both inclusive) and text_check in place of text.
+        dialogue_id, movie_id, language, :data:`FACTS`, split, and turns: array of struct(text, label, confidence,
+        :data:`DETAILS`), confidences with 4 decimals. With references: also release, subtitle_id, source_path, and in
+        each turn sentence_first and sentence_last (from 0, both inclusive) and text_check in place of text.
     """
     split = split_by_film(dialogues, test_share=test_share, validation_share=validation_share)
-    if not references:
-        return split.select("dialogue_id", "movie_id", "split", _spelled(_labelled("turns", "text"), spelling))
-    sources = clean.select("dialogue_id", *SOURCE, "source_path", F.col("turns").alias("clean_turns"))
-    turns = F.zip_with(
+    known = set(clean.columns)
+    lists = ("certainties", "borders", "border_certainties", "speakers")
+    given = [name if name in known else F.lit(None).alias(name) for name in (*lists, "certainty")]
+    own = ("dialogue_id", *SOURCE, "source_path", "year", "genres", F.col("turns").alias("clean_turns"), *given)
+    joined = split.join(clean.select(*own), "dialogue_id", "inner" if references else "left")
+    title = F.lit(None).cast("string").alias("title")
+    joined = joined.select("*", title) if titles is None else joined.join(F.broadcast(titles), "movie_id", "left")
+    turns = F.transform(
         "turns",
-        "clean_turns",
-        lambda turn, clean_turn: F.struct(
-            clean_turn["sentence_first"].alias("sentence_first"),
-            clean_turn["sentence_last"].alias("sentence_last"),
+        lambda turn, i: F.struct(
+            F.get("clean_turns", i)["sentence_first"].alias("sentence_first"),
+            F.get("clean_turns", i)["sentence_last"].alias("sentence_last"),
             text_check(turn["text"]).alias("text_check"),
+            turn["text"].alias("text"),
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
+            F.get("clean_turns", i)["start_ms"].alias("start_ms"),
+            F.get("clean_turns", i)["end_ms"].alias("end_ms"),
+            F.get("certainties", i).cast("float").alias("certainty"),
+            F.get("borders", i).cast("string").alias("border"),
+            F.get("border_certainties", i).cast("float").alias("border_certainty"),
+            F.get("speakers", i).cast("string").alias("speaker"),
         ),
     )
-    referred = split.join(sources, "dialogue_id").withColumn("turns", turns)
-    labelled = _labelled("turns", "sentence_first", "sentence_last", "text_check")
-    return referred.select("dialogue_id", "movie_id", *SOURCE, "source_path", "split", labelled.alias("turns"))
+    joined = joined.withColumns({"turns": turns, "certainty": F.col("certainty").cast("float")})
+    if references:
+        labelled = _labelled("turns", "sentence_first", "sentence_last", "text_check").alias("turns")
+        return joined.select("dialogue_id", "movie_id", *SOURCE, "source_path", *FACTS, "split", labelled)
+    spelled = _spelled(_labelled("turns", "text"), spelling)
+    return joined.select("dialogue_id", "movie_id", "language", *FACTS, "split", spelled)
+
+
+def weakly_labelled(clean: DataFrame, weak_labels: DataFrame) -> DataFrame:
+    """Return the clean dialogues with weak labels, in the columns of ``edos.dialogues``; null where there is none.
+
+    Args:
+        clean: ``subtitles.clean_dialogues``.
+        weak_labels: ``edos.weak_labels``.
+    """
+    label = F.struct("turn", "label", "confidence", "model")
+    found = weak_labels.groupBy("dialogue_id").agg(F.array_sort(F.collect_list(label)).alias("found"))
+    by_turn = F.map_from_arrays(F.col("found")["turn"], F.col("found"))
+    joined = clean.select("dialogue_id", "movie_id", "turns").join(found, "dialogue_id", "left")
+    mapped = joined.withColumn("by_turn", by_turn)
+    turns = F.transform(
+        "turns",
+        lambda turn, i: F.struct(
+            turn["text"].alias("text"),
+            F.try_element_at("by_turn", i)["label"].alias("label"),
+            F.try_element_at("by_turn", i)["confidence"].alias("confidence"),
+        ),
+    )
+    return mapped.select(
+        "dialogue_id", "movie_id", F.get("found", F.lit(0))["model"].alias("model"), turns.alias("turns")
+    )
+
+
+def without_labels(clean: DataFrame) -> DataFrame:
+    """Return the clean dialogues in the columns of ``edos.dialogues``, with null labels."""
+    none = (F.lit(None).cast("string").alias("label"), F.lit(None).cast("float").alias("confidence"))
+    turns = F.transform("turns", lambda turn: F.struct(turn["text"].alias("text"), *none)).alias("turns")
+    return clean.select("dialogue_id", "movie_id", F.lit(None).cast("string").alias("model"), turns)
 
 
 def _labelled(turns: str, *names: str) -> Column:
-    """Return turns with the named fields, label and rounded confidence."""
+    """Return turns with the named fields, label, rounded confidence and ``DETAILS``."""
     return F.transform(
         turns,
         lambda turn: F.struct(
             *(turn[name].alias(name) for name in names),
             turn["label"].alias("label"),
             F.round(turn["confidence"].cast("double"), 4).cast("float").alias("confidence"),
+            *(turn[name].alias(name) for name in DETAILS),
         ),
     )
+
+
+def film_titles(spark: SparkSession, path: str) -> DataFrame:
+    """Return movie_id and title of the films in a file.
+
+    Args:
+        path: CSV or TSV (by its name), plain or gzip, with columns movie_id and title, or tconst and primaryTitle as
+            IMDb's own list has them. ``tt0040724`` is the film 40724.
+
+    Raises:
+        InputError: the file lacks these columns.
+    """
+    separator = "\t" if ".tsv" in path else ","
+    rows = spark.read.csv(path, header=True, sep=separator, quote="" if separator == "\t" else '"')
+    names = {name.strip().lower(): name for name in rows.columns}
+    number = names.get("movie_id") or names.get("tconst")
+    title = names.get("title") or names.get("primarytitle")
+    if number is None or title is None:
+        raise InputError(
+            f"publishing.titles {path} has columns {', '.join(rows.columns)}: movie_id and title are needed"
+        )
+    movie_id = F.regexp_replace(F.trim(F.col(number)), "^(?:tt)?0*(?=[0-9])", "")
+    kept = rows.select(movie_id.alias("movie_id"), F.trim(F.col(title)).alias("title"))
+    return kept.groupBy("movie_id").agg(F.min("title").alias("title"))
+
+
+def of_films(
+    dialogues: DataFrame,
+    clean: DataFrame,
+    years: tuple[int, int] | None,
+    genres: Sequence[str],
+    languages: Sequence[str],
+) -> DataFrame:
+    """Return the dialogues of films of these years, with any of these genres, in any of these languages.
+
+    Args:
+        dialogues: with dialogue_id.
+        clean: ``subtitles.clean_dialogues``.
+        years: first and last, both included; a film without a year is none of them. None: any.
+        genres, languages: names in any case; none: any.
+    """
+    if not (years or genres or languages):
+        return dialogues
+    asked = F.lit(True)
+    if years:
+        asked &= F.coalesce(F.col("year").between(*years), F.lit(False))
+    if genres:
+        wanted = [name.strip().lower() for name in genres]
+        has = F.exists("genres", lambda genre: F.lower(F.trim(genre)).isin(*wanted))
+        asked &= F.coalesce(has, F.lit(False))
+    if languages:
+        asked &= F.lower("language").isin(*(name.lower() for name in languages))
+    return dialogues.join(clean.where(asked).select("dialogue_id"), "dialogue_id", "left_semi")
 
 
 def _spelled(turns: Column, spelling: str) -> Column:
@@ -112,8 +221,8 @@ def restored(
         spelling: of the returned texts; see :func:`published_rows`.
 
     Returns:
-        Outcome of dialogue_id, movie_id, split, turns with text, label and confidence. Dialogues whose file is missing
-        or has another text are dropped. The unit is the dialogue.
+        Outcome of the rows of :func:`published_rows` with texts; an older export lacks some columns. Dialogues whose
+        file is missing or has another text are dropped. The unit is the dialogue.
     """
     texts = files.select(*SOURCE, F.col("sentences")["text"].alias("sentences"))
     found = referred.drop("source_path").join(texts, list(SOURCE), "left")
@@ -125,8 +234,11 @@ def restored(
         ),
     )
     known = F.col("sentences").isNotNull()
+    facts = [name for name in ("language", *FACTS) if name in referred.columns]
+    turn_fields = referred.select(F.explode("turns").alias("turn")).select("turn.*").columns
+    details = [name for name in DETAILS if name in turn_fields]
     joined = _joined_sentences(
-        found.where(known).select("dialogue_id", "movie_id", "split", "language", "turns", spoken.alias("spoken"))
+        found.where(known).select("dialogue_id", "movie_id", *facts, "split", "turns", spoken.alias("spoken"))
     )
     turns = F.zip_with(
         "turns",
@@ -136,12 +248,13 @@ def restored(
             turn["label"].alias("label"),
             turn["confidence"].alias("confidence"),
             turn["text_check"].alias("text_check"),
+            *(turn[name].alias(name) if name in details else F.lit(None).alias(name) for name in DETAILS),
         ),
     )
     texted = joined.withColumn("turns", turns)
     same = F.forall("turns", lambda turn: text_check(turn["text"]) == turn["text_check"])
     turns = _spelled(_labelled("turns", "text"), spelling)
-    rows = texted.where(same).select("dialogue_id", "movie_id", "split", turns)
+    rows = texted.where(same).select("dialogue_id", "movie_id", *facts, "split", turns)
     other = texted.where(~same).select(
         "dialogue_id", F.lit("other_text").alias("reason"), F.lit("the file there says something else").alias("detail")
     )

@@ -105,3 +105,32 @@ def export_dataset(
     from etl.publishing.dataset_export import publish
 
     publish(run, publishing, subtitles, edos)
+
+
+@manual_stage(reads=(CLEAN_DIALOGUES,), writes=None, shows="files under `publishing.folder`-clean")
+def export_clean_dialogues(
+    clean: DataFrame,
+    publishing: PublishingSettings,
+    subtitles: Annotated[SubtitleSettings, UNCOUNTED],
+    edos: Annotated[EdosSettings, UNCOUNTED],
+    run: StageRun,
+) -> None:
+    """Export the clean dialogues without labels, as `export_dataset` does; needs no classifier (ours)."""
+    from etl.publishing.dataset_export import publish
+
+    publish(run, publishing, subtitles, edos, labels="none")
+
+
+@manual_stage(reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="files under `publishing.folder`-weak")
+def export_weak_dialogues(
+    clean: DataFrame,
+    weak_labels: DataFrame,
+    publishing: PublishingSettings,
+    subtitles: Annotated[SubtitleSettings, UNCOUNTED],
+    edos: Annotated[EdosSettings, UNCOUNTED],
+    run: StageRun,
+) -> None:
+    """Export the clean dialogues with their weak labels; needs no emotion classifier (ours)."""
+    from etl.publishing.dataset_export import publish
+
+    publish(run, publishing, subtitles, edos, labels="weak")

@@ -30,15 +30,26 @@ def sources_of(given: Settings) -> list[Source]:
     return used_sources(given.publishing, given.subtitles, given.edos)
 
 
+DETAILS = {
+    "start_ms": 100,
+    "end_ms": 900,
+    "certainty": 0.75,
+    "border": "mark",
+    "border_certainty": 0.99,
+    "speaker": "ANA",
+}
+
+
 def rows(split: str, references: bool) -> list[dict[str, Any]]:
     found = []
     for number in range(SPLITS[split]):
         place = {"sentence_first": number, "sentence_last": number + 1, "text_check": "abc"}
         said = place if references else {"text": f"{HOSTILE} {number}"}
-        turns = [{**said, "label": "sad", "confidence": 0.5}] * (number + 1)
+        turns = [{**said, "label": "sad", "confidence": 0.5, **DETAILS}] * (number + 1)
         source = {"release": "v2018", "language": "en", "subtitle_id": "7", "source_path": "x.xml"}
         keys = {"dialogue_id": f"{split}-{number}", "movie_id": "007"}
-        found.append({**keys, **(source if references else {}), "turns": turns})
+        facts = {"title": "A Film", "year": 1999, "genres": ["Drama", "Crime"], "certainty": 0.75}
+        found.append({**keys, **(source if references else {"language": "en"}), **facts, "turns": turns})
     return found
 
 

@@ -1,12 +1,23 @@
 """Rows for others: splits by film, references in place of texts, and texts put back."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from conf.errors import InputError
 from conf.subtitle_settings import CleaningSettings
-from etl.publishing.edos_rows import joined_sentences, published_rows, restored
+from etl.publishing.edos_rows import (
+    film_titles,
+    joined_sentences,
+    of_films,
+    published_rows,
+    restored,
+    weakly_labelled,
+    without_labels,
+)
 from etl.subtitles.cleaning import judge_turns
 from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.dialogues import dialogues_between_silences
@@ -111,9 +122,10 @@ def test_another_copy_is_noticed(made: tuple[DataFrame, DataFrame, DataFrame]) -
 def test_forged_references_fail_the_dialogue_alone(made: tuple[DataFrame, DataFrame, DataFrame]) -> None:
     files, clean, finished = made
     referred = published_rows(finished, clean, references=True, **SHARES)
-    forged = "transform(turns, t -> struct(-5 AS sentence_first, 9999 AS sentence_last, t.text_check, t.label, "
-    forged += "t.confidence))"
-    mixed = referred.withColumn("turns", F.expr(f"if(dialogue_id = '3-0', {forged}, turns)"))
+    forged = F.transform(
+        "turns", lambda t: t.withField("sentence_first", F.lit(-5)).withField("sentence_last", F.lit(9999))
+    )
+    mixed = referred.withColumn("turns", F.when(F.col("dialogue_id") == "3-0", forged).otherwise(F.col("turns")))
     outcome = restored(mixed, files, RULES, WORDS)
     assert outcome.dropped is not None
     assert [row["id"] for row in outcome.dropped.collect()] == ["3-0"]
@@ -149,3 +161,72 @@ def test_sentences_of_a_turn_become_its_text(sentences: list[str | None] | None,
     lists = pa.array([["first"], sentences, ["last"]], pa.list_(pa.string()))
     assert joined_sentences(lists).to_pylist() == ["first", text, "last"]
     assert joined_sentences(lists.slice(1, 1)).to_pylist() == [text]
+
+
+def test_rows_say_what_is_known_about_film_and_turns(
+    spark: SparkSession, made: tuple[DataFrame, DataFrame, DataFrame], tmp_path: Path
+) -> None:
+    _, clean, finished = made
+    movie_id = finished.where("dialogue_id = '0-0'").first()["movie_id"]
+    (tmp_path / "films.tsv").write_text(f'movie_id\ttitle\n{movie_id}\tThe "Key"\n')
+    titles = film_titles(spark, str(tmp_path / "films.tsv"))
+    rows = {
+        row["dialogue_id"]: row
+        for row in published_rows(finished, clean, references=False, titles=titles, **SHARES).collect()
+    }
+    assert rows["0-0"]["title"] == 'The "Key"'
+    assert rows["0-0"]["language"] == "en"
+    assert rows["0-0"]["certainty"] == pytest.approx(0.9)
+    first = rows["0-0"]["turns"][0]
+    assert first["border"] == "start"
+    assert first["border_certainty"] == 1.0
+    assert 0 < first["certainty"] <= 1
+    assert first["end_ms"] >= first["start_ms"]
+
+
+def test_titles_are_read_as_imdb_lists_them(spark: SparkSession, tmp_path: Path) -> None:
+    lines = ("tconst\ttitleType\tprimaryTitle", "tt0040724\tmovie\tThe Key", "tt1234567\tmovie\tOh, no")
+    (tmp_path / "basics.tsv").write_text("\n".join(lines))
+    found = film_titles(spark, str(tmp_path / "basics.tsv")).collect()
+    assert {row["movie_id"]: row["title"] for row in found} == {"40724": "The Key", "1234567": "Oh, no"}
+
+
+def test_a_file_without_titles_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "films.csv").write_text("id,name\n1,The Key\n")
+    with pytest.raises(InputError, match="movie_id and title are needed"):
+        film_titles(spark, str(tmp_path / "films.csv"))
+
+
+FILMS = [
+    ((None, (), ()), {"a", "b", "c"}),
+    (((1990, 2000), (), ()), {"a"}),
+    ((None, ("drama",), ()), {"a", "b"}),
+    ((None, (), ("DE",)), {"b"}),
+    (((1990, 2010), ("Drama",), ("en",)), {"a"}),
+]
+
+
+@pytest.mark.parametrize(("asked", "expected"), FILMS)
+def test_films_are_chosen_by_year_genre_and_language(spark: SparkSession, asked: tuple, expected: set[str]) -> None:
+    rows = [("a", 1999, ["Drama", "Crime"], "en"), ("b", 2005, [" Drama"], "de"), ("c", None, None, "en")]
+    clean = spark.createDataFrame(rows, "dialogue_id string, year int, genres array<string>, language string")
+    found = of_films(clean.select("dialogue_id"), clean, *asked).collect()
+    assert {row["dialogue_id"] for row in found} == expected
+
+
+def test_clean_dialogues_are_published_with_weak_labels_or_none(spark: SparkSession) -> None:
+    turn = "named_struct('text', '{}')"
+    clean = spark.sql(
+        f"SELECT 'a' dialogue_id, '1' movie_id, array({turn.format('Hi .')}, {turn.format('So .')}) turns"
+    )
+    labels = [("a", 1, "sad", 0.5, "m")]
+    weak = spark.createDataFrame(labels, "dialogue_id string, turn int, label string, confidence float, model string")
+    labelled = weakly_labelled(clean, weak)
+    assert labelled.columns == DIALOGUES.columns
+    (row,) = labelled.collect()
+    assert [(one["text"], one["label"], one["confidence"]) for one in row["turns"]] == [
+        ("Hi .", None, None),
+        ("So .", "sad", 0.5),
+    ]
+    (bare,) = without_labels(clean).collect()
+    assert [one["label"] for one in bare["turns"]] == [None, None]

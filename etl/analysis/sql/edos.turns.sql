@@ -2,7 +2,10 @@
 --
 -- plain_text is the text without the blanks of OPUS's tokens; blanks inside quotation marks stay, which exports take
 -- out too (etl/common/spelling.py), because DuckDB's regular expressions cannot. split is that of an export with the
--- default shares: by film, a tenth for test and a tenth for validation.
+-- default shares: by film, a tenth for test and a tenth for validation. certainty is the probability that a turn is one
+-- speaker's, and whole; border says what decided that it opens (start, silence, mark, carried, model), border_certainty how
+-- certain that is; dialogue_certainty is the probability that all borders of the dialogue are right; speaker is the name of
+-- the label that the turn opens with.
 WITH finished AS (
   SELECT dialogue_id, movie_id, turn, line.text, line.label, line.confidence,
          CAST(conv(substring(sha2(concat_ws('\u0001', 'film', movie_id), 256), 1, 13), 16, 10) AS double)
@@ -10,7 +13,9 @@ WITH finished AS (
   FROM edos.dialogues LATERAL VIEW posexplode(turns) AS turn, line
 ), spoken AS (
   SELECT dialogue_id, turn, year, genres, language, release, source_path,
-         line.sentence_first, line.sentence_last, line.start_ms, line.end_ms
+         line.sentence_first, line.sentence_last, line.start_ms, line.end_ms,
+         certainties[turn] AS certainty, borders[turn] AS border, border_certainties[turn] AS border_certainty,
+         speakers[turn] AS speaker, certainty AS dialogue_certainty
   FROM subtitles.clean_dialogues LATERAL VIEW posexplode(turns) AS turn, line
 )
 SELECT finished.dialogue_id, finished.turn, finished.text,
@@ -23,7 +28,8 @@ SELECT finished.dialogue_id, finished.turn, finished.text,
        finished.movie_id, spoken.year, spoken.genres, spoken.language, spoken.release,
        CASE WHEN finished.share < 0.1D THEN 'test' WHEN finished.share < 0.2D THEN 'validation' ELSE 'train' END
          AS split,
-       spoken.source_path, spoken.sentence_first, spoken.sentence_last, spoken.start_ms, spoken.end_ms
+       spoken.source_path, spoken.sentence_first, spoken.sentence_last, spoken.start_ms, spoken.end_ms,
+       spoken.certainty, spoken.border, spoken.border_certainty, spoken.speaker, spoken.dialogue_certainty
 FROM finished
 LEFT JOIN spoken ON spoken.dialogue_id = finished.dialogue_id AND spoken.turn = finished.turn
 LEFT JOIN edos.weak_labels AS weak ON weak.dialogue_id = finished.dialogue_id AND weak.turn = finished.turn
