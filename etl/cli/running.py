@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings
-from etl.cli.lease import events, leased
 from etl.cli.run_errors import RunError, fault_line
 from etl.cli.stage_events import followed, recorder
 from etl.pipeline import session
+from etl.pipeline.lease import events, leased
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage

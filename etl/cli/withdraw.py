@@ -7,9 +7,9 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.settings import Settings
-from etl.cli.lease import leased
 from etl.cli.running import in_session, run_stages
 from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.lease import leased
 from etl.pipeline.locations import model_places
 from etl.pipeline.planner import PipelineContext, feeds
 from etl.pipeline.stage_run import Compute, StageRun, Tracking

@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
-from etl.common import local_delta
 from etl.common.columns import without_secrets
 from etl.common.spark_api import arrow_table, is_delta_table, is_local
+from etl.pipeline import local_delta
 from etl.pipeline.delta_log import DATA_CHANGES, last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured

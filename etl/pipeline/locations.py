@@ -28,8 +28,20 @@ def tracking_uri(settings: Stored) -> str | None:
 
 
 def model_at(uri: str | None, settings: Settings, share: bool = False) -> ResolvedModel:
-    """Return the model at a URI, see :func:`udfs.models.loader.resolve`; ``models:`` is for the settings' MLflow."""
-    return resolve(uri, Path(model_folder(settings)), tracking_uri(settings), share, settings.mlflow.registry_uri)
+    """Return the model at a URI, in the folder of the settings' models; see `resolved_in`."""
+    return resolved_in(model_folder(settings), uri, settings, share)
+
+
+def resolved_in(folder: str, uri: str | None, places: Stored, share: bool = False) -> ResolvedModel:
+    """Return the model at a URI, see :func:`udfs.models.loader.resolve`. Stages and commands resolve here alone.
+
+    Args:
+        folder: of resolved models.
+        uri: the model's.
+        places: ``models:`` is a name in their MLflow.
+        share: whether models are copied to the folder, for other machines.
+    """
+    return resolve(uri, Path(folder), tracking_uri(places), share, places.mlflow.registry_uri)
 
 
 def model_folder(settings: Settings) -> str:

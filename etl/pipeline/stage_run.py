@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
 from etl.common.spark_api import cores, is_local
-from etl.pipeline.locations import tracking_uri
-from udfs.models.loader import NO_MODEL, SERVED, resolve
+from etl.pipeline.locations import resolved_in
+from udfs.models.loader import NO_MODEL, SERVED, ResolvedModel
 from udfs.models.stores import folder_name, put
 
 
@@ -65,7 +64,7 @@ class StageRun:
         store: the place of models and checkpoints in an object store, or None.
     """
 
-    models: Mapping[str, Any]
+    models: Mapping[str, ResolvedModel]
     spark: SparkSession
     folder: str
     compute: Compute
@@ -84,7 +83,7 @@ class StageRun:
         """Whether there is such a model: ``models.<name>: null`` leaves it out."""
         return bool(self.models[name].identity != NO_MODEL)
 
-    def model(self, name: str) -> Any:
+    def model(self, name: str) -> ResolvedModel:
         """Return the model ``models.<name>``.
 
         Raises:
@@ -104,16 +103,15 @@ class StageRun:
         called = {name: getattr(self.compute, name) for name in ("threads", "batch_size", "partitions")}
         return {"model_path": self.worker_path(model), "identity": model.identity, **called}
 
-    def resolved(self, uri: str) -> Any:
+    def resolved(self, uri: str) -> ResolvedModel:
         """Return the model at a URI that is no stage's output: an encoder or a language model to start from.
 
         Raises:
             InputError: it is not there.
         """
-        registry = self.tracking.mlflow.registry_uri
-        return resolve(uri, Path(self.folder), tracking_uri(self.tracking), self.compute.share, registry)
+        return resolved_in(self.folder, uri, self.tracking, self.compute.share)
 
-    def worker_path(self, model: Any) -> str:
+    def worker_path(self, model: ResolvedModel) -> str:
         """Return where executors find a resolved model, for `udfs.models.stores.fetched`; it is put there first."""
         if self.store is None or is_local(self.spark) or model.identity.startswith(SERVED):
             return str(model.path)

@@ -25,7 +25,7 @@ from etl.training.tracking import (
     promote_if_better,
     tracked_run,
 )
-from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.loader import ResolvedModel
 
 if TYPE_CHECKING:
     from etl.training.loop.train import TrainingContext
@@ -152,7 +152,7 @@ def promote(run: StageRun, candidate: Candidate, score: Callable[[Path], float])
     folder = Path(run.folder)
     promotion = promote_if_better(store, candidate, score, folder)
     uri = f"models:/{candidate.name}@{CHAMPION}"
-    return resolve(uri, folder, store.tracking_uri, registry_uri=store.registry_uri), promotion
+    return run.resolved(uri), promotion
 
 
 def create_registry_schema(run: StageRun, name: str) -> None:

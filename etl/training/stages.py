@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from pyspark.sql import DataFrame
@@ -20,13 +21,17 @@ Options = TypeVar("Options", bound=TrainingOptions)
 
 
 def training_stage(model: str, *, units: str, **declared: Any) -> Declare:
-    """Declare a manual stage that trains ``models.<model>``; its function receives the options ``training.<model>``.
+    """Declare a stage that trains ``models.<model>``; its function receives the options ``training.<model>``.
 
     Args:
         units: name of a row, in the plural.
         declared: further arguments of ``stage``.
     """
-    return stage(**{"writes": Model(model), "units": units, "manual": True, **declared})
+    return stage(**{"writes": Model(model), "units": units, **declared})
+
+
+manual_training_stage = partial(training_stage, manual=True)
+"""Declare a training that runs only when it is named, or a named stage needs it, as :func:`training_stage` does."""
 
 
 def with_threads(options: Options, threads: int) -> Options:

@@ -18,7 +18,7 @@ from etl.pipeline import At, Incremental, StageRun, Units, manual_stage
 from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
 from etl.tables.outcome import LocalRows, Outcome, Trained
-from etl.training.stages import Threads, training_stage, with_threads
+from etl.training.stages import Threads, manual_training_stage, with_threads
 
 TALKS = (".csv", ".csv.gz")
 DUMPS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -90,7 +90,7 @@ def augesc_collect_queries(
     return with_dropped(files.with_skipped(outcome, run.spark), read.notes(run.spark))
 
 
-@training_stage(
+@manual_training_stage(
     "augmenter",
     units="sessions",
     reads=(TRAINING_SESSIONS, SESSIONS),
@@ -136,7 +136,7 @@ def augesc_ask_untuned(posts: DataFrame, generation: Untuned) -> DataFrame:
     return requests.untuned_requests(posts, generation)
 
 
-@training_stage(
+@manual_training_stage(
     "seeker",
     units="sessions",
     reads=(TRAINING_SESSIONS, SESSIONS),
@@ -151,7 +151,7 @@ def augesc_train_seeker(
     return train_and_register_speaker("seeker", drawn, known, run, with_threads(options, threads), base)
 
 
-@training_stage(
+@manual_training_stage(
     "supporter",
     units="sessions",
     reads=(TRAINING_SESSIONS, SESSIONS),

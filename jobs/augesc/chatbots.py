@@ -13,12 +13,12 @@ from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
 from etl.tables.outcome import Outcome, Trained
-from etl.training.stages import Threads, training_stage, with_threads
+from etl.training.stages import Threads, manual_training_stage, with_threads
 
 SECTION = "augesc.evaluation.comparisons"
 
 
-@training_stage("chatbot", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
+@manual_training_stage("chatbot", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
 def augesc_train_chatbot(
     drawn: DataFrame,
     sessions: DataFrame,
@@ -33,7 +33,7 @@ def augesc_train_chatbot(
     return train_and_register_speaker("supporter", drawn, sessions, run, with_threads(options, threads), base)
 
 
-@training_stage(
+@manual_training_stage(
     "augmented_chatbot", units="sessions", reads=(CONVERSATIONS, TRAINING_SESSIONS, SESSIONS), models=("chatbot",)
 )
 def augesc_train_augmented_chatbot(

@@ -11,7 +11,7 @@ from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import At, Incremental, StageRun, Units, manual_stage, stage
 from etl.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
 from etl.tables.outcome import Outcome, Trained
-from etl.training.stages import Threads, training_stage, with_threads
+from etl.training.stages import Threads, manual_training_stage, training_stage, with_threads
 
 CLASSIFIER = "emotion_classifier"
 Encoder = Annotated[str, At("models.encoder")]
@@ -23,7 +23,6 @@ Encoder = Annotated[str, At("models.encoder")]
     units="turns",
     reads=(TRAINING_DIALOGUES,),
     models=("weak_labeler",),
-    manual=False,
 )
 def train_emotion_classifier(
     training_dialogues: DataFrame,
@@ -41,7 +40,7 @@ def train_emotion_classifier(
     )
 
 
-@training_stage(
+@manual_training_stage(
     "emotion_student",
     counts=("training.processes",),
     units="turns",

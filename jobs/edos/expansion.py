@@ -145,7 +145,6 @@ def expand_labels(
     reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES),
     models=("weak_labeler",),
     enabled_if=ON,
-    manual=False,
 )
 def train_self_labeler(
     seeds: DataFrame,

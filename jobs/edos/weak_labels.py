@@ -21,7 +21,6 @@ from etl.training.stages import Threads, training_stage, with_threads
 @training_stage(
     "weak_labeler",
     units="sentences",
-    manual=False,
     version=2,
 )
 def train_weak_labeler(

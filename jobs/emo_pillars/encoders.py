@@ -19,7 +19,7 @@ from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.tables import emo_pillars as tables
 from etl.tables.edos import DIALOGUE_SCORES, INITIAL
 from etl.tables.outcome import Outcome, Trained
-from etl.training.stages import Threads, training_stage, with_threads
+from etl.training.stages import Threads, manual_training_stage, with_threads
 
 CONTEXTLESS = "emo_pillars_contextless"
 CONTEXTLESS_REWRITTEN = "emo_pillars_contextless_rewritten"
@@ -29,7 +29,7 @@ LEARNERS = (CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 Encoder = Annotated[str, At("models.emo_pillars_encoder")]
 
 
-@training_stage(CONTEXTLESS, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
+@manual_training_stage(CONTEXTLESS, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
 def emo_pillars_train_contextless(
     examples: DataFrame, options: ContextlessSettings, threads: Threads, encoder: Encoder, run: StageRun
 ) -> Trained:
@@ -41,7 +41,9 @@ def emo_pillars_train_contextless(
     )
 
 
-@training_stage(CONTEXTLESS_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+@manual_training_stage(
+    CONTEXTLESS_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
+)
 def emo_pillars_train_contextless_rewritten(
     examples: DataFrame, options: ContextlessRewrittenSettings, threads: Threads, encoder: Encoder, run: StageRun
 ) -> Trained:
@@ -52,7 +54,7 @@ def emo_pillars_train_contextless_rewritten(
     return train_and_register_multi_label(passages, run, CONTEXTLESS_REWRITTEN, with_threads(options, threads), encoder)
 
 
-@training_stage(CONTEXTUAL, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+@manual_training_stage(CONTEXTUAL, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
 def emo_pillars_train_contextual(
     examples: DataFrame, options: ContextualSettings, threads: Threads, encoder: Encoder, run: StageRun
 ) -> Trained:
@@ -63,7 +65,9 @@ def emo_pillars_train_contextual(
     return train_and_register_multi_label(passages, run, CONTEXTUAL, with_threads(options, threads), encoder)
 
 
-@training_stage(CONTEXTUAL_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
+@manual_training_stage(
+    CONTEXTUAL_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
+)
 def emo_pillars_train_contextual_rewritten(
     examples: DataFrame, options: ContextualRewrittenSettings, threads: Threads, encoder: Encoder, run: StageRun
 ) -> Trained:
@@ -130,6 +134,8 @@ def emo_pillars_answer_turns(initial: DataFrame) -> DataFrame:
 )
 def emo_pillars_map_taxonomies(initial: DataFrame, scores: DataFrame, answers: DataFrame, run: StageRun) -> Outcome:
     """Map EDOS's 41 labels to the 28 labels by both models' answers to the same turns (ours)."""
-    inputs = (initial, scores, answers, *(run.models[name].identity for name in ("emotion_classifier", CONTEXTLESS)))
+    edos, emo_pillars = (run.models[name].identity for name in ("emotion_classifier", CONTEXTLESS))
     turns = initial.selectExpr("explode(turns)").count()
-    return Outcome(taxonomy_map.taxonomy_map(*inputs), taxonomy_map.unanswered(*inputs), rows_in=turns)
+    rows = taxonomy_map.taxonomy_map(initial, scores, answers, edos, emo_pillars)
+    unanswered = taxonomy_map.unanswered(initial, scores, answers, edos, emo_pillars)
+    return Outcome(rows, unanswered, rows_in=turns)

@@ -11,7 +11,7 @@ from etl.emo_pillars.transfer_files import one_file, parts_of
 from etl.pipeline import At, StageRun, manual_stage
 from etl.tables import emo_pillars as tables
 from etl.tables.outcome import Outcome, Trained
-from etl.training.stages import Threads, training_stage, transfer_stage, with_threads
+from etl.training.stages import Threads, manual_training_stage, transfer_stage, with_threads
 from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 
 EMOCONTEXT_TUNED = "emo_pillars_emocontext"
@@ -72,7 +72,7 @@ def emo_pillars_transfer_isear() -> None:
     """Measure models on ISEAR, tuned (by fold) and untuned; only when named (Emo Pillars 5.1.3)."""
 
 
-@training_stage(
+@manual_training_stage(
     EMOCONTEXT_TUNED,
     units="dialogues",
     reads=(tables.EMOCONTEXT,),

@@ -12,11 +12,11 @@ from etl.replies.generation import READERS, BatchSize, planned_steering, replies
 from etl.replies.measures import distinct_answers
 from etl.tables.outcome import Trained
 from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
-from etl.training.stages import Threads, training_stage, with_threads
+from etl.training.stages import Threads, manual_training_stage, with_threads
 from jobs.replies.training import TUNING, UNSTEERED, Dropout, generator_stage, tuned_generator
 
 
-@training_stage("reply_steered", counts=TUNING, units="replies", reads=(EXAMPLES,), models=UNSTEERED)
+@manual_training_stage("reply_steered", counts=TUNING, units="replies", reads=(EXAMPLES,), models=UNSTEERED)
 def replies_tune_steered(
     examples: DataFrame, options: SteeredReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
 ) -> Trained:

@@ -25,7 +25,7 @@ from etl.tables import Table, subtitles
 from etl.tables.edos import DIALOGUES
 from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.tables.replies import EXAMPLES, TRAININGS
-from etl.training.stages import Threads, training_stage, with_threads
+from etl.training.stages import Threads, manual_training_stage, with_threads
 
 GENERATORS = tuple(regime.model for regime in COMPARED)
 TUNING = ("training.processes", "edos.taxonomy")
@@ -86,7 +86,7 @@ def replies_gather(
     return with_dropped(outcome, read.notes(run.spark))
 
 
-@training_stage(
+@manual_training_stage(
     "reply_pretrained",
     counts=("training.processes",),
     units="replies",
@@ -109,7 +109,13 @@ def replies_pretrain(
     )
 
 
-@training_stage("reply_edos", counts=TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
+@manual_training_stage(
+    "reply_edos",
+    counts=TUNING,
+    units="replies",
+    reads=(EXAMPLES,),
+    models=("reply_pretrained",),
+)
 def train_response_generator(
     examples: DataFrame, options: EdosReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
 ) -> Trained:
@@ -117,7 +123,9 @@ def train_response_generator(
     return tuned_generator(examples, run, ON_EDOS, with_threads(options, threads), dropout)
 
 
-@training_stage("reply_empathetic", counts=TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",))
+@manual_training_stage(
+    "reply_empathetic", counts=TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",)
+)
 def replies_tune_empathetic(
     examples: DataFrame, options: EmpatheticReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
 ) -> Trained:
@@ -125,7 +133,7 @@ def replies_tune_empathetic(
     return tuned_generator(examples, run, ON_EMPATHETIC, with_threads(options, threads), dropout)
 
 
-@training_stage(
+@manual_training_stage(
     "reply_causal",
     counts=("training.processes",),
     units="replies",

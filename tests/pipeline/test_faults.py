@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.settings import Settings, load_settings
-from etl.cli.lease import local_lease
 from etl.cli.run_errors import fault_line
 from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.lease import local_lease
 from etl.tables import TABLES, Table
 
 SEEDS = TABLES["ops.stage_runs"]

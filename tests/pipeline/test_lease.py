@@ -12,12 +12,12 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import load_settings
-from etl.cli import lease
-from etl.cli.lease import FOLDER, events, leased, local_lease
+from etl.pipeline import lease
+from etl.pipeline.lease import FOLDER, events, leased, local_lease
 
 HOLDS = """
 import sys, time
-from etl.cli.lease import local_lease
+from etl.pipeline.lease import local_lease
 with local_lease(sys.argv[1], "a_stage", 0) as held:
     print(held, flush=True)
     time.sleep(float(sys.argv[2]))

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.settings import LakehouseSettings
-from etl.common import local_delta
+from etl.pipeline import local_delta
 from etl.pipeline.lakehouse import PROPERTIES, Lakehouse
 from etl.tables import TABLES
 from etl.tables.ops import DROPPED, STAGE_RUNS
