@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from etl.emo_pillars.answers import (
+    ARROW,
     Line,
     Parsed,
     Rejected,
@@ -11,6 +12,7 @@ from etl.emo_pillars.answers import (
     has_letters,
     lines_of,
     looks_finished,
+    without_emoji,
     without_repeats,
     words_of,
 )
@@ -33,6 +35,21 @@ _ABOUT = re.compile(
     r"|who (?:they|he|she|it) (?:is|are))\s*:\s*",
     re.IGNORECASE,
 )
+_ATTRIBUTE = re.compile(
+    r"(?:(?:main |key |inner |external |personal |primary )?(?:goals?|motivations?|motives?|traits?|personality"
+    r"|age|gender|sex|conflicts?|arc|background|backstory|appearance|status|importance|significance|emotions?|feelings?|actions?"
+    r"|desires?|wants?|needs?|fears?|flaws?|strengths?|weaknesses?|fate|species|quotes?|notes?|development|function"
+    r"|relationships?|relations?|connections?|characteristics?|summary|type|origin|alias(?:es)?|nicknames?)"
+    r"(?: (?:to|with|in|of|towards) [\w ]{1,30})?)\s*:\s",
+    re.IGNORECASE,
+)
+_SAME = re.compile(
+    r"(?:the )?(?:same|identical)(?: (?:person|character|one))? (?:as|to)\b|see (?:above|\#?\d|no\b|number\b"
+    r"|.{1,40}\babove\b)"
+    r"|(?:already|previously) (?:listed|mentioned|named)|duplicate\b|as above\b|repeated\b",
+    re.IGNORECASE,
+)
+_ARROW = re.compile(rf"[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}")
 _NOBODY = {"none", "n a", "unknown", "etc", "and so on", "others", "no one", "nobody"}
 
 
@@ -53,6 +70,7 @@ def parse_actors(answer: str, template: str, cut_off: bool = False) -> Parsed:
         cut_off: whether generation stopped at the token limit.
     """
     records = json_records(answer)
+    answer = _ARROW.sub(" - ", without_emoji(answer))
     lines = lines_of(answer) if records is None else [Line(text, True) for text in actor_lines(records) if text]
     listed = any(line.listed for line in lines)
     if not listed and refuses(answer):
@@ -93,8 +111,8 @@ def _actor(line: Line, listed: bool, template: str, last: bool) -> Actor | Rejec
     about = ", ".join(part.strip() for part in (about, match["besides"]) if part)
     if about.isupper() and about in template:  # an unfilled placeholder of the template
         about = ""
-    if len(about.split()) > MOST_DESCRIPTION_WORDS:
-        return Rejected("endless_description", text)
+    if _SAME.match(about) or len(about.split()) > MOST_DESCRIPTION_WORDS:
+        return Rejected("repeated" if _SAME.match(about) else "endless_description", text)
     return Actor(name, about or None, f"{name} ({about})" if about else name)
 
 
@@ -102,6 +120,8 @@ def _with_descriptions(lines: list[Line]) -> list[Line]:
     """Return the lines without words such as "Name:" and "Role:", each name with its description."""
     joined: list[Line] = []
     for line in lines:
+        if joined and _ATTRIBUTE.match(line.text):
+            continue
         text = _NAME_IS.sub("", line.text, count=1)
         about = _ABOUT.search(text)
         if about is not None and about.start() == 0 and joined:

@@ -23,6 +23,64 @@ _ROW = re.compile(r"\s*\|.*\|\s*")
 SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
 
 
+_STRUCK = re.compile(r"~~[^~\n]{1,400}~~")
+ARROW = r"(?:→|⇒|➜|➔|➡️?|⟶|[-=]{1,2}>)"
+_EMOJI = (
+    "(?:[\U0001f300-\U0001faff\u2600-\u27bf\u2b00-\u2bff\U0001f1e6-\U0001f1ff]"
+    "[\ufe0f\u200d\U0001f3fb-\U0001f3ff]{0,3}[ \t]?)"
+)
+_EMOJI_FIRST = re.compile(
+    rf"^(?P<mark>[ \t]{{0,20}}(?:\(?\d{{1,3}}[.):\]]+|[-*•–—+](?=\s))?[ \t]{{0,20}})(?P<bold>\*{{0,2}}){_EMOJI}{{1,4}}",
+    re.MULTILINE,
+)
+_EMOJI_IN_BRACKET = re.compile(rf"(?<=[(\[]){_EMOJI}{{1,4}}[ \t]?|[ \t]?{_EMOJI}{{1,4}}(?=[)\]:=]|[ \t]?[(:=])")
+_TAG = re.compile(
+    r"\s{0,5}[\[(](?:question|statement|exclamation|request|command|answer|assertion|rhetorical question|thought|spoken"
+    r"|internal|aloud|end|done)[\])]\.?\s{0,5}$",
+    re.IGNORECASE,
+)
+_EXPLAINS = (
+    r"(?:(?:this|it|which|that|here)\b.{0,60}?\b)?(?:express|show|reveal|convey|reflect|indicat|suggest|hint|demonstrat"
+    r"|captur|highlight|impl(?:y|ies))(?:e?s|ing)?\b"
+)
+_BEHIND = re.compile(
+    r"(?<=[.!?…\"”])\s{1,5}(?:[-–—]{1,2}\s{1,5}(?P<dash>[^\n]{3,200})|[(\[](?P<bracket>[^()\[\]\n]{3,200})[)\]])\.?\s{0,5}$"
+)
+_REMARK = re.compile(
+    rf"(?:{_EXPLAINS}|(?:s?he|they|the (?:character|speaker)|\w+) (?:is|are|feels?|was) \w+(?: \w+){{0,3}}"
+    r" (?:because|since"
+    r"|that|at|about)\b|because (?:s?he|they|the (?:character|speaker))\b|(?:note|reason|explanation|emotion)s?\b ?:"
+    r"|without (?:the|any|naming|mention|saying|stating|explicit|word)\w*\b|(?:removed|omitted|left out|cleaned"
+    r"|rewritten|unchanged|emotionally)\b|no (?:emotion|explicit|feeling)\w*\b|(?:all |any )?(?:explicit |emotional )"
+    r"(?:mention|reference|clause|word)\w*\b|keeps? (?:the|it)\b.*\b(?:hidden|ambiguous|implicit)\b)",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"\[[^\[\]]*\]\.?|[(<][^()<>]*\b(?:no|none|not|removed|redacted|omitted|skipped|withheld|n/?a|empty|suitable"
+    r"|unavailable|filtered|blocked)\b[^()<>]*[)>]\.?",
+    re.IGNORECASE,
+)
+
+
+def without_emoji(answer: str) -> str:
+    """Return an answer without emoji that stand before a line's text or beside a label."""
+    return _EMOJI_IN_BRACKET.sub("", _EMOJI_FIRST.sub(r"\g<mark>\g<bold>", answer))
+
+
+def without_remark(text: str) -> str:
+    """Return a text without a tag such as "[Question]" and an explanation behind its last sentence."""
+    text = _TAG.sub("", text)
+    behind = _BEHIND.search(text)
+    if behind is None or _REMARK.match(behind["dash"] or behind["bracket"]) is None:
+        return text
+    return text[: behind.start()].rstrip()
+
+
+def is_placeholder(text: str) -> bool:
+    """Return true for words in brackets that stand in place of an answer, such as "[REDACTED]"."""
+    return _PLACEHOLDER.fullmatch(text.strip()) is not None
+
+
 class Rejected(NamedTuple):
     """A part of an answer that could not be parsed, for the ledger."""
 
@@ -82,7 +140,7 @@ def _rows(answer: str) -> str:
 
 def plain(text: str) -> str:
     """Return a text without Markdown's marks of emphasis, code and headings, and without escaped quotation marks."""
-    text = _BLANKS.sub(" ", text)
+    text = _BLANKS.sub(" ", _STRUCK.sub("", text) if "~~" in text else text)
     return _MARKDOWN.sub(lambda found: found["inside"] or found["quoted"], _BLOCK.sub("", unescaped(text)))
 
 
@@ -123,6 +181,8 @@ def problem_of(text: str, template: str, quoted: bool = False) -> str | None:
     """
     if not has_letters(text):
         return "no_words"
+    if not quoted and is_placeholder(text):
+        return "placeholder"
     if not quoted and refuses(text):
         return "refusal"
     return "repeats_prompt" if echoes(text, template) else None

@@ -11,6 +11,7 @@ from etl.emo_pillars.answers import (
     plain,
     problem_of,
     up_to_last_sentence,
+    without_remark,
 )
 from etl.emo_pillars.json_answers import json_value, prose_of
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
@@ -19,7 +20,9 @@ from etl.emo_pillars.remarks import without_closing, without_opening, without_un
 LEAST_WORDS = 5
 MOST_UTTERANCE_WORDS = 100
 _SPEAKER = re.compile(r"[A-Z][\w .'’-]{0,40}:\s*(?=[\"“«])")
-_BESIDE = re.compile(r"\W*|\s*[(\[].*[)\]]\W*|\s*(?:/|or\b|and\b|[-–—]|,)\s*[\"“«].*", re.IGNORECASE | re.DOTALL)
+_BESIDE = re.compile(
+    r"\W*|\s*[(\[].*[)\]]\W*|\s*(?:/|or\b|and\b|[-–—]|,)\s*[\"“«].*|\s*(?:→|[-=]>).*", re.IGNORECASE | re.DOTALL
+)
 
 
 class Prose(NamedTuple):
@@ -39,7 +42,7 @@ def parse_prose(answer: str, template: str, cut_off: bool = False) -> Parsed:
     """Parse the text of an answer, without a model's remarks before and after it (Emo Pillars 3.4)."""
     value = json_value(answer)
     text = without_closing(without_opening(plain(answer if value is None else prose_of(value)[0])))
-    text = unquoted(" ".join(text.split()))
+    text = unquoted(without_remark(" ".join(text.split())))
     problem = problem_of(text, template) or ("too_short" if len(text.split()) < LEAST_WORDS else None)
     return _parsed(text, answer, problem, cut_off)
 
@@ -69,7 +72,7 @@ def parse_rewrite(answer: str, template: str, cut_off: bool = False, emotions: C
     value = json_value(answer)
     lines = lines_of(without_opening(plain(answer if value is None else prose_of(value)[0])))
     lines = [line for line in lines if not line.text.endswith(":")] or lines
-    text = without_labels(lines[0].text, emotions) if lines else ""
+    text = without_labels(without_remark(lines[0].text), emotions) if lines else ""
     spoken = _spoken(text)
     problem = problem_of(text, template) if spoken is None else problem_of(spoken, template, quoted=True)
     text = text if spoken is None else spoken

@@ -64,6 +64,8 @@ _DID = re.compile(
     r"|parts?|sentences?|words?|wording|phrases?|clauses?|mentions?|text|lines?|meaning|utterance|emotions?|feelings?)\b)",
     re.IGNORECASE,
 )
+_NEXT_TURN = re.compile(r"(?:#{0,4} ?)(?:human|user|assistant|instructions?|system|prompt)\s?:(?=\s|$)", re.IGNORECASE)
+"""The name of the next speaker or the next prompt, which models without a chat template write."""
 _QUOTE = "\"“«'‘„"
 
 
@@ -127,7 +129,7 @@ def _is_label(label: str) -> bool:
 
 def _closes(line: str) -> bool:
     """Return true if a line after a text is a remark."""
-    if _NOTE.match(line) or _DID.match(line):
+    if _NOTE.match(line) or _DID.match(line) or _NEXT_TURN.match(line):
         return True
     about = set(words_of(line)) & (STATED | _EMOTION | _PASSAGE | {"version", "meaning", "removed"})
     return _ABOUT.match(line) is not None and len(about) > (0 if line[0] in "([" and line[-1] in ")]" else 1)

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from etl.emo_pillars.answers import Line, Parsed, Rejected, echoes, lines_of, without_repeats
+from etl.emo_pillars.answers import ARROW, Line, Parsed, Rejected, echoes, lines_of, without_emoji, without_repeats
 from etl.emo_pillars.json_answers import json_records, level_lines
 
 _ON_ONE_LINE = re.compile(
@@ -19,6 +19,12 @@ _LEVEL = re.compile(
     rf"[\s:=(\[,|–—-]*{_NAMED}(?P<number>\d+(?:[.,]\d+)?|[.,]\d+)\s*"
     r"(?:(?:/|out of)\s*(?P<of>\d+(?:[.,]\d+)?)|(?P<percent>%))?\s*[)\]]?(?P<why>.*)",
     re.IGNORECASE | re.DOTALL,
+)
+_ARROW = re.compile(rf"[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}")
+_SECOND_LABEL = re.compile(
+    r"(?<=[A-Za-z])[ \t]?(?:/|&|,|\bor\b|\band\b)[ \t]?[A-Za-z]{3,20}(?=[ \t]*[:=(\[–—-][ \t]*[\d.])"
+    r"|(?<=[A-Za-z])[ \t]?\((?:or|and|also|aka|i\.e\.|e\.g\.|/)[^()\d\n]{1,40}\)",
+    re.IGNORECASE,
 )
 _NEGATIVE = re.compile(r"\s*[:=(\[]\s*[-−–]\s*[\d.,]")
 _RANGE = re.compile(r"\s*(?:[-–—]|to\b)\s*[\d.,]*\d")
@@ -50,6 +56,7 @@ def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
     rejected = []
     records = json_records(answer)
     if records is None:
+        answer = _SECOND_LABEL.sub("", _ARROW.sub(": ", without_emoji(answer)))
         lines = _with_levels(lines_of(_ON_ONE_LINE.sub("\n", answer)))
     else:
         lines = [Line(text, True) for text in level_lines(records) if text]

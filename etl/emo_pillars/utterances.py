@@ -5,13 +5,17 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from etl.emo_pillars.answers import (
+    ARROW,
     Line,
     Parsed,
     Rejected,
     echoes,
     has_letters,
+    is_placeholder,
     lines_of,
     looks_finished,
+    without_emoji,
+    without_remark,
     without_repeats,
     words_of,
 )
@@ -36,6 +40,13 @@ _BARE = re.compile(rf"(?P<label>{_LABEL})\s+(?P<spoken>[\"“«].*)", re.DOTALL)
 _BEHIND = re.compile(rf"(?P<spoken>[\"“«].+[\"”»])\s*[-–—:]?\s*[(\[]?\s*(?P<label>{_LABEL})\s*[)\]]?\.?", re.DOTALL)
 _LAST = re.compile(rf"(?P<spoken>.+?)\s*[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\.?", re.DOTALL)
 _WHY = re.compile(r"\(.*|(?:reason(?:ing)?|explanation|because)\b\s*:?.*", re.IGNORECASE | re.DOTALL)
+_TAGGED = re.compile(r"^\[[A-Za-z ]{1,20}\]$")
+_OF_A_MODEL = re.compile(
+    r"\b(?:as|i am|i['’]m) an? (?:ai\b|(?:large )?language model|virtual assistant)", re.IGNORECASE
+)
+_ARROW_BESIDE = re.compile(
+    rf"(?P<before>[\"”»)\]])[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}|[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}(?=[\"“«])"
+)
 _BETWEEN = re.compile(rf"[\s,;/|]*(?:(?:and|or)\s+)?(?:[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*:?\s*)?")
 
 
@@ -63,7 +74,7 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions
     rejected: list[Rejected] = []
     neutral = False
     awaited = None
-    lines = lines_of(answer)
+    lines = lines_of(_arrows(without_emoji(answer)))
     for place, line in enumerate(lines):
         if _NEUTRAL.fullmatch(line.text):
             neutral = True
@@ -77,13 +88,18 @@ def parse_utterances(answer: str, template: str, cut_off: bool = False, emotions
             awaited = label
             continue
         awaited = None
-        if not text and label is None and line.text.endswith(":"):
-            continue
+        if line.text.endswith(":") and (label is None or neutral) and not quotations(line.text):
+            continue  # a heading
         last = cut_off and place == len(lines) - 1
         for result in _utterances(line.text, label, text, template, last):
             (found if isinstance(result, Utterance) else rejected).append(result)  # type: ignore[arg-type]
     kept = without_repeats(found, lambda one: " ".join(words_of(one.utterance)), "repeated")
     return Parsed(kept.items, rejected + kept.rejected)
+
+
+def _arrows(answer: str) -> str:
+    """Return an answer with arrows between a label and a quotation as dashes."""
+    return _ARROW_BESIDE.sub(lambda found: f"{found['before'] or ''} - ", answer)
 
 
 def _of_records(records: list[tuple[str, str, str | None]], template: str) -> Parsed:
@@ -147,13 +163,17 @@ def _utterances(line: str, label: str | None, text: str, template: str, last: bo
     else:
         quoted = quotations(text)
         if not quoted or quoted[0].start > 0:
+            if is_placeholder(text) or _OF_A_MODEL.search(text):
+                yield Rejected("placeholder" if is_placeholder(text) else "refusal", line)
+                return
+            text = without_remark(text)
             cut = last and not looks_finished(text)
             yield Rejected("cut_off", line) if cut else _utterance(line, label, unquoted(text).lstrip('"“«'), None)
             return
         for place, one in enumerate(quoted):
             after = text[one.end : quoted[place + 1].start] if place + 1 < len(quoted) else ""
             between = _BETWEEN.fullmatch(after) if place + 1 < len(quoted) else None
-            why = None if between else text[one.end :].lstrip(".,:-–— ").strip(" ()")
+            why = None if between else _TAGGED.sub("", text[one.end :].lstrip(".,:-–—→ ").strip(" ()"))
             yield _utterance(line, label, one.text, why or None)
             if between is None:
                 return
