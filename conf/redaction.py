@@ -25,6 +25,8 @@ USER_INFO: Final = (
 
 PATTERNS: Final = (
     *USER_INFO,
+    (r"(?i)(\b(?:set-)?cookie[\\\"']{0,2}\s*[:=,]\s*[\\\"'\[(]{0,4})[^\r\n\"'\\)\]}]+", 1),
+    (r"(?i)\b(basic\s+)(?=[A-Za-z+/]{0,200}[0-9=])[A-Za-z0-9+/]{8,}={0,2}", 1),
     (
         r"(?i)((?:authorization|cookie|api-key)[\\\"']{0,2}\s*[:=,]\s*[\\\"'\[(]{0,4}(?:b[\\\"']{1,2})?"
         r"(?:(?:bearer|basic|digest|token|negotiate|apikey)\s+)?)[^\s\"',;)\]}\\]+",
@@ -34,14 +36,21 @@ PATTERNS: Final = (
     (rf"(?i)((?<![\w.-]){_NAME}[\"']{{0,2}}\s*[=:]\s*[\"']?)[^\s\"',;&)\]}}]{{4,}}", 1),
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?", 0),
     (r"\b(?:sk|rk)[-_][A-Za-z0-9_-]{12,}", 0),
-    (r"\b(?:hf_|gh[pousr]_|github_pat_|glpat-|dapi|xox[abprs]-|npm_|pypi-)(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}", 0),
+    (
+        (
+            r"\b(?:hf_|gh[pousr]_|github_pat_|glpat-|dapi|xox[abprs]-|npm_|pypi-)"
+            r"(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{16,}",
+            0,
+        ),
+        0,
+    ),
     (r"\b(?:AKIA|ASIA|AIza)[A-Za-z0-9_-]{16,}", 0),
     (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?", 0),
 )
 """(pattern, number of its group that stays, or 0): what is hidden in a message."""
 
 SUSPECT: Final = (
-    r"(?i)://|key|token|secret|passw|passphrase|credential|authorization|cookie|bearer|signature|[sr]k[-_]|hf_|gh[pousr]_"
+    r"(?i)://|[?&;]sig=|basic\s|key|token|secret|passw|passphrase|credential|authorization|cookie|bearer|signature|[sr]k[-_]|hf_|gh[pousr]_"
     r"|github_pat|glpat|dapi|xox|npm_|pypi|akia|asia|aiza|eyj"
 )
 """Matches every text that a pattern may match, faster than the patterns do."""

@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from conf.augesc_settings import AugescSettings, GenerationSettings
@@ -24,6 +23,7 @@ from conf.safety_settings import SafetySettings
 from conf.section import Section, speed
 from conf.subtitle_settings import SubtitleSettings
 from conf.training_settings import ModelSettings, TrainSections
+from conf.yaml_files import parsed_yaml, read_yaml
 
 PROFILES = ("local", "databricks", "emr")
 
@@ -182,12 +182,14 @@ def load_settings(
     """
     if profile not in PROFILES:
         raise InputError(f"profile {profile!r} is not known: choose one of {', '.join(PROFILES)}")
-    merged = _yaml(files("conf").joinpath("profiles", f"{profile}.yaml").read_text("utf-8"), profile)
+    merged = _sections(
+        parsed_yaml(files("conf").joinpath("profiles", f"{profile}.yaml").read_text("utf-8"), profile), profile
+    )
     for file in config_files:
         path = Path(file)
         if not path.is_file():
             raise InputError(f"config file {path} is not there: check --config")
-        merged = _laid_over(merged, _yaml(path.read_text("utf-8"), str(path)))
+        merged = _laid_over(merged, _sections(read_yaml(path), str(path)))
     for key, value in _pairs(overrides):
         merged = _laid_over(merged, _nested(key, value))
     try:
@@ -205,8 +207,8 @@ def _pairs(overrides: Mapping[str, Any] | Iterable[str]) -> Iterable[tuple[str, 
         if not separator:
             raise InputError(f"--set {text}: write section.key=value")
         try:
-            yield key.strip(), yaml.safe_load(value)
-        except yaml.YAMLError:
+            yield key.strip(), parsed_yaml(value, f"--set {key}")
+        except InputError:
             raise InputError(f"--set {key}: {value!r} is not a YAML value; quote it") from None
 
 
@@ -240,11 +242,8 @@ def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _yaml(text: str, place: str) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise InputError(f"{place} is not YAML: {str(error).splitlines()[0]}") from None
+def _sections(content: Any, place: str) -> dict[str, Any]:
+    content = content or {}
     if not isinstance(content, dict):
         raise InputError(f"{place} must hold sections of settings, not a {type(content).__name__}")
     return content

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
+from conf.telemetry import without_telemetry
 from etl.cli.options import COMMANDS, parsed
 from etl.cli.redacted_output import redacted_output
 
@@ -16,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 done, 2 bad settings or input, 1 failure."""
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+    without_telemetry()
     with redacted_output():
         return _guarded(list(sys.argv[1:] if arguments is None else arguments))
 
