@@ -25,6 +25,7 @@ from tests.attacks.documents import document, mutated
 from tests.attacks.zips import UTF8, Entry, zip_of
 from udfs.opus.files import Caps
 from udfs.opus.parser import parse_by_tree
+from udfs.opus.paths import is_subtitle_name
 
 MOST_SECONDS = 10.0
 LONGEST = 300.0
@@ -207,12 +208,18 @@ def zips_of_any_bytes(rng: random.Random, number: int) -> Losses:
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether Python's zipfile sees a member that is to be listed."""
+    """Return whether a zip must give a row: zipfile sees a member that is to be listed, or cannot read the zip.
+
+    An archive that zipfile refuses, and whose entries name no subtitle file, may give none.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
-            return any(name.endswith(".xml") and "/." not in f"/{name}" for name in archive.namelist())
+            return any(is_subtitle_name(name) for name in archive.namelist())
     except Exception:
-        return True  # not to be read as a zip: one row must say so
+        data = path.read_bytes()
+        starts = [found.start() for found in re.finditer(b"PK\x01\x02", data)]
+        names = [data[at + 46 : at + 46 + int.from_bytes(data[at + 28 : at + 30], "little")] for at in starts]
+        return not names or any(is_subtitle_name(name.decode("cp437")) for name in names)
 
 
 def large_files(rng: random.Random, number: int) -> Losses:

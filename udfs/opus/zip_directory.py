@@ -17,6 +17,10 @@ _ENTRY = struct.Struct("<4s4B4HL2L5H2L")
 _LONGEST_COMMENT = (1 << 16) - 1
 _LONGEST_ENTRY = _ENTRY.size + 3 * _LONGEST_COMMENT
 _STEP = 1 << 20
+_LOCAL_HEADER_BYTES = 30
+_MOST_JOINED = 100
+_MOST_ENDS = 3_000
+"""Signatures of an end record that are looked at, in a comment of at most 64 KiB."""
 _ZIP64 = 0xFFFFFFFF
 _UTF_8_NAME = 0x800
 _MOST_CLAIMED = 1 << 40
@@ -59,11 +63,24 @@ def is_unsafe(name: str) -> bool:
 def members(file: IO[bytes]) -> Iterator[Member]:
     """Yield the files in a zip or zip64 in the order of its central directory, in bounded memory.
 
+    Archives that were joined are all listed, the last one first. Members that share their bytes with others get a
+    fault, so that all of them together unpack to no more than the largest ratio allows for the archive's size.
+
     Raises:
         zipfile.BadZipFile: The file is no zip or is truncated, or the directory is damaged after the last one yielded.
     """
     size = file.seek(0, 2)
-    place = _directory(file, size)
+    for _ in range(_MOST_JOINED):
+        place = _directory(file, size)
+        yield from _apart(_listed(file, place, size), size)
+        size = place.shift
+        if size < _END.size or not _ends_in_archive(file, size):
+            return
+    raise zipfile.BadZipFile(f"more than {_MOST_JOINED} archives in one file")
+
+
+def _listed(file: IO[bytes], place: _Directory, size: int) -> Iterator[Member]:
+    """Yield the members of one archive, which ends at ``size``."""
     file.seek(place.start)
     data = b""
     at = 0
@@ -92,28 +109,79 @@ def members(file: IO[bytes]) -> Iterator[Member]:
         raise zipfile.BadZipFile(f"the central directory has {count} entries, not {place.count} as its end says")
 
 
+def _apart(listed: Iterator[Member], size: int) -> Iterator[Member]:
+    """Yield members; those that overlap the one before, or that take more bytes than are left, get a fault."""
+    left = size
+    start = end = 0
+    for member in listed:
+        if member.fault is not None:
+            yield member
+            continue
+        taken = _LOCAL_HEADER_BYTES + member.stored_bytes
+        if taken > left or start <= member.offset < end:
+            fault = "bad_zip: its bytes are also those of other members"
+            yield Member(member.name, 0, 0, 0, member.method, member.crc, fault)
+            continue
+        left -= taken
+        start = member.offset
+        end = start + taken
+        yield member
+
+
 def _directory(file: IO[bytes], size: int) -> _Directory:
-    """Return the place of the entries, found from the record at the end of the zip."""
+    """Return the place of the entries, found from the record at the end of the zip.
+
+    A comment may hold any bytes, also those of end records: of the records that fit, the outermost counts.
+    """
+    found = list(_ends(file, size))
+    if not found:
+        raise zipfile.BadZipFile("File is not a zip file")
+    whole = [place for place, exact, fits in found if exact and fits and place.count]
+    cut = [place for place, exact, fits in found if not exact and fits and place.count]
+    if whole or cut:
+        return whole[0] if whole else cut[-1]
+    place, exact, _ = next((one for one in found if one[1]), found[-1])
+    if place.start < 0:
+        raise zipfile.BadZipFile("Bad offset for central directory")
+    if place.count == 0 and place.length == 0 and (place.start > 0 or not exact):
+        raise zipfile.BadZipFile(f"its end says that it is empty, with {place.start} bytes before it")
+    return place
+
+
+def _ends_in_archive(file: IO[bytes], size: int) -> bool:
+    """Return whether the bytes up to ``size`` are an archive of their own."""
+    return any(fits and place.count for place, _, fits in _ends(file, size))
+
+
+def _ends(file: IO[bytes], size: int) -> Iterator[tuple[_Directory, bool, bool]]:
+    """Yield what may be the end record, first to last, with whether its comment ends the file and its entries begin."""
     first = max(0, size - _LONGEST_COMMENT - _END.size - _LOCATOR.size - _END64.size)
     file.seek(first)
     tail = read_up_to(file, size - first)
-    at = len(tail) - _END.size
-    if at < 0 or tail[at : at + 4] != b"PK\x05\x06" or tail[-2:] != b"\0\0":
-        at = tail.rfind(b"PK\x05\x06", 0, max(0, at) + 4)
-    if at < 0:
-        raise zipfile.BadZipFile("File is not a zip file")
-    _, _, _, _, count, length, offset, _ = _END.unpack_from(tail, at)
-    modulo = 1 << 16
-    end = first + at
-    at64 = at - _LOCATOR.size - _END64.size
-    if at64 >= 0 and tail[at64 : at64 + 4] == b"PK\x06\x06" and tail[at64 + _END64.size :].startswith(b"PK\x06\x07"):
-        *_, count, length, offset = _END64.unpack_from(tail, at64)
-        modulo = 1 << 64
-        end = first + at64
-    start = end - length
-    if start < 0:
-        raise zipfile.BadZipFile("Bad offset for central directory")
-    return _Directory(start, length, start - offset, count, modulo)
+    at = tail.find(b"PK\x05\x06")
+    for _ in range(_MOST_ENDS):
+        if at < 0 or at + _END.size > len(tail):
+            return
+        _, _, _, _, count, length, offset, comment = _END.unpack_from(tail, at)
+        modulo = 1 << 16
+        end = first + at
+        at64 = at - _LOCATOR.size - _END64.size
+        if (
+            at64 >= 0
+            and tail[at64 : at64 + 4] == b"PK\x06\x06"
+            and tail[at64 + _END64.size :].startswith(b"PK\x06\x07")
+        ):
+            *_, count, length, offset = _END64.unpack_from(tail, at64)
+            modulo = 1 << 64
+            end = first + at64
+        start = end - length
+        begins = False
+        if start >= offset and length >= _ENTRY.size:
+            file.seek(start)
+            begins = file.read(4) == b"PK\x01\x02"
+        exact = at + _END.size + comment == len(tail)
+        yield _Directory(start, length, start - offset, count, modulo), exact, begins
+        at = tail.find(b"PK\x05\x06", at + 1)
 
 
 def _name(stored: bytes, flags: int) -> str:
