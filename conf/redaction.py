@@ -37,11 +37,8 @@ PATTERNS: Final = (
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?", 0),
     (r"\b(?:sk|rk)[-_][A-Za-z0-9_-]{12,}", 0),
     (
-        (
-            r"\b(?:hf_|gh[pousr]_|github_pat_|glpat-|dapi|xox[abprs]-|npm_|pypi-)"
-            r"(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{16,}",
-            0,
-        ),
+        r"\b(?:hf_|gh[pousr]_|github_pat_|glpat-|dapi|xox[abprs]-|npm_|pypi-)"
+        r"(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{16,}",
         0,
     ),
     (r"\b(?:AKIA|ASIA|AIza)[A-Za-z0-9_-]{16,}", 0),
