@@ -54,7 +54,8 @@ def ingest_subtitles(
         truecase: use the truecased form of shouted words.
 
     Returns:
-        rows of ``subtitles.files`` without ``work_version``; dropped files (same_upload_again, language_not_chosen);
+        rows of ``subtitles.files`` without ``work_version``; dropped files (same_upload_again, language_not_chosen)
+        and, without counting files, the faults of cues;
         quarantined files (source, source_path, reason, detail).
     """
     marked = manifest if "copy_of" in manifest.columns else mark_copies(manifest, sources)
@@ -62,7 +63,7 @@ def ingest_subtitles(
 
     def read(files: DataFrame) -> DataFrame:
         files = files.select(*MANIFEST.columns)
-        parsed = parse_files(files, task_bytes=task_mb << 20, caps=caps, truecase=truecase)
+        parsed = parse_files(files, task_bytes=task_mb << 20, caps=caps, truecase=truecase, languages=tuple(languages))
         parsed = cached(parsed, StorageLevel.DISK_ONLY)
         parsed.count()
         return parsed
@@ -76,9 +77,24 @@ def ingest_subtitles(
         rows=rows.select(*(name for name in FILES.columns if name != WORK_VERSION)),
         dropped=copies.unionByName(
             foreign.select(*left_out("file", "source_path", "language_not_chosen", 1, F.col("language")))
-        ),
+        ).unionByName(cue_faults(rows)),
         quarantined=parsed.where(~readable).select(*_PLACE, "reason", "detail"),
     )
+
+
+def cue_faults(files: DataFrame) -> DataFrame:
+    """Return ledger rows of what was not read of the files, one for each file and reason; they count no files.
+
+    The detail has how often, the first lines of the file where it is, and what stands in the first of them.
+
+    Args:
+        files: rows of ``subtitles.files``.
+    """
+    found = files.where("faults IS NOT NULL").select("source_path", F.explode("faults").alias("fault"))
+    lines = F.concat_ws(", ", F.transform("fault.lines", lambda line: line.cast("string")))
+    detail = F.concat(F.col("fault.times").cast("string"), F.lit(" at lines "), lines, F.lit(": "), "fault.example")
+    named = found.withColumn("id", F.concat("source_path", F.lit("#"), "fault.reason"))
+    return named.select(*left_out("cue", "id", F.col("fault.reason"), 0, detail))
 
 
 def _each_once(
@@ -105,17 +121,20 @@ def _each_once(
     return parsed, rows, again.select(*left_out("file", "source_path", "same_upload_again", 1, instead))
 
 
-def parse_files(files: DataFrame, *, task_bytes: int, caps: Caps, truecase: bool) -> DataFrame:
+def parse_files(
+    files: DataFrame, *, task_bytes: int, caps: Caps, truecase: bool, languages: Sequence[str] = ()
+) -> DataFrame:
     """Return a row of ``subtitles.files`` with (reason, detail) for every manifest row, in tasks of even bytes.
 
     ``content_hash`` hashes all columns apart from the place, whatever the file's time or container.
     """
     own = [field for field in FILES.schema if field.name not in _ADDED]
+    languages = list(languages)
     columns = StructType(own).add("reason", "string").add("detail", "string")
     schema = to_arrow_schema(columns)
 
     def parsed(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-        return parsed_batches(iter(batches), schema, caps, truecase, task_bytes)
+        return parsed_batches(iter(batches), schema, caps, truecase, task_bytes, languages)
 
     read = [field.name for field in own if field.name not in _PLACE]
     content = [F.to_json(name) if name == "quirks" else F.col(name) for name in read]

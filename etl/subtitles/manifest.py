@@ -25,9 +25,10 @@ def find_subtitles(
 ) -> DataFrame:
     """Return the manifest of the sources, from a persisted listing; each zip or folder is listed in a task.
 
-    The language comes from the path, ``[.../]xml/<language>/<year>/<film>/<upload>.xml[.gz]``. A source may be any
-    folder of that layout. Files whose path names no language are listed too, because their ``<meta>`` may name one;
-    a ``.srt`` or ``.vtt`` file among them counts as of the one language asked for.
+    The language comes from the path, ``[.../]xml/<language>/<year>/<film>/<upload>.xml[.gz]``, or from the name, as in
+    ``film.en.srt``. A source may be any folder of that layout. Files whose path names no language are listed too,
+    because their ``<meta>`` or text may tell. Folders of other languages are not listed; other files of other
+    languages are (see ``in_chosen_languages``).
 
     Args:
         sources: folders of ``.xml``, ``.srt`` and ``.vtt``, also ``.gz``; zips, folders with zips; local paths or URIs.
@@ -42,7 +43,8 @@ def find_subtitles(
     unique = list(dict.fromkeys(map(valid, sources)))
     pieces = [piece for source in unique for piece in _pieces(source, languages, spark)]
     listed = _with_unique_paths(_listed(spark, pieces, list(languages), release_default), unique).persist()
-    found = {row.source for row in listed.select("source").distinct().collect()}
+    chosen_ones = in_chosen_languages(listed, languages).rows
+    found = {row.source for row in chosen_ones.select("source").distinct().collect()}
     for source in unique:
         if source not in found:
             listed.unpersist()
@@ -51,6 +53,19 @@ def find_subtitles(
                 f"no .xml, .srt or .vtt file{chosen} under {source}: check subtitles.sources and subtitles.languages"
             )
     return listed.where(f"{_SAME_FILE} = 1").select(*MANIFEST.columns)
+
+
+def in_chosen_languages(listed: DataFrame, languages: Sequence[str]) -> Outcome:
+    """Leave out the files whose names say that they are of another language than those that are asked for.
+
+    Only files outside OPUS's folders come here so: folders of other languages are not listed.
+    """
+    foreign = F.col("language").isNotNull() & ~F.col("language").isin(*languages) if languages else F.lit(False)
+    foreign = foreign & F.col("fault").isNull()
+    dropped = listed.where(foreign).select(
+        *left_out("file", "source_path", "language_not_chosen", 1, F.col("language"))
+    )
+    return Outcome(listed.where(~foreign), dropped)
 
 
 def without_withdrawn(listed: DataFrame, withdrawn: DataFrame) -> Outcome:

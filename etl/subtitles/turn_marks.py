@@ -17,16 +17,24 @@ from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 _compute: Any = pc
 """Arrow registers its functions at import, so type checkers do not know them."""
 
-_DASH = r"[-\x{2010}-\x{2015}\x{2500}_]"
-DIALOGUE_DASH = rf"^\s*{_DASH}(?:\s*$|\s+[^-]|[^-\s\x{{2010}}-\x{{2015}}])"
-"""A regular expression that Arrow (RE2) and Spark (Java) read alike."""
+_DASH = r"[-\x{2010}-\x{2015}\x{2212}\x{2500}_]"
+_CHEVRONS = r">\s?>(?:\s?>)?"
+_SLASH = r"/\s?[\p{Lu}\p{Lo}\x{bf}\x{a1}]"
+DIALOGUE_DASH = rf"^\s*(?:{_DASH}(?:\s*$|\s+[^-]|[^-\s\x{{2010}}-\x{{2015}}])|{_CHEVRONS}|{_SLASH})"
+"""A regular expression that Arrow (RE2) and Spark (Java) read alike.
+
+Live captions have `>>` before each speaker, some scripts a slash. A slash before a small letter is an I that a scanner
+misread.
+"""
 _BRACKETED = r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}"
 _NAME = r"\p{Lu}[\p{L}\p{N}.'&-]*"
 _LABEL = (
-    rf"^\s*(?:{_DASH}\s*)?(?:[\[(][^\[\]()]*[\])]\s)?"
-    rf"(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|[0-9]+|voice-over|\([^()]*\))){{0,5}})"
+    rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?(?:[\[(][^\[\]()]*[\])]\s)?"
+    rf"(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|[0-9]+|voice-over|\([^()]*\)|\[[^\[\]]*\])){{0,5}})"
     r"\s:(?P<rest>.*)$"
 )
+_MANNER = r"\s[(\[][^()\[\]]*[)\]]"
+"""How or where a speaker is heard, behind the name: ``PETER ( ON RADIO ) :``."""
 JAVA_LABEL = _LABEL.replace("?P<name>", "").replace("(?P<rest>", "(?! [0-9])(")
 """The label for Spark, which needs no second look at the clock times."""
 _CLOCK = r"^ [0-9]"
@@ -55,7 +63,8 @@ def speaker_names(texts: pa.Array) -> pa.Array:
     """
     parts = _compute.extract_regex(texts, _LABEL)
     clock = _compute.match_substring_regex(_compute.struct_field(parts, "rest"), _CLOCK)
-    name = _compute.utf8_upper(_compute.struct_field(parts, "name"))
+    name = _compute.replace_substring_regex(_compute.struct_field(parts, "name"), _MANNER, "")
+    name = _compute.utf8_upper(name)
     return _compute.if_else(_compute.fill_null(clock, True), pa.scalar(None, pa.string()), name)
 
 
@@ -78,7 +87,7 @@ def speaker_labels(sentences: Sentences) -> np.ndarray:
 
 def without_dash(texts: pa.Array) -> pa.Array:
     """Return the sentences without an opening dialogue dash."""
-    bare = _compute.replace_substring_regex(texts, rf"^\s*{_DASH}\s*", "")
+    bare = _compute.replace_substring_regex(texts, rf"^\s*(?:{_DASH}|{_CHEVRONS}|/)\s*", "")
     return _compute.if_else(pa.array(opens_with_dash(texts)), bare, texts)
 
 
@@ -106,12 +115,14 @@ class Spoken(Sentences):
         words: whether the text, without marks, has a letter or digit.
         opens_at: flat index of the first merged sentence.
         dash, label: its marks; the label's code is -1 without one.
+        chevrons: whether its mark is `>>`, which stands before each speaker.
     """
 
     words: np.ndarray
     opens_at: np.ndarray
     dash: np.ndarray
     label: np.ndarray
+    chevrons: np.ndarray
 
     @property
     def pairable(self) -> np.ndarray:
@@ -140,7 +151,9 @@ class Spoken(Sentences):
         Such a dash says that the block has two speakers, not that another person spoke in the block before. Where
         another upload shows both sentences in one block, 64% of them open a turn; a block's only dash always does.
         """
-        return self.dash & ~self.same_block & (self.label < 0) & self.among(self.dash & self.same_block)
+        return (
+            self.dash & ~self.chevrons & ~self.same_block & (self.label < 0) & self.among(self.dash & self.same_block)
+        )
 
     @property
     def certain(self) -> np.ndarray:
@@ -170,8 +183,9 @@ def spoken(sentences: Sentences) -> Spoken:
         none = np.zeros(0, dtype=np.int64)
         no = np.zeros(0, dtype=bool)
         values: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
-        return Spoken(**values, words=no, opens_at=none, dash=no, label=none)
+        return Spoken(**values, words=no, opens_at=none, dash=no, label=none, chevrons=no)
     dash = opens_with_dash(sentences.text)
+    chevrons = _booleans(_compute.match_substring_regex(sentences.text, rf"^\s*{_CHEVRONS}"))
     label = speaker_labels(sentences)
     texts = hidden_marks(sentences, label)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
@@ -191,6 +205,7 @@ def spoken(sentences: Sentences) -> Spoken:
         opens_at=starts,
         dash=np.logical_or.reduceat(dash, starts),
         label=np.maximum.reduceat(label, starts),
+        chevrons=np.logical_or.reduceat(chevrons, starts),
     )
 
 

@@ -52,7 +52,12 @@ FILES = Table(
     year int COMMENT 'meta year; null when absent or not a year of cinema',
     genres array<string>, country string, original string COMMENT 'original language(s)',
     duration_ms int COMMENT 'film length by meta', subtitle_duration_ms int,
-    blocks int, cds string, subtitle_date string, encoding string COMMENT 'of the uploaded srt',
+    blocks int, cds string, subtitle_date string,
+    encoding string COMMENT 'of the uploaded srt; of a file that is no OPUS XML: as it was read',
+    encoding_confidence double COMMENT '1 where a mark or the bytes decide, else how well the text fits; null for XML',
+    form string COMMENT 'srt, vtt, ass, microdvd, mpl2, subviewer, ttml, sami or json3; null for XML',
+    faults array<struct<reason: string, times: int, lines: array<int>, example: string>>
+        COMMENT 'what was not read as it stands there: how often, the first 20 lines, the first text; null for XML',
     machine_translated boolean,
     sentence_count int, token_count int,
     quirks map<string, int> COMMENT 'how often each known oddity occurred in this file',

@@ -26,7 +26,7 @@ def _fingerprint(listing: Listing) -> str:
 @stage(
     reads=(WITHDRAWN,),
     writes=MANIFEST,
-    version=3,
+    version=4,
     fingerprint=_fingerprint,
     units="files",
 )
@@ -34,7 +34,11 @@ def find_subtitles(withdrawn: DataFrame, listing: Listing, run: StageRun) -> Out
     """List all subtitle files of the sources, plain files and members of OPUS zips, without withdrawn ones."""
     listed = manifest.find_subtitles(run.spark, listing.sources, listing.languages, listing.release)
     sampled = listed.where(manifest.in_film_sample(F.col("movie_id"), listing.sample))
-    return replace(manifest.without_withdrawn(sampled, withdrawn), rows_in=sampled.count())
+    chosen = manifest.in_chosen_languages(sampled, listing.languages)
+    kept = manifest.without_withdrawn(chosen.rows, withdrawn)
+    assert kept.dropped is not None
+    assert chosen.dropped is not None
+    return replace(kept, dropped=kept.dropped.unionByName(chosen.dropped), rows_in=sampled.count())
 
 
 def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
@@ -46,7 +50,7 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
     reads=(MANIFEST,),
     writes=FILES,
     quarantine=QUARANTINE,
-    version=3,
+    version=4,
     incremental=Incremental("source_path", "sum(bytes) / 1e6", 1_000, prepare=_copies_marked, units=Units.VERSIONED),
     units="files",
 )
@@ -65,7 +69,7 @@ def ingest_subtitles(
     )
 
 
-@stage(reads=(FILES,), writes=CHOSEN_UPLOADS, units="files", version=3)
+@stage(reads=(FILES,), writes=CHOSEN_UPLOADS, units="files", version=4)
 def choose_uploads(files: DataFrame, uploads_per_film: Annotated[int, At("subtitles.uploads_per_film")]) -> Outcome:
     """Choose one upload for each film, and record the others in the ledger."""
     return uploads.choose_uploads(files, uploads_per_film, cached)

@@ -55,13 +55,15 @@ def reading_of(source: Path, caps: Caps = CAPS, pieces: int = 1, languages: Sequ
 
 def reading_of_source(source: str, caps: Caps = CAPS, pieces: int = 1, languages: Sequence[str] = ("en",)) -> Reading:
     """List and read a source as the settings name it."""
-    listed = [
+    found = [
         dict(zip(MANIFEST, row, strict=True))
         for piece in pieces_of(source, languages, pieces)
         for row in list_piece(piece, languages, "v2018")
     ]
+    listed = [row for row in found if row["fault"] or row["language"] in (None, *languages) or not languages]
     given = pa.RecordBatch.from_pylist(listed, MANIFEST_SCHEMA)
-    read = [row for batch in parsed_batches(iter([given]), SCHEMA, caps, True, 64 << 20) for row in batch.to_pylist()]
+    batches = parsed_batches(iter([given]), SCHEMA, caps, True, 64 << 20, languages)
+    read = [row for batch in batches for row in batch.to_pylist()]
     return Reading(listed, read)
 
 

@@ -46,9 +46,12 @@ SENTENCE = pa.struct(
         ("text", pa.string()),
     ]
 )
+FAULT = pa.struct(
+    [("reason", pa.string()), ("times", pa.int32()), ("lines", pa.list_(pa.int32())), ("example", pa.string())]
+)
 STRINGS = (
     "source source_path release language movie_id subtitle_id document_id country original cds"
-    " subtitle_date encoding reason detail"
+    " subtitle_date encoding form reason detail"
 )
 INTEGERS = "directory_year year duration_ms subtitle_duration_ms blocks sentence_count token_count"
 SCHEMA = pa.schema(
@@ -56,6 +59,8 @@ SCHEMA = pa.schema(
         *((name, pa.string()) for name in STRINGS.split()),
         *((name, pa.int32()) for name in INTEGERS.split()),
         ("machine_translated", pa.bool_()),
+        ("encoding_confidence", pa.float64()),
+        ("faults", pa.list_(FAULT)),
         ("genres", pa.list_(pa.string())),
         ("quirks", pa.map_(pa.string(), pa.int32())),
         ("sentences", pa.list_(SENTENCE)),

@@ -87,18 +87,24 @@ def _member_read(reader: RangeReader, member: Member, gzipped: bool, caps: Caps)
 
 
 def parsed_batches(
-    batches: Iterator[pa.RecordBatch], schema: pa.Schema, caps: Caps, truecase: bool, range_bytes: int
+    batches: Iterator[pa.RecordBatch],
+    schema: pa.Schema,
+    caps: Caps,
+    truecase: bool,
+    range_bytes: int,
+    languages: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Map manifest rows to rows of ``subtitles.files`` with (reason, detail), for ``mapInArrow``.
 
     A batch holds at most 64 files and about 32 MiB of XML. An unreadable file has a reason and null columns.
+    ``languages`` are those that are asked for: the only one is assumed of a short text whose name tells none.
     """
     rows = [row for batch in batches for row in batch.to_pylist()]
     pending: list[Parsed] = []
     unpacked = 0
     for row, data in files_read(rows, caps, range_bytes):
         with _no_garbage_collection():
-            pending.append(_parsed(row, data, truecase, caps.max_seconds))
+            pending.append(_parsed(row, data, truecase, caps.max_seconds, languages))
         unpacked += 0 if isinstance(data, UnreadableError) else len(data)
         if len(pending) >= _FILES_A_BATCH or unpacked >= _BYTES_A_BATCH:
             yield _guarded_batch(pending, schema)
@@ -133,15 +139,15 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float) -> Parsed:
+def _parsed(row: Row, data: Data, truecase: bool, max_seconds: float, languages: Sequence[str]) -> Parsed:
     if isinstance(data, UnreadableError):
         return _refused(row, data)
 
     def parsed() -> Parsed:
         if is_plain_text(row["member"] or row["source_path"]):
-            file = parse_plain_text(data, row["language"])
-        else:
-            file = parse_subtitles(data, truecase, row["language"])
+            file = parse_plain_text(data, row["language"], languages)
+            return _columns({key: row[key] for key in _KEPT}, file.language_name, file), file.sentences
+        file = parse_subtitles(data, truecase, row["language"])
         return _columns({key: row[key] for key in _KEPT}, row["language"], file), file.sentences
 
     made = guarded(parsed, max_seconds)
@@ -157,7 +163,7 @@ def _columns(kept: Row, language: str | None, file: Subtitles) -> Row:
     quirks = dict(file.quirks)
     if file.document_id is not None and file.document_id != kept["subtitle_id"]:
         quirks["document_id_differs"] = 1
-    if language is None:
+    if language is None and "plain_text" not in quirks:
         language = language_code(file.language_name)
         quirks["language_from_meta" if language else "language_unknown"] = 1
     return {

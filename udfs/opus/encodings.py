@@ -6,8 +6,13 @@ all. Only names in the list are looked up, and libxml2 is always given UTF-8.
 
 import codecs
 import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from charset_normalizer import from_bytes
 
 from udfs.opus.files import UnreadableError
+from udfs.opus.languages import language_of
 
 _DECLARED = re.compile(rb"""<\?xml[ \t\r\n][^<>]{0,200}?[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*["']([^"'<>]{0,100})""")
 _UTF_8 = "utf-8"
@@ -47,39 +52,204 @@ _MARKS = (
 
 
 _PAGES = {
-    **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), "cp1250"),
-    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk"), "cp1251"),
-    "el": "cp1253",
-    "tr": "cp1254",
-    "he": "cp1255",
-    **dict.fromkeys(("ar", "fa", "ur"), "cp1256"),
-    **dict.fromkeys(("et", "lt", "lv"), "cp1257"),
-    "vi": "cp1258",
-    "th": "cp874",
-    "zh_cn": "gb18030",
-    "zh_tw": "big5hkscs",
-    "ja": "cp932",
-    "ko": "cp949",
+    **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), ("cp1250", "iso8859_2", "cp852")),
+    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk", "be"), ("cp1251", "koi8_r", "iso8859_5", "cp866", "koi8_u")),
+    "el": ("cp1253", "iso8859_7"),
+    "tr": ("cp1254",),
+    "he": ("cp1255",),
+    **dict.fromkeys(("ar", "fa", "ur"), ("cp1256", "iso8859_6")),
+    **dict.fromkeys(("et", "lt", "lv"), ("cp1257",)),
+    "vi": ("cp1258",),
+    "th": ("cp874",),
+    "zh_cn": ("gb18030", "big5hkscs"),
+    "zh_tw": ("big5hkscs", "gb18030"),
+    "zh": ("gb18030", "big5hkscs"),
+    "ja": ("cp932", "euc_jp"),
+    "ko": ("cp949",),
 }
-"""Windows' code page of each language whose page is not that of Western Europe."""
+"""Code pages of each language whose page is not that of Western Europe, the commonest first."""
+_WESTERN = ("cp1252",)
+_ALL_PAGES = tuple(dict.fromkeys([*_WESTERN, *(page for pages in _PAGES.values() for page in pages)]))
+_SAMPLE = 60_000
+"""Most bytes beyond ASCII that are looked at, with the words around them."""
+_LEAST_FIT = 0.9
+_MOST_HIGH_IN_ENGLISH = 0.02
+_MOST_HIGH_IN_LATIN = 0.6
+"""Above these shares of the letters a text is not English (a few names and quotes), or not in Latin letters."""
+_LATIN = "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u0333\u1ea0-\u1eff\u00aa\u00ba\u20ab"
+_LETTERS = {
+    "cp1251": "\u0410-\u044f\u0401\u0451\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491\u0402-\u040f\u0452-\u045f",
+    "cp1253": "\u0386-\u03ce",
+    "cp1255": "\u05d0-\u05ea",
+    "cp1256": "\u0621-\u0652\u067e\u0686\u0688\u0691\u0698\u06a9\u06af\u06ba\u06be\u06c1\u06d2\u06cc\u060c\u061b\u061f",
+    "cp874": "\u0e01-\u0e5b",
+    "cp949": "\uac00-\ud7a3",
+    "cp932": "\u3040-\u30ff\u4e00-\u9fff\u3001-\u300f\uff01-\uff5e",
+    "euc_jp": "\u3040-\u30ff\u4e00-\u9fff\u3001-\u300f\uff01-\uff5e",
+    "gb18030": "\u4e00-\u9fff\u3001-\u300f\uff01-\uff5e\u201c\u201d\u2026",
+    "big5hkscs": "\u4e00-\u9fff\u3001-\u300f\uff01-\uff5e\u201c\u201d\u2026",
+}
+_LETTERS |= dict.fromkeys(("koi8_r", "koi8_u", "iso8859_5", "cp866"), _LETTERS["cp1251"])
+_LETTERS |= {"iso8859_7": _LETTERS["cp1253"], "iso8859_6": _LETTERS["cp1256"]}
+_MARKS_OF_TEXT = (
+    "\u2018-\u201e\u2026\u2013\u2014\u00ab\u00bb"
+    "\u00bf\u00a1\u00a0\u266a\u266b\u00b0\u2122\u00a9\u00ae\u20ac\u00a3\u2022"
+)
 
 
-def as_text(data: bytes, language: str | None) -> tuple[str, str]:
-    """Return a plain file's text, and its codec: by its byte order mark, UTF-8, or the code page of its language.
+@dataclass(frozen=True)
+class Decoded:
+    """A plain file's text.
+
+    Attributes:
+        text: without a byte order mark.
+        codec: Python's name of the encoding.
+        confidence: 1 where a mark or the form of the bytes decides; else how well the text fits, from 0 to 1.
+        replaced: places where bytes were in no character, each now U+FFFD.
+    """
+
+    text: str
+    codec: str
+    confidence: float
+    replaced: int = 0
+
+
+def as_text(data: bytes, language: str | None) -> Decoded:
+    """Decode a plain file by its byte order mark, as UTF-8 with damaged places, or by the code page that fits best.
+
+    Args:
+        data: the file.
+        language: its language, if its name tells: the pages of that language are tried first.
 
     Raises:
-        UnreadableError: bad_encoding: the bytes are in none of them, or are no text.
+        UnreadableError: bad_encoding: the bytes are in no known encoding, or are no text.
     """
     for mark, codec in _MARKS:
         if data.startswith(mark) and mark[:1] != b"<":
-            return _decoded(data, codec, "UTF-32").decode().removeprefix("\ufeff"), codec or ""
-    if b"\0" in data[:4096]:
-        raise UnreadableError("bad_encoding", "zero bytes, and no byte order mark; save the file in UTF-8")
+            if codec is None:
+                raise UnreadableError("bad_encoding", "encoding UTF-32 is not read; save the file in UTF-8")
+            return _replaced(data, codec, 1.0)
+    if b"\0" in data:
+        wide = _wide_codec(data)
+        if wide is not None:
+            return _replaced(data, wide, 0.9)
+        if 100 * data.count(b"\0") > len(data):
+            raise UnreadableError("bad_encoding", "zero bytes, and no byte order mark; save the file in UTF-8")
     try:
-        return data.decode(), _UTF_8
+        return Decoded(data.decode(), _UTF_8, 1.0)
     except UnicodeDecodeError:
-        codec = _PAGES.get((language or "").lower(), "cp1252")
-    return _decoded(data, codec, codec).decode(), codec
+        damaged = _damaged_utf8(data)
+    return damaged or _by_page(data, language)
+
+
+def _replaced(data: bytes, codec: str, confidence: float) -> Decoded:
+    text = data.decode(codec, "replace").removeprefix("\ufeff")
+    replaced = text.count("\ufffd")
+    return Decoded(text, codec, round(confidence * (1 - replaced / max(len(text), 1)), 4), replaced)
+
+
+def _wide_codec(data: bytes) -> str | None:
+    """Return the form of UTF-16 in which every other byte is mostly zero, as it is in Latin text; None for neither."""
+    half = max(len(data) // 2, 1)
+    odd = data[1::2].count(0) / half
+    even = data[::2].count(0) / half
+    if max(odd, even) < 0.3 or min(odd, even) > 0.02:
+        return None
+    return "utf-16-le" if odd > even else "utf-16-be"
+
+
+_ONLY_LEADS = frozenset({0xC2, 0xC3, 0xE2})
+"""Bytes that begin most characters beyond ASCII, and that end hardly a word in a code page."""
+
+
+def _damaged_utf8(data: bytes) -> Decoded | None:
+    """Return a text in UTF-8 of which a few bytes are damaged, or the last is cut; None for text of a code page.
+
+    In a code page, bytes form a character of UTF-8 by chance only: there more are damaged than whole.
+    """
+    text = data.decode("utf-8", "replace")
+    bad = text.count("\ufffd") - data.count(b"\xef\xbf\xbd")
+    whole = sum(1 for byte in data if byte >= 0xC2) - bad
+    tail = data[-3:].lstrip(bytes(range(128)))
+    is_cut = bad == 1 and tail and (tail[0] in _ONLY_LEADS if whole <= 0 else tail[0] >= 0xC2)
+    if bad > whole and not (is_cut and data[: -len(tail)].isascii()):
+        return None
+    return Decoded(text, _UTF_8, round(1 - bad / (bad + max(whole, 0) + 1), 4), bad)
+
+
+def _by_page(data: bytes, language: str | None) -> Decoded:
+    """Decode by a page of the language in which nearly all is letters, else by the page that a detector finds."""
+    hinted = _pages_of(language)
+    sample = _sample(data)
+    fits = {page: _fit(sample, page) for page in hinted}
+    if language == "en" and _share_of_high(data) > _MOST_HIGH_IN_ENGLISH:
+        fits = {}
+    best = max(fits, key=lambda page: fits[page], default=None)
+    if best is not None and fits[best] >= _LEAST_FIT:
+        return _by_codec(data, best, fits[best])
+    found = from_bytes(sample, cp_isolation=list(_ALL_PAGES), threshold=0.4, language_threshold=0.05).best()
+    if found is not None and _fit(sample, found.encoding) > 0:
+        # Pages of Latin letters differ in few: the language of the text, read in any of them, tells which one it is.
+        spoken, _ = language_of(sample.decode(found.encoding, "replace"))
+        by_language = {page: _fit(sample, page) for page in _pages_of(spoken)}
+        page = max(by_language, key=lambda page: by_language[page], default=None)
+        if page is not None and by_language[page] >= _LEAST_FIT:
+            return _by_codec(data, page, by_language[page])
+        return _by_codec(data, found.encoding, min(1 - found.chaos, _fit(sample, found.encoding)))
+    if best is not None and fits[best] > 0.5:
+        return _by_codec(data, best, fits[best])
+    raise UnreadableError("bad_encoding", "the bytes are text in no known encoding; save the file in UTF-8")
+
+
+def _pages_of(language: str | None) -> tuple[str, ...]:
+    return _PAGES.get((language or "").lower(), _WESTERN if language else ())
+
+
+def _by_codec(data: bytes, page: str, confidence: float) -> Decoded:
+    text = data.decode(page, "replace")
+    return Decoded(text, page, round(confidence, 4), text.count("\ufffd"))
+
+
+def _share_of_high(data: bytes) -> float:
+    """Return the share of bytes beyond ASCII that are letters of Western Europe among the letters of a text."""
+    high = sum(1 for byte in data[:_SAMPLE] if byte >= 0xC0)
+    return high / max(sum(1 for byte in data[:_SAMPLE] if byte >= 0x41), 1)
+
+
+def _sample(data: bytes) -> bytes:
+    """Return the lines of a file that hold bytes beyond ASCII, up to ``_SAMPLE`` bytes of them."""
+    lines = []
+    size = 0
+    for line in data.splitlines():
+        if not line.isascii():
+            lines.append(line)
+            size += len(line)
+            if size > _SAMPLE:
+                break
+    return b"\n".join(lines)
+
+
+def _fit(sample: bytes, page: str) -> float:
+    """Return the share of the characters beyond ASCII that are letters of a page's languages, or marks of text.
+
+    A small letter before a capital in one word counts against it: it shows a text of another page.
+    """
+    text = sample.decode(page, "replace")
+    others = [sign for sign in text if sign > "\x7f"]
+    if not others or (page not in _LETTERS and len(others) > _MOST_HIGH_IN_LATIN * sum(map(str.isalpha, text))):
+        return 0.0
+    fitting = len(_expected(page).findall(text)) - 2 * len(_MIXED.findall(text))
+    return max(fitting, 0) / len(others)
+
+
+@lru_cache
+def _expected(page: str) -> re.Pattern[str]:
+    return re.compile(f"[{_LETTERS.get(page, _LATIN)}{_MARKS_OF_TEXT}]")
+
+
+_MIXED = re.compile(
+    "[a-z\u00df-\u00f6\u00f8-\u00ff\u0430-\u045f\u03ac-\u03ce](?=[\u00c0-\u00d6\u00d8-\u00de\u0400-\u042f\u0391-\u03a9])"
+)
 
 
 def as_utf8(data: bytes) -> bytes:

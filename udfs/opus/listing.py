@@ -176,10 +176,9 @@ def _rows(
         # A bad zip may hold the languages asked for, and the path of an unsafe member says nothing.
         unknown = fault is not None and (is_zip_name(name) or is_unsafe(name))
         upload, film, language = upload_of(f"{inside}/{name}" if unique else name, folder)
-        if not unknown and not _chosen(language, languages):
+        in_opus_folder = folder.language is not None or not is_plain_text(name)
+        if not unknown and in_opus_folder and not _chosen(language, languages):
             continue
-        if language is None and len(languages) == 1 and is_plain_text(name):
-            language = languages[0]  # plain text has no <meta> that could name it
         stored = 0 if fault else found.size
         sizes: Row = (0, stored, stored, None, None)
         if member and unique:

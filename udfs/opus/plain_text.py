@@ -1,77 +1,184 @@
-"""Sentences of SubRip and WebVTT files, parted and tokenised as OPUS parts and tokenises them."""
+"""Sentences of subtitle files that are not OPUS XML, parted and tokenised as OPUS parts and tokenises them."""
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
-from udfs.opus.cues import Cue, cues_of
+from udfs.opus.cue_forms import found_cues
+from udfs.opus.cue_times import clock_ms
+from udfs.opus.cues import Cue, Fault
 from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
+from udfs.opus.languages import contradicts, language_of
 from udfs.opus.meta import meta_columns
+from udfs.opus.normal_form import normal_form
 from udfs.opus.parser import Subtitles
+from udfs.opus.paths import spoken_language
+from udfs.opus.repeated_cues import spoken_cues
 from udfs.opus.sentences import Mark, sentences_of
 from udfs.opus.tokens import opus_tokens, split_sentences
 
 MOST_BYTES = 3_000_000
 MOST_CUES = 100_000
 """Most bytes and cues of a file; a film has about 100,000 bytes and 500 to 3,000 cues."""
-_DASH = re.compile("[-\u2010-\u2015](?![-\u2010-\u2015])")
-_ENDED = re.compile(r"(?<![.])[.?!][\"')\]]*$|[?!][.\"')\]]*$")
+MOST_FORMATTED_BYTES = 20_000_000
+"""Most bytes of a form whose cues carry codes: signs of ASS, words of json3 with a time each."""
+_SPEAKS = re.compile(r"(?:[-\u2010-\u2015\u2212\u2500\uff0d](?![-\u2010-\u2015])|>{2,}|/\s?(?=[^\W\d_a-z]))")
+_SINGS = re.compile(r"[\u2669-\u266c#*]")
+_SUNG = re.compile(r"[\u2669-\u266c]\W*$")
+_ENDED = re.compile(r"(?<![.])[.?!\u061f\u06d4\u0964\u3002\uff01\uff1f][\"')\]]*$|[?!][.\"')\]]*$")
+_LABEL = re.compile(
+    r"\s*(?:[-\u2010-\u2015\u2212]\s?|>{2,}\s?)?(?:[\[(][^\[\]()]{1,40}[\])]\s?)?"
+    r"([^\W\d_][\w.'&#-]{0,25}(?:[ ,][^\W_]?[\w.'&#-]{0,25}){0,4})(?:\s?[\[(][^\[\]()]{1,40}[\])])?\s?:(?=\s|$)"
+)
+_FEWEST_LABELS = 2
+_MOST_SILENCE_IN_CAPITALS = 2_000
+_MOST_LINES = 20
+_EXAMPLE = 100
 
 
-def parse_plain_text(data: bytes, language: str | None) -> Subtitles:
-    """Parse the bytes of a ``.srt`` or ``.vtt`` file.
+def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str] = ()) -> Subtitles:
+    """Parse the bytes of a ``.srt`` or ``.vtt`` file, or of another form that ``udfs.opus.cue_forms`` reads.
 
-    A sentence ends at an end mark before a capital, and before a line that opens with a dash. At the border of two cues
-    it goes on if it has no end mark and the next cue opens with a small letter, and ends otherwise, which is what OPUS
-    does at all but 43 of 4,264 such borders in 27 files. Cues are numbered from 1 in their order.
+    A sentence ends at an end mark before a capital or a letter of a script without capitals, and before a line that
+    opens with a dash, with ``>>`` or with a speaker's label. At the border of two cues it goes on if it has no end mark
+    and the next cue opens with a small letter, and ends otherwise, which is what OPUS does at all but 43 of 4,264 such
+    borders in 27 files; a sentence in capitals goes on where the next cue is in capitals, too. Cues are numbered from 1
+    in their order.
+
+    Args:
+        data: the unpacked file.
+        language: as its name or folder says; without one it is found from the text.
+        languages: those that were asked for; the only one is assumed where the text tells nothing.
 
     Raises:
-        UnreadableError: bad_encoding, no_cues, too_large.
+        UnreadableError: bad_encoding, no_cues, too_large, not_subtitles.
     """
-    if len(data) > MOST_BYTES:
+    if len(data) > MOST_FORMATTED_BYTES:
+        raise UnreadableError("too_large", f"{len(data)} bytes of plain text, more than {MOST_FORMATTED_BYTES}")
+    decoded = as_text(data, language or (languages[0] if len(languages) == 1 else None))
+    found = found_cues(normal_form(decoded.text))
+    if len(data) > MOST_BYTES and found.form in ("srt", "vtt"):
         raise UnreadableError("too_large", f"{len(data)} bytes of plain text, more than {MOST_BYTES}")
-    text, codec = as_text(data, language)
-    cues = cues_of(text)
-    if not cues:
+    if not found.cues:
         raise UnreadableError("no_cues", "no line of the form 00:01:02,345 --> 00:01:04,000")
-    if len(cues) > MOST_CUES:
-        raise UnreadableError("too_large", f"{len(cues)} cues, more than {MOST_CUES}")
-    quirks = Counter(plain_text=1, cue_without_text=sum(not cue.lines for cue in cues))
+    if len(found.cues) > MOST_CUES:
+        raise UnreadableError("too_large", f"{len(found.cues)} cues, more than {MOST_CUES}")
+    cues, left_out = spoken_cues(found.cues)
+    faults = sorted([*found.faults, *left_out], key=lambda fault: fault.line)
+    quirks = Counter(plain_text=1, cue_without_text=sum(not cue.lines for cue in cues), byte_replaced=decoded.replaced)
+    quirks.update(fault.reason for fault in faults)
+    language = _language(cues, language, languages, found.language, quirks)
     sentences, tokens = sentences_of(_sentences(cues, language), quirks)
     columns, _ = meta_columns(None, Counter())
-    columns |= {"encoding": codec, "blocks": len(cues)}
-    return Subtitles(None, sentences, tokens, columns, None, +quirks)
+    columns |= {
+        "encoding": decoded.codec,
+        "encoding_confidence": decoded.confidence,
+        "form": found.form,
+        "blocks": len(found.cues),
+        "faults": fault_rows(faults),
+    }
+    return Subtitles(None, sentences, tokens, columns, language, +quirks)
+
+
+def fault_rows(faults: list[Fault]) -> list[dict[str, object]]:
+    """Return a row for each reason: how often it occurs, the first lines, and what stands in the first of them."""
+    rows: dict[str, list[Fault]] = {}
+    for fault in faults:
+        rows.setdefault(fault.reason, []).append(fault)
+    return [
+        {
+            "reason": reason,
+            "times": len(each),
+            "lines": [fault.line for fault in each[:_MOST_LINES]],
+            "example": each[0].text[:_EXAMPLE],
+        }
+        for reason, each in sorted(rows.items())
+    ]
+
+
+def _language(
+    cues: list[Cue], named: str | None, languages: Sequence[str], in_file: str | None, quirks: Counter[str]
+) -> str | None:
+    """Return a file's language: as it is named, unless its text is surely in another; else by its text."""
+    text = "\n".join(line for cue in cues for line in cue.lines)
+    found, probability = language_of(text)
+    if named is not None:
+        if not contradicts(named, text, found, probability):
+            return named
+        quirks["language_differs"] = 1
+        return found
+    assumed = spoken_language(in_file) or (languages[0] if len(languages) == 1 else None)
+    if found is None or (assumed is not None and not contradicts(assumed, text, found, probability)):
+        certain = found is not None and probability >= 0.9 and sum(map(str.isalpha, text)) >= 30
+        if assumed is None or not certain or found is None:
+            quirks["language_assumed" if assumed else "language_unknown"] = 1
+            return assumed
+    quirks["language_from_text"] = 1
+    return found
 
 
 def _sentences(cues: list[Cue], language: str | None) -> list[tuple[list[str], list[Mark]]]:
     """Return words and time marks of each sentence."""
     found: list[tuple[list[str], list[Mark]]] = []
+    labels = _labels(cues)
     last = ""
-    for number, cue in enumerate(cues, 1):
-        parts = [part for unit in _units(cue.lines) for part in split_sentences(unit, language)]
+    before: Cue | None = None
+    for cue in cues:
+        parts = [part for unit in _units(cue.lines, labels) for part in split_sentences(unit, language)]
         if not parts:
             continue
         words = [opus_tokens(part, language).split(" ") for part in parts]
-        if found and not _ENDED.search(last[-8:]) and words[0][0][:1].islower():
+        if found and _goes_on(last, parts[0], words[0][0], before, cue, labels):
             sentence = found[-1]
         else:
             sentence = ([], [])
             found.append(sentence)
-        sentence[1].append((len(sentence[0]), f"T{number}S", cue.start))
+        sentence[1].append((len(sentence[0]), f"T{cue.number}S", cue.start))
         sentence[0].extend(words[0])
         for further in words[1:]:
             sentence = (further, [])
             found.append(sentence)
-        sentence[1].append((len(sentence[0]), f"T{number}E", cue.end))
+        sentence[1].append((len(sentence[0]), f"T{cue.number}E", cue.end))
         last = parts[-1]
+        before = cue
     return found
 
 
-def _units(lines: list[str]) -> list[str]:
-    """Return the lines of a cue, joined but where a line opens with a dash."""
+def _goes_on(last: str, part: str, word: str, before: Cue | None, cue: Cue, labels: frozenset[str]) -> bool:
+    """Return whether a sentence goes on from one cue to the next."""
+    if _ENDED.search(last[-8:]) or _SUNG.search(last):
+        return False
+    if word[:1].islower():
+        return True
+    capitals = last.isupper() and part.isupper() and min(sum(map(str.isalpha, one)) for one in (last, part)) > 2
+    if not capitals or before is None or _opens_unit(part, labels) or _SINGS.match(part):
+        return False
+    end, start = clock_ms(before.end), clock_ms(cue.start)
+    return end is not None and start is not None and start - end <= _MOST_SILENCE_IN_CAPITALS
+
+
+def _labels(cues: list[Cue]) -> frozenset[str]:
+    """Return the names that open lines before a colon: all in capitals, and others that recur."""
+    names = Counter(match[1] for cue in cues for line in cue.lines if ":" in line and (match := _LABEL.match(line)))
+    return frozenset(
+        name for name, times in names.items() if name.isupper() or (times >= _FEWEST_LABELS and name[:1].isupper())
+    )
+
+
+def _opens_unit(line: str, labels: frozenset[str]) -> bool:
+    if _SPEAKS.match(line):
+        return True
+    match = _LABEL.match(line) if ":" in line else None
+    return match is not None and match[1] in labels
+
+
+def _units(lines: list[str], labels: frozenset[str]) -> list[str]:
+    """Return the lines of a cue, joined but where a line opens with a speaker's mark, and between song and speech."""
     units: list[list[str]] = []
     for line in lines:
-        if not units or _DASH.match(line):
+        sung = bool(units) and _SUNG.search(units[-1][-1]) is not None
+        if not units or sung or _opens_unit(line, labels) or line[:1] in "\u2669\u266a\u266b\u266c":
             units.append([])
         units[-1].append(line)
     return [" ".join(unit) for unit in units]

@@ -4,9 +4,10 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-_CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[,.]([0-9]{1,3}))?", re.ASCII)
+_CLOCK = re.compile(r"([0-9]{1,3}):([0-9]{1,2}):([0-9]{1,2})(?:[,.]([0-9]{1,3}))?", re.ASCII)
 _TWO_DIGITS_EACH = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})")
 _MINUTES = re.compile(r"(?:([0-9]{1,2}) ?h(?:ours?)?\.? ?)?(?:([0-9]{1,4}) ?(?:m|min|mins|minutes)?\.?)?", re.ASCII)
+_MOST_MS = 2**31 - 1
 _FRACTIONS = {f",{ms:03}": ms for ms in range(1000)}
 
 
@@ -34,9 +35,13 @@ def time_ms(value: str, quirks: Counter[str]) -> int | None:
     if match is None:
         quirks["time_malformed"] += 1
         return None
-    quirks["time_odd_form"] += 1
     minutes = int(match[1]) * 60 + int(match[2])
-    return minutes * 60_000 + int(match[3]) * 1000 + int((match[4] or "0").ljust(3, "0"))
+    ms = minutes * 60_000 + int(match[3]) * 1000 + int((match[4] or "0").ljust(3, "0"))
+    if ms > _MOST_MS:
+        quirks["time_malformed"] += 1
+        return None
+    quirks["time_odd_form"] += 1
+    return ms
 
 
 def duration_ms(text: str | None, quirks: Counter[str]) -> int | None:

@@ -137,16 +137,18 @@ def test_cues(text: str, expected: list[list[str]]) -> None:
     ],
 )
 def test_encodings(data: bytes, language: str | None, text: str, codec: str) -> None:
-    assert as_text(data, language) == (text, codec)
+    decoded = as_text(data, language)
+    assert (decoded.text, decoded.codec) == (text, codec)
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\x81\x8d\xff", "bad_encoding"),
-        (b"a\0b\0", "bad_encoding"),
+        (b"\x81\x8d\xff", "no_cues"),
+        (b"a\0b\0", "no_cues"),
+        (b"\0\0\0\0\1", "bad_encoding"),
         ("a".encode("utf-32"), "bad_encoding"),
-        (b"\xff\xfea", "bad_encoding"),
+        (b"\xff\xfea", "no_cues"),
         (b"just words", "no_cues"),
         (b" " * (MOST_BYTES + 1), "too_large"),
         (b"00:00:01,000 --> 00:00:02,000\n" * 100_001, "too_large"),
@@ -195,15 +197,15 @@ def test_a_folder_of_all_kinds(tmp_path: Path) -> None:
     (tmp_path / "a" / "01.SRT").write_text(SRT, "utf-8")
     (tmp_path / "01.vtt.gz").write_bytes(gzip.compress(f"WEBVTT\n\n{SRT}".encode("utf-16")))
     (tmp_path / "02.de.srt").write_text(SRT, "utf-8")
-    (tmp_path / "bad.srt").write_bytes(b"\x81")
+    (tmp_path / "bad.srt").write_bytes(b"\0\0\0\1")
     reading = reading_of(tmp_path)
     assert (reading.kept, reading.refused) == (["01.vtt.gz", "a/01.SRT"], {"bad.srt": "bad_encoding"})
-    assert {row["language"] for row in reading.read} == {"en"}
+    assert {row["language"] for row in reading.read if row["reason"] is None} == {"en"}
     both = reading_of(tmp_path, languages=("en", "de"))
     assert {row["source_path"]: row["language"] for row in both.read if row["reason"] is None} == {
-        "01.vtt.gz": None,
+        "01.vtt.gz": "en",
         "02.de.srt": "de",
-        "a/01.SRT": None,
+        "a/01.SRT": "en",
     }
 
 
@@ -273,6 +275,6 @@ def parsed(text: str) -> Subtitles:
 
 
 def test_times_of_other_forms_are_null_and_counted() -> None:
-    file = parsed("1\n-00:00:01,000 --> 00:00:02,000\nA.\n\n2\n9:9:9:9 --> 00:01:00.5\nB.\n")
+    file = parsed("1\n-00:00:01,000 --> 00:00:02,000\nA.\n\n2\n9:9:9:9:9 --> 00:01:00.5\nB.\n")
     assert rows(file.sentences) == [(1, 1, None, 2000, "A ."), (2, 2, None, 60_500, "B .")]
     assert (file.quirks["time_negative"], file.quirks["time_malformed"]) == (1, 1)

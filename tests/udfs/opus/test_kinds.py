@@ -1,0 +1,359 @@
+"""Kinds of files that people have, each with the right rows: line ends, times, encodings, markup, repeats, names."""
+
+import json
+
+import pytest
+
+from tests.attacks.corpora import reading_of
+from tests.udfs.opus.test_parser import rows
+from udfs.opus.cue_times import times_of
+from udfs.opus.encodings import as_text
+from udfs.opus.languages import language_of
+from udfs.opus.normal_form import normal_form
+from udfs.opus.parser import Subtitles
+from udfs.opus.paths import named_language
+from udfs.opus.plain_text import parse_plain_text
+
+CUES = (
+    ("00:00:01,000", "00:00:02,500", "- Who left the boat out?"),
+    ("00:00:03,000", "00:00:04,500", "- Not me, I was asleep."),
+    ("00:00:05,000", "00:00:06,500", "- Then it was the tide."),
+)
+EXPECTED = [
+    (1, 1, 1000, 2500, "- Who left the boat out ?"),
+    (2, 2, 3000, 4500, "- Not me , I was asleep ."),
+    (3, 3, 5000, 6500, "- Then it was the tide ."),
+]
+
+
+def srt(*texts: str, gap: int = 500) -> str:
+    """Return cues of a second and a half."""
+    times = [(1000 + place * (1500 + gap), 2500 + place * (1500 + gap)) for place in range(len(texts))]
+    return "\n".join(
+        f"{n}\n00:00:{a // 1000:02},{a % 1000:03} --> 00:00:{b // 1000:02},{b % 1000:03}\n{text}\n"
+        for n, ((a, b), text) in enumerate(zip(times, texts, strict=True), 1)
+    )
+
+
+def parsed(text: str | bytes, language: str | None = "en") -> Subtitles:
+    return parse_plain_text(text if isinstance(text, bytes) else text.encode(), language, ("en",))
+
+
+def texts(text: str | bytes, language: str | None = "en") -> list[str]:
+    return parsed(text, language).sentences.text.to_pylist()
+
+
+def frames(time: str) -> int:
+    return round(seconds(time) * 20)
+
+
+def seconds(time: str) -> float:
+    return float(time[6:].replace(",", "."))
+
+
+def dotted(time: str) -> str:
+    return time.replace(",", ".")
+
+
+def broken(text: str, sign: str) -> str:
+    """Return a text with a sign in place of its second blank."""
+    first, second, rest = text.split(" ", 2)
+    return f"{first} {second}{sign}{rest}"
+
+
+PLAIN = "\n".join(f"{n}\n{start} --> {end}\n{text}\n" for n, (start, end, text) in enumerate(CUES, 1))
+FORMS = {
+    "srt": PLAIN,
+    "crcrlf": PLAIN.replace("\n", "\r\r\n"),
+    "cr": PLAIN.replace("\n", "\r"),
+    "line separator": PLAIN.replace("\n", "\u2028"),
+    "doubled line ends": PLAIN.replace("\n", "\n\n"),
+    "byte order marks": "\ufeff" + PLAIN.replace("\n2\n", "\n\ufeff2\n"),
+    "soft hyphens": PLAIN.replace("asleep", "a\u00adsleep").replace("- Then", "\u00ad- Then"),
+    "zero width": PLAIN.replace("tide", "ti\u200bde").replace("- Who", "\u200e- Who"),
+    "no-break blanks": PLAIN.replace("the boat", "the\u00a0boat").replace("the tide", "the\u202ftide"),
+    "hard blanks of ASS": PLAIN.replace("- Then", "\\h\\h- Then").replace("I was", "I\\hwas"),
+    "no empty lines": PLAIN.replace("\n\n", "\n"),
+    "lines of blanks": PLAIN.replace("\n\n", "\n   \n\n"),
+    "a trailing index": PLAIN + "\n4\n",
+    "an index without a cue": PLAIN.replace("\n3\n", "\n3\n\n4\n"),
+    "text on the time line": PLAIN.replace(",500\n", ",500 "),
+    "an index on the time line": PLAIN.replace("1\n00", "1 00", 1).replace("\n2\n", "\n2 ").replace("\n3\n", "\n3 "),
+    "arrows": PLAIN.replace("-->", "\u2013>", 1).replace("3,000 -->", "3,000 -- >").replace("5,000 -->", "5,000 =>"),
+    "wide colons": PLAIN.replace("00:00:03", "00\uff1a00\uff1a03"),
+    "blanks in times": PLAIN.replace("00:00:05,000", "00: 00: 05, 000"),
+    "full stops": PLAIN.replace(",000", ".000").replace(",500", ".500"),
+    "colons before the fraction": PLAIN.replace(",000", ":000").replace(",500", ":500"),
+    "six digits": PLAIN.replace(",000", ",000000").replace(",500", ",5"),
+    "coordinates": PLAIN.replace(",500\n", ",500  X1:100 X2:200 Y1:10 Y2:20\n"),
+    "tags": PLAIN.replace("asleep", "< i >asleep</ i>").replace("- Then it", "<font color='#fff'>- Then it</font>"),
+    "codes": PLAIN.replace("- Who", "{\\an8\\fad(100,200)\\clip(m 0 0 l 1 1 2 2)" + "\\b1" * 60 + "}- Who"),
+    "a drawing": PLAIN + "\n4\n00:00:07,000 --> 00:00:08,000\n{\\an7\\p1}m 0 0 l 9 0 9 9{\\p0}\n",
+    "an advert cue": "9999\n00:00:00,1 --> 00:00:00,5\nPlay this on a better box\n\n" + PLAIN,
+    "twice": PLAIN + "\n" + PLAIN,
+    "vtt": "WEBVTT\nKind: captions\nLanguage: en\n\nSTYLE\n::cue { color: red }\n\nNOTE a remark\n\n"
+    + "\n".join(
+        f"id{n}\n{dotted(a)} --> {dotted(b)} line:90%\n \n<c.red>{t}</c>\n" for n, (a, b, t) in enumerate(CUES)
+    ),
+    "ass": "[Script Info]\nTitle: x\n\n[V4+ Styles]\nFormat: Name, Fontname, Alignment\nStyle: Default,Arial,2\n\n"
+    "[Events]\n"
+    "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+    "Comment: 0,0:00:00.00,0:00:09.00,Default,,0,0,0,,a remark\n"
+    + "".join(
+        f"Dialogue: 0,0:00:0{a[7:11].replace(',', '.')},0:00:0{b[7:11].replace(',', '.')},Default,,0,0,0,,{{\\i1}}{t}\n"
+        for a, b, t in (CUES[2], CUES[0], CUES[1])
+    ),
+    "microdvd": "{1}{1}20\n" + "".join(f"{{{frames(a)}}}{{{frames(b)}}}{{y:i}}{broken(t, '|')}\n" for a, b, t in CUES),
+    "mpl2": "".join(f"[{int(a[7:8]) * 10}][{int(b[7:8]) * 10 + 5}]/{t}\n" for a, b, t in CUES),
+    "subviewer": "[INFORMATION]\n[TITLE]x\n[END INFORMATION]\n[SUBTITLE]\n[COLF]&HFFFFFF,[STYLE]no\n"
+    + "\n".join(f"{dotted(a)[:11]},{dotted(b)[:11]}\n{broken(t, '[br]')}\n" for a, b, t in CUES),
+    "sbv": "\n".join(f"{dotted(a[1:])},{dotted(b[1:])}\n{t}\n" for a, b, t in CUES),
+    "ttml": "<?xml version='1.0' encoding='utf-8'?>\n<tt xmlns='http://www.w3.org/ns/ttml' xml:lang='en'><body><div>"
+    + "".join(f"<p begin='{dotted(a)}' end='{dotted(b)}'>{broken(t, '<br/>')}</p>" for a, b, t in CUES)
+    + "</div></body></tt>",
+    "sami": "<SAMI><BODY>"
+    + "".join(
+        f"<SYNC Start={seconds(a) * 1000:.0f}><P>{t}<SYNC Start={seconds(b) * 1000:.0f}><P>&nbsp;" for a, b, t in CUES
+    )
+    + "</BODY></SAMI>",
+    "json3": json.dumps(
+        {
+            "wireMagic": "pb3",
+            "events": [{"tStartMs": 0, "dDurationMs": 9000, "id": 1}]
+            + [
+                {"tStartMs": seconds(a) * 1000, "dDurationMs": 1500, "segs": [{"utf8": part} for part in t.split("x")]}
+                for a, _, t in CUES
+            ],
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_every_form_gives_the_rows_of_the_same_cues_as_srt(kind: str) -> None:
+    found = rows(parsed(FORMS[kind]).sentences)
+    assert [row[2:] for row in found] == [row[2:] for row in EXPECTED]
+
+
+@pytest.mark.parametrize("form", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+def test_every_encoding_gives_the_same_rows(form: str) -> None:
+    assert rows(parsed(PLAIN.encode(form)).sentences) == EXPECTED
+
+
+SAID = {
+    "pl": ("cp1250", "Gdzie położyłeś klucz? Nie mogę go znaleźć, a jest już późno. Weź mój płaszcz."),
+    "cs": ("cp1250", "Kde je ten klíč? Nemůžu ho najít, příteli. Řekni mi, až přijdeš."),
+    "ru": ("cp1251", "Где мой ключ? Я нигде не вижу его. Подожди меня у двери, сейчас приду, хорошо?"),
+    "uk": ("cp1251", "Де мій ключ? Я не можу його знайти. Зачекай мене біля дверей, її ще немає."),
+    "fr": ("cp1252", "Où est la clé ? Je ne la trouve pas, mon frère. Attends-moi à la fenêtre, près du château."),
+    "de": ("cp1252", "Wo ist der Schlüssel? Ich finde ihn nicht. Wartest du draußen vor der Tür?"),
+    "el": ("cp1253", "Πού είναι το κλειδί; Δεν μπορώ να το βρω. Περίμενε με στην πόρτα."),
+    "tr": ("cp1254", "Anahtar nerede? Onu bulamıyorum, arkadaşım. Kapının önünde beni bekle, çok üşüdüm."),
+    "ar": ("cp1256", "أين المفتاح؟ لا أستطيع العثور عليه. انتظرني عند الباب."),
+    "ja": ("cp932", "鍵はどこですか。見つからないんです。ドアの前で待っていてください。"),
+    "zh_cn": ("gb18030", "钥匙在哪里？我找不到它。请你在门口等我。"),
+    "zh_tw": ("big5hkscs", "鑰匙在哪裡？我找不到它。請你在門口等我。"),
+    "ko": ("cp949", "열쇠가 어디 있어요? 찾을 수가 없어요. 문 앞에서 기다려 주세요."),
+}
+
+
+@pytest.mark.parametrize("hint", [True, False])
+@pytest.mark.parametrize("language", SAID)
+def test_code_pages_are_found_with_and_without_the_language(language: str, hint: bool) -> None:
+    codec, said = SAID[language]
+    decoded = as_text(said.encode(codec), language if hint else None)
+    assert (decoded.text, decoded.codec) == (said, codec)
+    assert decoded.confidence > 0.9
+    assert as_text(said.encode(codec), "en").text == said, "a wrong hint does not win"
+    assert language_of(said)[0] == language
+
+
+def test_vietnamese_in_its_code_page() -> None:
+    said = "Chi\u0300a kho\u0301a \u01a1\u0309 \u0111\u00e2u? T\u00f4i kh\u00f4ng ti\u0300m th\u00e2\u0301y no\u0301."
+    assert as_text(said.encode("cp1258"), None).codec == "cp1258"
+
+
+@pytest.mark.parametrize(
+    ("data", "replaced"),
+    [
+        ("It\u2019s a caf\u00e9, don\u2019t wait".encode() + b" thr\xe9e", 1),
+        ("D\u00e9j\u00e0 vu \u2019".encode()[:-1], 1),
+        ("na\u00efve".encode(), 0),
+    ],
+)
+def test_damaged_utf8_is_utf8(data: bytes, replaced: int) -> None:
+    decoded = as_text(data, "en")
+    assert (decoded.codec, decoded.replaced) == ("utf-8", replaced)
+
+
+def test_a_damaged_byte_stays_in_its_word_and_is_counted() -> None:
+    file = parsed(srt("It\u2019s caf\u00e9 for us\u2026").encode() + b"\n2\n00:00:05,000 --> 00:00:06,000\nThr\xe9e.\n")
+    assert file.sentences.text.to_pylist()[-1] == "Thr\ufffde ."
+    assert file.quirks["byte_replaced"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "start", "end"),
+    [
+        ("100:00:00,000 --> 100:00:01,500", "100:00:00,000", "100:00:01,500"),
+        ("00:00:01,5 ==> 0:0:2", "00:00:01,500", "00:00:02,000"),
+        ("01:02.250 --> 01:03.5 align:start", "00:01:02,250", "00:01:03,500"),
+        ("0O:00:0l,000 --> 00:00:02,000", "00:00:01,000", "00:00:02,000"),
+        ("00.00.01,000 --> 00.00.02,000", "00:00:01,000", "00:00:02,000"),
+        ("00:00:01,000 --&gt; 00:00:02,000", "00:00:01,000", "00:00:02,000"),
+        ("00:00:01,000 - 00:00:02,000", "00:00:01,000", "00:00:02,000"),
+    ],
+)
+def test_times(line: str, start: str, end: str) -> None:
+    times = times_of(line)
+    assert times is not None
+    assert (times.start, times.end, times.understood) == (start, end, True)
+
+
+@pytest.mark.parametrize("line", ["5 -> 6", "a --> b", "I'm 20 -> 30", "<i>Now</i>", "He left at 10:30."])
+def test_no_times(line: str) -> None:
+    assert times_of(line) is None
+
+
+def test_a_time_that_is_not_understood_is_a_fault_with_its_line_and_no_text() -> None:
+    file = parsed(
+        "1\n00:00:01,000 --> 00:00:02,000\nSo.\n\n2\n00:00:xx,0 --> 00:00:04,000\nNow.\n\n3\n00:00:05,000 -->\nGo.\n"
+    )
+    assert file.meta["faults"] == [
+        {"reason": "time_not_understood", "times": 1, "lines": [10], "example": "00:00:05,000 -->"}
+    ]
+    assert file.sentences.text.to_pylist()[-1] == "Go ."
+    assert rows(file.sentences)[-1][2:4] == (5000, None)
+
+
+ROLLING = [
+    ("00:00:00,000", "00:00:02,000", ["so tell me"]),
+    ("00:00:02,000", "00:00:02,010", ["so tell me"]),
+    ("00:00:02,010", "00:00:04,010", ["so tell me", "where it was"]),
+    ("00:00:04,010", "00:00:04,020", ["where it was"]),
+    ("00:00:04,020", "00:00:06,020", ["where it was", "and who saw it"]),
+    ("00:00:06,020", "00:00:06,030", ["and who saw it"]),
+    ("00:00:06,030", "00:00:08,030", ["and who saw it", "before we came"]),
+]
+
+
+def test_rolling_captions_are_read_once() -> None:
+    text = "\n".join(f"{n}\n{a} --> {b}\n" + "\n".join(lines) + "\n" for n, (a, b, lines) in enumerate(ROLLING, 1))
+    file = parsed(text)
+    assert file.sentences.text.to_pylist() == ["so tell me where it was and who saw it before we came"]
+    assert file.quirks["repeated_cue"] == 5
+
+
+def test_what_people_say_twice_stays() -> None:
+    assert texts(srt("Run!", "Run!", "No.", "No.")) == ["Run !", "Run !", "No .", "No ."]
+
+
+def test_a_sign_over_speech_is_no_speech() -> None:
+    sign = "1\n00:00:01,000 --> 00:00:09,000\n{\\an8}NORTH PIER\n\n"
+    assert texts(sign + srt("Is it far?", "It is not.")) == ["Is it far ?", "It is not ."]
+    assert texts(srt("{\\an8}Is it far?", "It is not.")) == ["Is it far ?", "It is not ."]
+
+
+@pytest.mark.parametrize(
+    ("cues", "expected"),
+    [
+        (["Help? -By the gate."], ["Help ?", "- By the gate ."]),
+        (["- Who is it? - The post."], ["- Who is it ?", "- The post ."]),
+        (["\u2212One\n\u2212Two"], ["- One", "- Two"]),
+        ([">> Here we go. >> At last"], ["> > Here we go .", "> > At last"]),
+        (["/Where?\n/There."], ["/ Where ?", "/ There ."]),
+        (["IDA: I only wanted--\nTOM: You want too much."], ["IDA : I only wanted- -", "TOM : You want too much ."]),
+        (["IDA: I say,\nTOM (ON RADIO): Come in."], ["IDA : I say ,", "TOM ( ON RADIO ) : Come in ."]),
+        (["I was about to-- -Stop."], ["I was about to- -", "- Stop ."]),
+        (["\u266a the sea is wide \u266a\nWho sings?"], ["\u266a the sea is wide \u266a", "Who sings ?"]),
+        (["MRS. BELL SAW DR. KENT."], ["MRS. BELL SAW DR. KENT ."]),
+        (["Rev. Ames lives at No. 9. No. He moved."], ["Rev. Ames lives at No. 9 .", "No .", "He moved ."]),
+        (["I NEVER THOUGHT THAT WE", "WOULD SEE LAND AGAIN."], ["I NEVER THOUGHT THAT WE WOULD SEE LAND AGAIN ."]),
+        (["Cafe\u0301 No\u00e9l"], ["Caf\u00e9 No\u00e9l"]),
+        (["<ruby>\u6f22<rt>kan</rt></ruby>"], ["\u6f22"]),
+        (["one\\Ntwo"], ["one two"]),
+        (["{remark} stays"], ["{ remark } stays"]),
+    ],
+)
+def test_marks_and_sentences(cues: list[str], expected: list[str]) -> None:
+    assert texts(srt(*cues)) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("ar", "أين كنت؟ كنت في البيت. حسنا", ["أين كنت ؟", "كنت في البيت .", "حسنا"]),
+        ("hi", "तुम कहाँ थे? मैं घर पर था। ठीक है", ["तुम कहाँ थे ?", "मैं घर पर था ।", "ठीक है"]),
+        ("el", "Πού ήσουν; Στο σπίτι. Καλά", ["Πού ήσουν ;", "Στο σπίτι .", "Καλά"]),
+        ("ja", "どこにいた？家にいた。そうか！", ["どこにいた ？", "家にいた 。", "そうか ！"]),
+        ("ru", "Где ты был? Дома, на ул. Мира. Ладно", ["Где ты был ?", "Дома , на ул. Мира .", "Ладно"]),
+        ("th", "ที่นี่ดีมาก", ["ที่นี่ดีมาก"]),
+        ("fa", "می\u200cروم", ["می\u200cروم"]),
+        ("fr", "M. Noir est là. Ah ? Oui", ["M. Noir est là .", "Ah ?", "Oui"]),
+    ],
+)
+def test_scripts(language: str, text: str, expected: list[str]) -> None:
+    assert texts(srt(text), language) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Film.en.hi", ("Film", "en")),
+        ("Film.hi", ("Film", "hi")),
+        ("Film.hi.en", ("Film", "en")),
+        ("Film.eng", ("Film", "en")),
+        ("Film.spa.forced", ("Film", "es")),
+        ("Film.es-419", ("Film", "es")),
+        ("Film.pt-BR", ("Film", "pt_br")),
+        ("Film.zh-Hant", ("Film", "zh_tw")),
+        ("Film_Spanish", ("Film", "es")),
+        ("Film [English]", ("Film", "en")),
+        ("Film (Brazilian Portuguese)", ("Film", "pt_br")),
+        ("Film.en[cc]", ("Film", "en")),
+        ("2_English", ("2", "en")),
+        ("This.Is.It", ("This.Is.It", None)),
+        ("do_it", ("do_it", None)),
+        ("Film.1999.1080p", ("Film.1999.1080p", None)),
+    ],
+)
+def test_names(name: str, expected: tuple[str, str | None]) -> None:
+    assert named_language(name) == expected
+
+
+LONG = {
+    "en": "I have walked along this shore every morning since the storm took the old pier away. Nobody knows. ",
+    "es": "He caminado por esta orilla todas las mañanas desde que la tormenta se llevó el viejo muelle. Nadie. ",
+}
+
+
+@pytest.mark.parametrize(
+    ("named", "said", "expected"),
+    [
+        (None, "en", "en"),
+        (None, "es", "es"),
+        ("en", "es", "es"),
+        ("es", "es", "es"),
+    ],
+)
+def test_the_text_tells_a_language_that_the_name_does_not_tell(named: str | None, said: str, expected: str) -> None:
+    file = parsed(srt(*[LONG[said]] * 5), named)
+    assert file.language_name == expected
+    assert file.quirks["language_differs"] == (named is not None and named != expected)
+
+
+def test_normal_form_keeps_lines() -> None:
+    text = "a\r\r\nb\r\n\r\nc\rd\u2028e\n"
+    assert normal_form(text).split("\n") == ["a", "b", "", "c", "d", "e", ""]
+
+
+def test_files_of_other_languages_are_listed(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    from udfs.opus.listing import list_piece, pieces_of
+
+    for name in ("Film.en.srt", "Film.fra.srt", "Subs/4_Spanish.srt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(PLAIN, "utf-8")
+    pieces = pieces_of(str(tmp_path), ["en"], 1)
+    listed = {row[1]: row[11] for piece in pieces for row in list_piece(piece, ["en"], "v2018")}
+    assert listed == {"Film.en.srt": "en", "Film.fra.srt": "fr", "Subs/4_Spanish.srt": "es"}
+    assert reading_of(tmp_path).kept == ["Film.en.srt"]

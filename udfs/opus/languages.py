@@ -1,0 +1,118 @@
+"""The language of a text, by py3langid: a naive Bayes classifier of byte sequences, without network or randomness."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+_MOST_LETTERS = 6_000
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
+_LABEL_OR_TAG = re.compile(r"<[^<>]{1,80}>|\{[^{}]{1,80}\}|https?://\S+")
+_TRADITIONAL = frozenset("這個們說來對時會國學後沒過還麼嗎為點開長東車書買賣話見錢頭門問間聽讓認識應該")
+_SIMPLIFIED = frozenset("这个们说来对时会国学后没过还么吗为点开长东车书买卖话见钱头门问间听让认识应该") - _TRADITIONAL
+_OPUS = {"nb": "no", "nn": "no", "se": "no", "wa": "fr", "oc": "ca"}
+_ALIKE = (
+    {"bs", "hr", "sr", "sl"},
+    {"da", "no", "sv"},
+    {"cs", "sk"},
+    {"id", "ms"},
+    {"es", "gl", "ca", "pt", "pt_br"},
+    {"zh_cn", "zh_tw"},
+    {"ru", "uk", "be", "bg", "mk"},
+    {"fa", "ar", "ur"},
+    {"hi", "mr", "ne"},
+)
+"""Languages that a short text does not tell apart."""
+_LABELS = [
+    "af",
+    "ar",
+    "bg",
+    "bn",
+    "bs",
+    "br",
+    "ca",
+    "cs",
+    "da",
+    "de",
+    "el",
+    "en",
+    "eo",
+    "es",
+    "et",
+    "eu",
+    "fa",
+    "fi",
+    "fr",
+    "gl",
+    "he",
+    "hi",
+    "hr",
+    "hu",
+    "hy",
+    "id",
+    "is",
+    "it",
+    "ja",
+    "ka",
+    "kk",
+    "ko",
+    "lt",
+    "lv",
+    "mk",
+    "ml",
+    "ms",
+    "nb",
+    "nl",
+    "no",
+    "nn",
+    "pl",
+    "pt",
+    "ro",
+    "ru",
+    "si",
+    "sk",
+    "sl",
+    "sq",
+    "sr",
+    "sv",
+    "ta",
+    "te",
+    "th",
+    "tl",
+    "tr",
+    "uk",
+    "ur",
+    "vi",
+    "zh",
+]
+SURE = 0.99
+FEWEST_LETTERS = 300
+"""A text of at least so many letters that the classifier is so sure of contradicts a file's name (ours)."""
+
+
+def language_of(text: str) -> tuple[str | None, float]:
+    """Return the code of a text's language, as OPUS writes it, and its probability; None without letters."""
+    letters = " ".join(_NOT_LETTERS.sub(" ", _LABEL_OR_TAG.sub(" ", text[: 4 * _MOST_LETTERS])).split())
+    if not letters:
+        return None, 0.0
+    # Capitals are rare in what the classifier has learnt from: a shouted text is a foreign one to it.
+    label, probability = _classifier().classify(letters[:_MOST_LETTERS].lower())
+    if label == "zh":
+        signs = set(text)
+        label = "zh_tw" if len(signs & _TRADITIONAL) > len(signs & _SIMPLIFIED) else "zh_cn"
+    return _OPUS.get(label, label), round(float(probability), 4)
+
+
+def contradicts(named: str, text: str, found: str | None, probability: float) -> bool:
+    """Return whether a text is surely of another language than its file's name says."""
+    if found is None or named == found or probability < SURE or any({named, found} <= group for group in _ALIKE):
+        return False
+    return sum(map(str.isalpha, text)) >= FEWEST_LETTERS
+
+
+@lru_cache(maxsize=1)
+def _classifier() -> Any:
+    classifier = LanguageIdentifier.from_pickled_model(MODEL_FILE, norm_probs=True)
+    classifier.set_languages(_LABELS)
+    return classifier
