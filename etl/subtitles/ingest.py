@@ -14,7 +14,7 @@ from etl.common.columns import left_out
 from etl.common.spark_api import cached, cores
 from etl.subtitles.copies import copies_of, kept_copies, mark_copies
 from etl.tables.ops import WORK_VERSION
-from etl.tables.outcome import Outcome
+from etl.tables.outcome import Outcome, with_work_key
 from etl.tables.subtitles import FILES, MANIFEST
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
@@ -73,11 +73,11 @@ def ingest_subtitles(
     usable = readable & (F.col("language").isNull() | F.col("language").isin(*languages) if languages else F.lit(True))
     parsed, rows, copies = _each_once(marked, read, usable)
     foreign = parsed.where(readable & ~usable)
+    named = left_out("file", "source_path", "language_not_chosen", 1, F.col("language"))
+    other_languages = foreign.select(*named)
     return Outcome(
         rows=rows.select(*(name for name in FILES.columns if name != WORK_VERSION)),
-        dropped=copies.unionByName(
-            foreign.select(*left_out("file", "source_path", "language_not_chosen", 1, F.col("language")))
-        ).unionByName(cue_faults(rows)),
+        dropped=with_work_key(copies.unionByName(other_languages)).unionByName(cue_faults(rows)),
         quarantined=parsed.where(~readable).select(*_PLACE, "reason", "detail"),
     )
 
@@ -94,7 +94,8 @@ def cue_faults(files: DataFrame) -> DataFrame:
     lines = F.concat_ws(", ", F.transform("fault.lines", lambda line: line.cast("string")))
     detail = F.concat(F.col("fault.times").cast("string"), F.lit(" at lines "), lines, F.lit(": "), "fault.example")
     named = found.withColumn("id", F.concat("source_path", F.lit("#"), "fault.reason"))
-    return named.select(*left_out("cue", "id", F.col("fault.reason"), 0, detail))
+    columns = left_out("cue", "id", F.col("fault.reason"), 0, detail)
+    return named.select(*columns, F.col("source_path").alias("work_key"))
 
 
 def _each_once(
