@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.attacks.corpora import reading_of
-from tests.udfs.opus.test_parser import rows
+from tests.udfs.opus.subtitle_files import rows
 from udfs.opus.cue_times import times_of
 from udfs.opus.encodings import as_text
 from udfs.opus.languages import language_of
