@@ -148,7 +148,7 @@ def test_a_stage_shows_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
         parsed(["train_weak_labeler", "--help"])
     shown = capsys.readouterr().out
     assert "models.weak_labeler" in shown
-    assert "training.weak_labeler.*: 24 settings" in shown
+    assert re.search(r"^  training\.weak_labeler\.\*: \d+ settings", shown, re.MULTILINE)
 
 
 @pytest.mark.parametrize("columns", [80, 200])

@@ -85,9 +85,9 @@ def test_a_server_that_echoes_the_key_leaves_it_in_no_answer() -> None:
     assert all(answer.error for answer in answers[:3])
     assert answers[3].text == "your key is ***, isn't it"
     assert CANARY not in repr(answers)
-    away = ServerGenerator("m", ServerSettings(url=f"http://user:{CANARY}@127.0.0.1:9/v1", retries=0), CANARY)
     with pytest.raises(InputError, match=r"http://\*\*\*@127") as refused:
-        away.check()
+        load_settings("local", [], [f"llm.server.url=http://user:{CANARY}@127.0.0.1:9/v1"])
+    away = ServerGenerator("m", ServerSettings(url="http://127.0.0.1:9/v1", retries=0), CANARY)
     with pytest.raises(RuntimeError, match="unreachable") as later:
         away.answers([Request("p")], DecodingSettings())
     assert CANARY not in f"{refused.value}{later.value}"

@@ -92,7 +92,15 @@ def test_a_dense_module_is_read_from_safetensors_alone_and_is_part_of_the_identi
 
 @pytest.mark.parametrize(
     ("modules", "message"),
-    [('[{"path": "../elsewhere"}]', "outside the model's folder"), ("{", "no list of modules"), ("[1]", "no list of")],
+    [
+        (
+            '[{"path": "../elsewhere", "type": "sentence_transformers.models.Pooling"}]',
+            "outside the model's folder",
+        ),
+        ('[{"path": "1_Pooling"}]', "no list of modules"),
+        ("{", "no list of modules"),
+        ("[1]", "no list of"),
+    ],
 )
 def test_a_list_of_modules_that_is_none_is_refused(
     encoder_folder: Path, tmp_path: Path, modules: str, message: str

@@ -112,7 +112,10 @@ def test_models_lie_beside_the_tables_or_where_the_settings_say(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(stores.CACHE, "cache")
     settings = load_settings("emr", [], {"lakehouse.root": root, "models.folder": folder})
-    assert model_places(settings) == expected
+    found, store = model_places(settings)
+    if ":" not in root and not root.startswith("/") and folder is None:
+        expected = (str(tmp_path / expected[0]), expected[1])
+    assert (found, store) == expected
     assert model_folder(settings) == expected[0]
 
 
