@@ -12,8 +12,20 @@ REFUSED = "refused: "
 """Start of the error of a request that would be refused again: only another model, prompt or setting cures it."""
 _READ_AT_MOST = 4 * MOST_CHARACTERS
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
-DEVICE_FAULT = r"(?i)CUDA|cuDNN|cuBLAS|NCCL|HIP error|device-side|no kernel image|GPU has fallen off|AcceleratorError"
-"""A message of a broken device; Java reads the pattern too."""
+DEVICE_FAULTS = (
+    "cuda",
+    "cudnn",
+    "cublas",
+    "nccl",
+    "hip error",
+    "device-side",
+    "no kernel image",
+    "gpu has fallen off",
+    "acceleratorerror",
+)
+"""What a message of a broken device contains, in lower case."""
+DEVICE_FAULT = " OR ".join(f"lower(error) LIKE '%{words}%'" for words in DEVICE_FAULTS)
+"""The same as a condition on the column ``error``, in SQL that Spark and delta-rs both read."""
 _OUT_OF_MEMORY = re.compile(r"(?i)out of memory|OutOfMemory|alloc_failed|CUBLAS_STATUS_ALLOC_FAILED")
 
 Item = TypeVar("Item")
@@ -41,7 +53,8 @@ def is_device_fault(error: BaseException) -> bool:
     Out of memory is none: fewer rows at once may fit.
     """
     text = f"{type(error).__name__}: {str(error)[:_READ_AT_MOST]}"
-    return re.search(DEVICE_FAULT, text) is not None and _OUT_OF_MEMORY.search(text) is None
+    named = any(words in text.lower() for words in DEVICE_FAULTS)
+    return named and _OUT_OF_MEMORY.search(text) is None
 
 
 def in_halves(

@@ -131,8 +131,7 @@ def model_stage(
             return answer(rows, run, model)
 
         key = "history_hash" if answer is history_scores else "text_hash"
-        failed = f"error RLIKE '{DEVICE_FAULT}'"
-        once = Incremental(key, cost_per_minute=per_minute, prepare=pending, units=Units.ANSWERED, failed=failed)
+        once = Incremental(key, cost_per_minute=per_minute, prepare=pending, units=Units.ANSWERED, failed=DEVICE_FAULT)
         return stage(models=(model,), incremental=once, **declared)(replace(receiver_of(answers), function=pending))
 
     return declare
