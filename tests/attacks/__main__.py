@@ -139,7 +139,7 @@ def main() -> int:
     """Attack, print the table and what was not survived."""
     parser = argparse.ArgumentParser(prog="python -m tests.attacks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
-        "--inputs", type=int, default=100_000, help="inputs, apart from the large files (default 100,000)"
+        "--inputs", type=int, default=150_000, help="inputs, apart from the large files (default 150,000)"
     )
     parser.add_argument("--seed", type=int, default=0, help="other seeds make other inputs (default 0)")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="default: one a core")

@@ -1,4 +1,4 @@
-"""The attacks within a budget of time, from a fixed seed; ``make attack`` tries 100,000 inputs."""
+"""The attacks within a budget of time, from a fixed seed; ``make attack`` tries 150,000 inputs."""
 
 import os
 import random
