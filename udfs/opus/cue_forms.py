@@ -1,8 +1,8 @@
 """Subtitle files of other forms as the cues that the same text in SubRip gives.
 
 The form is told by what a file holds, not by its name: ASS and SSA, MicroDVD, MPL2, SubViewer, TTML, SAMI, YouTube's
-``json3``. They are read here and not by pysubs2, because a fault must be counted with its line, and a file must not end at it.
-On well-formed SubRip, WebVTT and ASS the attacks compare the two (``tests/attacks/forms.py``).
+``json3``. They are read here and not by pysubs2, because a fault must be counted with its line, and a file must not end
+at it. On well-formed SubRip, WebVTT and ASS the attacks compare the two (``tests/attacks/forms.py``).
 """
 
 import json
