@@ -1,0 +1,102 @@
+"""The weak labeler's files: which one trains, chooses the epoch and is held out."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.errors import InputError
+from conf.settings import load_settings
+from etl.training.recipes import classifiers
+from etl.training.registration import Recipe
+from tests.stages import stage_run
+from tests.udfs.tiny_models import tiny_encoder
+
+TRAIN = [f"a plain sentence , number {number}" for number in range(60)]
+VALID = [f"one to choose by , number {number}" for number in range(8)]
+TEST = [f"one held out , number {number}" for number in range(6)]
+ALL_THREE = {
+    "train": [*TRAIN, VALID[0], TEST[0]],
+    "valid": [*VALID, TEST[1]],
+    "test": TEST,
+}
+
+
+@pytest.fixture(scope="module")
+def files_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoder(tmp_path_factory.mktemp("files"))
+
+
+def write_files(folder: Path, parts: dict[str, list[str]]) -> Path:
+    folder.mkdir()
+    for part, texts in parts.items():
+        lines = [f"{number % 41} <SEP> {text}\n" for number, text in enumerate(texts)]
+        (folder / f"classifier_{part}.txt").write_text("".join(lines), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def recipe_of(spark: SparkSession, files_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return a function that gives the recipe of a folder's files and the lines said, without the training."""
+    recipes: list[Recipe] = []
+    monkeypatch.setattr(classifiers, "train_and_register", lambda recipe, run: recipes.append(recipe))
+
+    def recipe_of(parts: dict[str, list[str]]) -> tuple[Recipe, list[str]]:
+        settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lakehouse")})
+        said: list[str] = []
+        folder = write_files(tmp_path / "examples", parts)
+        classifiers.train_and_register_weak_labeler(
+            stage_run(spark, settings, say=said.append),
+            settings.training.weak_labeler,
+            settings.edos.taxonomy,
+            f"file:{files_encoder}",
+            str(folder),
+        )
+        return recipes[-1], said
+
+    return recipe_of
+
+
+def texts(rows: Any) -> set[str]:
+    return {text for text, _ in rows}
+
+
+def test_the_epoch_is_chosen_on_valid_and_the_figures_are_of_test(recipe_of) -> None:
+    recipe, said = recipe_of(ALL_THREE)
+    assert texts(recipe.rows.train) == set(TRAIN)
+    assert texts(recipe.rows.validation) == set(VALID)
+    assert texts(recipe.test.rows) == set(TEST)
+    assert texts(recipe.choice.rows) == set(VALID)
+    assert recipe.tags["held_out"] == "classifier_test"
+    assert said == ["60 sentences to train on, 8 for validation, 6 of classifier_test held out"]
+
+
+def test_a_sentence_of_a_later_file_is_left_out_of_an_earlier_one(recipe_of) -> None:
+    recipe, _ = recipe_of(ALL_THREE)
+    assert [(place, reason, units) for _, place, reason, _, units in recipe.left_out] == [
+        ("classifier_train", "in_validation_file", 2),
+        ("classifier_valid", "in_test_file", 1),
+    ]
+    given = sum(len(part) for part in ALL_THREE.values())
+    assert recipe.rows_out + 3 == given
+
+
+def test_without_test_the_figures_are_of_valid_and_a_tenth_chooses(recipe_of) -> None:
+    recipe, _ = recipe_of({"train": TRAIN, "valid": VALID})
+    assert texts(recipe.test.rows) == set(VALID)
+    assert texts(recipe.rows.train) | texts(recipe.rows.validation) == set(TRAIN)
+    assert 0 < len(recipe.rows.validation) < 20
+    assert recipe.tags["held_out"] == "classifier_valid"
+    assert recipe.rows_out == len(TRAIN) + len(VALID)
+    assert recipe.left_out == []
+
+
+def test_other_files_of_the_folder_are_told(recipe_of) -> None:
+    recipe, _ = recipe_of({**ALL_THREE, "more": ["never read"]})
+    assert ("file", "classifier_more.txt", "unknown_file") in [line[:3] for line in recipe.left_out]
+
+
+def test_a_folder_without_valid_is_refused(recipe_of) -> None:
+    with pytest.raises(InputError, match=r"has no classifier_valid\.txt"):
+        recipe_of({"train": TRAIN, "test": TEST})
