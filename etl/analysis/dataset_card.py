@@ -25,6 +25,13 @@ _DETAILS = (
     "that it opens: start of the film, silence, mark, carried from another upload, model), `border_certainty`, and "
     "`speaker` (name of the label that it opens with)"
 )
+ORIGINS = {
+    "crowd": "by crowd workers",
+    "similar": "with the label of a similar crowd-labelled dialogue",
+    "self": "self-labelled by an earlier classifier",
+    "similar_self": "with the label of a similar self-labelled dialogue",
+}
+"""Where the labels of training turns come from, in the order of EDOS 3.3."""
 INCLUDED = (
     ("dialogue_id", "`<subtitle file>-<its first sentence>`"),
     ("movie_id", "the film's IMDb number"),
@@ -166,6 +173,7 @@ def datasheet(
         "silence": f"{findings.silence_seconds:g}",
         "languages": ", ".join(languages),
         "sharing": _SHARING[publishing.text == "references"],
+        "trained_on": _trained_on(findings),
         "quality": _trust(findings),
         "audit": _audit(findings).partition("\n")[0],
     }
@@ -267,6 +275,20 @@ def _trust(findings: Findings) -> str:
         else "The classifier's metrics on held-out turns are not available."
     )
     return measured + ("" if unsure is None else f" {percent(unsure)} of the turns have a confidence under 0.5.")
+
+
+def _trained_on(findings: Findings) -> str:
+    """Say which labels of the classifier's training turns are a machine's (EDOS 3.3)."""
+    turns = {row["origin"]: int(row["train"] or 0) for row in findings.rows("edos_origins")}
+    by_people = turns.get("crowd", 0)
+    all_turns = sum(turns.get(origin, 0) for origin in ORIGINS)
+    if not all_turns:
+        return "The numbers of turns that people and machines labelled for its training are not available."
+    machine = ", ".join(f"{shown(turns.get(origin, 0))} {how}" for origin, how in ORIGINS.items() if origin != "crowd")
+    return (
+        f"It was trained on {shown(by_people)} turns labelled by crowd workers and {shown(all_turns - by_people)} "
+        f"({percent((all_turns - by_people) / all_turns)}) labelled by a machine: {machine}."
+    )
 
 
 def _audit(findings: Findings) -> str:

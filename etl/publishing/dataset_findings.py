@@ -18,7 +18,15 @@ from etl.tables.edos import DIALOGUES, TRAINING_DIALOGUES
 from etl.tables.subtitles import CLEAN_DIALOGUES
 from etl.training.registry import held_out_figures
 
-CARD_VIEWS = ("edos_table_3", "edos_label_distribution", "edos_funnel", "edos_confidence", "edos_audit", "edos_table_5")
+CARD_VIEWS = (
+    "edos_table_3",
+    "edos_label_distribution",
+    "edos_funnel",
+    "edos_confidence",
+    "edos_audit",
+    "edos_table_5",
+    "edos_origins",
+)
 REPORT_VIEWS = (
     *CARD_VIEWS,
     "edos_table_2",
@@ -28,7 +36,6 @@ REPORT_VIEWS = (
     "edos_examples",
     "edos_example_sentences",
     "edos_gaps",
-    "edos_origins",
     "dropped_by_reason",
 )
 

@@ -153,6 +153,31 @@ def test_a_card_says_which_files_are_which(spark: SparkSession, tmp_path: Path) 
     assert "No sample of the finished labels has been checked by people yet." in text
 
 
+@pytest.mark.parametrize(
+    ("train", "said"),
+    [
+        (
+            {"crowd": 6_000, "similar": 800, "self": 1_100, "similar_self": 100, "total": 8_000},
+            "It was trained on 6,000 turns labelled by crowd workers and 2,000 (25.0%) labelled by a machine: 800 "
+            "with the label of a similar crowd-labelled dialogue, 1,100 self-labelled by an earlier classifier, "
+            "100 with the label of a similar self-labelled dialogue.",
+        ),
+        (
+            {"crowd": 40, "similar": 0, "self": 0, "similar_self": 0, "total": 40},
+            "It was trained on 40 turns labelled by crowd workers and 0 (0.0%) labelled by a machine",
+        ),
+        ({"crowd": 0, "similar": 0, "self": 0, "similar_self": 0, "total": None}, "are not available."),
+        ({}, "are not available."),
+    ],
+)
+def test_a_card_says_which_training_labels_are_a_machines(train, said) -> None:
+    origins = [{"origin": origin, "train": turns} for origin, turns in train.items()]
+    findings = example_findings(edos_origins=origins)
+    text = card(findings, PublishingSettings(), rows={"train": 2}, languages=("en",))
+    answer = text.partition("**Who labelled it?**")[2].partition("**")[0]
+    assert said in answer
+
+
 def test_a_card_has_the_audit_when_there_is_one_and_the_way_back() -> None:
     audit = [{"place": 1, "band": "0.9 to 1.0", "precision": 0.8125}]
     text = card(
