@@ -1,10 +1,13 @@
 """Hash files from outside the lakehouse, so that a changed file runs its stages again."""
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
 from conf.errors import InputError
+from conf.places import local_path
+from udfs.opus.names import name_bytes
 
 
 def file_digests(path: str, key: str) -> list[tuple[str, str]]:
@@ -29,6 +32,20 @@ def file_digests(path: str, key: str) -> list[tuple[str, str]]:
 def paths_of(value: Any) -> list[str]:
     """Return the paths of a setting that has one, several or none."""
     return [value] if isinstance(value, str) else list(value or ())
+
+
+def is_absent(place: str) -> bool:
+    """Return whether a place is local and nothing is there. What cannot be told (a store, no permission) is False."""
+    path = local_path(place)
+    if path is None:
+        return False
+    try:
+        Path(os.fsdecode(name_bytes(path))).stat()  # names that are not UTF-8, as tables write them
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def not_there(key: str, path: str) -> str:

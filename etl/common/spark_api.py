@@ -142,14 +142,13 @@ def add_packages(spark: SparkSession, archive: str) -> None:
         spark.sparkContext.addPyFile(archive)
 
 
-def running_tasks(spark: SparkSession) -> tuple[int, int]:
-    """Return how many tasks of the running stages are done, and how many they have; none over Connect."""
+def running_tasks(spark: SparkSession) -> dict[int, tuple[int, int]]:
+    """Return how many tasks of each running stage, by number, are done, and how many it has; none over Connect."""
     if is_connect(spark):
-        return 0, 0
+        return {}
     tracker = spark.sparkContext.statusTracker()
     found = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-    active = [one for one in found if one is not None]
-    return sum(one.numCompletedTasks for one in active), sum(one.numTasks for one in active)
+    return {one.stageId: (one.numCompletedTasks, one.numTasks) for one in found if one is not None}
 
 
 def task_seconds(spark: SparkSession) -> float | None:

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -20,6 +20,27 @@ MOST_SECONDS = 300.0
 
 LEAST_SHARE = 0.1
 """Share of a stage's cost that is done before the time left is estimated."""
+
+
+class Tally:
+    """Counts tasks of Spark's stages, also of those that ended, so that what is done never becomes less."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[int, int]] = {}
+
+    def counted(self, running: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
+        """Return how many tasks are done, and how many the stages seen so far have; none while no stage runs.
+
+        Args:
+            running: (done, all) of each running stage, by its number. One that was seen and runs no more is done.
+        """
+        for number, (done, total) in self._seen.items():
+            before = done if number in running else total
+            self._seen[number] = (max(before, running.get(number, (0, 0))[0]), total)
+        self._seen |= {number: counts for number, counts in running.items() if number not in self._seen}
+        if not running:
+            return 0, 0
+        return sum(done for done, _ in self._seen.values()), sum(total for _, total in self._seen.values())
 
 
 class Progress:
@@ -39,6 +60,7 @@ class Progress:
         self._lock = threading.Lock()
         self._line = ""
         self._batch = ""
+        self._tally = Tally()
         self._printed: set[str] = set()
 
     def say(self, text: str) -> None:
@@ -62,6 +84,7 @@ class Progress:
             yield
             return
         print(f"{head} ({why})", file=self._out, flush=True)
+        self._tally = Tally()
         stop = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(stop,), daemon=True)
         watcher.start()
@@ -92,6 +115,7 @@ class Progress:
         shortest = float("inf")
         for place, (number, (_, cost)) in enumerate(plan.work.items(), start=1):
             self._batch = f"batch {place} of {len(plan.work)}: " if len(plan.work) > 1 else ""
+            self._tally = Tally()
             began = time.monotonic()
             yield number
             finished = finished + cost
@@ -105,6 +129,7 @@ class Progress:
                 told = "" if left is None else f", about {_duration(left)} left"
                 self.say(f"batch {place} of {len(plan.work)} committed{told}")
         self._batch = ""
+        self._tally = Tally()
 
     def _watch(self, stop: threading.Event) -> None:
         interval = TERMINAL_SECONDS if self._out.isatty() else FIRST_SECONDS
@@ -126,7 +151,7 @@ class Progress:
 
     def _tasks(self) -> tuple[int, int]:
         try:
-            return running_tasks(self._spark)
+            return self._tally.counted(running_tasks(self._spark))
         except Exception:  # the session is going down: nothing to tell
             return 0, 0
 

@@ -96,6 +96,8 @@ class _Runner:
         """Run the stage in the way that its declaration asks for; returns the event of its end."""
         writes = self.stage.writes
         incremental = self.stage.incremental
+        if self.stage.quarantine is not None:  # queries on it hold where nothing is quarantined, too
+            self.lakehouse.ensure(self.stage.quarantine)
         if writes is None:
             self._called(self.frames)
             return self.event.done()

@@ -17,7 +17,7 @@ from conf.places import local_path
 from conf.resources import digests, reading_only
 from conf.section import Counts
 from conf.settings import Settings
-from etl.common.outside_files import file_digests, not_there, paths_of
+from etl.common.outside_files import file_digests, is_absent, not_there, paths_of
 from etl.pipeline.signatures import Received, Receiver, receiver_of, setting
 from etl.pipeline.stage_run import StageRun
 from etl.tables import Table
@@ -136,6 +136,7 @@ class Stage:
     incremental: Incremental | None = None
     units: RowAccounting = RowAccounting()
     fingerprint: Receiver | None = None
+    places: tuple[str, ...] = ()
     shows: str = "the screen"
     manual: bool = False
     enabled_if: str | None = None
@@ -177,7 +178,10 @@ class Stage:
         uris = [(f"models.{model.name}", setting(settings, f"models.{model.name}") or "") for model in self.models]
         named += [(key, uri) for key, uri in uris if uri.startswith("file:")]
         places = ((key, name, Path(local_path(name) or name)) for key, name in named)
-        return next((not_there(key, name) for key, name, path in places if not path.exists()), None)
+        absent = [not_there(key, name) for key, name, path in places if not path.exists()]
+        sources = [(key, source) for key in self.places for source in paths_of(setting(settings, key))]
+        absent += [not_there(key, source) for key, source in sources if is_absent(source)]
+        return next(iter(absent), None)
 
     def call(self, frames: Sequence[DataFrame], settings: Settings, run: StageRun) -> Any:
         """Return its function's result.
@@ -233,6 +237,7 @@ class Declaration(TypedDict, total=False):
         incremental: for stages that process only new keys.
         units: the unit of its account; a name alone for plain rows.
         fingerprint: function of settings to the identity of an outside source that is too large to hash.
+        places: ``section.key`` of settings that name such sources. Local ones must be there before a run begins.
         shows: the output of a stage that writes no table, for the documentation.
         manual: it runs only when it is named or a named stage needs it: exports, comparisons that take hours.
         enabled_if: a setting; while it is false, a stage that never ran is off and its table is empty.
@@ -249,6 +254,7 @@ class Declaration(TypedDict, total=False):
     incremental: Incremental | None
     units: RowAccounting | str
     fingerprint: Callable[..., str]
+    places: tuple[str, ...]
     shows: str
     manual: bool
     enabled_if: str | None

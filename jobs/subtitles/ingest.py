@@ -28,6 +28,7 @@ def _fingerprint(listing: Listing) -> str:
     writes=MANIFEST,
     version=4,
     fingerprint=_fingerprint,
+    places=("subtitles.sources",),
     units="files",
 )
 def find_subtitles(withdrawn: DataFrame, listing: Listing, run: StageRun) -> Outcome:

@@ -101,6 +101,23 @@ def test_what_settings_name_is_looked_for_before_the_first_stage_runs(
     )
 
 
+def test_sources_that_are_not_there_are_named_before_the_first_stage_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(running, "events", lambda *_: [])
+    monkeypatch.setattr(running, "PipelineContext", lambda *_: SimpleNamespace(given_model=lambda stage: None))
+    (tmp_path / "a file").write_text("")
+    gone = [str(tmp_path / "gone"), str(tmp_path / "a file" / "below")]
+    sources = [str(tmp_path), (tmp_path / "a file").as_uri(), "s3://bucket/en.zip", "n" * 5_000, "a\0b"]
+    for name in gone:
+        values = {"lakehouse.root": str(tmp_path), "subtitles.sources": [*sources, name]}
+        with pytest.raises(InputError) as refused:
+            running.run_stages(cast(Any, None), load_settings("local", [], values), chosen(all_stages()), ran)
+        assert str(refused.value) == f"subtitles.sources names {name}, which is not there"
+    assert ran == []
+
+
 def test_an_interrupt_that_a_call_of_java_swallowed_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running.session, "spark_session", lambda settings: None)
     monkeypatch.setattr(running.session, "close_session", lambda spark, settings: None)

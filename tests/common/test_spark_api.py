@@ -50,7 +50,7 @@ def test_what_cannot_work_over_connect_says_so() -> None:
 
 
 def test_over_connect_progress_has_no_tasks_and_workers_are_elsewhere() -> None:
-    assert spark_api.running_tasks(REMOTE) == (0, 0)
+    assert spark_api.running_tasks(REMOTE) == {}
     assert not spark_api.is_local(REMOTE)
     spark_api.show_errors_only(REMOTE)
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from etl.pipeline.stages import REGISTRY, Incremental, Model, RowAccounting, Sta
 from etl.tables.model import Table
 from etl.tables.ops import DROPPED, STAGE_RUNS
 from etl.tables.outcome import Outcome
+from etl.tables.subtitles import QUARANTINE
 from tests.stages import run_stages, untyped
 
 LETTERS = Table("trial.letters", "A letter.", "letter string, size int", ("letter",))
@@ -111,6 +113,21 @@ def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Se
     assert run_stages(PipelineContext(spark, louder), (SHOUT, COUNT)) == ["shout", "count"]
     assert column(place, LOUD, "letter") == list("cdfghjkl")
     assert column(place, DROPPED, "id") == ["e", "i"]
+
+
+@pytest.mark.usefixtures("tables_of_test")
+def test_a_quarantine_is_there_where_nothing_is_quarantined(spark: SparkSession, settings: Settings) -> None:
+    checked = replace(SHOUT, quarantine=QUARANTINE)
+    place = PipelineContext(spark, settings)
+    put(place, "bcd")
+    assert run_stages(place, (checked,)) == ["shout"]
+    place.lakehouse.register({}, [QUARANTINE])
+    assert spark.sql("SELECT reason, count(*) FROM subtitles.quarantine GROUP BY reason").collect() == []
+    assert run_stages(PipelineContext(spark, settings), (checked,)) == []
+    put(place, "cdf")
+    assert run_stages(PipelineContext(spark, settings), (checked,)) == ["shout"]
+    assert place.lakehouse.read(QUARANTINE).count() == 0
+    assert place.lakehouse.exists(QUARANTINE)
 
 
 @pytest.mark.usefixtures("tables_of_test")

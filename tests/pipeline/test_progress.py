@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from etl.pipeline import progress as module
 from etl.pipeline.incremental import BatchPlan
-from etl.pipeline.progress import Progress
+from etl.pipeline.progress import Progress, Tally
 
 
 class Screen(io.StringIO):
@@ -26,7 +26,7 @@ class Screen(io.StringIO):
 @pytest.mark.parametrize("terminal", [True, False])
 def test_tasks_are_counted_within_their_batch(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each batch has tasks of its own, so that their count begins anew."""
-    monkeypatch.setattr(module, "running_tasks", lambda spark: (1, 4))
+    monkeypatch.setattr(module, "running_tasks", lambda spark: {7: (1, 4)})
     monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
     monkeypatch.setattr(module, "TERMINAL_SECONDS", 0.02)
     out = Screen(terminal)
@@ -61,7 +61,7 @@ def test_the_time_left_comes_from_the_cost_that_is_done(monkeypatch: pytest.Monk
 
 
 def test_a_log_gets_fewer_lines_the_longer_a_stage_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "running_tasks", lambda spark: (0, 2))
+    monkeypatch.setattr(module, "running_tasks", lambda spark: {7: (0, 2)})
     monkeypatch.setattr(module, "FIRST_SECONDS", 0.02)
     monkeypatch.setattr(module, "MOST_SECONDS", 0.1)
     out = Screen(terminal=False)
@@ -77,3 +77,14 @@ def test_a_stage_without_work_has_one_line() -> None:
     with Progress(cast(SparkSession, None), 12, out).stage("clean_dialogues", None):
         pass
     assert out.getvalue() == "[ 1/12] clean_dialogues: nothing to do\n"
+
+
+def test_what_is_done_never_becomes_less() -> None:
+    """A job's second stage begins when its first has ended, mostly between two looks at them."""
+    tally = Tally()
+    assert tally.counted({3: (2, 6)}) == (2, 6)
+    assert tally.counted({4: (0, 6)}) == (6, 12)
+    assert tally.counted({}) == (0, 0)
+    assert tally.counted({4: (5, 6), 5: (1, 2)}) == (13, 14)
+    assert tally.counted({5: (0, 2)}) == (13, 14), "a task that is done again"
+    assert tally.counted({9: (0, 1)}) == (14, 15)
