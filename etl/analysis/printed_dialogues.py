@@ -50,7 +50,8 @@ class ReadDialogue:
         start_ms: when it starts; None without times.
         turns: all its raw turns.
         clean: number of clean dialogues made of it.
-        left_out: (stage, reason, detail) where the whole dialogue was dropped.
+        left_out: (stage, reason, detail) where the whole dialogue, or a part of it, was dropped; the detail of a part
+            begins with its id.
     """
 
     dialogue_id: str
@@ -101,7 +102,7 @@ def read_dialogues(
         with_label = _with_label(tables, label).join(clean, "dialogue_id").select(F.col("raw_id").alias("dialogue_id"))
         chosen = chosen.join(with_label, "dialogue_id", "left_semi")
     if reason is not None:
-        chosen = chosen.join(_with_reason(tables, reason), "dialogue_id", "left_semi")
+        chosen = chosen.join(_with_reason(tables, reason, asked), "dialogue_id", "left_semi")
     if film is None or label is not None or reason is not None:
         if reason is None:
             made = clean.select(F.col("raw_id").alias("dialogue_id"))
@@ -120,7 +121,7 @@ def read_dialogues(
     ids = [row["dialogue_id"] for row in rows]
     parts = [part["dialogue_id"] for name in ids for part in stays.get(name, ())]
     labels = _labels(tables, parts)
-    dropped = _dropped(tables, sorted({*ids, *parts}))
+    dropped = _dropped(tables, sorted({*parts, *(name for row in rows for name in _ids_of_parts(row))}))
     return [_dialogue(row, stays.get(row["dialogue_id"], []), labels, dropped) for row in rows]
 
 
@@ -139,9 +140,22 @@ def _with_label(tables: Callable[[Table], DataFrame], label: str) -> DataFrame:
     return weak.unionByName(finished.select("dialogue_id")).distinct()
 
 
-def _with_reason(tables: Callable[[Table], DataFrame], reason: str) -> DataFrame:
+def _with_reason(tables: Callable[[Table], DataFrame], reason: str, raw: DataFrame) -> DataFrame:
+    """Return the ids of raw dialogues that lost a turn, a part or themselves for a reason.
+
+    A part that was dropped is in no table, and the ledger has its own id alone: ``<subtitle_id>-<first sentence>``.
+    """
     rows = tables(DROPPED).where(F.col("unit").isin("dialogue", "turn") & (F.col("reason") == reason))
-    return rows.select(F.substring_index("id", "/", 1).alias("dialogue_id")).distinct()
+    lost = rows.select(F.substring_index("id", "/", 1).alias("part")).distinct()
+    parts = F.transform("turns", lambda turn: F.concat_ws("-", "subtitle_id", turn["sentence_first"].cast("string")))
+    each = raw.select("dialogue_id", F.explode(F.array_union(F.array("dialogue_id"), parts)).alias("part"))
+    return each.join(lost, "part", "left_semi").select("dialogue_id").distinct()
+
+
+def _ids_of_parts(raw: Any) -> list[str]:
+    """Return the ids that a raw dialogue and the parts that it may be cut into can have."""
+    parts = (f"{raw['subtitle_id']}-{turn['sentence_first']}" for turn in raw["turns"])
+    return list(dict.fromkeys([raw["dialogue_id"], *parts]))
 
 
 def _clean_parts(clean: DataFrame, ids: list[str]) -> dict[str, list[Any]]:
@@ -211,6 +225,10 @@ def _dialogue(row: Any, parts: list[Any], labels: dict[Any, dict[str, str]], dro
             )
         )
     start = row["turns"][0]["start_ms"]
-    names = dict.fromkeys([name, *(part["dialogue_id"] for part in parts)])
-    left_out = [found for one in names for found in dropped.get(one, [])]
+    names = dict.fromkeys([*_ids_of_parts(row), *(part["dialogue_id"] for part in parts)])
+    left_out = [
+        (stage, reason, detail if one == name else f"{one}: {detail}")
+        for one in names
+        for stage, reason, detail in dropped.get(one, [])
+    ]
     return ReadDialogue(name, row["movie_id"], start, turns, len(parts), left_out)

@@ -124,6 +124,24 @@ def test_dialogues_are_drawn_by_label_reason_and_seed(spark: SparkSession, made:
         names(reason="boredom")
 
 
+def test_a_part_that_was_dropped_is_found_by_its_raw_dialogue(spark: SparkSession, made: dict[str, DataFrame]) -> None:
+    """Parts that were cut off a dialogue and then dropped are in no table; ``ops.dropped`` has their own ids."""
+    lost = "SELECT 'clean_dialogues' stage, 'dialogue' unit, '5-8' id, 'profanity' reason, 'word' detail"
+    known = made | {DROPPED.name: made[DROPPED.name].unionByName(spark.sql(lost), allowMissingColumns=True)}
+
+    def tables(table: Table) -> DataFrame:
+        return known.get(table.name, spark.createDataFrame([], table.schema))
+
+    (found,) = read_dialogues(tables, None, 9, reason="profanity")
+    assert found.dialogue_id == "5-7"
+    assert found.left_out == [
+        ("select_emotional", "below_top_n", "rank 9"),
+        ("clean_dialogues", "profanity", "5-8: word"),
+    ]
+    with pytest.raises(InputError, match="nothing was dropped as profanity"):
+        read_dialogues(tables, "78", 9, reason="profanity")
+
+
 def test_a_bad_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", "--film", "77", "--n", "0"]) == 2
     assert "--n 0" in capsys.readouterr().err
