@@ -17,6 +17,8 @@ from etl.tables.subtitles import DIALOGUES
 
 HEADS = ("step", "no.", "decision", "detail", "stage", "run", "model")
 VIEW = "analysis.dialogue_trace"
+CUT = 70
+"""Rows up to this place are of the raw dialogue, also for the parts that are cut out of it."""
 DEPENDS = 200
 """Rows of this place and later depend on the dialogue."""
 
@@ -43,13 +45,30 @@ def trace(settings: Settings, dialogue_id: str) -> int:
 
 
 def traced(lakehouse: Lakehouse, dialogue_id: str) -> DataFrame:
-    """Return a dialogue's rows of ``analysis.dialogue_trace``, in order."""
-    rows = lakehouse.spark.table(lakehouse.named(VIEW)).where(F.col("dialogue_id") == dialogue_id)
-    known = lakehouse.read(DIALOGUES).where(F.col("dialogue_id") == dialogue_id).select("source_path").first()
-    if known is not None:  # with the path, only the files of its rows are read
+    """Return a dialogue's rows of ``analysis.dialogue_trace``, in order.
+
+    Those of a part that was cut out of a longer dialogue begin with the way of the raw one.
+    """
+    own = F.col("dialogue_id") == dialogue_id
+    rows = lakehouse.spark.table(lakehouse.named(VIEW))
+    raw = _raw_dialogue(lakehouse.read(DIALOGUES), dialogue_id)
+    if raw is None:
+        rows = rows.where(own)
+    else:  # with the path, only the files of its rows are read
+        way = (F.col("dialogue_id") == raw["dialogue_id"]) & (F.col("place") <= CUT)
         path = F.col("source_path")
-        rows = rows.where((path == known["source_path"]) | path.isNull())
+        rows = rows.where((own | way) & ((path == raw["source_path"]) | path.isNull()))
     return rows.orderBy("place", "number", "decision", "detail")
+
+
+def _raw_dialogue(raw: DataFrame, dialogue_id: str) -> Any:
+    """Return dialogue_id and source_path of a raw dialogue by its own id, or by the id of a part: its first turn's."""
+    found = raw.where(F.col("dialogue_id") == dialogue_id).select("dialogue_id", "source_path").first()
+    subtitle_id, _, sentence = dialogue_id.rpartition("-")
+    if found is not None or not sentence.isdecimal():
+        return found
+    opens = F.exists("turns", lambda turn: turn["sentence_first"].cast("string") == sentence)
+    return raw.where((F.col("subtitle_id") == subtitle_id) & opens).select("dialogue_id", "source_path").first()
 
 
 def lines(found: Sequence[Any]) -> list[str]:

@@ -3,7 +3,8 @@
 -- source is the name of the table; it is put together, because names of tables in a view get lakehouse.schema_prefix.
 -- analysis.dialogue_trace adds the run of the stage. source_path is null where a table names dialogues alone. Facts
 -- that depend on a dialogue_id are found without reading whole tables if the source_path is given too, as
--- `python -m jobs trace` does.
+-- `python -m jobs trace` does. A clean dialogue that was cut out of a longer one has the row 'part of', which names the
+-- raw dialogue; that one's way is the rows up to place 70. The raw dialogue has a row for each part, kept or dropped.
 SELECT CAST(NULL AS string) AS dialogue_id, CAST(NULL AS string) AS source_path, 0 AS place, CAST(NULL AS string) AS step,
        CAST(NULL AS int) AS number, CAST(NULL AS string) AS decision, CAST(NULL AS string) AS detail,
        CAST(NULL AS string) AS model, CAST(NULL AS string) AS source, CAST(NULL AS string) AS stage
@@ -49,6 +50,23 @@ SELECT dialogue_id, source_path, 60, 'raw dialogue', NULL, concat(size(turns), '
        concat('sentences ', turns[0].sentence_first, ' to ', element_at(turns, -1).sentence_last), NULL,
        concat('subtitles', '.dialogues'), 'segment_dialogues'
 FROM subtitles.dialogues
+UNION ALL /* where it is there */
+SELECT dialogue_id, source_path, 65, 'part of', NULL, raw_dialogue_id,
+       concat('sentences ', turns[0].sentence_first, ' to ', element_at(turns, -1).sentence_last), NULL,
+       concat('subtitles', '.clean_dialogues'), 'clean_dialogues'
+FROM subtitles.clean_dialogues WHERE raw_dialogue_id <> dialogue_id
+UNION ALL /* where it is there */
+SELECT raw_dialogue_id, source_path, 75, 'part', NULL, dialogue_id,
+       concat('sentences ', turns[0].sentence_first, ' to ', element_at(turns, -1).sentence_last), NULL,
+       concat('subtitles', '.clean_dialogues'), 'clean_dialogues'
+FROM subtitles.clean_dialogues WHERE raw_dialogue_id <> dialogue_id
+UNION ALL /* where it is there */
+SELECT raw.dialogue_id, raw.source_path, 75, 'part dropped', NULL, lost.reason, concat_ws(': ', lost.id, lost.detail), NULL,
+       concat('ops', '.dropped'), lost.stage
+FROM ops.dropped AS lost JOIN (
+  SELECT dialogue_id, source_path, explode(transform(turns, one -> concat(subtitle_id, '-', one.sentence_first))) AS part
+  FROM subtitles.dialogues) AS raw ON raw.part = lost.id
+WHERE lost.unit = 'dialogue' AND raw.part <> raw.dialogue_id
 UNION ALL /* where it is there */
 SELECT substring_index(id, '/', 1), NULL, 70, concat(unit, ' dropped'),
        CASE WHEN instr(id, '/') > 0 THEN try_cast(substring_index(id, '/', -1) AS int) END, reason, detail, NULL,
