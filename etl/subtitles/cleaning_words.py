@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import yaml
+
+from conf.resources import text
 from conf.wordlists import words_of
 
 
@@ -14,6 +17,7 @@ class CleaningWords:
         not_names: words that no character name contains.
         profanity: words that make a dialogue profane.
         address_words: words with which speakers speak of themselves and to each other.
+        credit_patterns: regular expressions that a turn with a credit or an advert has, of English and the languages.
         recaps, credits: beginnings of recaps and credits in other languages than English, whose are patterns.
     """
 
@@ -22,9 +26,18 @@ class CleaningWords:
     address_words: tuple[str, ...] = ()
     recaps: tuple[str, ...] = ()
     credits: tuple[str, ...] = ()
+    credit_patterns: tuple[str, ...] = ()
 
 
 def cleaning_words(languages: Sequence[str] = ("en",)) -> CleaningWords:
     """Return the word lists of these languages, those of English without any."""
     names = ("not_names", "profanity", "address_words", "recaps", "credits")
-    return CleaningWords(**{name: words_of(languages or ("en",), name) for name in names})
+    lists = {name: words_of(languages or ("en",), name) for name in names}
+    return CleaningWords(**lists, credit_patterns=credit_patterns(languages))
+
+
+def credit_patterns(languages: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the patterns of ``conf/credit_patterns.yaml`` for English, for any language, and for these."""
+    table: dict[str, list[str]] = yaml.safe_load(text("credit_patterns.yaml"))
+    wanted = {"en", "any", *languages}
+    return tuple(pattern for language, patterns in table.items() if language in wanted for pattern in patterns)

@@ -128,7 +128,7 @@ _CREDITS = (
     rf"(?:^|[.!?…]\s)\W*{_VERSION}",
     r"(?i)^\W*(?:english\s+)?(?:sub-?titles?|captions?)\W+(?:\(\s*c\s*\)|©|downloaded|provided|conformed|made|performed)",
     r"(?i)^\W*(?:english|full)\s+sub-?titles?\b(?!\W*(?:\?|are|is|were|would|for)\b)",
-    r"(?i)opensubtitles|open-subtitles|addic7ed|subscene|podnapisi|tvsubtitles|yifysub|legendas|\bwww\s?\.|\bhttps?\b",
+    r"(?i)opensubtitles|open-subtitles|addic7ed|subscene|podnapisi|tvsubtitles|yifysub|legendas\s?\.\s?(?:tv|com|net)|\bwww\s?\.|\bhttps?\b",
     r"(?i)\bcaption(?:ing|s)? (?:made possible|performed|prohibited|without permission)|\bof captions prohibited",
     r"(?i)\bcopyright\s*(?:\(\s*c\s*\)|©|\p{Nd}{4})|©\s*\p{Nd}{4}|\ball rights reserved\b|\bbrought to you by\b.*\bsub",
     # makers of the film, its parts and its end
@@ -140,12 +140,16 @@ _CREDITS = (
 )
 
 
-def is_credit(text: Column) -> Column:
+def is_credit(text: Column, more: Sequence[str] = ()) -> Column:
     """Return whether a turn names makers of the subtitles or the film, a site, a season and episode, or the end.
 
     Such lines are shown on the screen and spoken by nobody. Few are left in the released rows of EDOS.
+
+    Args:
+        text: one turn, without bracketed text.
+        more: patterns of ``conf/credit_patterns.yaml``.
     """
-    return reduce(lambda found, pattern: found | text.rlike(pattern), _CREDITS[1:], text.rlike(_CREDITS[0]))
+    return reduce(lambda found, pattern: found | text.rlike(pattern), (*_CREDITS[1:], *more), text.rlike(_CREDITS[0]))
 
 
 _SONGS = (
@@ -261,7 +265,7 @@ def _our_faults(turn: Column, rules: CleaningSettings, words: CleaningWords) -> 
     """Return (broken, reason, detail) of our rules."""
     spoken = turn["spoken"]
     bracketless = without_bracketed_text(turn["text"])
-    credit = is_credit(bracketless) | opens_with(bracketless, words.credits)
+    credit = is_credit(bracketless, words.credit_patterns) | opens_with(bracketless, words.credits)
     rules_in_order = (
         (rules.drop_songs, is_song(spoken), "song"),
         (rules.drop_credits, credit, "credit"),

@@ -65,8 +65,8 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     reads=(DIALOGUES,),
     writes=CLEAN_DIALOGUES,
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=8,
-    resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*"),
+    version=9,
+    resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*", "credit_patterns.yaml"),
 )
 def clean_dialogues(
     dialogues: DataFrame, cleaning: CleaningSettings, languages: Languages, silence_seconds: SilenceSeconds

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from conf.subtitle_settings import CleaningSettings
 from conf.wordlists import words_of
 from etl.subtitles.cleaning import clean_dialogues
-from etl.subtitles.cleaning_words import CleaningWords, cleaning_words
+from etl.subtitles.cleaning_words import CleaningWords, cleaning_words, credit_patterns
 from etl.subtitles.dialogues import dialogues_between_silences
 from etl.subtitles.ingest import ingest_subtitles
 from etl.subtitles.manifest import find_subtitles
@@ -53,7 +53,7 @@ def test_the_german_lists_have_their_words() -> None:
     both = cleaning_words(("en", "de"))
     assert set(both.not_names) == set(GERMAN.not_names) | set(cleaning_words().not_names)
     assert cleaning_words(()) == cleaning_words(), "without languages: English"
-    assert cleaning_words(("fr", "../de", "xx")) == CleaningWords()
+    assert cleaning_words(("../de", "xx")) == CleaningWords(credit_patterns=credit_patterns())
 
 
 @pytest.mark.slow
