@@ -84,7 +84,14 @@ def rows() -> dict[str, list[dict[str, Any]]]:
         found["edos.dialogues"].append({**keys, "turns": finished})
         found["edos.initial"].append({**keys, "turns": texts})
         source = {"source_path": f"xml/en/{movie_id}/77.xml", "year": year, "genres": genres, "language": "en"}
-        found["subtitles.clean_dialogues"].append({**keys, **source, "turns": spoken})
+        certain = {
+            "certainties": [0.9 - place / 10 for place in range(len(texts))],
+            "borders": ["silence", *["model"] * (len(texts) - 1)],
+            "border_certainties": [1.0, *[0.8] * (len(texts) - 1)],
+            "speakers": ["ANNA", *[None] * (len(texts) - 1)],
+            "certainty": 0.5,
+        }
+        found["subtitles.clean_dialogues"].append({**keys, **source, **certain, "turns": spoken})
         for turn in range(0, len(texts), 2):  # the other turns have no weak label
             weak = {"dialogue_id": dialogue_id, "turn": turn, "label": LABELS[turn % 3], "confidence": 0.5}
             found["edos.weak_labels"].append(weak)

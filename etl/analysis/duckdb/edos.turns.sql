@@ -5,7 +5,8 @@ WITH finished AS (
   FROM edos.dialogues
 ), spoken AS (
   SELECT dialogue_id, generate_subscripts(turns, 1) - 1 AS turn, unnest(turns) AS line,
-         year, genres, language, release, source_path
+         year, genres, language, release, source_path, certainties, borders, border_certainties, speakers,
+         certainty AS dialogue_certainty
   FROM subtitles.clean_dialogues
 )
 SELECT finished.dialogue_id, CAST(finished.turn AS int) AS turn, finished.line.text AS text,
@@ -21,7 +22,10 @@ SELECT finished.dialogue_id, CAST(finished.turn AS int) AS turn, finished.line.t
        finished.movie_id, spoken.year, spoken.genres, spoken.language, spoken.release,
        CASE WHEN finished.share < 0.1 THEN 'test' WHEN finished.share < 0.2 THEN 'validation' ELSE 'train' END AS split,
        spoken.source_path, spoken.line.sentence_first AS sentence_first, spoken.line.sentence_last AS sentence_last,
-       spoken.line.start_ms AS start_ms, spoken.line.end_ms AS end_ms
+       spoken.line.start_ms AS start_ms, spoken.line.end_ms AS end_ms,
+       spoken.certainties[spoken.turn + 1] AS certainty, spoken.borders[spoken.turn + 1] AS border,
+       spoken.border_certainties[spoken.turn + 1] AS border_certainty, spoken.speakers[spoken.turn + 1] AS speaker,
+       spoken.dialogue_certainty
 FROM finished
 LEFT JOIN spoken ON spoken.dialogue_id = finished.dialogue_id AND spoken.turn = finished.turn
 LEFT JOIN edos.weak_labels AS weak ON weak.dialogue_id = finished.dialogue_id AND weak.turn = finished.turn
