@@ -95,9 +95,10 @@ def shared_out(finished: Path, spark: SparkSession, tmp_path_factory: pytest.Tem
     settings = settings_of(finished, **{"publishing.text": "references", "publishing.folder": str(folder)})
     said: list[str] = []
     run = stage_run(spark, settings, "", export_dataset, say=said.append)
-    called(export_dataset, run, settings)
+    frames = [spark.createDataFrame([], table.schema) for table in export_dataset.reads]  # it reads the tables itself
+    called(export_dataset, run, settings, *frames)
     stamps = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    called(export_dataset, run, settings)
+    called(export_dataset, run, settings, *frames)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == stamps
     assert [line.split(":")[0] for line in said] == ["export written", "export unchanged"]
     yield folder
@@ -107,7 +108,9 @@ def test_no_word_of_a_film_is_in_an_export_with_references(finished: Path, share
     rows = [row for path in sorted(shared_out.glob("parquet/*")) for row in pq.read_table(path).to_pylist()]
     assert len(rows) == 100
     assert {"release", "subtitle_id", "source_path"} <= set(rows[0])
-    assert set(rows[0]["turns"][0]) == {"sentence_first", "sentence_last", "text_check", "label", "confidence"}
+    turn = {"sentence_first", "sentence_last", "text_check", "label", "confidence"}
+    details = {"start_ms", "end_ms", "certainty", "border", "border_certainty", "speaker"}
+    assert set(rows[0]["turns"][0]) == turn | details
     assert "restore-text" in (shared_out / "README.md").read_text("utf-8")
 
 
