@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from conf.errors import InputError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
-_FILE = re.compile(r"file:(?://(?:localhost(?=/))?)?")
+_FILE = re.compile(r"file:(?://(?:(?:localhost|[^/@]*@[^/]*)(?=/))?)?")
 
 
 def is_uri(place: str) -> bool:

@@ -29,6 +29,7 @@ from etl.pipeline.stages import Model, RowAccounting, Stage
 from etl.publishing.open_lineage import FACET, LineageEvents, StageRunFacet, place_of
 from etl.tables import Table
 from etl.tables.edos import INITIAL, WEAK_LABELS
+from etl.tables.subtitles import QUARANTINE
 from tests.stages import untyped
 from udfs.models.loader import NO_MODEL, ResolvedModel
 
@@ -41,6 +42,7 @@ STAGE = Stage(
     about="Choose dialogues.",
     reads=(WEAK_LABELS,),
     writes=INITIAL,
+    quarantine=QUARANTINE,
     models=(Model("weak_labeler"), Model("self_labeler")),
     units=RowAccounting("dialogues"),
 )
