@@ -1,4 +1,4 @@
-"""The first stages under roots with characters that URIs, globs and SQL read in their own way give as many rows in each table."""
+"""Roots with characters that URIs, globs and SQL read in their own way: each table has as many rows as elsewhere."""
 
 import shutil
 from pathlib import Path
