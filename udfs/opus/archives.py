@@ -1,6 +1,5 @@
 """Reading of the members of OPUS zips from large ranges."""
 
-import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -8,9 +7,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from udfs.opus.files import Caps, UnreadableError, inflate, read_up_to
-from udfs.opus.zip_directory import Member, is_unsafe
+from udfs.opus.zip_directory import LOCAL_HEADER, Member, is_unsafe
 
-_LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _SLACK = 512
 STORED = zipfile.ZIP_STORED
 DEFLATED = zipfile.ZIP_DEFLATED
@@ -43,7 +41,7 @@ def ranges(offsets: Sequence[int], ends: Sequence[int], most: int, gap: int = 1 
 
 def member_end(offset: int, name: str, stored_bytes: int) -> int:
     """Return an upper bound of a member's end, assuming a local extra field of usual length."""
-    return offset + _LOCAL_HEADER.size + len(name.encode(errors="replace")) + _SLACK + stored_bytes
+    return offset + LOCAL_HEADER.size + len(name.encode(errors="replace")) + _SLACK + stored_bytes
 
 
 class RangeReader:
@@ -83,13 +81,13 @@ def read_member(reader: RangeReader, member: Member, caps: Caps) -> bytes:
     caps.check(member.stored_bytes, member.bytes)
     if member.stored_bytes > caps.max_bytes:
         raise UnreadableError("too_large", f"{member.stored_bytes} bytes stored")
-    header = reader.piece(member.offset, _LOCAL_HEADER.size)
-    if len(header) < _LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
+    header = reader.piece(member.offset, LOCAL_HEADER.size)
+    if len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
         raise UnreadableError("bad_zip", f"no local header at {member.offset}")
-    _, _, flags, _, _, _, _, _, _, name_bytes, extra_bytes = _LOCAL_HEADER.unpack(header)
+    _, _, flags, _, _, _, _, _, _, name_bytes, extra_bytes = LOCAL_HEADER.unpack(header)
     if flags & 0x1:
         raise UnreadableError("encrypted", "the member asks for a password")
-    stored = reader.piece(member.offset + _LOCAL_HEADER.size + name_bytes + extra_bytes, member.stored_bytes)
+    stored = reader.piece(member.offset + LOCAL_HEADER.size + name_bytes + extra_bytes, member.stored_bytes)
     if len(stored) < member.stored_bytes:
         raise UnreadableError("truncated_zip", f"{len(stored)} of {member.stored_bytes} stored bytes")
     if member.method == DEFLATED:

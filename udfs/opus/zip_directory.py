@@ -4,7 +4,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from udfs.opus.files import read_up_to
@@ -17,7 +17,10 @@ _ENTRY = struct.Struct("<4s4B4HL2L5H2L")
 _LONGEST_COMMENT = (1 << 16) - 1
 _LONGEST_ENTRY = _ENTRY.size + 3 * _LONGEST_COMMENT
 _STEP = 1 << 20
-_LOCAL_HEADER_BYTES = 30
+LOCAL_HEADER = struct.Struct("<4s5H3L2H")
+_SIZES_FOLLOW = 0x08
+_MOST_WAITING = 1_000
+_SHARED = "bad_zip: its bytes are also those of other members"
 _MOST_JOINED = 100
 _MOST_ENDS = 3_000
 """Signatures of an end record that are looked at, in a comment of at most 64 KiB."""
@@ -72,7 +75,7 @@ def members(file: IO[bytes]) -> Iterator[Member]:
     size = file.seek(0, 2)
     for _ in range(_MOST_JOINED):
         place = _directory(file, size)
-        yield from _apart(_listed(file, place, size), size)
+        yield from _apart(file, _listed(file, place, size), size)
         size = place.shift
         if size < _END.size or not _ends_in_archive(file, size):
             return
@@ -109,23 +112,73 @@ def _listed(file: IO[bytes], place: _Directory, size: int) -> Iterator[Member]:
         raise zipfile.BadZipFile(f"the central directory has {count} entries, not {place.count} as its end says")
 
 
-def _apart(listed: Iterator[Member], size: int) -> Iterator[Member]:
-    """Yield members; those that overlap the one before, or that take more bytes than are left, get a fault."""
+def _apart(file: IO[bytes], listed: Iterator[Member], size: int) -> Iterator[Member]:
+    """Yield members in their order; those that share their bytes with others, or lie about their place, get a fault.
+
+    Members are looked at where one begins before the one before it ends. Of two, one whose local header contradicts the
+    directory is at fault; if both are as they claim and share bytes, the second one is. All of them together take no
+    more bytes than the archive has.
+    """
     left = size
-    start = end = 0
-    for member in listed:
-        if member.fault is not None:
-            yield member
+    held: Member | None = None
+    waiting: list[Member] = []
+    damage: zipfile.BadZipFile | None = None
+    more = True
+    while more:
+        try:
+            member = next(listed, None)
+        except zipfile.BadZipFile as error:  # the members before it are yielded first
+            member = None
+            damage = error
+        more = member is not None
+        if member is not None and held is not None:
+            held, member = _judged(file, held, member)
+        if member is not None and member.fault is not None and len(waiting) < _MOST_WAITING:
+            waiting.append(member)
             continue
-        taken = _LOCAL_HEADER_BYTES + member.stored_bytes
-        if taken > left or start <= member.offset < end:
-            fault = "bad_zip: its bytes are also those of other members"
-            yield Member(member.name, 0, 0, 0, member.method, member.crc, fault)
-            continue
-        left -= taken
-        start = member.offset
-        end = start + taken
-        yield member
+        if held is not None and held.fault is None:
+            taken = _end(held) - held.offset
+            held = replace(held, fault=_SHARED) if taken > left else held
+            left -= 0 if held.fault else taken
+        yield from map(_without_place, filter(None, (held, *waiting)))
+        waiting = []
+        held = member
+    if damage is not None:
+        raise damage
+
+
+def _judged(file: IO[bytes], held: Member, member: Member) -> tuple[Member, Member]:
+    """Return two neighbours, one of them with a fault where the second begins before the first ends."""
+    if held.fault is not None or member.fault is not None or member.offset >= _end(held):
+        return held, member
+    if not _is_in_place(file, held):
+        return replace(held, fault=f"bad_zip: another local header or size at {held.offset}"), member
+    if not _is_in_place(file, member):
+        return held, replace(member, fault=f"bad_zip: another local header or size at {member.offset}")
+    return held, replace(member, fault=_SHARED) if _end(member) > held.offset else member
+
+
+def _end(member: Member) -> int:
+    return member.offset + LOCAL_HEADER.size + member.stored_bytes
+
+
+def _without_place(member: Member) -> Member:
+    """Return a member, one with a fault without place and sizes, of which nothing is read."""
+    return replace(member, offset=0, stored_bytes=0, bytes=0) if member.fault else member
+
+
+def _is_in_place(file: IO[bytes], member: Member) -> bool:
+    """Return whether the local header at a member's offset has its name, and its size where it states one."""
+    back = file.tell()
+    file.seek(member.offset)
+    header = read_up_to(file, LOCAL_HEADER.size + _LONGEST_COMMENT)
+    file.seek(back)
+    if header[:4] != b"PK\x03\x04" or len(header) < LOCAL_HEADER.size:
+        return False
+    _, _, flags, _, _, _, _, stored_bytes, _, name_length, _ = LOCAL_HEADER.unpack_from(header)
+    named = _name(header[LOCAL_HEADER.size : LOCAL_HEADER.size + name_length], flags) == member.name
+    stated = not flags & _SIZES_FOLLOW and stored_bytes != _ZIP64
+    return named and (not stated or stored_bytes == member.stored_bytes)
 
 
 def _directory(file: IO[bytes], size: int) -> _Directory:

@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from tests.attacks.zips import Entry, zip_of
 from udfs.opus.zip_directory import Member, members
 
 END = b"PK\x05\x06" + b"\0" * 18
@@ -92,3 +93,31 @@ def test_members_that_share_bytes_unpack_to_no_more_than_one_of_them() -> None:
     read = [member for member in found if member.fault is None]
     assert sum(member.stored_bytes for member in read) <= start
     assert {member.fault for member in found[1:]} == {"bad_zip: its bytes are also those of other members"}
+
+
+LIARS = {
+    "its place is within the next member": {"claimed_offset": 700},
+    "it takes the bytes of all others": {"claimed_stored": 2_000},
+    "its place is that of another": {"claimed_offset": 0},
+}
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("kind", LIARS)
+def test_a_member_that_lies_about_its_place_condemns_no_other(kind: str, first: bool) -> None:
+    def entry(number: int, **claims: int) -> Entry:
+        return Entry(b"xml/en/1999/1/%d.xml" % number, b"%d" % number * 600, method=0, **claims)
+
+    good = [entry(number) for number in range(3)]
+    liar = entry(7, **LIARS[kind])
+    found, fault = _listed(zip_of([liar, *good] if first else [good[0], liar, *good[1:]]))
+    assert fault is None
+    assert {member.name for member in found if member.fault is None} >= {one.name.decode() for one in good}
+
+
+def test_members_before_a_damage_of_the_directory_are_listed() -> None:
+    data = bytearray(_zip())
+    data[data.rindex(b"PK\x01\x02")] = 0
+    found, fault = _listed(bytes(data))
+    assert [member.name for member in found] == ["xml/en/1999/1/0.xml", "xml/en/1999/1/1.xml"]
+    assert fault == "the central directory is damaged after 2 entries"
