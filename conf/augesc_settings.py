@@ -77,19 +77,19 @@ class DialogueDecoding(AugmenterDecoding):
 
 
 class Queries(Part):
-    """How many queries begin conversations."""
+    """Limits on the queries that begin conversations."""
 
     queries: int | None = Field(None, ge=1, description="of each source, chosen by hash; null: all")
 
 
 class Augmenting(Queries):
-    """How the tuned model goes on from queries."""
+    """Settings of the conversations that the tuned model writes."""
 
     decoding: AugmenterDecoding = AugmenterDecoding()
 
 
 class Baselines(Queries):
-    """How many queries the compared methods go on from."""
+    """Number of queries that the compared methods continue."""
 
     baseline_queries: int = Field(
         2_000, ge=1, description="AugESC 4.3: of EmpatheticDialogues, for the methods that are compared, one text each"
@@ -97,13 +97,13 @@ class Baselines(Queries):
 
 
 class Untuned(Baselines):
-    """How the untuned model goes on from queries."""
+    """Settings of the conversations that the untuned model writes."""
 
     untuned_decoding: UntunedDecoding = UntunedDecoding()
 
 
 class RolePlaying(Baselines):
-    """How two models talk about queries."""
+    """Settings of the conversations between two models."""
 
     role_decoding: DialogueDecoding = DialogueDecoding()
     role_utterances: int = Field(30, ge=2, description="AugESC 6.1: a talk of two models ends there, or at a bye")
@@ -168,7 +168,7 @@ class WordStatistics(Part):
 
 
 class StatisticsSettings(WordStatistics):
-    """What is counted in the conversations (AugESC 5)."""
+    """Settings of the statistics of conversations (AugESC 5)."""
 
     growth_points: int = Field(50, ge=1, description="ours: sizes at which different bigrams are counted")
 

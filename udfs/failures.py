@@ -24,8 +24,12 @@ DEVICE_FAULTS = (
     "acceleratorerror",
 )
 """What a message of a broken device contains, in lower case."""
-DEVICE_FAULT = " OR ".join(f"lower(error) LIKE '%{words}%'" for words in DEVICE_FAULTS)
-"""The same as a condition on the column ``error``, in SQL that Spark and delta-rs both read."""
+_NAMED = " OR ".join(f"lower(error) LIKE '%{words}%'" for words in DEVICE_FAULTS)
+DEVICE_FAULT = f"error IS NOT NULL AND ({_NAMED})"
+"""The same as a condition on the column ``error``, in SQL that Spark and delta-rs both read.
+
+Files without any error are skipped by their statistics, so that ``plan`` does not read all answers.
+"""
 _OUT_OF_MEMORY = re.compile(r"(?i)out of memory|OutOfMemory|alloc_failed|CUBLAS_STATUS_ALLOC_FAILED")
 
 Item = TypeVar("Item")

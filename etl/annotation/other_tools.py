@@ -57,15 +57,14 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
     ElementTree.SubElement(
         view, "Choices", name=LABEL, toName="dialogue", value="$options", choice="single-radio", required="true"
     )
+    under_other = {"visibleWhen": "choice-selected", "whenTagName": LABEL, "whenChoiceValue": OTHER}
     other = ElementTree.SubElement(
         view,
         "Choices",
         name="other",
         toName="dialogue",
         choice="single-radio",
-        visibleWhen="choice-selected",
-        whenTagName=LABEL,
-        whenChoiceValue=OTHER,
+        **under_other,
     )
     for name in taxonomy.names:
         ElementTree.SubElement(other, "Choice", value=name)
@@ -76,9 +75,7 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
         toName="dialogue",
         placeholder="or your own word",
         maxSubmissions="1",
-        visibleWhen="choice-selected",
-        whenTagName=LABEL,
-        whenChoiceValue=OTHER,
+        **under_other,
     )
     ElementTree.indent(view)
     return ElementTree.tostring(view, "unicode") + "\n"

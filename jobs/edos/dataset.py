@@ -18,6 +18,9 @@ from etl.tables.outcome import LocalRows, Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
 TALKS = "edos.empathetic_dialogues"
+AllSubtitles = Annotated[SubtitleSettings, UNCOUNTED]
+AllEdos = Annotated[EdosSettings, UNCOUNTED]
+"""Reports and exports print all settings; they run each time that they are asked for."""
 
 
 @stage(
@@ -78,8 +81,8 @@ def report_dataset(
     empathetic: DataFrame,
     gaps: DataFrame,
     report: ReportSettings,
-    subtitles: Annotated[SubtitleSettings, UNCOUNTED],
-    edos: Annotated[EdosSettings, UNCOUNTED],
+    subtitles: AllSubtitles,
+    edos: AllEdos,
     run: StageRun,
 ) -> None:
     """Report on the finished data set: one HTML page with labels, flow, silences, examples, limits (EDOS 4)."""
@@ -97,8 +100,8 @@ def export_dataset(
     dialogues: DataFrame,
     clean: DataFrame,
     publishing: PublishingSettings,
-    subtitles: Annotated[SubtitleSettings, UNCOUNTED],
-    edos: Annotated[EdosSettings, UNCOUNTED],
+    subtitles: AllSubtitles,
+    edos: AllEdos,
     run: StageRun,
 ) -> None:
     """Export the data set: Parquet and JSON Lines split by film, with a card, and texts or references to OPUS."""
@@ -111,8 +114,8 @@ def export_dataset(
 def export_clean_dialogues(
     clean: DataFrame,
     publishing: PublishingSettings,
-    subtitles: Annotated[SubtitleSettings, UNCOUNTED],
-    edos: Annotated[EdosSettings, UNCOUNTED],
+    subtitles: AllSubtitles,
+    edos: AllEdos,
     run: StageRun,
 ) -> None:
     """Export the clean dialogues without labels, as `export_dataset` does; needs no classifier (ours)."""
@@ -126,8 +129,8 @@ def export_weak_dialogues(
     clean: DataFrame,
     weak_labels: DataFrame,
     publishing: PublishingSettings,
-    subtitles: Annotated[SubtitleSettings, UNCOUNTED],
-    edos: Annotated[EdosSettings, UNCOUNTED],
+    subtitles: AllSubtitles,
+    edos: AllEdos,
     run: StageRun,
 ) -> None:
     """Export the clean dialogues with their weak labels; needs no emotion classifier (ours)."""
