@@ -22,6 +22,7 @@ from lxml import etree
 
 from tests.benchmarks.corpora import opus_files
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
+from tests.subtitles.marked_files import SENTENCE
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
 from udfs.opus.listing import list_piece, pieces_of
@@ -35,16 +36,6 @@ BEFORE = {("plain folder", ITERPARSE): "1.38", ("gzip folder", ITERPARSE): "1.50
 CAUSE = (
     "in a short profile on a busy machine libxml2's check for well-formedness took about a third of our time and "
     "cutting the tags as arrays about half."
-)
-SENTENCE = pa.struct(
-    [
-        ("index", pa.int32()),
-        ("block_first", pa.int32()),
-        ("block_last", pa.int32()),
-        ("start_ms", pa.int32()),
-        ("end_ms", pa.int32()),
-        ("text", pa.string()),
-    ]
 )
 FAULT = pa.struct(
     [("reason", pa.string()), ("times", pa.int32()), ("lines", pa.list_(pa.int32())), ("example", pa.string())]

@@ -2,6 +2,17 @@
 
 import pyarrow as pa
 
+SENTENCE = pa.struct(
+    [
+        ("index", pa.int32()),
+        ("block_first", pa.int32()),
+        ("block_last", pa.int32()),
+        ("start_ms", pa.int32()),
+        ("end_ms", pa.int32()),
+        ("text", pa.string()),
+    ]
+)
+
 
 def marks_file(*rows: tuple[str, int] | tuple[str, int, int | None, int | None]) -> pa.Array:
     """One file from (text, block[, start, end]) rows."""
@@ -21,14 +32,4 @@ def marks_files(files: list) -> pa.Array:
             times = {"start_ms": start, "end_ms": end}
             sentences.append({"index": index, "block_first": first, "block_last": last, "text": text, **times})
         nested.append(sentences)
-    sentence = pa.struct(
-        [
-            ("index", pa.int32()),
-            ("block_first", pa.int32()),
-            ("block_last", pa.int32()),
-            ("start_ms", pa.int32()),
-            ("end_ms", pa.int32()),
-            ("text", pa.string()),
-        ]
-    )
-    return pa.array(nested, pa.list_(sentence))
+    return pa.array(nested, pa.list_(SENTENCE))

@@ -12,9 +12,9 @@ from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, spoken
 from etl.subtitles.turn_scoring import score_turns
 from etl.subtitles.turn_sentences import Sentences
 from etl.subtitles.turns import turns_of
+from etl.tables.subtitles import SENTENCE
 from tests.subtitles.marked_files import marks_files
 
-SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
 FILES = (
     "source_path string, subtitle_id string, movie_id string, language string, genres array<string>, "
     f"subtitle_duration_ms int, sentences array<{SENTENCE}>"

@@ -17,8 +17,8 @@ from etl.subtitles.turn_pairs import PAIRS, _distinct_pairs, films_by_hash, mark
 from etl.subtitles.turn_scoring import score_turns, with_margins
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter, lemma_table, train_turn_segmenter, with_buckets
 from etl.subtitles.turns import turns_of
+from etl.tables.subtitles import SENTENCE
 
-SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
 FILES = (
     "source_path string, subtitle_id string, movie_id string, genres array<string>, "
     f"subtitle_duration_ms int, sentence_count int, sentences array<{SENTENCE}>"
