@@ -57,14 +57,15 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
     ElementTree.SubElement(
         view, "Choices", name=LABEL, toName="dialogue", value="$options", choice="single-radio", required="true"
     )
-    under_other = {"visibleWhen": "choice-selected", "whenTagName": LABEL, "whenChoiceValue": OTHER}
     other = ElementTree.SubElement(
         view,
         "Choices",
         name="other",
         toName="dialogue",
         choice="single-radio",
-        **under_other,
+        visibleWhen="choice-selected",
+        whenTagName=LABEL,
+        whenChoiceValue=OTHER,
     )
     for name in taxonomy.names:
         ElementTree.SubElement(other, "Choice", value=name)
@@ -75,7 +76,9 @@ def label_studio_config(taxonomy: Taxonomy) -> str:
         toName="dialogue",
         placeholder="or your own word",
         maxSubmissions="1",
-        **under_other,
+        visibleWhen="choice-selected",
+        whenTagName=LABEL,
+        whenChoiceValue=OTHER,
     )
     ElementTree.indent(view)
     return ElementTree.tostring(view, "unicode") + "\n"

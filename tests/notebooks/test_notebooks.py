@@ -127,13 +127,20 @@ def test_tables_are_read_without_spark(tmp_path: Path, monkeypatch: pytest.Monke
     )
     key = {"dialogue_id": ["7-0"], "movie_id": ["1"]}
     source = {"year": [1999], "genres": [["Drama"]], "language": ["en"], "release": ["v1"], "source_path": ["x.xml"]}
+    certain = {
+        "certainties": [[0.9, 0.8]],
+        "borders": [["silence", "model"]],
+        "border_certainties": [[1.0, 0.9]],
+        "speakers": pa.array([[None, None]], pa.list_(pa.string())),
+        "certainty": [0.7],
+    }
     weak = {"dialogue_id": ["7-0"], "turn": [0], "label": ["joy"], "confidence": [0.9]}
     dropped = {"stage": ["s"], "unit": ["turn"], "reason": ["too_long"], "id": ["1"], "detail": [""]}
     for name, columns in {
         "edos/dialogues": {**key, "turns": turns},
         "edos/weak_labels": weak,
         "ops/dropped": dropped,
-        "subtitles/clean_dialogues": {**key, **source, "turns": spoken},
+        "subtitles/clean_dialogues": {**key, **source, **certain, "turns": spoken},
     }.items():
         deltalake.write_deltalake(str(tmp_path / name), pa.table(columns))
     labels, reasons, head, (version, _), rows = run("without_spark")[:5]
