@@ -41,6 +41,33 @@ def speed(default: Any, **about: Any) -> Any:
     return Field(default, json_schema_extra={"counts": Counts.NOTHING}, **about)
 
 
+def added(default: Any, **about: Any) -> Any:
+    """Return a field that a later version added, whose default is what versions without it did.
+
+    At its default it counts as if it were not there: the tables and models of a lakehouse made without it are not made
+    again.
+    """
+    return Field(default, json_schema_extra={"added": True}, **about)
+
+
+def at_added_default(field: FieldInfo, value: Any) -> bool:
+    """Return whether a later version added a field, and the value is its default."""
+    extra = field.json_schema_extra
+    return isinstance(extra, dict) and bool(extra.get("added")) and value == field.get_default()
+
+
+def counted_values(section: Section) -> dict[str, Any]:
+    """Return a section's values as JSON has them, without those at the default of an added field."""
+    values = section.model_dump(mode="json")
+    for name, field in type(section).model_fields.items():
+        value = getattr(section, name)
+        if at_added_default(field, value):
+            del values[name]
+        elif isinstance(value, Section):
+            values[name] = counted_values(value)
+    return values
+
+
 def counts_of(field: FieldInfo) -> Counts:
     """Return what of a field counts."""
     extra = field.json_schema_extra

@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic.fields import FieldInfo
 from pyspark.sql import DataFrame
 
-from conf.section import Counts, Part, Section, counts_of
+from conf.section import Counts, Part, Section, at_added_default, counts_of
 from conf.settings import Settings
 from etl.pipeline.stage_run import StageRun
 
@@ -164,6 +164,11 @@ def setting(settings: Any, key: str) -> Any:
     for name in key.split("."):
         value = getattr(value, name)
     return value
+
+
+def is_added_default(settings: Settings, key: str) -> bool:
+    """Return whether the setting at ``section.key`` is one of a later version, at its default."""
+    return at_added_default(_field(key), setting(settings, key))
 
 
 @cache

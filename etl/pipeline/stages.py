@@ -15,10 +15,10 @@ from pyspark.sql import DataFrame
 
 from conf.places import local_path
 from conf.resources import digests, reading_only
-from conf.section import Counts
+from conf.section import Counts, Section, counted_values
 from conf.settings import Settings
 from etl.common.outside_files import file_digests, is_absent, not_there, paths_of
-from etl.pipeline.signatures import Received, Receiver, receiver_of, setting
+from etl.pipeline.signatures import Received, Receiver, is_added_default, receiver_of, setting
 from etl.pipeline.stage_run import StageRun
 from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
@@ -161,7 +161,8 @@ class Stage:
 
     def settings_hash(self, settings: Settings) -> str:
         """Return a hash of what counts: settings, and the content of outside files and resources."""
-        declared = {key: setting(settings, key) for key in self.keys(Counts.VALUE, settings=settings)}
+        keys = self.keys(Counts.VALUE, settings=settings)
+        declared = {key: setting(settings, key) for key in keys if not is_added_default(settings, key)}
         files = self.keys(Counts.FILES, settings=settings)
         outside: dict[str, Any] = {
             key: [file_digests(path, key) for path in paths_of(setting(settings, key))] for key in files
@@ -316,4 +317,6 @@ def module_name(function: Callable[..., Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Section):
+        return counted_values(value)
     return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from conf.section import Counts
+from conf.section import Counts, Section, added, counted_values
 from conf.settings import Settings, load_settings
 from conf.subtitle_settings import TurnRules
 from conf.taxonomy import Taxonomy
@@ -84,6 +84,29 @@ def test_a_changed_setting_makes_work_for_the_stages_that_cover_it_alone(tmp_pat
 def test_hashes_are_those_of_lakehouses_made_before(stage: str, hashed: str) -> None:
     settings = load_settings("local")
     assert {one.name: one for one in all_stages()}[stage].settings_hash(settings) == hashed
+
+
+class Inner(Section):
+    old: int = 1
+    new: int = added(2)
+
+
+class Outer(Section):
+    inner: Inner = Inner()
+    newest: str | None = added(None)
+
+
+@pytest.mark.parametrize(
+    ("section", "counted"),
+    [
+        (Outer(), {"inner": {"old": 1}}),
+        (Outer(inner=Inner(new=2)), {"inner": {"old": 1}}),
+        (Outer(inner=Inner(new=3)), {"inner": {"old": 1, "new": 3}}),
+        (Outer(inner=Inner(old=0), newest="a"), {"inner": {"old": 0}, "newest": "a"}),
+    ],
+)
+def test_an_added_setting_counts_once_it_has_another_value(section: Section, counted: dict[str, Any]) -> None:
+    assert counted_values(section) == counted
 
 
 def test_a_function_gets_the_part_that_it_names_and_no_more() -> None:
