@@ -14,10 +14,10 @@ import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import without_secrets
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import configured
 from etl.tables import TABLES, Table
+from etl.tables.hidden_secrets import without_secrets
 
 
 class _Store:

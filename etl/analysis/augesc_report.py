@@ -8,7 +8,7 @@ from etl.analysis.augesc_pictures import bigrams, distributions, lengths, typica
 from etl.analysis.findings import Findings
 from etl.analysis.pages import joined, percent
 from etl.analysis.pictures import Bar, bars
-from etl.analysis.report_making import left_out, made
+from etl.analysis.report_making import dropped, made
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -47,7 +47,7 @@ def report(findings: Findings) -> str:
         ("people", "Quality rated by people", ratings(findings)),
         ("bots", "Comparison of two bots", comparison(findings)),
         ("faults", "Measured faults", faults(findings)),
-        ("left-out", "Dropped rows", left_out(findings)),
+        ("left-out", "Dropped rows", dropped(findings)),
         ("made", "Versions and settings", made(findings)),
     ]
     lead = (

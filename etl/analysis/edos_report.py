@@ -6,7 +6,7 @@ from etl.analysis import pages
 from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
 from etl.analysis.report_labels import flow, labels
-from etl.analysis.report_making import funnel, left_out, made, silences, sizes
+from etl.analysis.report_making import dropped, funnel, made, silences, sizes
 from etl.analysis.report_trust import confidence, dialogues, limits, people, sentences
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def report(findings: Findings, examples: int = 12, flow_labels: int = 9) -> str:
         ("examples", "Dialogues with their labels", dialogues(findings, examples)),
         ("people", "Labels by people", people(findings)),
         ("size", "Size, compared with other sets", sizes(findings)),
-        ("left-out", "Dropped rows", left_out(findings)),
+        ("left-out", "Dropped rows", dropped(findings)),
         ("made", "Versions and settings", made(findings)),
         ("sentences", "Sentences of the example dialogues", sentences(findings, examples)),
     ]

@@ -7,7 +7,7 @@ from etl.analysis import pages
 from etl.analysis.findings import Findings, Rows
 from etl.analysis.pages import joined, percent
 from etl.analysis.pictures import Bar, bars
-from etl.analysis.report_making import left_out, made
+from etl.analysis.report_making import dropped, made
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -29,7 +29,7 @@ def report(findings: Findings) -> str:
         ("changes", "Changes by cleaning and rewriting", changes(findings)),
         ("markers", "Words that mark emotions", markers(findings)),
         ("people", "Labels checked by people", people(findings)),
-        ("left-out", "Dropped rows", left_out(findings)),
+        ("left-out", "Dropped rows", dropped(findings)),
         ("made", "Versions and settings", made(findings)),
     ]
     examples = int(value_of(findings, "examples") or 0)

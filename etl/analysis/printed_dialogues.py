@@ -50,7 +50,7 @@ class ReadDialogue:
         start_ms: when it starts; None without times.
         turns: all its raw turns.
         clean: number of clean dialogues made of it.
-        left_out: (stage, reason, detail) where the whole dialogue, or a part of it, was dropped; the detail of a part
+        dropped: (stage, reason, detail) where the whole dialogue, or a part of it, was dropped; the detail of a part
             begins with its id.
     """
 
@@ -59,7 +59,7 @@ class ReadDialogue:
     start_ms: int | None
     turns: list[ReadTurn]
     clean: int
-    left_out: list[tuple[str, str, str]]
+    dropped: list[tuple[str, str, str]]
 
     @property
     def is_clean(self) -> bool:
@@ -226,9 +226,9 @@ def _dialogue(row: Any, parts: list[Any], labels: dict[Any, dict[str, str]], dro
         )
     start = row["turns"][0]["start_ms"]
     names = dict.fromkeys([*_ids_of_parts(row), *(part["dialogue_id"] for part in parts)])
-    left_out = [
+    dropped = [
         (stage, reason, detail if one == name else f"{one}: {detail}")
         for one in names
         for stage, reason, detail in dropped.get(one, [])
     ]
-    return ReadDialogue(name, row["movie_id"], start, turns, len(parts), left_out)
+    return ReadDialogue(name, row["movie_id"], start, turns, len(parts), dropped)

@@ -138,7 +138,7 @@ def sizes(findings: Findings) -> "Markup | str":
     return joined([pages.compared(rows, "criterion", "size"), *compared, pages.paragraph(note, "quiet")])
 
 
-def left_out(findings: Findings) -> "Markup | str":
+def dropped(findings: Findings) -> "Markup | str":
     """Return the ledgers, summed by reason."""
     rows = [{**row, "reason": row["reason"].replace("_", " ")} for row in findings.rows("dropped_by_reason")]
     if not rows:

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.annotation.signing import PLATFORM
-from etl.common.columns import left_out
+from etl.pipeline.outcome import dropped_columns
 
 LEAST_EQUAL = 10
 """Least number of answers to a HIT by which equal ones are reported (ours)."""
@@ -93,4 +93,4 @@ def copied_answers(judged: DataFrame) -> DataFrame:
     found = works.where(F.coalesce("same_times", "same_answers").isNotNull())
     reason = F.when(F.col("same_times").isNotNull(), "same_answers_and_times").otherwise("same_answers")
     detail = F.concat(F.lit("as worker "), F.coalesce("same_times", "same_answers"))
-    return found.select(*left_out("worker", F.concat_ws("/", "hit_id", "worker_id"), reason, 0, detail))
+    return found.select(*dropped_columns("worker", F.concat_ws("/", "hit_id", "worker_id"), reason, 0, detail))

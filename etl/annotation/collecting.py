@@ -9,9 +9,8 @@ from conf.errors import InputError
 from conf.evaluation_settings import FormAnswers
 from etl.annotation.claims import claim_fault, copied_answers, latest_first, with_seats_taken, with_signed
 from etl.annotation.exports import Form
-from etl.common.columns import left_out
 from etl.common.labelled_files import NamedFiles, json_lines, read_files
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.answer_files import DDL, SCHEMA, answers_in
 
 
@@ -89,8 +88,8 @@ def counted_answers(
         "submitted",
     )
     answer = F.concat_ws(", ", "worker_id", "hit_id", "item_id", "question", F.left("value", F.lit(100)))
-    ledger = left_out("answer", "place", F.col("fault"), 1, F.coalesce("detail", answer))
-    dropped = judged.where(F.col("fault").isNotNull()).select(*ledger)
+    columns = dropped_columns("answer", "place", F.col("fault"), 1, F.coalesce("detail", answer))
+    dropped = judged.where(F.col("fault").isNotNull()).select(*columns)
     return Outcome(rows, dropped.unionByName(copied_answers(judged)))
 
 

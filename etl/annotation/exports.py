@@ -16,6 +16,7 @@ from etl.annotation.labelling import batch_id_of, hits_of, labelling_batch
 from etl.annotation.other_tools import tool_files
 from etl.annotation.page import page_of
 from etl.annotation.signing import Signing, links_csv
+from etl.pipeline.outcome import DroppedRow
 
 KEY = "key.jsonl"
 LINKS = "links.csv"
@@ -55,10 +56,9 @@ class Form:
 
 
 Tasks = Sequence[Mapping[str, Any]]
-LeftOut = list[tuple[str, str, str, str, int]]
 
 
-def fitting_tasks(tasks: Tasks, make: Callable[[Tasks], Batch]) -> tuple[Tasks, LeftOut]:
+def fitting_tasks(tasks: Tasks, make: Callable[[Tasks], Batch]) -> tuple[Tasks, list[DroppedRow]]:
     """Return the items that a page can show, and ledger rows of the others, such as those with a turn beyond its limit.
 
     Args:
@@ -74,7 +74,7 @@ def fitting_tasks(tasks: Tasks, make: Callable[[Tasks], Batch]) -> tuple[Tasks, 
     except ValidationError as error:
         whole = error
     fit: list[Mapping[str, Any]] = []
-    rest: LeftOut = []
+    rest: list[DroppedRow] = []
     for task in tasks:
         try:
             make([task])
@@ -83,7 +83,7 @@ def fitting_tasks(tasks: Tasks, make: Callable[[Tasks], Batch]) -> tuple[Tasks, 
             first = error.errors()[0]
             reason = "too_long_for_page" if first["type"] == "string_too_long" else "unfit_for_page"
             detail = f"{error.title} {'.'.join(map(str, first['loc']))}: {first['msg']}"
-            rest.append(("item", f"{task['hit_id']}/{task['item_id']}", reason, detail, 1))
+            rest.append(DroppedRow("item", f"{task['hit_id']}/{task['item_id']}", reason, detail, 1))
     if not rest or not fit:
         raise InputError(f"the page cannot show the items: {whole.errors()[0]['msg']}: check the settings of the form")
     return fit, rest

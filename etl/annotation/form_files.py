@@ -18,9 +18,9 @@ from etl.annotation.labelling import batch_id_of, labelling_batch
 from etl.annotation.signing import Signing, secret_of
 from etl.common.labelled_files import ROWS, files_under
 from etl.pipeline.folders import Folders, located
+from etl.pipeline.outcome import DROPPED_DDL, Outcome
 from etl.pipeline.stage_run import StageRun
 from etl.tables.edos_annotation import ANNOTATION_FILES
-from etl.tables.outcome import DROPPED_DDL, Outcome
 
 RATERS = 3
 """People who answer a questionnaire (AugESC 6.3, Emo Pillars 8)."""

@@ -9,11 +9,11 @@ from pyspark.sql import DataFrame
 from conf.evaluation_settings import FormAnswers, FormPosting
 from etl.annotation.exports import Form
 from etl.annotation.form_files import read_form, write_form
+from etl.pipeline.outcome import Outcome
 from etl.pipeline.signatures import At, receiver_of
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, RowAccounting, Stage, manual_stage
 from etl.tables import Table
-from etl.tables.outcome import Outcome
 
 Questions = Mapping[str, Sequence[str] | None]
 

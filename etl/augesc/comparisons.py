@@ -13,10 +13,9 @@ from etl.annotation.hits import in_position, into_hits
 from etl.annotation.labelling import batch_id_of, hits_of
 from etl.annotation.statistics import sign_test
 from etl.augesc.rating_form import lines_of
-from etl.common.columns import left_out
 from etl.common.hashes import content_order
 from etl.common.labelled_files import NamedFiles, json_lines
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 BOTS = ("augesc", "esconv")
 """The bot that wins or loses, and its opponent (AugESC 7.1)."""
@@ -113,8 +112,8 @@ def paired_chats(spark: SparkSession, files: NamedFiles | Sequence[str], *, leas
         .agg(F.count("*").alias("units"), F.min(F.left("value", F.lit(200))).alias("detail"))
     )
     pair_id = F.concat_ws("/", "pair_id", "bot")
-    ledger = left_out("talk", pair_id, F.col("reason"), F.col("units"), F.col("detail"))
-    return Outcome(tasks, dropped.select(*ledger), rows_in=lines.count())
+    columns = dropped_columns("talk", pair_id, F.col("reason"), F.col("units"), F.col("detail"))
+    return Outcome(tasks, dropped.select(*columns), rows_in=lines.count())
 
 
 def _utterances(role: str) -> Column:
@@ -180,9 +179,9 @@ def comparisons(counted: Outcome) -> Outcome:
         "submitted",
     )
     answer_id = F.concat_ws("/", "hit_id", "item_id", "worker_id", "question")
-    ledger = left_out("answer", answer_id, "another_participant", 1, F.concat_ws(" ", "pair_id", "value"))
+    columns = dropped_columns("answer", answer_id, "another_participant", 1, F.concat_ws(" ", "pair_id", "value"))
     assert counted.dropped is not None
-    return Outcome(rows, counted.dropped.unionByName(ranked.where(~is_first).select(*ledger)))
+    return Outcome(rows, counted.dropped.unionByName(ranked.where(~is_first).select(*columns)))
 
 
 def comparison_scores(rows: Iterable[Mapping[str, Any]]) -> list[ComparisonScore]:

@@ -20,11 +20,11 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.augesc.consistency import SCHEMA, inconsistent, role_phrases
-from etl.common.columns import computed_once, left_out
+from etl.common.columns import computed_once
 from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
 from etl.common.texts import word_pattern
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.conversation_vectors import pairs_of_speakers
 
 WORD_LIST = "none"
@@ -109,7 +109,7 @@ def unscored_utterances(texts: DataFrame, conversations: DataFrame, least: int) 
         "text_id", "embedded", (F.size("turns") - F.when(F.col("embedded"), scored).otherwise(0)).alias("units")
     )
     reason = F.when(F.col("embedded"), "nothing_before").otherwise("no_embedding")
-    return sizes.where("units > 0").select(*left_out("text", "text_id", reason, F.col("units")))
+    return sizes.where("units > 0").select(*dropped_columns("text", "text_id", reason, F.col("units")))
 
 
 def statement_pairs(conversations: DataFrame, least: int, related: float, most: int) -> Outcome:
@@ -124,8 +124,8 @@ def statement_pairs(conversations: DataFrame, least: int, related: float, most: 
     pairs = found.where(F.col("first") != F.col("second"))
     again = found.where(F.col("first") == F.col("second")).groupBy("text_id").agg(F.count("*").alias("units"))
     twice = pairs.groupBy(*key).count().groupBy("text_id").agg(F.sum(F.col("count") - 1).alias("units"))
-    dropped = again.select(*left_out("text", "text_id", "same_statement", F.col("units"))).unionByName(
-        twice.where("units > 0").select(*left_out("text", "text_id", "repeated_pair", F.col("units")))
+    dropped = again.select(*dropped_columns("text", "text_id", "same_statement", F.col("units"))).unionByName(
+        twice.where("units > 0").select(*dropped_columns("text", "text_id", "repeated_pair", F.col("units")))
     )
     rows = pairs.dropDuplicates(key).select(*key, "first", "second", "similarity")
     return Outcome(rows, dropped, rows_in=found.count())

@@ -9,10 +9,9 @@ from pyspark.sql import functions as F
 from conf.augesc_settings import Augmenting, Baselines, RolePlaying, SamplesPerQuery, Untuned
 from etl.augesc.measures import as_text
 from etl.augesc.texts import instruction, prompt
-from etl.common.columns import left_out
 from etl.common.splits import content_share
 from etl.llm.requests import fault_of, with_answers, with_requests
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 BASELINE_SOURCE = "ed"
 
@@ -123,8 +122,8 @@ def generated_texts(asked: DataFrame, generations: DataFrame, model: str, method
         F.concat("prompt", "answer").alias("text"),
         "tokens",
     )
-    ledger = left_out(
+    columns = dropped_columns(
         "text", F.concat_ws("/", "query_id", "sample"), fault_of(F.col("error"), "not_generated"), 1, F.col("error")
     )
-    dropped = answered.where(F.col("answer").isNull()).select(*ledger)
+    dropped = answered.where(F.col("answer").isNull()).select(*columns)
     return Outcome(texts, dropped, rows_in=asked.count())

@@ -13,9 +13,8 @@ from pyspark.sql import functions as F
 
 from etl.augesc.sessions import without_greetings
 from etl.augesc.texts import NAMES, instruction, parse, without_thoughts
-from etl.common.columns import left_out
 from etl.common.labelled_files import NamedFiles, json_lines
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.words import word_tokens
 
 TEXTS = (
@@ -91,9 +90,9 @@ def texts_from_files(spark: SparkSession, files: NamedFiles | Sequence[str]) -> 
         .agg(F.min(F.left("value", F.lit(200))).alias("detail"), F.count("*").alias("units"))
     )
     names = [part.split()[0] for part in TEXTS.split(", ")]
-    ledger = left_out("text", "text_id", F.col("reason"), F.col("units"), F.col("detail"))
+    columns = dropped_columns("text", "text_id", F.col("reason"), F.col("units"), F.col("detail"))
     rows = judged.where(F.col("reason").isNull()).select(*names)
-    return Outcome(rows, dropped.select(*ledger), rows_in=lines.count())
+    return Outcome(rows, dropped.select(*columns), rows_in=lines.count())
 
 
 def all_texts(people: DataFrame, others: Sequence[Outcome]) -> Outcome:

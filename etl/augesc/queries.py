@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once, fault, left_out
+from etl.common.columns import computed_once, fault
 from etl.common.labelled_files import NamedFiles, read_files
 from etl.common.texts import normalised, word_pattern
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.posts import DDL, SCHEMA, posts_in
 from udfs.words import token_count
 
@@ -130,5 +130,5 @@ def chosen_queries(
         again = F.col("fault").isNull() & (F.col("nth") > 1)
         judged = judged.withColumn("fault", F.when(again, fault("duplicate", F.col("first"))).otherwise(F.col("fault")))
     dropped = judged.where(F.col("fault").isNotNull()).groupBy("query_id", "fault").agg(F.count("*").alias("units"))
-    ledger = left_out("post", "query_id", F.col("fault.reason"), F.col("units"), F.col("fault.detail"))
-    return Outcome(judged.where(F.col("fault").isNull()), dropped.select(*ledger))
+    columns = dropped_columns("post", "query_id", F.col("fault.reason"), F.col("units"), F.col("fault.detail"))
+    return Outcome(judged.where(F.col("fault").isNull()), dropped.select(*columns))

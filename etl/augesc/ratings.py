@@ -13,9 +13,8 @@ from etl.annotation.hits import in_position, into_hits
 from etl.annotation.statistics import student_t
 from etl.augesc.measures import GENERATED, PEOPLE
 from etl.augesc.rating_form import ASPECTS, RISK
-from etl.common.columns import left_out
 from etl.common.splits import content_share
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 SETS = (
     (PEOPLE, "esconv"),
@@ -96,7 +95,9 @@ def rating_tasks(measured: DataFrame, violations: DataFrame, *, per_set: int, pe
         .agg(F.count("*").alias("units"), F.concat(F.lit("the first: "), F.min("text_id")).alias("detail"))
     )
     group = F.concat_ws("/", "method", "source", "unfit")
-    return Outcome(tasks, dropped.select(*left_out("set", group, F.col("unfit"), F.col("units"), F.col("detail"))))
+    return Outcome(
+        tasks, dropped.select(*dropped_columns("set", group, F.col("unfit"), F.col("units"), F.col("detail")))
+    )
 
 
 def ratings(answers: DataFrame) -> DataFrame:

@@ -10,8 +10,7 @@ from pyspark.sql import functions as F
 
 from conf.augesc_settings import FilterSettings, UtteranceLengths
 from etl.augesc.measures import GENERATED
-from etl.common.columns import left_out
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 REQUIREMENTS = (
     "format",
@@ -104,8 +103,8 @@ def kept_conversations(measured: DataFrame, violations: DataFrame) -> Outcome:
         "turns",
     )
     detail = F.concat_ws(", ", F.array_join("violated", ", "), "first_faulty")
-    ledger = left_out("text", "text_id", F.col("violated")[0], 1, detail)
-    return Outcome(kept, judged.where(F.size("violated") > 0).select(*ledger))
+    columns = dropped_columns("text", "text_id", F.col("violated")[0], 1, detail)
+    return Outcome(kept, judged.where(F.size("violated") > 0).select(*columns))
 
 
 def _of(turns: Column, role: str) -> Column:

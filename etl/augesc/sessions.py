@@ -6,10 +6,10 @@ from pathlib import Path, PurePath
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import fault, left_out
+from etl.common.columns import fault
 from etl.common.labelled_files import NamedFiles, ledger_names, read_files
 from etl.common.splits import content_share
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.session_files import DDL, SCHEMA, sessions_in
 
 ENDINGS = (".json", ".jsonl", ".tsv", ".json.gz", ".jsonl.gz", ".tsv.gz")
@@ -118,11 +118,11 @@ def usable_sessions(read: DataFrame, max_characters: int) -> Outcome:
         again = F.col("fault").isNull() & F.col(key).isNotNull() & (F.col("reading") > 1)
         rows = rows.withColumn("fault", F.when(again, fault("same_talk", F.col("kept"))).otherwise(F.col("fault")))
     dropped = rows.where(F.col("fault").isNotNull()).select(
-        *left_out("session", "place", F.col("fault.reason"), 1, F.col("fault.detail"))
+        *dropped_columns("session", "place", F.col("fault.reason"), 1, F.col("fault.detail"))
     )
     empty = F.concat(F.col("empty_turns").cast("string"), F.lit(" turns without words"))
     emptied = rows.where(F.col("fault").isNull() & (F.col("empty_turns") > 0)).select(
-        *left_out("turn", "place", "empty_turn", 0, empty)
+        *dropped_columns("turn", "place", "empty_turn", 0, empty)
     )
     return Outcome(rows.where(F.col("fault").isNull()), dropped.unionByName(emptied))
 
@@ -156,9 +156,9 @@ def training_draw(sessions: DataFrame, size: int, seed: int) -> Outcome:
     )
     order = Window.partitionBy(F.lit(0)).orderBy("round", content_share(F.col("problem"), salt=salt), "problem")
     placed = fit.withColumns({"place": F.row_number().over(order), "turns": without_greetings(F.col("turns"))})
-    rest = placed.where(F.col("place") > size).select(*left_out("session", "session_id", "not_drawn", 1, detail))
+    rest = placed.where(F.col("place") > size).select(*dropped_columns("session", "session_id", "not_drawn", 1, detail))
     unfit_rows = flagged.where(F.col("unfit").isNotNull())
-    dropped = unfit_rows.select(*left_out("session", "session_id", F.col("unfit"), 1, detail)).unionByName(rest)
+    dropped = unfit_rows.select(*dropped_columns("session", "session_id", F.col("unfit"), 1, detail)).unionByName(rest)
     return Outcome(placed.where(F.col("place") <= size), dropped)
 
 

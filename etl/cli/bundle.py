@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from conf.section import Counts
-from etl.common.jars import EXCLUDED, PACKAGES
+from etl.pipeline.jars import EXCLUDED, PACKAGES
 from etl.pipeline.planner import chosen, feeds
 from etl.pipeline.stages import Model, Stage
 from jobs import all_stages

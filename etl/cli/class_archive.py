@@ -9,8 +9,8 @@ import sys
 import tempfile
 from contextlib import suppress
 
-from etl.common.jars import archive_path
-from etl.common.spark_api import gateway
+from etl.pipeline.jars import archive_path
+from etl.pipeline.spark_api import gateway
 
 _RUN = "from etl.cli.class_archive import load_classes; import sys; load_classes(*sys.argv[1:])"
 _SECONDS = 300

@@ -53,7 +53,7 @@ def _main(arguments: list[str]) -> int:
     if options.command == "fetch-jars":
         from etl.cli.class_archive import make_archive
         from etl.cli.jars import fetch_jars
-        from etl.common.jars import archive_path
+        from etl.pipeline.jars import archive_path
 
         print(f"{fetch_jars()} jars at hand")
         if not archive_path().is_file() and not make_archive():

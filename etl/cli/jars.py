@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from conf.errors import InputError
-from etl.common.jars import EXCLUDED, PACKAGES_OF_SPARK_4, find_java, jar_folder, packages
+from etl.pipeline.jars import EXCLUDED, PACKAGES_OF_SPARK_4, find_java, jar_folder, packages
 
 
 def fetch_jars() -> int:

@@ -55,7 +55,7 @@ def lines(dialogue: ReadDialogue) -> Iterator[str]:
     stays = sum(not turn.reason for turn in dialogue.turns)
     left = f"{stays} of {len(dialogue.turns)} turns" if dialogue.is_clean else "dropped"
     yield f"{dialogue.dialogue_id}  film {dialogue.film}  {_clock(dialogue.start_ms)}  {left}"
-    for stage, reason, detail in dialogue.left_out:
+    for stage, reason, detail in dialogue.dropped:
         yield printable(f"  x {reason} in {stage}: {detail}")
     for turn in dialogue.turns:
         if turn.opens and (dialogue.clean > 1 or turn.opens[0] != dialogue.dialogue_id or turn.opens[1] is not None):

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once, left_out
+from etl.common.columns import computed_once
 from etl.common.near_duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shared_buckets, shingles
+from etl.pipeline.outcome import dropped_columns
 from udfs.components import component_adder
 
 REASON = "near_duplicate_in_corpus"
@@ -75,5 +76,5 @@ def corpus_duplicates(
     bounded = F.concat(members.cast("string"), F.lit(f" dialogues, each compared with the first {near.bucket_limit}"))
     return (
         later.select("dialogue_id", F.lit(REASON).alias("reason"), detail.alias("detail")),
-        crowded.select(*left_out("band", name, CROWDED, 0, bounded)),
+        crowded.select(*dropped_columns("band", name, CROWDED, 0, bounded)),
     )

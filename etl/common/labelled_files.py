@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.tables.outcome import DROPPED_DDL, LocalRows, Outcome
+from etl.pipeline.outcome import DROPPED_DDL, DroppedRow, LocalOutcome, Outcome
 from udfs.file_mapper import LINES, LINES_DDL, FileMapper, json_lines_in
 from udfs.labelled_files import columns_of, rows_of
 from udfs.text_files import Row
@@ -38,13 +38,14 @@ class NamedFiles:
     def __len__(self) -> int:
         return len(self.paths)
 
-    def ledger(self) -> list[tuple[str, str, str, str, int]]:
-        """Return the skipped files as ledger rows, which count as no unit."""
-        return [("file", name, reason, detail, 0) for name, reason, detail in self.skipped]
+    @property
+    def dropped(self) -> list[DroppedRow]:
+        """The skipped files as rows of an ``Outcome``'s ``dropped``, which count as no unit."""
+        return [DroppedRow("file", name, reason, detail, 0) for name, reason, detail in self.skipped]
 
     def with_skipped(self, outcome: Outcome, spark: SparkSession) -> Outcome:
         """Return an outcome with the skipped files in its ledger."""
-        return with_dropped(outcome, spark.createDataFrame(self.ledger(), DROPPED_DDL)) if self.skipped else outcome
+        return with_dropped(outcome, spark.createDataFrame(self.dropped, DROPPED_DDL)) if self.skipped else outcome
 
 
 def with_dropped(outcome: Outcome, dropped: DataFrame) -> Outcome:
@@ -177,7 +178,7 @@ def _flat_rows(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterato
         yield fields | {column: cell or None for column, cell in (row.value or {}).items()}
 
 
-def local_rows(paths: Sequence[str], columns: Sequence[str], setting: str, unit: str = "row") -> LocalRows:
+def local_rows(paths: Sequence[str], columns: Sequence[str], setting: str, unit: str = "row") -> LocalOutcome:
     """Read the rows of labelled files (``ROWS``) on the driver, as dicts of the columns; for sets of known size.
 
     Returns:
@@ -187,7 +188,7 @@ def local_rows(paths: Sequence[str], columns: Sequence[str], setting: str, unit:
         InputError: no file is named, one is not there, or none has the columns.
     """
     files = usable_files(paths, columns, setting)
-    found = LocalRows(dropped=files.ledger())
+    found = LocalOutcome(dropped=files.dropped)
     for name, path in files.paths.items():
         with Path(path).open("rb") as stream:
             for row in rows_of(name, stream, columns):
@@ -198,7 +199,7 @@ def local_rows(paths: Sequence[str], columns: Sequence[str], setting: str, unit:
     return found
 
 
-def drop_fault(found: LocalRows, name: str, row: Row, unit: str) -> None:
+def drop_fault(found: LocalOutcome, name: str, row: Row, unit: str) -> None:
     """Add the ledger row of a fault: of a row, or of a whole file, which counts as no unit."""
     place, units = (f"{name}:{row.line}", 1) if row.line else (name, 0)
     found.drop(unit if units else "file", place, row.fault or "", row.detail, units)

@@ -7,11 +7,10 @@ from pyspark.sql import functions as F
 
 from conf.edos_settings import AnswerRules
 from etl.annotation.claims import claim_fault, copied_answers, latest_first, with_seats_taken, with_signed
-from etl.common.columns import left_out
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.edos.labelled_rows import unit_id
 from etl.edos.votes import normalised_answer
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 KEY_DDL = (
     "batch_id string, purpose string, hit_id string, item_id string, dialogue_id string, turn int, "
@@ -119,8 +118,8 @@ def _outcome(judged: DataFrame, labels: Sequence[str]) -> Outcome:
     units = F.when(outside, 0).otherwise(1)
     detail = F.coalesce("detail", F.concat_ws(", ", "worker_id", "hit_id", "item_id", F.left("value", F.lit(100))))
     dropped = judged.where(F.col("fault").isNotNull() | outside)
-    ledger = dropped.select(*left_out("answer", "place", reason, units, detail))
-    return Outcome(rows, ledger.unionByName(copied_answers(judged)))
+    told = dropped.select(*dropped_columns("answer", "place", reason, units, detail))
+    return Outcome(rows, told.unionByName(copied_answers(judged)))
 
 
 def assignments(answers: DataFrame, *, pass_at: int, reward: float, bonus: float) -> DataFrame:

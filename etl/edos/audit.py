@@ -7,7 +7,7 @@ from etl.annotation.hits import in_position, into_hits
 from etl.common.hashes import content_order, shuffled
 from etl.edos.readability import band_of
 from etl.edos.tasks import dropped_by_class
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome
 
 OPTIONS = 3
 

@@ -6,9 +6,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.columns import left_out
 from etl.common.hashes import content_order
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 PLACES = 10_000
 """Confidences are compared as integers in units of 1/10,000 (4 decimals), whose sums are exact in any order."""
@@ -164,9 +163,11 @@ def choose_emotional(
     detail = F.concat(
         F.lit(f"{named} "), F.format_number("confidence", 4), F.lit(", rank "), F.col("rank").cast("string")
     )
-    below = order.filter(F.col("rank") > top_n).select(*left_out("dialogue", "dialogue_id", "below_top_n", 1, detail))
+    below = order.filter(F.col("rank") > top_n).select(
+        *dropped_columns("dialogue", "dialogue_id", "below_top_n", 1, detail)
+    )
     unlabelled = scored.filter(~known).select(
-        *left_out("dialogue", "dialogue_id", "no_weak_label", 1, F.lit("no turn has a weak label"))
+        *dropped_columns("dialogue", "dialogue_id", "no_weak_label", 1, F.lit("no turn has a weak label"))
     )
     return Outcome(
         rows.select(

@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from etl.tables.outcome import LocalRows
+from etl.pipeline.outcome import LocalOutcome
 
 COLUMNS = ("Dialog_ID", "Type", "Actor", "Label")
-TURNS = "dialogue_id string, turn int, speaker string, label string"
 
 
-def labelled_utterances(rows: Iterable[Mapping[str, str]], labels: Sequence[str]) -> LocalRows:
-    """Return the utterances of EmpatheticDialogues as ``TURNS``, with the labels of Welivita and Pu (2020).
+def labelled_utterances(rows: Iterable[Mapping[str, str]], labels: Sequence[str]) -> LocalOutcome:
+    """Return the utterances of EmpatheticDialogues with the labels of Welivita and Pu (2020).
 
     The situation that opens a conversation is a description, not a turn. The paper compares utterances. Those with a
     label outside the taxonomy are dropped.
@@ -19,7 +18,7 @@ def labelled_utterances(rows: Iterable[Mapping[str, str]], labels: Sequence[str]
         rows: the released CSV's Dialog_ID, Type (situation or utterance), Actor, Label; a conversation's rows in order.
         labels: the taxonomy. Labels are compared in lower case.
     """
-    found = LocalRows()
+    found = LocalOutcome()
     known = set(labels)
     numbers: Counter[str] = Counter()
     for row in rows:

@@ -10,8 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
+from etl.pipeline.outcome import Outcome
 from etl.tables.edos import LABEL_DOUBTS
-from etl.tables.outcome import Outcome
 
 FOLDS = 5
 SEED = 13

@@ -3,11 +3,11 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import fault, left_out
+from etl.common.columns import fault
 from etl.common.hashes import history_hash
 from etl.common.near_duplicates import text_key
 from etl.common.splits import content_share
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 ORIGINS = ("crowd", "similar", "self", "similar_self")
 """In order of precedence, which is the order of the steps of EDOS 3.3. Of two equal rows the earlier origin is kept."""
@@ -56,8 +56,8 @@ def split_kept_dropped(candidates: DataFrame, unit: str = "turn") -> Outcome:
         unit: the ledger's name of a candidate.
     """
     found = F.col(FAULT)
-    ledger = left_out(unit, unit_id(), found["reason"], 1, found["detail"])
-    return Outcome(candidates.where(found.isNull()), candidates.where(found.isNotNull()).select(*ledger))
+    columns = dropped_columns(unit, unit_id(), found["reason"], 1, found["detail"])
+    return Outcome(candidates.where(found.isNull()), candidates.where(found.isNotNull()).select(*columns))
 
 
 def first_of_same_text(rows: DataFrame) -> DataFrame:

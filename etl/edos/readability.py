@@ -6,10 +6,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.edos_settings import ReadabilityRules
-from etl.common.columns import left_out
 from etl.common.hashes import history_hash
 from etl.edos.choosing import PLACES, rounded_confidence
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 
 @dataclass(frozen=True)
@@ -102,9 +101,9 @@ def readability_of_turns(
     rest = below.unionByName(wordless.select("label", F.lit("no_words").alias("reason")))
     group = F.concat_ws("/", F.coalesce("label", F.lit("(no label)")), "reason")
     dropped = rest.groupBy("label", "reason").agg(F.count("*").alias("units"))
-    ledger = left_out("class", group, F.col("reason"), F.col("units"), F.lit(f"bands from {min(bands):g}"))
+    columns = dropped_columns("class", group, F.col("reason"), F.col("units"), F.lit(f"bands from {min(bands):g}"))
     scored = counted.withColumns({name: F.expr(sql) for name, sql in reading.terms().items()})
-    return Outcome(scored, dropped.select(*ledger))
+    return Outcome(scored, dropped.select(*columns))
 
 
 def correlations(readability: DataFrame) -> tuple[float | None, float | None]:

@@ -11,7 +11,7 @@ from etl.common.columns import fault
 from etl.common.labelled_files import columns_in, labelled_rows, usable_files
 from etl.edos.labelled_rows import FAULT, split_kept_dropped
 from etl.edos.votes import dialogue_turns, normalised_answer
-from etl.tables.outcome import DROPPED_DDL, Outcome
+from etl.pipeline.outcome import DROPPED_DDL, Outcome
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.common.columns import fault
-from etl.common.spark_api import cached
 from etl.edos.choosing import PLACES, rounded_confidence
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, split_kept_dropped, without_known_texts
 from etl.edos.similar import released_as
 from etl.edos.training_rows import crowd_rows
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome
+from etl.pipeline.spark_api import cached
 
 
 def confident(scored: DataFrame, least: float | None, per_class: int | None) -> DataFrame:

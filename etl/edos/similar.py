@@ -6,13 +6,13 @@ from functools import reduce
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import fault, left_out
+from etl.common.columns import fault
 from etl.common.hashes import history_hash
-from etl.common.spark_api import cached
 from etl.edos.held_out import HELD_OUT, near_held_out
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, split_kept_dropped, unit_id, without_known_texts
 from etl.edos.training_rows import crowd_rows
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
+from etl.pipeline.spark_api import cached
 
 
 def queries_of(pool: DataFrame, *others: DataFrame) -> DataFrame:
@@ -51,8 +51,8 @@ def matched_units(found: DataFrame, queries: DataFrame, targets: DataFrame, most
     matched = rows.select("dialogue_id", "turn").distinct().count()
     detail = F.lit(f"no cosine of {floor} or more")
     unmatched = rows.sparkSession.range(1).where(F.lit(rows_in > matched))
-    ledger = left_out("dialogue", F.lit("the rest"), "no_match", F.lit(rows_in - matched), detail)
-    return Outcome(rows, unmatched.select(*ledger), rows_in=rows_in)
+    columns = dropped_columns("dialogue", F.lit("the rest"), "no_match", F.lit(rows_in - matched), detail)
+    return Outcome(rows, unmatched.select(*columns), rows_in=rows_in)
 
 
 def seed_targets(seeds: DataFrame, splits: Sequence[str] = HELD_OUT) -> DataFrame:
@@ -215,6 +215,6 @@ def _without_known(candidates: DataFrame, known: DataFrame) -> Outcome:
     rows = cached(without_known_texts(candidates, known))
     outcome = split_kept_dropped(rows, "dialogue")
     resolved = rows.where(F.col(FAULT).isNull() & F.col("conflict").isNotNull())
-    ledger = left_out("dialogue", unit_id(), "label_conflict", 0, F.col("conflict"))
+    columns = dropped_columns("dialogue", unit_id(), "label_conflict", 0, F.col("conflict"))
     assert outcome.dropped is not None
-    return Outcome(outcome.rows, outcome.dropped.unionByName(resolved.select(*ledger)), rows_in=rows.count())
+    return Outcome(outcome.rows, outcome.dropped.unionByName(resolved.select(*columns)), rows_in=rows.count())

@@ -5,10 +5,9 @@ from pyspark.sql import functions as F
 
 from conf.edos_settings import HitRules
 from etl.annotation.hits import in_position, into_hits
-from etl.common.columns import left_out
 from etl.common.hashes import content_order, shuffled
 from etl.edos.quiz import quiz_items
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 
 def ranked_turns(readability: DataFrame, per_class: int, order_by: str = "readability") -> DataFrame:
@@ -106,4 +105,4 @@ def dropped_by_class(turns: DataFrame, value: Column, name: str) -> DataFrame:
     group = F.concat_ws("/", F.coalesce("label", F.lit("(no label)")), "band", "fault")
     least, most = (F.format_number(column, 4) for column in ("least", "most"))
     detail = F.concat(F.lit(f"{name} "), least, F.lit(" to "), most)
-    return groups.select(*left_out("class", group, F.col("fault"), F.col("units"), detail))
+    return groups.select(*dropped_columns("class", group, F.col("fault"), F.col("units"), detail))

@@ -3,10 +3,9 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import left_out
 from etl.common.hashes import history_hash, text_hash
 from etl.edos.labelled_rows import unit_id
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 
 def weak_labels_of_turns(dialogues: DataFrame, scores: DataFrame, model: str) -> Outcome:
@@ -33,7 +32,7 @@ def weak_labels_of_turns(dialogues: DataFrame, scores: DataFrame, model: str) ->
         "top3",
     )
     failed = answered.where(F.col("error").isNotNull())
-    return Outcome(rows, failed.select(*left_out("turn", unit_id(), "model_failed", 1, F.col("error"))))
+    return Outcome(rows, failed.select(*dropped_columns("turn", unit_id(), "model_failed", 1, F.col("error"))))
 
 
 def _histories(initial: DataFrame) -> DataFrame:
@@ -78,4 +77,4 @@ def labelled_dialogues(initial: DataFrame, scores: DataFrame, model: str) -> Out
         ).alias("turns"),
     )
     failed = dialogues.where(F.col("error").isNotNull())
-    return Outcome(rows, failed.select(*left_out("dialogue", "dialogue_id", "model_failed", 1, F.col("error"))))
+    return Outcome(rows, failed.select(*dropped_columns("dialogue", "dialogue_id", "model_failed", 1, F.col("error"))))

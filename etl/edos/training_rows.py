@@ -6,12 +6,11 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import left_out
-from etl.common.spark_api import cached
 from etl.edos.held_out import HELD_OUT, near_held_out
 from etl.edos.labelled_rows import COLUMNS, FAULT, NO_FAULT, first_of_same_text, split_kept_dropped, unit_id
 from etl.edos.splits import split_released
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
+from etl.pipeline.spark_api import cached
 
 
 def seeds_of(crowd_labels: DataFrame, test_share: float, validation_share: float) -> Outcome:
@@ -24,8 +23,8 @@ def seeds_of(crowd_labels: DataFrame, test_share: float, validation_share: float
     split = split_released(crowd_labels, test_share=test_share, validation_share=validation_share)
     labelled = F.col("label").isNotNull()
     rows = split.where(labelled).select("dialogue_id", "turn", "turns", "label", "split")
-    ledger = left_out("turn", unit_id(), "no_majority", 1, F.concat_ws(", ", "votes"))
-    return Outcome(rows, split.where(~labelled).select(*ledger))
+    columns = dropped_columns("turn", unit_id(), "no_majority", 1, F.concat_ws(", ", "votes"))
+    return Outcome(rows, split.where(~labelled).select(*columns))
 
 
 def crowd_rows(seeds: DataFrame) -> DataFrame:

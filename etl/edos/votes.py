@@ -9,9 +9,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import left_out
 from etl.edos.labelled_rows import unit_id
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 ANSWERS = ("Worker 1 answer", "Worker 2 answer", "Worker 3 answer")
 VOTE_COLUMNS = ("Index", "DialogID", "Dialog", *ANSWERS)
@@ -91,8 +90,8 @@ def answers_from_votes(votes: DataFrame, labels: Sequence[str], source: str) -> 
     outside = F.col("fault").isNull() & ~known
     reason = F.coalesce("fault", F.lit("outside_taxonomy"))
     detail = F.coalesce("answer", F.lit("no answer"))
-    ledger = left_out("vote", vote_id, reason, F.when(outside, 0).otherwise(1), detail)
-    dropped = answers.filter(F.col("fault").isNotNull() | outside).select(*ledger)
+    columns = dropped_columns("vote", vote_id, reason, F.when(outside, 0).otherwise(1), detail)
+    dropped = answers.filter(F.col("fault").isNotNull() | outside).select(*columns)
     rows = answers.filter(F.col("fault").isNull()).select(
         "dialogue_id",
         "turn",
@@ -138,7 +137,7 @@ def all_annotations(votes: Outcome | None, answers: DataFrame, labels: Sequence[
     known = released.rows.select(*units).distinct()
     vote_id = F.concat_ws("/", "source", unit_id(), "worker_id")
     twice = page.join(known, units, "left_semi").select(
-        *left_out("vote", vote_id, "released_with_votes", 1, F.col("answer"))
+        *dropped_columns("vote", vote_id, "released_with_votes", 1, F.col("answer"))
     )
     rest = page.join(known, units, "left_anti")
     assert released.dropped is not None
@@ -235,5 +234,5 @@ def agree(annotations: DataFrame, labels: Sequence[str], aggregation: str = "maj
         first = F.get("probabilities", F.lit(0))
         rows = rows.withColumn("label", F.when(first["probability"] > 0.5, first["label"]))
     rows = rows.select("dialogue_id", "turn", "turns", "label", "votes", "source", "probabilities")
-    ledger = left_out("turn", unit_id(), "majority_outside_taxonomy", 0, F.col("most"))
-    return Outcome(rows, agreed.filter(~known).select(*ledger))
+    columns = dropped_columns("turn", unit_id(), "majority_outside_taxonomy", 0, F.col("most"))
+    return Outcome(rows, agreed.filter(~known).select(*columns))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conf.errors import InputError
+from etl.pipeline.outcome import DroppedRow
 from udfs.labelled_files import texts_of
 from udfs.text_files import Row
 
@@ -13,25 +14,15 @@ SEPARATOR = "<SEP>"
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A skipped line: file and line number, reason, and the line's beginning; a file counts as 0 units."""
-
-    place: str
-    reason: str
-    detail: str
-    units: int = 1
-
-
-@dataclass(frozen=True)
 class WeakExamples:
-    """Sentences with label ids in the file's order, and the skipped lines."""
+    """Sentences with label ids in the file's order, and the dropped lines and files by place."""
 
     rows: tuple[tuple[str, int], ...]
-    left_out: tuple[LeftOut, ...]
+    dropped: tuple[DroppedRow, ...]
 
     def reasons(self) -> dict[str, int]:
-        """Return the number of skipped lines by reason."""
-        return dict(Counter(line.reason for line in self.left_out))
+        """Return the number of dropped lines and files by reason."""
+        return dict(Counter(line.reason for line in self.dropped))
 
 
 def parse_example(line: str, classes: int) -> tuple[str, int] | str:
@@ -63,24 +54,24 @@ def read_weak_examples(path: Path, labels: Sequence[str]) -> WeakExamples:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file: check edos.weak_label_examples") from None
     if not examples.rows:
-        first = next((f"; {line.place}: {line.reason}: {line.detail}" for line in examples.left_out), "")
+        first = next((f"; {line.id}: {line.reason}: {line.detail}" for line in examples.dropped), "")
         span = f"0..{len(labels) - 1}"
         raise InputError(f"{path}: no line is `<label id> {SEPARATOR} text` with an id in {span}{first}")
     return examples
 
 
 def examples_of(lines: Iterable[Row], labels: Sequence[str], source: str) -> WeakExamples:
-    """Parse lines into examples. `source` names the file of skipped lines."""
+    """Parse lines into examples. `source` names the file of dropped lines."""
     rows: list[tuple[str, int]] = []
-    left_out: list[LeftOut] = []
+    dropped: list[DroppedRow] = []
     for line in lines:
         if line.fault is not None:
-            place, units = (f"{source}:{line.line}", 1) if line.line else (source, 0)
-            left_out.append(LeftOut(place, line.fault, line.detail, units))
+            unit, place, units = ("sentence", f"{source}:{line.line}", 1) if line.line else ("file", source, 0)
+            dropped.append(DroppedRow(unit, place, line.fault, line.detail, units))
         elif line.value.strip():
             example = parse_example(line.value, len(labels))
             if isinstance(example, str):
-                left_out.append(LeftOut(f"{source}:{line.line}", example, line.value.strip()[:120]))
+                dropped.append(DroppedRow("sentence", f"{source}:{line.line}", example, line.value.strip()[:120], 1))
             else:
                 rows.append(example)
-    return WeakExamples(tuple(rows), tuple(left_out))
+    return WeakExamples(tuple(rows), tuple(dropped))

@@ -16,7 +16,7 @@ from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prompts import forms_of, template
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
 from etl.llm.requests import answer_said
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome
 
 OTHER = "other"
 """Prompts of another template than the present one."""

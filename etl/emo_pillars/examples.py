@@ -4,11 +4,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.columns import left_out
 from etl.common.near_duplicates import NearDuplicates, duplicates
-from etl.common.spark_api import cached
 from etl.common.splits import content_share
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
+from etl.pipeline.spark_api import cached
 
 SHARES = (0.1, 0.1)
 """Shares of plots in validation and test, of both data sets (Emo Pillars 4: 80-10-10).
@@ -33,8 +32,8 @@ def distinct_utterances(utterances: DataFrame, jaccard: float) -> Outcome:
     near = NearDuplicates(jaccard=jaccard)
     found = duplicates(keyed, exact=True, near=near, persist=cached)
     found = found.withColumnRenamed("dialogue_id", "utterance_id").persist()
-    ledger = left_out("utterance", "utterance_id", F.col("reason"), 1, F.concat_ws(": ", "detail", "utterance"))
-    dropped = found.join(utterances.select("utterance_id", "utterance"), "utterance_id").select(*ledger)
+    columns = dropped_columns("utterance", "utterance_id", F.col("reason"), 1, F.concat_ws(": ", "detail", "utterance"))
+    dropped = found.join(utterances.select("utterance_id", "utterance"), "utterance_id").select(*columns)
     rows = utterances.join(found.select("utterance_id"), "utterance_id", "left_anti")
     return Outcome(rows.select("utterance_id", "plot_id", "actor_id", "actor", "utterance", "label"), dropped)
 
@@ -69,8 +68,8 @@ def examples(
         (content_share(F.col("utterance_id"), salt="context") < context_share).alias("needs_context"),
         split_of(f"{split_by}_id").alias("split"),
     )
-    ledger = left_out("utterance", "utterance_id", "no_label_expressed", 1, F.col("utterance"))
-    return Outcome(rows, found.where(F.size("kept") == 0).select(*ledger))
+    columns = dropped_columns("utterance", "utterance_id", "no_label_expressed", 1, F.col("utterance"))
+    return Outcome(rows, found.where(F.size("kept") == 0).select(*columns))
 
 
 def contextual_examples(rewrites: DataFrame, clean_contexts: DataFrame, chosen: DataFrame) -> DataFrame:

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.annotation.statistics import mean_kappa
-from etl.common.columns import left_out
+from etl.pipeline.outcome import dropped_columns
 
 PAPER = {
     "accuracy, all raters agree": 0.86,
@@ -44,7 +44,7 @@ def too_few_raters(answers: DataFrame, raters: int) -> DataFrame:
     asked = F.count_distinct(F.when(F.col("question").isin("neutral", "choice"), F.col("question")))
     done = answers.groupBy("utterance_id", "worker_id").agg((asked == 2).alias("done"))
     each = done.groupBy("utterance_id").agg(F.count_if("done").alias("raters")).where(F.col("raters") < raters)
-    return each.select(*left_out("example", "utterance_id", "too_few_raters", 1, F.col("raters").cast("string")))
+    return each.select(*dropped_columns("example", "utterance_id", "too_few_raters", 1, F.col("raters").cast("string")))
 
 
 def label_scores(rows: Iterable[Mapping[str, Any]], raters: int) -> list[Score]:

@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from etl.common.columns import computed_once, left_out
-from etl.tables.outcome import DROPPED_DDL, Outcome
+from etl.common.columns import computed_once
+from etl.pipeline.outcome import DROPPED_DDL, Outcome, dropped_columns
 from udfs.words import lower_words
 
 
@@ -60,8 +60,8 @@ def adverb_markers(
     found = each.join(F.broadcast(overall.drop("number")), "label").withColumn("belongs", belongs).cache()
     with_emotion = found.groupBy("word").agg(F.max("belongs").alias("belongs"))
     without = markers.join(with_emotion, "word", "left").where(~F.coalesce("belongs", F.lit(False)))
-    dropped = judged.where(F.col("reason").isNotNull()).select(*left_out("adverb", "word", F.col("reason")))
-    dropped = dropped.unionByName(without.select(*left_out("adverb", "word", "of_no_emotion")))
+    dropped = judged.where(F.col("reason").isNotNull()).select(*dropped_columns("adverb", "word", F.col("reason")))
+    dropped = dropped.unionByName(without.select(*dropped_columns("adverb", "word", "of_no_emotion")))
     rows = (
         found.where("belongs")
         .join(markers, "word")

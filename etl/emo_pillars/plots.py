@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from simplemma import in_target_language
 
-from etl.tables.outcome import LocalRows
+from etl.pipeline.outcome import LocalOutcome
 
-PLOTS = "plot_id string, title string, source string, plot string, words int, kept_words int, english_share float"
 LEAST_WORDS = 3
 """Shorter texts are remarks such as "N/A"."""
 LANGUAGE_WORDS = 200
@@ -39,8 +38,8 @@ class Story(NamedTuple):
     units: int = 1
 
 
-def select_plots(stories: Iterable[Story], limit: int | None, words: int, english: float) -> LocalRows:
-    """Select the ``limit`` plots with the smallest content hashes as ``PLOTS`` (Emo Pillars 4: 2,000 of 113 K).
+def select_plots(stories: Iterable[Story], limit: int | None, words: int, english: float) -> LocalOutcome:
+    """Select the ``limit`` plots with the smallest content hashes, rows of their table (Emo Pillars 4: 2,000 of 113 K).
 
     Unreadable plots, plots without words, repeated plots and plots in another language are dropped. Only the plots that
     can still be selected are held in memory.
@@ -51,7 +50,7 @@ def select_plots(stories: Iterable[Story], limit: int | None, words: int, englis
         words: greatest number of words and marks of a plot.
         english: least share of English words.
     """
-    found = LocalRows()
+    found = LocalOutcome()
     best: list[tuple[int, str, Story, float]] = []  # a heap: the largest hash on top
     known: dict[str, str] = {}
     for story in stories:
@@ -64,7 +63,7 @@ def select_plots(stories: Iterable[Story], limit: int | None, words: int, englis
         plot_id = f"{_slug(story.title)}-{digest[:12]}"
         problem = _problem(text, digest, known, english)
         if isinstance(problem, tuple):
-            found.dropped.append(("plot", f"{plot_id}@{story.source}", *problem, 1))
+            found.drop("plot", f"{plot_id}@{story.source}", *problem)
             continue
         known[digest] = story.source
         heapq.heappush(best, (-int(digest[:15], 16), plot_id, story._replace(text=text), problem))

@@ -7,14 +7,13 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import left_out
 from etl.emo_pillars.answers import Parsed
 from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prompts import PLAIN, template
 from etl.emo_pillars.step_answers import MOST_CHARACTERS, Rules, parse_step
 from etl.emo_pillars.topic_names import parse_categories, parse_topic_name
 from etl.llm.requests import fault_of
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 _FAULTS = ", faults: array<string>"
 _ACTOR = f"name: string, description: string, actor: string{_FAULTS}"
@@ -123,7 +122,7 @@ def read_topic_categories(answers: DataFrame) -> Outcome:
     found = _items(read).withColumn("topic", F.get("topics", F.col("item.number") - 1))
     line_id = F.concat_ws("#", "emotion", F.col("item.number"))
     unknown = found.where(F.col("topic").isNull()).select(
-        *left_out("line", line_id, "no_such_topic", 0, F.col("item.text"))
+        *dropped_columns("line", line_id, "no_such_topic", 0, F.col("item.text"))
     )
     rows = found.where(F.col("topic").isNotNull()).select("emotion", "topic", F.col("item.text").alias("category"))
     return Outcome(rows, dropped.unionByName(unknown))
@@ -156,10 +155,10 @@ def _read(
     failed = F.col("error").isNotNull()
     nothing = F.size("parsed.items") == 0
     reason = F.when(failed, fault_of(F.col("error"), "model_failed")).otherwise("nothing_read")
-    whole = read.where(failed | nothing).select(*left_out(unit, key, reason, 1, F.coalesce("error", "answer")))
+    whole = read.where(failed | nothing).select(*dropped_columns(unit, key, reason, 1, F.coalesce("error", "answer")))
     parts = read.where(~failed).select(key, F.posexplode("parsed.rejected").alias("place", "part"))
     line_id = F.concat(key, F.lit("#"), (F.col("place") + 1).cast("string"))
-    lines = parts.select(*left_out("line", line_id, F.col("part.reason"), 0, F.col("part.text")))
+    lines = parts.select(*dropped_columns("line", line_id, F.col("part.reason"), 0, F.col("part.text")))
     return read.where(~failed), whole.unionByName(lines)
 
 

@@ -7,9 +7,9 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.emo_pillars_settings import Samples, TopicSample
-from etl.common.columns import left_out
 from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
+from etl.pipeline.outcome import dropped_columns
 
 NEUTRAL = "neutral"
 UTTERANCES = "utterances"
@@ -118,7 +118,7 @@ def without_vector(rows: DataFrame, texts: Sequence[str], embeddings: DataFrame,
     hashes = F.array(*(text_hash(F.col(name)) for name in texts))
     each = rows.select("utterance_id", F.explode(hashes).alias("text_hash"))
     missing = each.join(known, "text_hash", "left_anti").select("utterance_id").distinct()
-    return missing.select(*left_out("example", "utterance_id", "no_embedding"))
+    return missing.select(*dropped_columns("example", "utterance_id", "no_embedding"))
 
 
 def with_vector(

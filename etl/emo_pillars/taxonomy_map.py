@@ -3,9 +3,9 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import left_out
 from etl.common.hashes import history_hash, text_hash
 from etl.emo_pillars.intra_dataset import given_labels
+from etl.pipeline.outcome import dropped_columns
 
 NEUTRAL = "neutral"
 
@@ -17,7 +17,7 @@ def unanswered(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos
     found = _turns(dialogues).join(ours, "history_hash", "left").join(theirs, "text_hash", "left")
     missing = found.where(F.col("ours").isNull() | F.col("theirs").isNull())
     each = missing.groupBy("dialogue_id").agg(F.count("*").alias("units"))
-    return each.select(*left_out("dialogue", "dialogue_id", "no_answer", F.col("units")))
+    return each.select(*dropped_columns("dialogue", "dialogue_id", "no_answer", F.col("units")))
 
 
 def taxonomy_map(dialogues: DataFrame, scores: DataFrame, answers: DataFrame, edos: str, pillars: str) -> DataFrame:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from conf.errors import InputError
 from etl.common.labelled_files import drop_fault
-from etl.tables.outcome import LocalRows
+from etl.pipeline.outcome import LocalOutcome
 from udfs.labelled_files import texts_of
 
 Lines = list[str | None]
@@ -18,10 +18,10 @@ class Parts:
     """The lines of each part of a set, and the ledger rows of files and lines that cannot be read."""
 
     lines: dict[str, Lines] = field(default_factory=dict)
-    unread: LocalRows = field(default_factory=LocalRows)
+    unread: LocalOutcome = field(default_factory=LocalOutcome)
 
 
-def read_lines(file: Path, unit: str, unread: LocalRows, setting: str) -> Lines:
+def read_lines(file: Path, unit: str, unread: LocalOutcome, setting: str) -> Lines:
     """Read the lines of a UTF-8 file (.gz too), and add those that cannot be read to a ledger.
 
     Args:

@@ -6,11 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
-from etl.tables.outcome import LocalRows
-
-GOEMOTIONS = "text_id string, text string, labels array<string>, part string, split string"
-ISEAR = "report_id string, text string, emotion string, label string, fold int"
-EMOCONTEXT = "dialogue_id string, turns array<string>, emotion string, part string, split string"
+from etl.pipeline.outcome import LocalOutcome
 
 ISEAR_LABELS = {
     "anger": "anger",
@@ -36,8 +32,8 @@ _NO_REPORT = re.compile(
 )
 
 
-def goemotions_comments(parts: Mapping[str, Iterable[str | None]], validation_share: float) -> LocalRows:
-    """Parse GoEmotions' comments as ``GOEMOTIONS`` from TSV lines of text, label ids and id (Emo Pillars 5.1.2).
+def goemotions_comments(parts: Mapping[str, Iterable[str | None]], validation_share: float) -> LocalOutcome:
+    """Parse GoEmotions' comments, rows of their table, from TSV lines of text, label ids and id (Emo Pillars 5.1.2).
 
     A first line that names ``text``, ``labels`` and ``id`` gives another order.
 
@@ -48,7 +44,7 @@ def goemotions_comments(parts: Mapping[str, Iterable[str | None]], validation_sh
         parts: lines of ``train``, ``dev`` and optionally ``test``.
         validation_share: share of the training comments.
     """
-    found = LocalRows()
+    found = LocalOutcome()
     names = goemotions_labels()
     seen: set[str] = set()
     for part, lines in parts.items():
@@ -68,8 +64,8 @@ def goemotions_comments(parts: Mapping[str, Iterable[str | None]], validation_sh
     return found
 
 
-def isear_reports(lines: Iterable[str | None], folds: int) -> LocalRows:
-    """Parse ISEAR's reports as ``ISEAR`` from the lines of its CSV with ``|`` between cells (Emo Pillars 5.1.3).
+def isear_reports(lines: Iterable[str | None], folds: int) -> LocalOutcome:
+    """Parse ISEAR's reports, rows of their table, from lines of its CSV with ``|`` between cells (Emo Pillars 5.1.3).
 
     Reports such as "[ No response.]" are dropped. A hash of the text chooses the fold, so that equal texts are in one
     fold (ours).
@@ -81,7 +77,7 @@ def isear_reports(lines: Iterable[str | None], folds: int) -> LocalRows:
     Raises:
         InputError: the header lacks a column.
     """
-    found = LocalRows()
+    found = LocalOutcome()
     rows = iter(lines)
     names = [name.strip() for name in (next(rows, "") or "").split("|")]
     if not {"Field1", "SIT"} <= set(names):
@@ -120,8 +116,8 @@ def report_text(cell: str) -> str:
 
 def emocontext_dialogues(
     parts: Mapping[str, Iterable[str | None]], validation_share: float, held_out_share: float
-) -> LocalRows:
-    """Parse EmoContext's dialogues as ``EMOCONTEXT``: three turns and the last one's emotion (Emo Pillars 5.2.2).
+) -> LocalOutcome:
+    """Parse EmoContext's dialogues, rows of their table: three turns and the last one's emotion (Emo Pillars 5.2.2).
 
     Without a dev part, a share of the training dialogues becomes the test split. Another share becomes the validation
     split. Both are chosen by a hash of the turns, so that equal dialogues are in one split (ours).
@@ -130,7 +126,7 @@ def emocontext_dialogues(
         parts: TSV lines of ``train`` and optionally ``dev``: id, turn1, turn2, turn3, label, in the header's order.
         validation_share, held_out_share: shares of the training dialogues.
     """
-    found = LocalRows()
+    found = LocalOutcome()
     for part, lines in parts.items():
         for number, cells, line in _table(lines, ("id", "turn1", "turn2", "turn3", "label")):
             _, *turns, emotion = cells or ("", "", "")

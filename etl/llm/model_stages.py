@@ -9,13 +9,13 @@ from pyspark.sql import DataFrame
 from conf.errors import InputError
 from conf.llm_settings import LlmSettings
 from conf.settings import Settings
-from etl.common.spark_api import GPUS_OF_TASK, gpus_of_task
 from etl.llm.requests import distinct_requests, with_answers
+from etl.pipeline.outcome import Outcome
 from etl.pipeline.signatures import Receiver, receiver_of
+from etl.pipeline.spark_api import GPUS_OF_TASK, gpus_of_task
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Units, manual_stage, stage
 from etl.tables import Table
-from etl.tables.outcome import Outcome
 from udfs.failures import DEVICE_FAULT, REFUSED
 from udfs.llm_requests import UNAVAILABLE
 from udfs.models.loader import ENGINE

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from conf.places import is_uri
-from etl.common.spark_api import is_connect
 from etl.pipeline.folders import Folders
+from etl.pipeline.spark_api import is_connect
 
 DATA_CHANGES = (
     "WRITE",

@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from conf.places import local_path
-from etl.common.spark_api import hadoop_configuration, java
+from etl.pipeline.spark_api import hadoop_configuration, java
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from pyspark.sql import functions as F
 
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
-from etl.common.columns import without_secrets
-from etl.common.spark_api import arrow_table, is_delta_table, is_local
 from etl.pipeline import local_delta
 from etl.pipeline.delta_log import DATA_CHANGES, last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
+from etl.pipeline.spark_api import arrow_table, is_delta_table, is_local
 from etl.tables import NAMES, TABLES, Table, view_statements
+from etl.tables.hidden_secrets import without_secrets
 from etl.tables.model import sql_text
 
 # Readable by any Delta reader, and history kept long enough for resume to find the last data change.

@@ -8,9 +8,9 @@ from pyspark.sql import functions as F
 from etl.pipeline.aggregates import Aggregates
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent
+from etl.pipeline.outcome import with_version, with_work_key
 from etl.tables import Table
 from etl.tables.ops import DROPPED, WORK_VERSION
-from etl.tables.outcome import with_version, with_work_key
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.section import Counts
 from conf.settings import Settings
-from etl.common.spark_api import cores
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
 from etl.pipeline.locations import model_at
+from etl.pipeline.spark_api import cores
 from etl.pipeline.stages import REGISTRY, Model, Stage, setting
 from etl.tables import Table
 from etl.tables.ops import DROPPED

@@ -9,9 +9,9 @@ from typing import TextIO
 
 from pyspark.sql import SparkSession
 
-from etl.common.spark_api import running_tasks
 from etl.pipeline.incremental import BatchPlan
 from etl.pipeline.lineage import StageEvent
+from etl.pipeline.spark_api import running_tasks
 
 TERMINAL_SECONDS = 1.0
 FIRST_SECONDS = 30.0

@@ -8,19 +8,19 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
 from etl.pipeline.ledger import Balance, Ledger
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.locations import model_places
+from etl.pipeline.outcome import LocalOutcome, Outcome, Trained, with_version
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.progress import Progress
+from etl.pipeline.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Incremental, Model, Stage, Units
 from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
-from etl.tables.outcome import Outcome, Trained, with_version
 
 
 class StageError(RuntimeError):
@@ -108,8 +108,19 @@ class _Runner:
     def _called(self, frames: Sequence[DataFrame]) -> Any:
         return self.stage.call(frames, self.context.settings, self.stage_run)
 
+    def _outcome(self, table: Table, frames: Sequence[DataFrame]) -> Outcome:
+        """Return what the stage makes of its input tables for its own."""
+        result = self._called(frames)
+        if isinstance(result, Outcome):
+            return result
+        if isinstance(result, LocalOutcome):
+            return result.to_outcome(self.context.spark, table)
+        if is_frame(result):
+            return Outcome(result)
+        raise TypeError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")
+
     def _whole(self, table: Table) -> StageEvent:
-        outcome = _outcome(self._called(self.frames))
+        outcome = self._outcome(table, self.frames)
         if outcome.dropped is not None:
             self.ledger.replace(self.event, outcome.dropped)
         self.lakehouse.replace(table, outcome.rows, self.event.lineage(0))
@@ -218,7 +229,7 @@ class _Runner:
         versioned = incremental.units is Units.VERSIONED
         units = cached(units) if versioned and not self.lakehouse.small else units  # joined to all results
         others = self.frames if incremental.units.planned else self.frames[1:]
-        outcome = _outcome(self._called((units, *others)))
+        outcome = self._outcome(table, (units, *others))
         if versioned:
             outcome = outcome.versioned(units.select(incremental.unit), incremental.key)
         once = f"{self.stage.name}/{self.event.run_id}/{number}of{batches.count}"
@@ -290,11 +301,3 @@ class _Runner:
                 f"{self.stage.name}: the model failed on {errors:,} of {count:,} rows, more than "
                 f"pipeline.max_error_share={allowed} allows; the first error: {row[0]}"
             )
-
-
-def _outcome(result: object) -> Outcome:
-    if isinstance(result, Outcome):
-        return result
-    if is_frame(result):
-        return Outcome(result)
-    raise TypeError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")

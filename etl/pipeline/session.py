@@ -12,9 +12,9 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings
-from etl.common.jars import archive_options, class_path, find_java
-from etl.common.java_names import remember_java_names
-from etl.common.spark_api import add_packages, is_local, show_errors_only
+from etl.pipeline.jars import archive_options, class_path, find_java
+from etl.pipeline.java_names import remember_java_names
+from etl.pipeline.spark_api import add_packages, is_local, show_errors_only
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DELTA = {

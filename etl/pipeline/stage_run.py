@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
-from etl.common.spark_api import cores, is_local
 from etl.pipeline.locations import resolved_in
+from etl.pipeline.spark_api import cores, is_local
 from udfs.models.loader import NO_MODEL, SERVED, ResolvedModel
 from udfs.models.stores import folder_name, put
 

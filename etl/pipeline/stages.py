@@ -17,7 +17,7 @@ from conf.places import local_path
 from conf.resources import digests, reading_only
 from conf.section import Counts, Section, counted_values
 from conf.settings import Settings
-from etl.common.outside_files import file_digests, is_absent, not_there, paths_of
+from etl.pipeline.outside_files import file_digests, is_absent, not_there, paths_of
 from etl.pipeline.signatures import Received, Receiver, is_added_default, receiver_of, setting
 from etl.pipeline.stage_run import StageRun
 from etl.tables import Table

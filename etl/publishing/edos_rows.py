@@ -19,10 +19,10 @@ from conf.errors import InputError
 from conf.subtitle_settings import CleaningSettings
 from etl.common.spelling import detokenised
 from etl.common.splits import split_by_film
+from etl.pipeline.outcome import Outcome
 from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.text_rules import spoken_text
 from etl.subtitles.turn_marks import without_dash
-from etl.tables.outcome import Outcome
 
 SOURCE = ("release", "language", "subtitle_id")
 """Key of a subtitle file: OPUS's release, the language, the file's number."""

@@ -3,11 +3,11 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once, left_out
+from etl.common.columns import computed_once
 from etl.common.near_duplicates import NearDuplicates, near_duplicate_pairs
 from etl.common.splits import RELEASED_NEAR, content_share, shingled_items
 from etl.common.texts import normalised
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
 
 FEWEST_TOKENS = 2
 """Least number of tokens of a turn: one token and one that ends the turn."""
@@ -54,8 +54,8 @@ def reply_examples(
         .when(F.col("near").isNotNull(), "near_held_out")
         .when(F.col("most") > F.col("rank"), "reply_is_held_out")
     )
-    ledger = left_out("reply", "example_id", reason, 1, F.coalesce("near", F.substring("reply", 1, 200)))
-    dropped = rows.where(reason.isNotNull()).select(*ledger)
+    columns = dropped_columns("reply", "example_id", reason, 1, F.coalesce("near", F.substring("reply", 1, 200)))
+    dropped = rows.where(reason.isNotNull()).select(*columns)
     return Outcome(rows.where(reason.isNull()), dropped, rows_in=pairs.count())
 
 

@@ -6,10 +6,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings
-from etl.common.columns import computed_once, left_out
+from etl.common.columns import computed_once
 from etl.common.corpus_duplicates import corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates, duplicates
 from etl.common.texts import normalised
+from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.certain_spans import SPAN, certainty_of, with_spans
 from etl.subtitles.cleaning_words import CleaningWords
@@ -18,7 +19,6 @@ from etl.subtitles.film_rules import judge_films
 from etl.subtitles.text_rules import spoken_text
 from etl.subtitles.turn_frequency import judge_surplus_turns
 from etl.subtitles.turn_rules import turn_fault
-from etl.tables.outcome import Outcome
 
 REMOVED = "array<struct<turn: int, reason: string, detail: string>>"
 
@@ -211,9 +211,9 @@ def clean_dialogues(
     turn_id = F.concat_ws("/", "raw_dialogue_id", F.col("turn").cast("string"))
     turns = judged.select("raw_dialogue_id", F.inline("removed"))
     excluded = films.filter(F.col("film_reason").isNotNull())
-    dropped = turns.select(*left_out("turn", turn_id, F.col("reason"), 1, F.col("detail"))).unionByName(
+    dropped = turns.select(*dropped_columns("turn", turn_id, F.col("reason"), 1, F.col("detail"))).unionByName(
         excluded.select(
-            *left_out("dialogue", "dialogue_id", F.col("film_reason"), F.size("turns"), F.col("film_detail"))
+            *dropped_columns("dialogue", "dialogue_id", F.col("film_reason"), F.size("turns"), F.col("film_detail"))
         )
     )
     rows, repeated = _without_duplicates(rows, rules, persist)
@@ -250,4 +250,4 @@ def _without_duplicates(
 
 
 def _dropped_dialogues(rows: DataFrame) -> DataFrame:
-    return rows.select(*left_out("dialogue", "dialogue_id", F.col("reason"), F.col("size"), F.col("detail")))
+    return rows.select(*dropped_columns("dialogue", "dialogue_id", F.col("reason"), F.col("size"), F.col("detail")))

@@ -3,9 +3,8 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import left_out
+from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.subtitles.turns import TURN_LISTS
-from etl.tables.outcome import Outcome
 
 DIALOGUE_COLUMNS = ("source_path", "subtitle_id", "movie_id", "release", "language", "year", "genres")
 
@@ -59,7 +58,7 @@ def sentences_outside_turns(files: DataFrame) -> DataFrame:
         F.col("source_path").alias("work_key"), "subtitle_id", F.explode(uncovered).alias("index")
     )
     sentence_id = F.concat_ws("-", "subtitle_id", F.col("index").cast("string"))
-    row = left_out("sentence", sentence_id, "no_words", 1, "the sentence has no words")
+    row = dropped_columns("sentence", sentence_id, "no_words", 1, "the sentence has no words")
     return sentences.select(*row, "work_key")
 
 
@@ -67,7 +66,7 @@ def files_without_turns(files: DataFrame) -> DataFrame:
     """Return ledger rows of the files without any turn; their units are the file's sentences."""
     count = F.col("sentence_count")
     detail = F.concat(count.cast("string"), F.lit(" sentences, none with words"))
-    row = left_out("file", "source_path", "no_sentences", count, detail)
+    row = dropped_columns("file", "source_path", "no_sentences", count, detail)
     empty = files.filter(F.coalesce(F.size("turns"), F.lit(0)) <= 0)
     return empty.select(*row, F.col("source_path").alias("work_key"))
 

@@ -10,11 +10,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from etl.common.columns import left_out
-from etl.common.spark_api import cached, cores
+from etl.pipeline.outcome import Outcome, dropped_columns, with_work_key
+from etl.pipeline.spark_api import cached, cores
 from etl.subtitles.copies import copies_of, kept_copies, mark_copies
 from etl.tables.ops import WORK_VERSION
-from etl.tables.outcome import Outcome, with_work_key
 from etl.tables.subtitles import FILES, MANIFEST
 from udfs.opus.batches import parsed_batches
 from udfs.opus.files import Caps
@@ -73,7 +72,7 @@ def ingest_subtitles(
     usable = readable & (F.col("language").isNull() | F.col("language").isin(*languages) if languages else F.lit(True))
     parsed, rows, copies = _each_once(marked, read, usable)
     foreign = parsed.where(readable & ~usable)
-    named = left_out("file", "source_path", "language_not_chosen", 1, F.col("language"))
+    named = dropped_columns("file", "source_path", "language_not_chosen", 1, F.col("language"))
     other_languages = foreign.select(*named)
     return Outcome(
         rows=rows.select(*(name for name in FILES.columns if name != WORK_VERSION)),
@@ -94,7 +93,7 @@ def cue_faults(files: DataFrame) -> DataFrame:
     lines = F.concat_ws(", ", F.transform("fault.lines", lambda line: line.cast("string")))
     detail = F.concat(F.col("fault.times").cast("string"), F.lit(" at lines "), lines, F.lit(": "), "fault.example")
     named = found.withColumn("id", F.concat("source_path", F.lit("#"), "fault.reason"))
-    columns = left_out("cue", "id", F.col("fault.reason"), 0, detail)
+    columns = dropped_columns("cue", "id", F.col("fault.reason"), 0, detail)
     return named.select(*columns, F.col("source_path").alias("work_key"))
 
 
@@ -119,7 +118,7 @@ def _each_once(
         again = again.join(spare.select("source_path"), "source_path", "left_anti")
         again = again.unionByName(kept.where("source_path != kept"))
     instead = F.concat(F.lit("read instead: "), F.col("kept"))
-    return parsed, rows, again.select(*left_out("file", "source_path", "same_upload_again", 1, instead))
+    return parsed, rows, again.select(*dropped_columns("file", "source_path", "same_upload_again", 1, instead))
 
 
 def parse_files(

@@ -9,9 +9,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from conf.errors import InputError
-from etl.common.columns import left_out
-from etl.common.spark_api import cores
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome, dropped_columns
+from etl.pipeline.spark_api import cores
 from etl.tables.subtitles import MANIFEST
 from udfs.opus.listing import Piece, fingerprint, manifest_batches, pieces_of
 from udfs.opus.names import valid
@@ -63,7 +62,7 @@ def in_chosen_languages(listed: DataFrame, languages: Sequence[str]) -> Outcome:
     foreign = F.col("language").isNotNull() & ~F.col("language").isin(*languages) if languages else F.lit(False)
     foreign = foreign & F.col("fault").isNull()
     dropped = listed.where(foreign).select(
-        *left_out("file", "source_path", "language_not_chosen", 1, F.col("language"))
+        *dropped_columns("file", "source_path", "language_not_chosen", 1, F.col("language"))
     )
     return Outcome(listed.where(~foreign), dropped)
 
@@ -83,7 +82,7 @@ def without_withdrawn(listed: DataFrame, withdrawn: DataFrame) -> Outcome:
     for one in each:
         marked = marked.join(F.broadcast(one), one.columns[0], "left")
     reason = F.coalesce("_film", "_file")
-    dropped = marked.where(reason.isNotNull()).select(*left_out("file", "source_path", "withdrawn", 1, reason))
+    dropped = marked.where(reason.isNotNull()).select(*dropped_columns("file", "source_path", "withdrawn", 1, reason))
     return Outcome(marked.where(reason.isNull()).select(*listed.columns), dropped)
 
 

@@ -6,9 +6,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
 
-from etl.common.columns import left_out
+from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.subtitles.turn_marks import DIALOGUE_DASH, JAVA_LABEL
-from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS
 
 MOST_DISTANCE = 0.5
@@ -143,4 +142,4 @@ def _best_first() -> list[Column]:
 
 
 def _dropped(rows: DataFrame, reason: str, chosen: Column) -> DataFrame:
-    return rows.select(*left_out("file", "source_path", reason, 1, F.concat(F.lit("chosen: "), chosen)))
+    return rows.select(*dropped_columns("file", "source_path", reason, 1, F.concat(F.lit("chosen: "), chosen)))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
-from etl.common.spark_api import GPUS_OF_TASK, cores, gpus_of_task, master
+from etl.pipeline.spark_api import GPUS_OF_TASK, cores, gpus_of_task, master
 from etl.pipeline.stage_run import StageRun
 from etl.training.loop.process_job import (
     GIVEN,

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conf.training_options import TrainingOptions
+from etl.pipeline.outcome import DROPPED_DDL, DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import DROPPED_DDL, Trained
 from etl.training.data_inputs import file_input, rows_digest
 from etl.training.experiment import title
 from etl.training.model_card import model_card
@@ -30,8 +30,6 @@ from udfs.models.loader import ResolvedModel
 if TYPE_CHECKING:
     from etl.training.loop.train import TrainingContext
     from udfs.models.trainable import EpochMetrics, TrainableModel, TrainingResult, TrainingRows
-
-LeftOut = tuple[str, str, str, str, int]
 
 
 class HeldOutTest(ABC):
@@ -71,7 +69,7 @@ class Recipe:
         starts_from: that model's identity.
         test: the evaluation on rows that are not trained on.
         rows_out: number of labelled rows used, for training or held out.
-        left_out: rows of the ledger.
+        dropped: rows of the ledger.
         params, tags: of the run, in addition to the options and versions.
         differs: what sets the run apart from others of the model, in its name beside the seed.
         finish: changes the trained model before it is evaluated.
@@ -88,7 +86,7 @@ class Recipe:
     rows: "TrainingRows"
     test: HeldOutTest
     rows_out: int
-    left_out: Sequence[LeftOut] = ()
+    dropped: Sequence[DroppedRow] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
     finish: "Callable[[TrainingResult], TrainingResult]" = lambda result: result
@@ -140,8 +138,8 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     candidate = Candidate(recipe.name, version, metric, score, chosen.digest(), chosen.lower)
     champion, promotion = promote(run, candidate, chosen.score)
     run.say(f"held out: {recipe.test.summary(figures)}; champion: {promotion.reason}")
-    dropped = run.spark.createDataFrame(list(recipe.left_out), DROPPED_DDL) if recipe.left_out else None
-    rows_in = recipe.rows_out + sum(row[-1] for row in recipe.left_out)
+    dropped = run.spark.createDataFrame(list(recipe.dropped), DROPPED_DDL) if recipe.dropped else None
+    rows_in = recipe.rows_out + sum(row[-1] for row in recipe.dropped)
     rounded = {name: round(value, 4) for name, value in figures.items()}
     return Trained(champion.identity, rows_in, recipe.rows_out, dropped, rounded)
 

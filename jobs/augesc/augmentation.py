@@ -15,9 +15,9 @@ from etl.augesc.texts import INSTRUCTION, next_prompt
 from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
 from etl.pipeline import At, Incremental, StageRun, Units, manual_stage
+from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
-from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.training.stages import Threads, manual_training_stage, with_threads
 
 TALKS = (".csv", ".csv.gz")
@@ -73,7 +73,7 @@ def augesc_collect_queries(
     """Collect posts that start conversations from EmpatheticDialogues and dumps of forums (AugESC 4.2, A)."""
     files = files_under(named, (*TALKS, *DUMPS), "augesc.queries")
     talks = [path for path in files if path.lower().endswith(TALKS)]
-    read = local_rows(talks, queries.COLUMNS, "augesc.queries") if talks else LocalRows()
+    read = local_rows(talks, queries.COLUMNS, "augesc.queries") if talks else LocalOutcome()
     posts = queries.empathetic_posts(run.spark, read.rows)
     dumps = [path for path in files if path not in talks]
     posts = queries.with_lengths(posts.unionByName(queries.forum_posts(run.spark, dumps))).cache()

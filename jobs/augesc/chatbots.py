@@ -10,9 +10,9 @@ from etl.augesc import comparisons
 from etl.augesc.comparisons import COMPARISON_FORM, QUESTIONS
 from etl.common.labelled_files import files_under
 from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
-from etl.tables.outcome import Outcome, Trained
 from etl.training.stages import Threads, manual_training_stage, with_threads
 
 SECTION = "augesc.evaluation.comparisons"

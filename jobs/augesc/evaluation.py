@@ -13,10 +13,10 @@ from etl.augesc import faults, ratings
 from etl.augesc.rating_form import QUESTIONS, RATING_FORM
 from etl.llm.model_stages import embeddings, model_stage
 from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, manual_stage
+from etl.pipeline.outcome import Outcome
 from etl.tables import augesc_faults as tables
 from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
 from etl.tables.augesc_evaluation import RATING_FILES, RATING_SCORES, RATING_TASKS, RATINGS
-from etl.tables.outcome import Outcome
 
 RATING_SETTINGS = "augesc.evaluation.ratings"
 ENCODER = "sentence_encoder"

@@ -10,9 +10,9 @@ from etl.augesc import measures, requirements
 from etl.augesc.texts import INSTRUCTION
 from etl.common.labelled_files import files_under
 from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline.outcome import Outcome
 from etl.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
-from etl.tables.outcome import Outcome
 
 
 @manual_stage(

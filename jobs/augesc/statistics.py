@@ -7,10 +7,10 @@ from pyspark.sql import DataFrame
 from conf.augesc_settings import FilterSettings, WordStatistics
 from etl.augesc import statistics
 from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, manual_stage
+from etl.pipeline.outcome import Outcome
 from etl.tables import augesc as tables
 from etl.tables.augesc_evaluation import COMPARISON_SCORES, RATING_SCORES
 from etl.tables.augesc_faults import FAULTS
-from etl.tables.outcome import Outcome
 
 COMPARED = ("esconv", "ed", "reddit")
 

@@ -9,8 +9,8 @@ from conf.training_settings import ComparisonSettings, EmotionClassifierSettings
 from etl.edos.texts import distinct_histories, labelled_dialogues
 from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import At, Incremental, StageRun, Units, manual_stage, stage
+from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
-from etl.tables.outcome import Outcome, Trained
 from etl.training.stages import Threads, manual_training_stage, training_stage, with_threads
 
 CLASSIFIER = "emotion_classifier"

@@ -18,9 +18,9 @@ from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
 from etl.edos.votes import VOTE_COLUMNS, agree, all_annotations
 from etl.pipeline import At, RowAccounting, StageRun, manual_stage, stage
+from etl.pipeline.outcome import Outcome
 from etl.tables import edos as tables
 from etl.tables import edos_annotation as annotation_tables
-from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES
 
 SECTION = "edos.annotation"

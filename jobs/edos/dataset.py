@@ -10,11 +10,11 @@ from conf.taxonomy import Taxonomy
 from etl.annotation.form_files import write_batch
 from etl.common.labelled_files import local_rows
 from etl.edos.audit import audit_tasks
-from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
+from etl.edos.empathetic import COLUMNS, labelled_utterances
 from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, manual_stage, stage
+from etl.pipeline.outcome import LocalOutcome, Outcome
 from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
 from etl.tables.edos_annotation import AUDIT_FILES, AUDIT_TASKS
-from etl.tables.outcome import LocalRows, Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 
 TALKS = "edos.empathetic_dialogues"
@@ -65,10 +65,10 @@ def export_audit(
 
 
 @manual_stage(writes=EMPATHETIC_TURNS, units="utterances")
-def read_empathetic_dialogues(path: Annotated[str | None, At(TALKS)], labels: Taxonomy, run: StageRun) -> Outcome:
+def read_empathetic_dialogues(path: Annotated[str | None, At(TALKS)], labels: Taxonomy) -> LocalOutcome:
     """Read EmpatheticDialogues with its labels, for comparison (EDOS 4); no rows if no file is set."""
-    read = local_rows([path], COLUMNS, TALKS, "utterance") if path else LocalRows()
-    return labelled_utterances(read.rows, labels.names).plus(read).to_outcome(run.spark, TURNS)
+    read = local_rows([path], COLUMNS, TALKS, "utterance") if path else LocalOutcome()
+    return labelled_utterances(read.rows, labels.names).plus(read)
 
 
 @manual_stage(

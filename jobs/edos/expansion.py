@@ -22,8 +22,8 @@ from etl.edos.released import read_released, released_dialogues
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.llm.model_stages import embeddings, history_scores, model_stage
 from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, stage
+from etl.pipeline.outcome import Outcome, Trained
 from etl.tables import edos as tables
-from etl.tables.outcome import Outcome, Trained
 from etl.tables.subtitles import CLEAN_DIALOGUES
 from etl.training.stages import Threads, training_stage, with_threads
 

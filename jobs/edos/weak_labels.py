@@ -12,8 +12,8 @@ from etl.edos.choosing import choose_emotional, floors
 from etl.edos.texts import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
 from etl.pipeline import At, RowAccounting, StageRun, manual_stage, stage
+from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
-from etl.tables.outcome import Outcome, Trained
 from etl.tables.subtitles import CLEAN_DIALOGUES
 from etl.training.stages import Threads, training_stage, with_threads
 

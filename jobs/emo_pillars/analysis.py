@@ -14,10 +14,10 @@ from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
 from etl.emo_pillars.topics import topics_of
 from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
 from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline.outcome import Outcome
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables import llm
 from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
-from etl.tables.outcome import Outcome
 from jobs.emo_pillars.synthesis import prompt_of
 
 SECTION = "emo_pillars.analysis"

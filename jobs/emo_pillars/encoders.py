@@ -16,9 +16,9 @@ from etl.common.hashes import text_hash
 from etl.emo_pillars import intra_dataset, taxonomy_map
 from etl.llm.model_stages import model_stage, passage_scores
 from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline.outcome import Outcome, Trained
 from etl.tables import emo_pillars as tables
 from etl.tables.edos import DIALOGUE_SCORES, INITIAL
-from etl.tables.outcome import Outcome, Trained
 from etl.training.stages import Threads, manual_training_stage, with_threads
 
 CONTEXTLESS = "emo_pillars_contextless"

@@ -12,9 +12,9 @@ from etl.emo_pillars.label_form import LABEL_FORM, REQUIRED, chosen_examples, la
 from etl.emo_pillars.label_scores import WHOLE, label_scores, too_few_raters
 from etl.emo_pillars.samples import evaluated
 from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline.outcome import Outcome
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables.emo_pillars import CONTEXTUAL_EXAMPLES
-from etl.tables.outcome import Outcome
 
 SECTION = "emo_pillars.evaluation"
 

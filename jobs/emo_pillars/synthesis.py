@@ -11,14 +11,14 @@ from etl.emo_pillars import examples as data_sets
 from etl.emo_pillars import reading, steps
 from etl.emo_pillars.answer_quality import answer_quality
 from etl.emo_pillars.plot_files import read_stories
-from etl.emo_pillars.plots import PLOTS, select_plots
+from etl.emo_pillars.plots import select_plots
 from etl.emo_pillars.prompts import GRAMMARS, template_files
 from etl.emo_pillars.step_answers import STEPS
 from etl.llm.model_stages import answer_stage, prompt_stage
-from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline import At, RowAccounting, manual_stage
+from etl.pipeline.outcome import LocalOutcome, Outcome
 from etl.tables import emo_pillars as tables
 from etl.tables import llm
-from etl.tables.outcome import Outcome
 
 GENERATOR = "generator"
 TopLabels = Annotated[int, At("emo_pillars.top_labels")]
@@ -39,13 +39,10 @@ def prompt_of(step: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
     writes=tables.PLOTS,
     units="plots",
 )
-def emo_pillars_read_plots(
-    path: Annotated[str | None, At("emo_pillars.plots")], rules: PlotRules, run: StageRun
-) -> Outcome:
+def emo_pillars_read_plots(path: Annotated[str | None, At("emo_pillars.plots")], rules: PlotRules) -> LocalOutcome:
     """Read story plots from CSV or WikiPlots files, and cut them to the length of a prompt (Emo Pillars 4)."""
     stories = read_stories(path) if path else ()
-    found = select_plots(stories, rules.plot_limit, rules.plot_words, rules.english_share)
-    return found.to_outcome(run.spark, PLOTS)
+    return select_plots(stories, rules.plot_limit, rules.plot_words, rules.english_share)
 
 
 @prompt_stage((tables.PLOTS,), llm.ACTORS, GENERATOR, **prompt_of("actors"))

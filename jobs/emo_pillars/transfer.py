@@ -9,8 +9,8 @@ from conf.training_settings import TunedEmocontextSettings
 from etl.emo_pillars import transfer_sets
 from etl.emo_pillars.transfer_files import one_file, parts_of
 from etl.pipeline import At, StageRun, manual_stage
+from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.tables import emo_pillars as tables
-from etl.tables.outcome import Outcome, Trained
 from etl.training.stages import Threads, manual_training_stage, transfer_stage, with_threads
 from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 
@@ -24,24 +24,23 @@ ValidationShare = Annotated[float, At("emo_pillars.transfer.validation_share")]
     resources=(GOEMOTIONS_LABELS,),
 )
 def emo_pillars_read_goemotions(
-    path: Annotated[str | None, At("emo_pillars.goemotions")], validation_share: ValidationShare, run: StageRun
-) -> Outcome:
+    path: Annotated[str | None, At("emo_pillars.goemotions")], validation_share: ValidationShare
+) -> LocalOutcome:
     """Read GoEmotions' comments with their labels and original splits (Emo Pillars 5.1.2)."""
     parts = parts_of(path, (".tsv",), ("train", "dev"), ("test",), unit="comment", setting="emo_pillars.goemotions")
     comments = transfer_sets.goemotions_comments(parts.lines, validation_share)
-    return comments.plus(parts.unread).to_outcome(run.spark, transfer_sets.GOEMOTIONS)
+    return comments.plus(parts.unread)
 
 
 @manual_stage(writes=tables.ISEAR, units="reports")
 def emo_pillars_read_isear(
     path: Annotated[str | None, At("emo_pillars.isear")],
     folds: Annotated[int, At("emo_pillars.transfer.folds")],
-    run: StageRun,
-) -> Outcome:
+) -> LocalOutcome:
     """Read ISEAR's reports with their emotions, in folds, without empty reports (Emo Pillars 5.1.3)."""
     read = one_file(path, ("isear.csv", "isear.csv.gz"), unit="report", setting="emo_pillars.isear")
     reports = transfer_sets.isear_reports(read.lines[""], folds)
-    return reports.plus(read.unread).to_outcome(run.spark, transfer_sets.ISEAR)
+    return reports.plus(read.unread)
 
 
 @manual_stage(writes=tables.EMOCONTEXT, units="dialogues")
@@ -49,12 +48,11 @@ def emo_pillars_read_emocontext(
     path: Annotated[str | None, At("emo_pillars.emocontext")],
     validation_share: ValidationShare,
     held_out_share: Annotated[float, At("emo_pillars.transfer.held_out_share")],
-    run: StageRun,
-) -> Outcome:
+) -> LocalOutcome:
     """Read EmoContext's dialogues of three turns with the last one's emotion (Emo Pillars 5.2.2)."""
     parts = parts_of(path, (".txt",), ("train",), ("dev",), unit="dialogue", setting="emo_pillars.emocontext")
     dialogues = transfer_sets.emocontext_dialogues(parts.lines, validation_share, held_out_share)
-    return dialogues.plus(parts.unread).to_outcome(run.spark, transfer_sets.EMOCONTEXT)
+    return dialogues.plus(parts.unread)
 
 
 @transfer_stage("goemotions", tables.GOEMOTIONS, tables.GOEMOTIONS_RESULTS, CONTEXTLESS, CONTEXTLESS_REWRITTEN)

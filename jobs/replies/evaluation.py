@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from conf.reply_settings import ReplyDecoding
 from etl.llm.model_stages import embeddings, model_stage
 from etl.pipeline import At, StageRun, manual_stage
+from etl.pipeline.outcome import Outcome
 from etl.replies.baselines import baseline_replies
 from etl.replies.generation import (
     READERS,
@@ -18,7 +19,6 @@ from etl.replies.generation import (
     replies,
 )
 from etl.replies.measures import distinct_replies
-from etl.tables.outcome import Outcome
 from etl.tables.replies import BASELINES, EMBEDDINGS, EVALUATION, EXAMPLES, GENERATED, LIKELIHOODS
 from jobs.replies.training import GENERATORS, generator_stage
 

@@ -7,10 +7,10 @@ from pyspark.sql import DataFrame
 from conf.reply_settings import ReplyDecoding, SteeredReplyTraining
 from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import At, StageRun
+from etl.pipeline.outcome import Trained
 from etl.replies import regimes
 from etl.replies.generation import READERS, BatchSize, planned_steering, replies
 from etl.replies.measures import distinct_answers
-from etl.tables.outcome import Trained
 from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
 from etl.training.stages import Threads, manual_training_stage, with_threads
 from jobs.replies.training import TUNING, UNSTEERED, Dropout, generator_stage, tuned_generator

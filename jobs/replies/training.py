@@ -17,13 +17,13 @@ from conf.reply_settings import (
 from conf.taxonomy import Taxonomy
 from etl.common.labelled_files import local_rows, with_dropped
 from etl.pipeline import At, Declare, Incremental, StageRun, Units, manual_stage
+from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.replies.conversations import COLUMNS, all_conversations
 from etl.replies.pairs import reply_examples
 from etl.replies.regimes import CAUSAL, COMPARED, ON_EDOS, ON_EMPATHETIC, PRETRAINED, Regime
 from etl.subtitles.transcript_files import training_utterances
 from etl.tables import Table, subtitles
 from etl.tables.edos import DIALOGUES
-from etl.tables.outcome import LocalRows, Outcome, Trained
 from etl.tables.replies import EXAMPLES, TRAININGS
 from etl.training.stages import Threads, manual_training_stage, with_threads
 
@@ -78,7 +78,7 @@ def replies_gather(
     run: StageRun,
 ) -> Outcome:
     """Gather replies with the turns before: OpenSubtitles without EDOS, EDOS, EmpatheticDialogues (EDOS 5)."""
-    read = local_rows([path], COLUMNS, TALKS) if path else LocalRows()
+    read = local_rows([path], COLUMNS, TALKS) if path else LocalOutcome()
     dialogues = raw if pretrained_on == "raw" else clean
     transcripts = training_utterances(folders, TRANSCRIPTS)
     talks = all_conversations(dialogues, edos, transcripts, read.rows, labels.names)

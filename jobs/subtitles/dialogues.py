@@ -5,8 +5,9 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from conf.subtitle_settings import CleaningSettings, TurnRules
-from etl.common.spark_api import cached
 from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, manual_stage, stage
+from etl.pipeline.outcome import Outcome
+from etl.pipeline.spark_api import cached
 from etl.subtitles import cleaning as cleaning_stage
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
@@ -14,7 +15,6 @@ from etl.subtitles.gaps import count_pairs, gap_histogram
 from etl.subtitles.trade_off import trade_off
 from etl.subtitles.turns import turns_of
 from etl.tables.ops import WORK_VERSION
-from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS, CLEAN_DIALOGUES, DIALOGUES, FILES, GAPS, TURN_SCORES
 
 Languages = Annotated[tuple[str, ...], At("subtitles.languages")]

@@ -7,11 +7,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import Lemmas, Listing, ReadingRules
-from etl.common.spark_api import cached
 from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, Units, stage
+from etl.pipeline.outcome import Outcome
+from etl.pipeline.spark_api import cached
 from etl.subtitles import copies, ingest, manifest, uploads
 from etl.subtitles.sources import shown_sources, with_secrets_again
-from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, MANIFEST, QUARANTINE, WITHDRAWN
 from udfs.lemmas import lemmas_of_all, vocabulary
 

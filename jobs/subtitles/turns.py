@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame
 
 from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
 from etl.pipeline import At, Incremental, Model, StageRun, Units, While, stage
+from etl.pipeline.outcome import Trained
 from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
 from etl.tables.ops import WORK_VERSION
-from etl.tables.outcome import Trained
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 from etl.training.stages import Threads, with_threads
 

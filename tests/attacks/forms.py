@@ -125,10 +125,10 @@ def unaccounted(data: bytes) -> tuple[int, int]:
     text = normal_form(as_text(data, "en").text)
     found = found_cues(text)
     blocks = len(found.cues)
-    kept, left_out = spoken_cues(found.cues)
-    counted = len(kept) + sum(fault.cue for fault in left_out)
+    kept, dropped = spoken_cues(found.cues)
+    counted = len(kept) + sum(fault.cue for fault in dropped)
     noted = sum(int(str(row["times"])) for row in parsed.meta["faults"])  # type: ignore[attr-defined]
-    noted_cues = len(found.faults) + len(left_out)
+    noted_cues = len(found.faults) + len(dropped)
     letters = _letters(line for cue in kept for line in cue.lines)
     read = _letters(parsed.sentences.text.to_pylist())
     written = len((_EVENT if found.form == "ass" else _TIMES).findall(text))

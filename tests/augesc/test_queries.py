@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.wordlists import cased_words
 from etl.augesc.queries import COLUMNS, chosen_queries, empathetic_posts, first_posts, forum_posts, with_lengths
 from etl.common.labelled_files import local_rows
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome
 from udfs.posts import posts_in
 from udfs.words import word_tokens
 

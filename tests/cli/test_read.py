@@ -10,7 +10,7 @@ from conf.subtitle_settings import CleaningSettings
 from etl.analysis.printed_dialogues import read_dialogues
 from etl.cli.command_line import main
 from etl.cli.read_shell import lines
-from etl.common.spark_api import cached
+from etl.pipeline.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
@@ -134,7 +134,7 @@ def test_a_part_that_was_dropped_is_found_by_its_raw_dialogue(spark: SparkSessio
 
     (found,) = read_dialogues(tables, None, 9, reason="profanity")
     assert found.dialogue_id == "5-7"
-    assert found.left_out == [
+    assert found.dropped == [
         ("select_emotional", "below_top_n", "rank 9"),
         ("clean_dialogues", "profanity", "5-8: word"),
     ]

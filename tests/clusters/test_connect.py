@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = printed("_find_spark_home()", "from pyspark.find_spark_home import _find_spark_home")
     folder = tmp_path_factory.mktemp("server")
     port = free_port()
-    jars = printed("class_path()", "from etl.common.jars import class_path")
+    jars = printed("class_path()", "from etl.pipeline.jars import class_path")
     conf = DELTA | {
         "spark.connect.grpc.binding.port": str(port),
         "spark.driver.extraClassPath": jars,

@@ -15,7 +15,7 @@ from conf.settings import Settings, load_settings
 from etl.cli.bundle import databricks_jobs
 from etl.cli.options import COMMANDS, parsed
 from etl.cli.register import GLUE
-from etl.common.jars import PACKAGES
+from etl.pipeline.jars import PACKAGES
 from jobs import all_stages
 
 ROOT = Path(__file__).resolve().parents[2]

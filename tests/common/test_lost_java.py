@@ -6,7 +6,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
-from etl.common.spark_api import show_errors_only
+from etl.pipeline.spark_api import show_errors_only
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from pyspark.sql import DataFrame, SparkSession
 
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome
 
 SEEDS = "dialogue_id string, turn int, turns array<string>, label string, split string"
 

@@ -14,8 +14,8 @@ from etl.annotation.claims import copied_answers
 from etl.annotation.collecting import refuse_all_dropped
 from etl.edos.answers import KEY_DDL, accepted_answers, assignments
 from etl.edos.votes import VOTE_COLUMNS, all_annotations
+from etl.pipeline.outcome import DROPPED_DDL, Outcome
 from etl.tables.edos_annotation import ANNOTATIONS, ANSWERS, ASSIGNMENTS
-from etl.tables.outcome import DROPPED_DDL, Outcome
 from tests.stand_ins import StandIns
 from udfs.answer_files import DDL
 

@@ -8,8 +8,9 @@ from pyspark.sql import DataFrame, SparkSession
 from conf.papers import paper_table
 from conf.taxonomy import edos_labels
 from etl.common.labelled_files import local_rows
-from etl.edos.empathetic import COLUMNS, TURNS, labelled_utterances
+from etl.edos.empathetic import COLUMNS, labelled_utterances
 from etl.tables import TABLES
+from etl.tables.edos import EMPATHETIC_TURNS
 from tests.stand_ins import StandIns
 
 LINES = "dialogue_id string, movie_id string, turns array<struct<text: string, label: string, confidence: float>>"
@@ -40,7 +41,7 @@ def test_shares_and_divergence_of_labels(spark: SparkSession, stand_ins: StandIn
     give("edos.dialogues", finished(spark, ("a", [("sad", 0.5), ("questioning", 0.25)]), ("b", [("sad", 0.5)])))
     give(
         "edos.empathetic_turns",
-        spark.createDataFrame([("h", 0, "speaker", "sad"), ("h", 1, "listener", "agreeing")], TURNS),
+        spark.createDataFrame([("h", 0, "speaker", "sad"), ("h", 1, "listener", "agreeing")], EMPATHETIC_TURNS.schema),
     )
     rows = {row["label"]: row for row in query("edos_label_distribution")}
     assert (rows["sad"]["share"], rows["sad"]["empathetic_share"], rows["sad"]["turns"]) == (0.666667, 0.5, 2)
@@ -84,7 +85,7 @@ def test_flow_counts_steps_and_ends(spark: SparkSession, stand_ins: StandIns) ->
     give("edos.dialogues", finished(spark, ("a", five), ("b", five[:2]), ("c", five[:1])))
     give(
         "edos.empathetic_turns",
-        spark.createDataFrame([("h", 1, "listener", "agreeing"), ("h", 0, "speaker", "sad")], TURNS),
+        spark.createDataFrame([("h", 1, "listener", "agreeing"), ("h", 0, "speaker", "sad")], EMPATHETIC_TURNS.schema),
     )
     rows = {(r["corpus"], r["position"], r["label"], r["to_label"]): r["dialogues"] for r in query("edos_flow")}
     assert rows == {

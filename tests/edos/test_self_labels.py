@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from etl.edos.labelled_rows import pool_of
 from etl.edos.self_labels import self_labels
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome
 from tests.edos.expansions import LABELLED, RELEASED, SEEDS, balanced, clean_frame, told
 
 SCORES = "history_hash string, model string, label string, confidence float, error string"

@@ -7,7 +7,7 @@ from etl.edos.held_out import held_out_splits
 from etl.edos.labelled_rows import COLUMNS, pool_of
 from etl.edos.similar import expanded, expanded_again, matched_units, queries_of, seed_targets, self_targets
 from etl.edos.training_rows import crowd_rows, gathered
-from etl.tables.outcome import Outcome
+from etl.pipeline.outcome import Outcome
 from tests.edos.expansions import LABELLED, RELEASED, SEEDS, balanced, clean_frame, told
 
 MATCHES = "dialogue_id string, turn int, seed_id string, seed_split string, label string, score double, rank int"

@@ -38,7 +38,7 @@ def test_lines_left_out_come_back_with_place_and_reason():
     lines = ["1 <SEP> fine", "", "41 <SEP> x", "no", "1 <SEP> fine"]
     examples = examples_of([Row(number, line) for number, line in enumerate(lines, 1)], LABELS, "votes.txt")
     assert examples.rows == (("fine", 1), ("fine", 1))
-    assert [(line.place, line.reason) for line in examples.left_out] == [
+    assert [(line.id, line.reason) for line in examples.dropped] == [
         ("votes.txt:3", "label_id_outside_taxonomy"),
         ("votes.txt:4", "no_separator"),
     ]
@@ -76,28 +76,28 @@ def test_a_file_that_unpacks_too_large_ends_at_the_limit(tmp_path, monkeypatch):
     (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(b"1 <SEP> fine\n" * 100))
     examples = read_weak_examples(tmp_path / "bomb.txt.gz", LABELS)
     assert len(examples.rows) == 10
-    assert [line.reason for line in examples.left_out] == ["too_large"]
+    assert [line.reason for line in examples.dropped] == ["too_large"]
 
 
 def test_a_file_that_ends_early_is_read_so_far(tmp_path):
     (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(b"1 <SEP> fine\n" * 1000, mtime=0)[:-9])
     examples = read_weak_examples(tmp_path / "cut.txt.gz", LABELS)
     assert examples.rows
-    assert examples.left_out[0].reason == "bad_gzip"
-    assert examples.left_out[0].units == 0
+    assert examples.dropped[0].reason == "bad_gzip"
+    assert examples.dropped[0].units == 0
 
 
 def test_a_line_that_is_not_utf8_is_left_out(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"1 <SEP> fine\n2 <SEP> caf\xe9\n3 <SEP> fine\n")
     examples = read_weak_examples(tmp_path / "a.txt", LABELS)
     assert [label for _, label in examples.rows] == [1, 3]
-    assert [(line.place, line.reason) for line in examples.left_out] == [("a.txt:2", "not_unicode")]
+    assert [(line.id, line.reason) for line in examples.dropped] == [("a.txt:2", "not_unicode")]
 
 
 def test_the_released_files(shared_data):
     folder = shared_data / "empathetic_intents"
     train = read_weak_examples(folder / "classifier_train.txt.gz", LABELS)
     valid = read_weak_examples(folder / "classifier_valid.txt", LABELS)
-    assert (len(train.rows), train.left_out) == (25_023, ())
-    assert (len(valid.rows), valid.left_out) == (3_544, ())
+    assert (len(train.rows), train.dropped) == (25_023, ())
+    assert (len(valid.rows), valid.dropped) == (3_544, ())
     assert {label for _, label in train.rows} == set(range(41))

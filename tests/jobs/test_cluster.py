@@ -12,7 +12,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.find_spark_home import _find_spark_home
 
-from etl.common.jars import class_path
+from etl.pipeline.jars import class_path
 from tests.jobs.conftest import REPOSITORY, TinyRun
 from tests.ports import free_port, listening
 

@@ -11,12 +11,12 @@ from pyspark.sql import functions as F
 from conf.settings import load_settings
 from etl.augesc import comparisons, faults, ratings, statistics
 from etl.common.hashes import text_hash
+from etl.pipeline.outcome import Outcome
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import StageError, run_stage
 from etl.pipeline.stages import Model
 from etl.tables import TABLES
-from etl.tables.outcome import Outcome
 from jobs import all_stages
 from jobs.augesc import evaluation
 from jobs.emo_pillars import analysis

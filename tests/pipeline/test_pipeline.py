@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
+from etl.pipeline.outcome import Outcome
 from etl.pipeline.planner import PipelineContext, chosen, in_order
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import StageError, run_stage
@@ -19,7 +20,6 @@ from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import REGISTRY, Incremental, Model, RowAccounting, Stage, Units
 from etl.tables.model import Table
 from etl.tables.ops import DROPPED, STAGE_RUNS
-from etl.tables.outcome import Outcome
 from etl.tables.subtitles import QUARANTINE
 from tests.stages import run_stages, untyped
 

@@ -14,11 +14,11 @@ from conf.resources import UndeclaredResourceError, digests, reading_only, store
 from conf.settings import Settings, load_settings
 from conf.taxonomy import edos_labels
 from conf.wordlists import words
+from etl.pipeline.outcome import Outcome
 from etl.pipeline.planner import PipelineContext
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import REGISTRY, stage
 from etl.tables import TABLES, Table
-from etl.tables.outcome import Outcome
 from jobs import all_stages
 from tests.stages import run_stages
 

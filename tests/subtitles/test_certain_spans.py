@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conf.subtitle_settings import CleaningSettings
-from etl.common.spark_api import cached
+from etl.pipeline.spark_api import cached
 from etl.subtitles.certain_spans import certain_spans
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words

@@ -6,12 +6,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from conf.subtitle_settings import CleaningSettings
-from etl.common.spark_api import cached
+from etl.pipeline.outcome import Outcome
+from etl.pipeline.spark_api import cached
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.text_rules import spoken_text
-from etl.tables.outcome import Outcome
 from etl.tables.subtitles import CLEAN_DIALOGUES, DIALOGUES
 from tests.subtitles.cleaning_cases import cleaning_values
 from tests.subtitles.counts import count_turns

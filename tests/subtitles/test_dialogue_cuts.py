@@ -5,10 +5,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from conf.subtitle_settings import CleaningSettings
-from etl.common.spark_api import cached
+from etl.pipeline.outcome import Outcome
+from etl.pipeline.spark_api import cached
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
-from etl.tables.outcome import Outcome
 from etl.tables.subtitles import DIALOGUES
 from tests.subtitles.counts import count_turns
 

@@ -4,9 +4,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from conf.subtitle_settings import CleaningSettings
+from etl.pipeline.outcome import Outcome
 from etl.subtitles.cleaning import clean_dialogues
 from etl.subtitles.cleaning_words import cleaning_words
-from etl.tables.outcome import Outcome
 from etl.tables.subtitles import DIALOGUES
 from tests.subtitles.counts import count_turns
 from udfs.vocabulary import count_words

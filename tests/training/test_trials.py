@@ -182,10 +182,10 @@ def test_what_is_held_out_is_never_trained_on(spark: SparkSession) -> None:
         ("e", 1, ["yes ."], "sad", "crowd", None, None, "validation"),
         ("f", 1, ["so ."], "sad", "self", None, None, "train"),
     ]
-    found, left_out = rows_by_split(spark.createDataFrame(rows, TRAINING_DIALOGUES.schema), ("sad",))
+    found, dropped = rows_by_split(spark.createDataFrame(rows, TRAINING_DIALOGUES.schema), ("sad",))
     held_out = {"validation": [(("yes .",), 0)], "test": [(tuple(turns), 0)]}
     assert found == {"train": [(("no .",), 0), (("so .",), 0)], "crowd": [(("no .",), 0)], **held_out}
-    assert sorted(left_out) == [
+    assert sorted(dropped) == [
         ("turn", "b/1", "history_is_held_out", "i cry . / why ?", 1),
         ("turn", "c/1", "history_is_held_out", "i cry . / why ?", 1),
     ]

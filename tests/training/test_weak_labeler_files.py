@@ -74,7 +74,7 @@ def test_the_epoch_is_chosen_on_valid_and_the_figures_are_of_test(recipe_of) -> 
 
 def test_a_sentence_of_a_later_file_is_left_out_of_an_earlier_one(recipe_of) -> None:
     recipe, _ = recipe_of(ALL_THREE)
-    assert [(place, reason, units) for _, place, reason, _, units in recipe.left_out] == [
+    assert [(place, reason, units) for _, place, reason, _, units in recipe.dropped] == [
         ("classifier_train", "in_validation_file", 2),
         ("classifier_valid", "in_test_file", 1),
     ]
@@ -89,12 +89,12 @@ def test_without_test_the_figures_are_of_valid_and_a_tenth_chooses(recipe_of) ->
     assert 0 < len(recipe.rows.validation) < 20
     assert recipe.tags["held_out"] == "classifier_valid"
     assert recipe.rows_out == len(TRAIN) + len(VALID)
-    assert recipe.left_out == []
+    assert recipe.dropped == []
 
 
 def test_other_files_of_the_folder_are_told(recipe_of) -> None:
     recipe, _ = recipe_of({**ALL_THREE, "more": ["never read"]})
-    assert ("file", "classifier_more.txt", "unknown_file") in [line[:3] for line in recipe.left_out]
+    assert ("file", "classifier_more.txt", "unknown_file") in [line[:3] for line in recipe.dropped]
 
 
 def test_a_folder_without_valid_is_refused(recipe_of) -> None:

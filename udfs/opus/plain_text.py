@@ -64,8 +64,8 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
         raise UnreadableError("no_cues", "no line of the form 00:01:02,345 --> 00:01:04,000")
     if len(found.cues) > MOST_CUES:
         raise UnreadableError("too_large", f"{len(found.cues)} cues, more than {MOST_CUES}")
-    cues, left_out = spoken_cues(found.cues)
-    faults = sorted([*found.faults, *left_out], key=lambda fault: fault.line)
+    cues, dropped = spoken_cues(found.cues)
+    faults = sorted([*found.faults, *dropped], key=lambda fault: fault.line)
     quirks = Counter(plain_text=1, cue_without_text=sum(not cue.lines for cue in cues), byte_replaced=decoded.replaced)
     quirks.update(fault.reason for fault in faults)
     language = _language(cues, language, languages, found.language, quirks)

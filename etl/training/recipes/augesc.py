@@ -10,8 +10,8 @@ from conf.errors import InputError
 from conf.language_settings import LanguageTrainingSettings
 from etl.augesc.sessions import held_out_sessions, without_greetings
 from etl.augesc.texts import learned_role, learned_session
+from etl.pipeline.outcome import Outcome, Trained
 from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import Outcome, Trained
 from etl.training.held_out_texts import HeldOutTexts, LanguageTest, held_out_figures
 from etl.training.registration import Recipe, train_and_register
 from udfs.models.language.causal_language_model import CausalLanguageModel, Piece

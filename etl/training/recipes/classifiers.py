@@ -14,10 +14,10 @@ from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from conf.training_settings import EmotionClassifierSettings, WeakLabelerSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
+from etl.pipeline.outcome import DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import Trained
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
-from etl.training.registration import LeftOut, Recipe, train_and_register
+from etl.training.registration import Recipe, train_and_register
 from udfs.models.classifiers.calibration import calibration, set_temperature
 from udfs.models.classifiers.classifier import ENCODER, SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -65,18 +65,14 @@ def train_and_register_weak_labeler(
     encoder = run.resolved(encoder_uri)
     sizes = f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,}"
     run.say(f"{sizes} of classifier_{held_out_file} held out")
-    left_out = [
-        ("sentence" if line.units else "file", line.place, line.reason, line.detail, line.units)
-        for examples in given.values()
-        for line in examples.left_out
-    ]
-    left_out += [("file", name, "unknown_file", f"read are {', '.join(PARTS)}", 0) for name in others]
+    dropped = [row for examples in given.values() for row in examples.dropped]
+    dropped += [DroppedRow("file", name, "unknown_file", f"read are {', '.join(PARTS)}", 0) for name in others]
     seen = len(given["train"].rows) - len(usable)
     if seen:
-        left_out.append(("sentence", "classifier_train", "in_validation_file", f"{seen} sentences", seen))
+        dropped.append(DroppedRow("sentence", "classifier_train", "in_validation_file", f"{seen} sentences", seen))
     seen = len(given["valid"].rows) - len(chosen_on) if has_test else 0
     if seen:
-        left_out.append(("sentence", "classifier_valid", "in_test_file", f"{seen} sentences", seen))
+        dropped.append(DroppedRow("sentence", "classifier_valid", "in_test_file", f"{seen} sentences", seen))
     recipe = Recipe(
         name=options.name,
         model=WeakLabeler,
@@ -87,7 +83,7 @@ def train_and_register_weak_labeler(
         test=ClassifierTest(WeakLabeler, held_out, "accuracy", labels, options.device),
         choice=ClassifierTest(WeakLabeler, validation, "accuracy", labels, options.device),
         rows_out=len(usable) + len(chosen_on) + len(held_out),
-        left_out=left_out,
+        dropped=dropped,
         tags={"examples": folder, "held_out": f"classifier_{held_out_file}"},
     )
     if options.calibrated:
@@ -105,9 +101,9 @@ def train_and_register_emotion_classifier(
     Raises:
         InputError: a split has no rows.
     """
-    rows, left_out = rows_by_split(training_dialogues, labels.names)
+    rows, dropped = rows_by_split(training_dialogues, labels.names)
     start = starting_encoder(run, options, encoder)
-    recipe = dialogue_recipe(run, options, labels, start, (rows, left_out), origins_of(training_dialogues))
+    recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(training_dialogues))
     return train_and_register(recipe, run)
 
 
@@ -132,9 +128,9 @@ def train_and_register_self_labeler(
     given = seeds.select(*columns, "split", F.lit(CROWD).alias("origin")).unionByName(
         similar.select(*columns, F.lit("train").alias("split"), "origin")
     )
-    rows, left_out = rows_by_split(given, labels.names, "edos.seeds")
+    rows, dropped = rows_by_split(given, labels.names, "edos.seeds")
     start = starting_encoder(run, options, encoder)
-    recipe = dialogue_recipe(run, options, labels, start, (rows, left_out), origins_of(given))
+    recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(given))
     if calibrated:
         recipe = replace(recipe, finish=lambda result: _calibrated(result, DialogueClassifier, rows["validation"], run))
     return train_and_register(recipe, run)
@@ -159,7 +155,7 @@ def dialogue_recipe(
     options: EmotionClassifierSettings,
     taxonomy: Taxonomy,
     start: ResolvedModel,
-    given: tuple[Mapping[str, Rows], Sequence[LeftOut]],
+    given: tuple[Mapping[str, Rows], Sequence[DroppedRow]],
     origins: str = CROWD,
 ) -> Recipe:
     """Return the recipe of a dialogue classifier.
@@ -171,7 +167,7 @@ def dialogue_recipe(
         given: results of `rows_by_split`.
         origins: of the training rows, as ``crowd+similar``.
     """
-    rows, left_out = given
+    rows, dropped = given
     labels = taxonomy.names
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
     return Recipe(
@@ -184,7 +180,7 @@ def dialogue_recipe(
         test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
         choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", labels, options.device),
         rows_out=sum(len(rows[split]) for split in SPLITS),
-        left_out=left_out,
+        dropped=dropped,
         params={"origins": origins},
         differs=(origins, "weighted" if options.weighted else "unweighted"),
     )
@@ -210,7 +206,7 @@ def training_rows(rows: Mapping[str, Rows]) -> TrainingRows:
 
 def rows_by_split(
     training_dialogues: DataFrame, labels: Sequence[str], table: str = "edos.training_dialogues"
-) -> tuple[dict[str, Rows], list[LeftOut]]:
+) -> tuple[dict[str, Rows], list[DroppedRow]]:
     """Return (turns, label id) rows of each split, ordered by a hash.
 
     A history that is also in the test split is removed from the other splits.
@@ -232,11 +228,13 @@ def rows_by_split(
     read = list(ordered.select("dialogue_id", "turn", "turns", "label", "split", "origin").toLocalIterator())
     held_out = {tuple(row.turns) for row in read if row.split == "test"}
     rows: dict[str, Rows] = {split: [] for split in (*SPLITS, CROWD)}
-    left_out: list[LeftOut] = []
+    dropped: list[DroppedRow] = []
     for row in read:
         turns = tuple(row.turns)
         if row.split != "test" and turns in held_out:
-            left_out.append(("turn", f"{row.dialogue_id}/{row.turn}", "history_is_held_out", " / ".join(turns), 1))
+            dropped.append(
+                DroppedRow("turn", f"{row.dialogue_id}/{row.turn}", "history_is_held_out", " / ".join(turns), 1)
+            )
         else:
             rows[row.split].append((turns, ids[row.label]))
             if (row.split, row.origin) == ("train", CROWD):
@@ -244,7 +242,7 @@ def rows_by_split(
     for split in SPLITS:
         if not rows[split]:
             raise InputError(f"{table} has no {split} rows: more crowd votes are needed")
-    return rows, left_out
+    return rows, dropped
 
 
 def starting_encoder(run: StageRun, options: EmotionClassifierSettings, plain: str) -> ResolvedModel:

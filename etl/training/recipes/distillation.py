@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame
 from conf.taxonomy import Taxonomy
 from conf.training_options import TrainingOptions
 from conf.training_settings import EmotionStudentSettings
+from etl.pipeline.outcome import Trained
 from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import Trained
 from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
 from etl.training.loop.reproducible import reproducible
 from etl.training.recipes.classifiers import CROWD, SPLITS, Rows, origins_of, rows_by_split, starting_encoder
@@ -51,7 +51,7 @@ def train_and_register_emotion_student(
         InputError: a split has no rows.
     """
     labels = taxonomy.names
-    rows, left_out = rows_by_split(training_dialogues, labels)
+    rows, dropped = rows_by_split(training_dialogues, labels)
     unlabelled = _unlabelled(histories, rows, options.unlabelled)
     run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
     teacher = run.model("emotion_classifier")
@@ -69,7 +69,7 @@ def train_and_register_emotion_student(
             test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
             choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", labels, options.device),
             rows_out=sum(len(rows[split]) for split in SPLITS),
-            left_out=left_out,
+            dropped=dropped,
             params={
                 "origins": origins_of(training_dialogues),
                 "unlabelled_rows": len(soft),

@@ -15,14 +15,13 @@ from conf.training_settings import (
     ContextualSettings,
     TunedEmocontextSettings,
 )
-from etl.common.columns import left_out
 from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
+from etl.pipeline.outcome import DroppedRow, Outcome, Trained, dropped_columns
 from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import Outcome, Trained
 from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.recipes.classifiers import SPLITS
-from etl.training.registration import LeftOut, Recipe, train_and_register
+from etl.training.registration import Recipe, train_and_register
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage, starting_model
 from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingRows
@@ -54,14 +53,18 @@ def train_and_register_multi_label(
     Raises:
         InputError: a split has no rows.
     """
-    rows, left_out = passages_by_split(passages, f"what {model} learns from")
+    rows, dropped = passages_by_split(passages, f"what {model} learns from")
     start = run.resolved(encoder)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
-    return train_and_register(multi_label_recipe(model, options, start, rows, left_out), run)
+    return train_and_register(multi_label_recipe(model, options, start, rows, dropped), run)
 
 
 def multi_label_recipe(
-    model: str, options: NamedMultiLabel, start: ResolvedModel, rows: Mapping[str, PassageRows], left_out: list[LeftOut]
+    model: str,
+    options: NamedMultiLabel,
+    start: ResolvedModel,
+    rows: Mapping[str, PassageRows],
+    dropped: list[DroppedRow],
 ) -> Recipe:
     """Return the training of a multi-label classifier: chosen on validation rows, judged on test rows.
 
@@ -70,7 +73,7 @@ def multi_label_recipe(
         options: of its training.
         start: the resolved encoder or classifier that it starts from.
         rows: (passage, label ids) rows of each split.
-        left_out: rows of the ledger.
+        dropped: rows of the ledger.
     """
     begin = partial(starting_model, start.path, rows["train"], goemotions_labels(), options, options.typed)
     test, choice = (
@@ -87,13 +90,13 @@ def multi_label_recipe(
         test=test,
         choice=choice,
         rows_out=sum(len(rows[split]) for split in SPLITS),
-        left_out=left_out,
+        dropped=dropped,
     )
 
 
 def passages_by_split(
     passages: DataFrame, what: str, splits: Sequence[str] = SPLITS
-) -> tuple[dict[str, PassageRows], list[LeftOut]]:
+) -> tuple[dict[str, PassageRows], list[DroppedRow]]:
     """Return (passage, label ids) rows of each split, ordered by a hash.
 
     A passage that is also in the test split is removed from the other splits.
@@ -113,15 +116,15 @@ def passages_by_split(
     read = list(ordered.select("passage_id", "utterance", "context", "labels", "split").toLocalIterator())
     held_out = {(row.utterance, row.context) for row in read if row.split == "test"}
     rows: dict[str, PassageRows] = {split: [] for split in SPLITS}
-    left_out: list[LeftOut] = []
+    dropped: list[DroppedRow] = []
     for row in read:
         if row.split != "test" and (row.utterance, row.context) in held_out:
-            left_out.append(("passage", row.passage_id, "text_is_held_out", row.utterance[:500], 1))
+            dropped.append(DroppedRow("passage", row.passage_id, "text_is_held_out", row.utterance[:500], 1))
         else:
             labels = tuple(sorted({ids[label] for label in row.labels}))
             rows[row.split].append((Passage(row.utterance, row.context), labels))
     require_rows(rows, what, splits)
-    return rows, left_out
+    return rows, dropped
 
 
 def require_rows(rows: Mapping[str, PassageRows], what: str, splits: Sequence[str] = SPLITS) -> None:
@@ -184,7 +187,7 @@ def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: S
     rows = found.where(F.col("error").isNull())
     named = F.concat_ws("/", "learner", "tested_on", "passage_id")
     dropped = found.where(F.col("error").isNotNull()).select(
-        *left_out("answer", named, "model_failed", 1, F.col("error"))
+        *dropped_columns("answer", named, "model_failed", 1, F.col("error"))
     )
     return Outcome(rows, dropped, rows_in=found.count())
 

@@ -6,11 +6,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.columns import left_out
 from etl.emo_pillars.intra_dataset import reached
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, emocontext_context
+from etl.pipeline.outcome import Outcome, Trained, dropped_columns
 from etl.pipeline.stage_run import StageRun
-from etl.tables.outcome import Outcome, Trained
 from etl.training.held_out_classifiers import load_on_device
 from etl.training.recipes.multi_label import NamedMultiLabel, multi_label_recipe
 from etl.training.recipes.transfer_tasks import CONTEXTUAL, RELABELLED, Arm, emocontext_rows, relabelled
@@ -61,8 +60,10 @@ def predictions(dialogues: DataFrame, run: StageRun, comment: str, context: str)
     if not parts:
         raise InputError("no model to compare: set models.emo_pillars_contextless or another of its kind")
     found = reduce(lambda one, other: one.unionByName(other), parts).persist()
-    ledger = left_out("answer", F.concat_ws("/", "learner", "kind", "text_id"), "model_failed", 1, F.col("error"))
-    dropped = found.where(F.col("error").isNotNull()).select(*ledger)
+    columns = dropped_columns(
+        "answer", F.concat_ws("/", "learner", "kind", "text_id"), "model_failed", 1, F.col("error")
+    )
+    dropped = found.where(F.col("error").isNotNull()).select(*columns)
     return Outcome(found.where(F.col("error").isNull()), dropped, rows_in=texts.count() * len(parts))
 
 

@@ -15,11 +15,11 @@ from conf.errors import InputError
 from conf.reply_settings import ReplyNetwork, ReplyTokens, ReplyTraining, SteeredReplyTraining
 from conf.taxonomy import Taxonomy
 from etl.common.splits import content_share
+from etl.pipeline.outcome import Outcome, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.replies.generation import compared, unsteered
 from etl.replies.measures import table_7
 from etl.replies.regimes import Regime
-from etl.tables.outcome import Outcome, Trained
 from etl.tables.replies import EVALUATION, TRAININGS
 from etl.training.data_inputs import rows_digest
 from etl.training.registration import HeldOutTest, Recipe, data_tags, train_and_register

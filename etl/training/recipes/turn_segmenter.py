@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
 from etl.common.splits import content_share
+from etl.pipeline.outcome import Trained
 from etl.pipeline.stage_run import StageRun
 from etl.subtitles.transcript_files import example_frames
 from etl.subtitles.transcripts import transcript_pairs
@@ -37,7 +38,6 @@ from etl.subtitles.turn_segmenter import (
     mask_label_leakage,
     train_turn_segmenter,
 )
-from etl.tables.outcome import Trained
 from etl.training.experiment import title
 from etl.training.registration import create_registry_schema, promote, training_context, training_tags
 from etl.training.registry import model_store

@@ -5,7 +5,7 @@ from typing import Any
 from py4j.java_gateway import JavaClass, JavaMember, JavaPackage
 from pyspark.sql import SparkSession
 
-from etl.common.spark_api import is_connect, java
+from etl.pipeline.spark_api import is_connect, java
 
 NAMES = ("functions", "PythonUtils", "PythonSQLUtils", "PythonRDD", "org", "java")
 """Classes that PySpark finds by imports with a star, each of which searches all jars, and roots of full names."""

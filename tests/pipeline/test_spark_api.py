@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common import spark_api
+from etl.pipeline import spark_api
 from etl.pipeline.folders import Folders
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -28,8 +28,8 @@ def attributes(path: Path) -> set[str]:
 def test_no_other_module_touches_java_or_the_context() -> None:
     files = [path for package in ("conf", "etl", "jobs", "udfs") for path in (REPOSITORY / package).rglob("*.py")]
     found = {path.relative_to(REPOSITORY).as_posix(): CLASSIC & attributes(path) for path in files}
-    assert {name for name, used in found.items() if used} == {"etl/common/spark_api.py"}
-    own = {node for node in attributes(REPOSITORY / "etl/common/spark_api.py") if node in CLASSIC}
+    assert {name for name, used in found.items() if used} == {"etl/pipeline/spark_api.py"}
+    own = {node for node in attributes(REPOSITORY / "etl/pipeline/spark_api.py") if node in CLASSIC}
     assert own == {"sparkContext", "_jvm", "_jsc", "_gateway", "_jdf"}
 
 

@@ -1,23 +1,34 @@
-"""Return types of stage functions."""
+"""What the functions of stages return: rows, and what they dropped; or a trained model."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from etl.tables.model import Table
 from etl.tables.ops import WORK_VERSION
 
 DROPPED_DDL = "unit string, id string, reason string, detail string, units bigint"
 
 
+class DroppedRow(NamedTuple):
+    """A row of ``Outcome.dropped``, made on the driver."""
+
+    unit: str
+    id: str
+    reason: str
+    detail: str
+    units: int
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """A stage's rows, and the units it left out.
+    """A stage's rows, and the units it dropped.
 
     Attributes:
         rows: the rows of the stage's table.
-        dropped: left-out units as (unit, id, reason, detail, units), with (work_key) in incremental
+        dropped: dropped units as (unit, id, reason, detail, units), with (work_key) in incremental
             stages where it is not the id; None when the rule drops nothing.
         quarantined: inputs that could not be read, as rows of the stage's quarantine without its last columns.
         rows_in: units that came in; None: the stage's first input is counted.
@@ -46,6 +57,26 @@ class Outcome:
         return replace(self, rows=joined(self.rows, key), dropped=dropped, quarantined=quarantined)
 
 
+def dropped_columns(
+    unit: str, key: Column | str, reason: Column | str, units: Column | int = 1, detail: Column | str = ""
+) -> list[Column]:
+    """Return the columns of an ``Outcome``'s ``dropped``.
+
+    Args:
+        unit: what a dropped row is, such as ``text``.
+        key: its id, or the name of the id's column.
+        reason: why it is dropped.
+        units: how many of the stage's units it counts as.
+    """
+    return [
+        F.lit(unit).alias("unit"),
+        (F.col(key) if isinstance(key, str) else key).alias("id"),
+        F.lit(reason).alias("reason"),
+        F.lit(detail).alias("detail"),
+        F.lit(units).cast("bigint").alias("units"),
+    ]
+
+
 def with_work_key(dropped: DataFrame) -> DataFrame:
     """Return ledger rows with ``work_key``, which is the id where a stage gives no other."""
     return dropped if "work_key" in dropped.columns else dropped.withColumn("work_key", F.col("id"))
@@ -57,31 +88,36 @@ def with_version(rows: DataFrame) -> DataFrame:
 
 
 @dataclass(frozen=True)
-class LocalRows:
-    """Rows that were read on the driver (tuples, or dicts of labelled files), and ledger rows of those dropped."""
+class LocalOutcome:
+    """An outcome whose rows were read on the driver. A stage may return it.
+
+    Attributes:
+        rows: tuples of the columns of the stage's table, in their order; or dicts of labelled files, for further work.
+        dropped: the units that are dropped.
+    """
 
     rows: list[Any] = field(default_factory=list)
-    dropped: list[tuple[str, str, str, str, int]] = field(default_factory=list)
+    dropped: list[DroppedRow] = field(default_factory=list)
 
     @property
     def rows_in(self) -> int:
         return len(self.rows) + sum(units for *_, units in self.dropped)
 
     def drop(self, unit: str, row_id: str, reason: str, detail: str, units: int = 1) -> None:
-        """Add a ledger row, with the detail cut to 200 characters."""
-        self.dropped.append((unit, row_id, reason, detail[:200], units))
+        """Drop units, with the detail cut to 200 characters."""
+        self.dropped.append(DroppedRow(unit, row_id, reason, detail[:200], units))
 
-    def plus(self, unread: "LocalRows") -> "LocalRows":
-        """Return these rows with further ledger rows."""
-        return LocalRows(self.rows, self.dropped + unread.dropped)
+    def plus(self, unread: "LocalOutcome") -> "LocalOutcome":
+        """Return these rows with what is dropped elsewhere, too."""
+        return LocalOutcome(self.rows, self.dropped + unread.dropped)
 
     def notes(self, spark: SparkSession) -> DataFrame:
-        """Return the ledger rows of a stage with other units: they count as none."""
-        return spark.createDataFrame([(*row, 0) for *row, _ in self.dropped], DROPPED_DDL)
+        """Return what is dropped for a stage with other units: it counts as none."""
+        return spark.createDataFrame([row._replace(units=0) for row in self.dropped], DROPPED_DDL)
 
-    def to_outcome(self, spark: SparkSession, schema: str) -> Outcome:
-        """Return the rows as an outcome with the given schema."""
-        rows = spark.createDataFrame(self.rows, schema)
+    def to_outcome(self, spark: SparkSession, table: Table) -> Outcome:
+        """Return the outcome with frames, for a table."""
+        rows = spark.createDataFrame(self.rows, table.schema)
         dropped = spark.createDataFrame(self.dropped, DROPPED_DDL)
         return Outcome(rows, dropped, rows_in=self.rows_in)
 
