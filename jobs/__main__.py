@@ -1,15 +1,38 @@
 """``python -m jobs COMMAND|STAGE``."""
 
+import os
 import sys
 
-from etl.cli.command_line import main
+from conf.python_path import without_hiding_entries
+
+
+def run() -> int:
+    """Run the command line; returns the exit status. Packages that ``PYTHONPATH`` would hide are imported after it."""
+    hiding = without_hiding_entries(os.environ, sys.path)
+    if hiding:
+        print(
+            f"edos-lakehouse: not used, for it hides packages of {sys.prefix}: PYTHONPATH={os.pathsep.join(hiding)}",
+            file=sys.stderr,
+        )
+    try:
+        from etl.cli.command_line import main
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] in ("conf", "etl", "jobs", "udfs"):
+            raise
+        print(
+            f"edos-lakehouse: package {error.name} is not in {sys.prefix}: run `make install` and activate .venv "
+            "(`. .venv/bin/activate`)",
+            file=sys.stderr,
+        )
+        return 2
+    return main()
 
 
 def entry() -> None:
     """Run the command line, and raise SystemExit on failure for runtimes that ignore return values."""
-    if status := main():
+    if status := run():
         raise SystemExit(status)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

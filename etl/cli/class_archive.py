@@ -8,31 +8,45 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from pathlib import Path
 
-from etl.pipeline.jars import archive_path
+from etl.pipeline.jars import archive_path, base_archive
 from etl.pipeline.spark_api import gateway
 
 _RUN = "from etl.cli.class_archive import load_classes; import sys; load_classes(*sys.argv[1:])"
 _SECONDS = 300
 
 
-def make_archive() -> bool:
-    """Run a small session in a process of its own and archive its classes; returns whether Java could."""
-    path = archive_path()
+def make_archive(home: Path) -> bool:
+    """Run a small session in a process of its own and archive its classes; returns whether Java could.
+
+    Args:
+        home: of the Java that sessions use.
+    """
+    path = archive_path(home)
     path.unlink(missing_ok=True)
+    base = base_archive(home)
+    if base is not None:
+        base.unlink(missing_ok=True)
+        dump = [str(home / "bin" / "java"), "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(dump, capture_output=True, timeout=_SECONDS, check=False)
+        if not base.is_file():
+            return False
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", _RUN, folder, str(path)]
+        command = [sys.executable, "-c", _RUN, folder, str(path), *([str(base)] if base is not None else [])]
         with suppress(subprocess.TimeoutExpired):
             subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
     return path.is_file()
 
 
-def load_classes(folder: str, archive: str) -> None:
+def load_classes(folder: str, archive: str, base: str | None = None) -> None:
     """Use a session as stages do, and end its Java, which then writes the archive.
 
     Args:
         folder: an empty one, for tables.
         archive: the file to write.
+        base: the archive of Java's own classes, if Java brings none.
     """
     from py4j.protocol import Py4JError
     from pyspark.sql import functions as F
@@ -43,9 +57,10 @@ def load_classes(folder: str, archive: str) -> None:
     from etl.pipeline.session import spark_session
     from etl.tables.model import Table
 
+    own = f"-XX:SharedArchiveFile={base} " if base else ""
     options = {
         "lakehouse.root": folder,
-        "spark.conf.spark.driver.extraJavaOptions": f"-XX:ArchiveClassesAtExit={archive}",
+        "spark.conf.spark.driver.extraJavaOptions": f"{own}-XX:ArchiveClassesAtExit={archive}",
     }
     settings = load_settings("local", [], options)
     spark = spark_session(settings)

@@ -54,9 +54,11 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.class_archive import make_archive
         from etl.cli.jars import fetch_jars
         from etl.pipeline.jars import archive_path
+        from etl.pipeline.java_homes import java_found
 
-        print(f"{fetch_jars()} jars at hand")
-        if not archive_path().is_file() and not make_archive():
+        home = java_found(os.environ).home
+        print(f"{fetch_jars(home)} jars at hand")
+        if not archive_path(home).is_file() and not make_archive(home):
             print("no archive of their classes could be made: sessions start more slowly")
         return 0
     if options.command == "completion":
@@ -112,6 +114,10 @@ def _opened(options: argparse.Namespace, settings: Settings) -> int | None:  # n
         from etl.cli.register import register
 
         return register(settings, options.catalog)
+    if options.command == "doctor":
+        from etl.cli.doctor import doctor
+
+        return doctor(settings)
     if options.command == "read":
         from etl.cli.read_shell import open_read
 

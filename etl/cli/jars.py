@@ -1,5 +1,6 @@
 """Fetch the jars of local sessions from Maven Central."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -7,12 +8,15 @@ import tempfile
 from pathlib import Path
 
 from conf.errors import InputError
-from etl.pipeline.jars import EXCLUDED, PACKAGES_OF_SPARK_4, find_java, jar_folder, packages
+from etl.pipeline.jars import EXCLUDED, PACKAGES_OF_SPARK_4, jar_folder, packages
 
 
-def fetch_jars() -> int:
-    """Resolve the packages with Spark's resolver and store the jars; return their number."""
-    find_java()
+def fetch_jars(java_home: Path) -> int:
+    """Resolve the packages with Spark's resolver and store the jars; return their number.
+
+    Args:
+        java_home: of the Java that runs the resolver.
+    """
     target = jar_folder()
     marker = target / "resolved.txt"
     wanted = "\n".join((*packages(), *EXCLUDED))
@@ -39,6 +43,7 @@ def fetch_jars() -> int:
             ],
             capture_output=True,
             text=True,
+            env=os.environ | {"JAVA_HOME": str(java_home), "SPARK_LOCAL_IP": "127.0.0.1"},
         )
         jars = sorted(Path(ivy, "jars").glob("*.jar"))
         if packages() == PACKAGES_OF_SPARK_4:

@@ -30,6 +30,7 @@ COMMANDS = {
     "mlflow": "serve MLflow's pages and print the link of the runs' comparison",
     "convokit": "write an export as a ConvoKit corpus",
     "restore-text": "restore the texts of an export that refers to OPUS",
+    "doctor": "print what a local run finds on this machine, with cures",
     "fetch-jars": "fetch the jars of local sessions (part of make install)",
     "completion": "print a script that completes commands, stages and options",
 }
@@ -111,6 +112,7 @@ def _commands() -> argparse.ArgumentParser:
         "mlflow": (_mlflow, _common),
         "convokit": (_convokit, _common),
         "restore-text": (_common,),
+        "doctor": (_common,),
         "fetch-jars": (_traceback,),
         "completion": (_shell,),
     }

@@ -76,8 +76,8 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
             return f"{line}{during}: {_cure(told, text, places)}"
     if _java_gone(error, text):
         return (
-            f"Spark's Java process ended{during}, mostly by a signal or for lack of memory: {AGAIN}, "
-            "with a larger spark.driver_memory if it ends again"
+            f"Spark's Java process ended{during}, mostly by a signal or for lack of memory: {AGAIN}; if it ends again, "
+            "`python -m jobs doctor` tells what it had: a heap that fits needs free memory beside it"
         )
     if _WORKER_GONE.search(text):
         return (

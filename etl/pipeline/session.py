@@ -3,7 +3,6 @@
 import atexit
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,9 @@ from pyspark.sql import SparkSession
 from conf.settings import Settings
 from etl.pipeline.jars import archive_options, class_path, find_java
 from etl.pipeline.java_names import remember_java_names
-from etl.pipeline.spark_api import add_packages, is_local, show_errors_only
+from etl.pipeline.local_environment import LOOPBACK, heap, take_local_environment
+from etl.pipeline.machine import memory_bytes
+from etl.pipeline.spark_api import add_packages, is_local, log_in, show_errors_only
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DELTA = {
@@ -45,8 +46,9 @@ LOCAL = {
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "2000",
     "spark.sql.debug.maxToStringFields": "1",
-    "spark.driver.host": "localhost",
-    "spark.driver.bindAddress": "127.0.0.1",
+    # Whatever the machine calls itself, and whether that name resolves.
+    "spark.driver.host": LOOPBACK,
+    "spark.driver.bindAddress": LOOPBACK,
     JAVA_OPTIONS: "-Ddelta.log.cacheSize=20 -XX:+UseParallelGC",
 }
 # On tiny tables generated code took two fifths of the driver's time, and the descriptions of adaptive plans up to 85 %.
@@ -71,17 +73,22 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
         conf |= LOCAL | (SHORT if spark.short_session else {})
     if spark.bundled_jars:
         conf |= {"spark.driver.extraClassPath": class_path(), "spark.executor.extraClassPath": class_path()}
-    if spark.driver_memory:
-        conf["spark.driver.memory"] = spark.driver_memory
+    memory = heap(spark.driver_memory, memory_bytes())[0] if spark.local else spark.driver_memory
+    if memory:
+        conf["spark.driver.memory"] = memory
     if spark.shuffle_partitions:
         conf["spark.sql.shuffle.partitions"] = str(spark.shuffle_partitions)
     if spark.local and Path(__file__).is_file():
         conf["spark.python.daemon.module"] = "udfs.spark_daemon"
     conf |= spark.conf
-    if spark.local and spark.bundled_jars:
+    if spark.local:
         given = conf.get(JAVA_OPTIONS, "")
-        archived = "" if "ArchiveClassesAtExit" in given else archive_options()
-        conf[JAVA_OPTIONS] = f"{archived} {given}".strip()
+        home = os.environ.get("JAVA_HOME")
+        archived = spark.bundled_jars and home and "ArchiveClassesAtExit" not in given
+        # Java does not read TMPDIR.
+        scratch = "" if tempfile.gettempdir() == "/tmp" else f'"-Djava.io.tmpdir={tempfile.gettempdir()}"'
+        options = (archive_options(Path(home)) if archived and home else "", scratch, given)
+        conf[JAVA_OPTIONS] = " ".join(filter(None, options))
     return conf
 
 
@@ -91,14 +98,11 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
     Raises:
         InputError: a local session without fetched jars or without Java.
     """
-    find_java()
+    user = None
     if settings.spark.local:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        # Models run one thread a worker unless the settings say more; OpenMP would take every core.
-        os.environ.setdefault("OMP_NUM_THREADS", str(settings.models.threads))
-        # Threads that wait must sleep: spinning, two on a busy core take seven times as long.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        user = take_local_environment(settings).user
+    else:
+        find_java()
     builder = SparkSession.builder.appName(name)
     master = settings.spark.master
     remote = master is not None and master.startswith("sc://")
@@ -106,6 +110,10 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
         builder = builder.remote(master) if remote else builder.master(master)
     for key, value in (SEMANTICS if remote else spark_configuration(settings)).items():
         builder = builder.config(key, value)
+    if user is not None:
+        # Java finds no home folder for a user without a name, and Spark's resolver of packages needs one.
+        ivy = {"spark.jars.ivy": str(Path(tempfile.gettempdir(), "ivy"))}
+        log_in(user, {"spark.master": str(master), **ivy, **spark_configuration(settings)})
     session = builder.getOrCreate()
     show_errors_only(session)
     remember_java_names(session)

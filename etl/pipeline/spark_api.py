@@ -6,7 +6,7 @@ shared clusters of Databricks speak, has none of them. What cannot work there ra
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial, reduce
 from pathlib import Path
 from socketserver import BaseServer
@@ -75,6 +75,23 @@ def is_delta_table(spark: SparkSession, path: str) -> bool:
             return False
         raise
     return True
+
+
+def log_in(user: str, configuration: Mapping[str, str]) -> None:
+    """Give Hadoop the name of a user whom the system has none for, before a session of this process starts.
+
+    Hadoop asks the system, and without an answer nothing can be read: ``invalid null input: name``.
+
+    Args:
+        user: any name.
+        configuration: of the session, with which its Java process is started.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    conf = SparkConf(loadDefaults=False).setAll(list(configuration.items()))
+    SparkContext._ensure_initialized(conf=conf)  # type: ignore[attr-defined]
+    security: Any = SparkContext._jvm.org.apache.hadoop.security.UserGroupInformation  # type: ignore[union-attr]
+    security.setLoginUser(security.createRemoteUser(user))
 
 
 def show_errors_only(spark: SparkSession) -> None:

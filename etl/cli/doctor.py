@@ -1,0 +1,266 @@
+"""``python -m jobs doctor``: what a local run finds on this machine, and the cure of what is wrong."""
+
+import os
+import re
+import shutil
+import socket
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+from conf.errors import InputError
+from conf.places import local_path
+from conf.settings import Settings
+from etl.pipeline.jars import archive_path, jar_folder
+from etl.pipeline.java_homes import Java, java_found
+from etl.pipeline.local_environment import heap, local_environment, loopback_works
+from etl.pipeline.machine import cores, memory_bytes
+from etl.publishing.screen_tables import printable
+
+WIDTH = 80
+DISTRIBUTION = "edos-lakehouse"
+PYTHONS = ((3, 11), (3, 12))
+LEAST_MEMORY = 3 << 30
+"""The demo's largest stages need about 1 GiB of heap and 1.5 GiB in Python workers."""
+LEAST_FREE = 2_000_000_000
+"""Bytes of the demo's tables, models and scratch files, doubled."""
+LEAST_FILES = 4_096
+BAD = 2
+"""Exit status when something is wrong, as of bad settings."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report.
+
+    Attributes:
+        what: was looked at.
+        found: was there.
+        cure: what to do if it is wrong; None: it is right.
+    """
+
+    what: str
+    found: str
+    cure: str | None = None
+
+
+def doctor(settings: Settings, environ: Mapping[str, str] = os.environ) -> int:
+    """Print what a local run finds; return 0 if all is right, else 2."""
+    checks = list(examined(settings, environ))
+    print("\n".join(lines(checks)))
+    wrong = sum(check.cure is not None for check in checks)
+    print(f"\n{'all is right' if not wrong else f'{wrong} to cure'}")
+    return BAD if wrong else 0
+
+
+def lines(checks: Iterable[Check]) -> Iterator[str]:
+    """Yield the report's lines, at most 80 columns; a cure is on lines of its own."""
+    for check in checks:
+        head = f"{'right' if check.cure is None else 'WRONG':6s}{check.what:11s}"
+        found = textwrap.wrap(printable(check.found), WIDTH - len(head), break_on_hyphens=False) or [""]
+        yield head + found[0]
+        yield from (" " * len(head) + line for line in found[1:])
+        if check.cure is not None:
+            cure = textwrap.wrap(f"cure: {printable(check.cure)}", WIDTH - len(head) - 2, break_on_hyphens=False)
+            yield from (" " * (len(head) + 2 * (number > 0)) + line for number, line in enumerate(cure))
+
+
+def examined(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Yield the checks of this machine and environment for a local run with these settings."""
+    memory = memory_bytes()
+    yield python_check(sys.version_info[:3], sys.executable)
+    yield packages_check(requires_of(DISTRIBUTION))
+    java: Java | None = None
+    try:
+        java = java_found(environ, settings.spark.java_home)
+    except InputError as error:
+        yield Check("Java", "none that fits", str(error))
+    else:
+        yield Check("Java", f"{java.version} of {java.source}, {java.home}")
+    yield jars_check(jar_folder(), java)
+    yield Check("cores", f"{cores()}")
+    yield memory_check(memory, settings.spark.driver_memory)
+    yield gpu_check()
+    yield from disk_checks(settings, environ)
+    yield from address_checks()
+    yield files_check()
+    yield user_check(environ)
+    yield variables_check(settings, environ)
+
+
+def python_check(found: tuple[int, ...], executable: str) -> Check:
+    """Check Python's version."""
+    told = f"{'.'.join(map(str, found))}, {executable}"
+    wanted = " or ".join(f"{major}.{minor}" for major, minor in PYTHONS)
+    right = found[:2] in PYTHONS
+    return Check("Python", told, None if right else f"remove .venv and run `make install PYTHON=python3.11` ({wanted})")
+
+
+def requires_of(distribution: str) -> list[str]:
+    """Return the requirements of a distribution, as its metadata write them; none if it is not installed."""
+    try:
+        return requires(distribution) or []
+    except PackageNotFoundError:
+        return []
+
+
+def packages_check(needed: Iterable[str], extras: Iterable[str] = ("text", "cluster", "local")) -> Check:
+    """Check that the packages of a local run are installed, in the versions that are asked for.
+
+    Args:
+        needed: requirements, such as ``lxml>=5; extra == "local"``.
+        extras: those that a local run needs.
+    """
+    from packaging.requirements import Requirement
+
+    wanted = [Requirement(text) for text in needed]
+    names = {
+        one.name: one
+        for one in wanted
+        if one.name != DISTRIBUTION
+        and (one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras))
+    }
+    wrong = []
+    for name, one in sorted(names.items()):
+        try:
+            found = version(name)
+        except PackageNotFoundError:
+            wrong.append(f"{name} is missing")
+            continue
+        if not one.specifier.contains(found, prereleases=True):
+            wrong.append(f"{name} {found} in place of {one.specifier}")
+    if not names:
+        return Check("packages", f"{DISTRIBUTION} is not installed in {sys.prefix}", "run `make install`")
+    if wrong:
+        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        return Check("packages", "; ".join(wrong[:3]) + more, "run `make install`")
+    told = ", ".join(
+        f"{name} {version(name)}" for name in ("pyspark", "delta-spark", "torch", "mlflow") if name in names
+    )
+    return Check("packages", f"{len(names)} at hand: {told}")
+
+
+def jars_check(folder: Path, java: Java | None) -> Check:
+    """Check the jars of Delta and Spark NLP, and the archive of their classes."""
+    number = len(list(folder.glob("*.jar")))
+    if not number:
+        return Check("jars", f"none in {folder}", "run `python -m jobs fetch-jars`, which needs Maven Central")
+    fast = java is not None and archive_path(java.home).is_file()
+    return Check(
+        "jars", f"{number}{'' if fast else ', without the archive that halves the start (fetch-jars makes it)'}"
+    )
+
+
+def memory_check(memory: int | None, driver_memory: str | None) -> Check:
+    """Check the memory of the machine or its container."""
+    if memory is None:
+        return Check("memory", "unknown")
+    size, _ = heap(driver_memory, memory)
+    told = f"{memory / (1 << 30):.1f} GiB, of which Java's heap has at most {size or '1g'}"
+    if memory >= LEAST_MEMORY:
+        return Check("memory", told)
+    return Check("memory", told, f"give the container or machine {LEAST_MEMORY >> 30} GiB, or run parts (--to)")
+
+
+def gpu_check(devices: Path = Path("/dev")) -> Check:
+    """Check that PyTorch uses the graphics card, if there is one."""
+    if not any(devices.glob("nvidia[0-9]*")) and shutil.which("nvidia-smi") is None:
+        return Check("GPU", "none: models run on the cores")
+    try:
+        import torch
+
+        if torch.cuda.is_available():
+            return Check("GPU", ", ".join(torch.cuda.get_device_name(one) for one in range(torch.cuda.device_count())))
+        told = f"a card, which PyTorch {torch.__version__} does not see"
+    except Exception as error:
+        told = f"a card, and PyTorch fails: {error}"
+    return Check("GPU", told, "install PyTorch's build for this driver (`nvidia-smi` names its CUDA version)")
+
+
+def disk_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Yield the checks of the folders that a run writes to."""
+    root = local_path(settings.lakehouse.root)
+    if root is None:
+        yield Check("tables", settings.lakehouse.root)
+    else:
+        yield folder_check("tables", root, "set lakehouse.root to another folder")
+    try:
+        scratch = local_environment(environ, settings.spark.java_home, settings.models.threads).set.get(
+            "TMPDIR", "/tmp"
+        )
+    except InputError as error:
+        if "scratch" in str(error):
+            yield Check("scratch", "no folder", str(error))
+        return
+    yield folder_check("scratch", scratch, "set TMPDIR to a folder on another disk")
+
+
+def folder_check(what: str, path: str, cure: str) -> Check:
+    """Check that a folder can be written to, or made, and has room."""
+    place = next((one for one in (Path(path), *Path(path).parents) if one.exists()), Path("/"))
+    if not place.is_dir():
+        return Check(what, f"{path}: {place} is a file", cure)
+    if not os.access(place, os.W_OK | os.X_OK):
+        return Check(what, f"{path}: {place} cannot be written to", f"make it writable, or {cure}")
+    free = shutil.disk_usage(place).free
+    told = f"{path}, {free / 1e9:.1f} GB free"
+    return Check(what, told, None if free >= LEAST_FREE else f"free {LEAST_FREE / 1e9:.0f} GB, or {cure}")
+
+
+def address_checks() -> Iterator[Check]:
+    """Yield the checks of the addresses through which Spark's processes talk to each other."""
+    if not loopback_works():
+        yield Check(
+            "addresses", "no server can listen on 127.0.0.1", "bring the loopback device up: `ip link set lo up`"
+        )
+        return
+    try:
+        socket.getaddrinfo("localhost", None)
+    except OSError:
+        yield Check("addresses", "localhost does not resolve", "add the line `127.0.0.1 localhost` to /etc/hosts")
+        return
+    name = socket.gethostname()
+    told = "127.0.0.1 and localhost"
+    with suppress(OSError, UnicodeError):
+        socket.getaddrinfo(name, None)
+        yield Check("addresses", told)
+        return
+    yield Check("addresses", f"{told}; {name} does not resolve, and is not needed")
+
+
+def files_check() -> Check:
+    """Check how many files a process may open."""
+    try:
+        import resource
+    except ImportError:
+        return Check("open files", "unknown")
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or hard >= LEAST_FILES:
+        return Check("open files", "no limit" if hard == resource.RLIM_INFINITY else f"at most {hard:,}")
+    return Check("open files", f"at most {hard:,}", f"raise the limit: `ulimit -Hn {LEAST_FILES}` as root")
+
+
+def user_check(environ: Mapping[str, str]) -> Check:
+    """Check the user's name and home folder; neither is needed."""
+    name = f"id {os.getuid()}" if hasattr(os, "getuid") else environ.get("USERNAME", "")
+    with suppress(ImportError, KeyError):
+        import pwd
+
+        name = pwd.getpwuid(os.getuid()).pw_name
+    home = environ.get("HOME", "")
+    told = "" if home and os.access(home, os.W_OK) else f", home {home or 'unset'} not writable: caches go to scratch"
+    return Check("user", f"{name}{told}")
+
+
+def variables_check(settings: Settings, environ: Mapping[str, str]) -> Check:
+    """Tell which variables of other programs a local session leaves aside."""
+    try:
+        ignored = local_environment(environ, settings.spark.java_home, settings.models.threads).ignored
+    except InputError:
+        ignored = []
+    hidden = [name for name in ignored if not re.match("BASH_FUNC_", name)]
+    return Check("variables", f"left aside: {', '.join(hidden)}" if hidden else "none of another Spark or Java")

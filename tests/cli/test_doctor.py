@@ -1,0 +1,75 @@
+"""``python -m jobs doctor``."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from conf.settings import load_settings
+from etl.cli import doctor
+from etl.cli.doctor import Check, folder_check, jars_check, lines, memory_check, packages_check, python_check
+
+
+def test_the_report_has_a_line_for_each_thing_and_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    status = doctor.doctor(load_settings("local"))
+    printed = capsys.readouterr().out
+    for what in ("Python", "packages", "Java", "jars", "cores", "memory", "GPU", "tables", "scratch", "addresses"):
+        assert f" {what} " in printed
+    assert max(map(len, printed.splitlines())) <= 80
+    assert status == (2 if "WRONG" in printed else 0)
+
+
+def test_what_is_wrong_has_its_cure_below_it() -> None:
+    found = list(lines([Check("disk", "full", "free some"), Check("cores", "2")]))
+    assert found == ["WRONG disk       full", "                 cure: free some", "right cores      2"]
+
+
+@pytest.mark.parametrize(
+    ("version", "right"), [((3, 11, 7), True), ((3, 12, 0), True), ((3, 10, 9), False), ((3, 13, 0), False)]
+)
+def test_python(version: tuple[int, ...], right: bool) -> None:
+    assert (python_check(version, "python").cure is None) == right
+
+
+@pytest.mark.parametrize(
+    ("needed", "wrong"),
+    [
+        (["lxml>=5"], None),
+        (["lxml>=5", 'no-such-package>=1; extra == "local"'], "no-such-package is missing"),
+        (['no-such-package>=1; extra == "bench"', "lxml"], None),
+        (["lxml>=999"], "in place of >=999"),
+        ([], "not installed"),
+    ],
+)
+def test_packages(needed: list[str], wrong: str | None) -> None:
+    found = packages_check(needed)
+    assert (found.cure is None) == (wrong is None)
+    assert wrong is None or wrong in found.found
+
+
+def test_jars(tmp_path: Path) -> None:
+    assert jars_check(tmp_path, None).cure is not None
+    (tmp_path / "delta.jar").touch()
+    assert jars_check(tmp_path, None).cure is None
+
+
+@pytest.mark.parametrize(("memory", "right"), [(None, True), (8 << 30, True), (1 << 30, False)])
+def test_memory(memory: int | None, right: bool) -> None:
+    found = memory_check(memory, "4g")
+    assert (found.cure is None) == right
+    assert memory is None or memory > 1 << 30 or "512m" in found.found
+
+
+def test_folders(tmp_path: Path) -> None:
+    assert folder_check("tables", str(tmp_path / "new" / "one"), "elsewhere").cure is None
+    (tmp_path / "file").touch()
+    assert folder_check("tables", str(tmp_path / "file" / "in"), "elsewhere").cure == "elsewhere"
+    assert folder_check("tables", "/proc/1/new", "elsewhere").cure is not None or os.getuid() == 0
+
+
+def test_no_value_of_a_variable_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dpassword=hunter2")
+    doctor.doctor(load_settings("local"))
+    printed = capsys.readouterr().out
+    assert "SPARK_SUBMIT_OPTS" in printed
+    assert "hunter2" not in printed
