@@ -50,6 +50,26 @@ def added(default: Any, **about: Any) -> Any:
     return Field(default, json_schema_extra={"added": True}, **about)
 
 
+def otherwise(place: str, **about: Any) -> Any:
+    """Return a field that is null by default, and stands for another setting then: a stage receives that one's value.
+
+    Args:
+        place: the other setting, as ``section.key``.
+        about: description and limits of the field.
+    """
+    return Field(None, json_schema_extra={"otherwise": place}, **about)
+
+
+def places_of_null(section: type[Section]) -> dict[str, str]:
+    """Return the fields that stand for another setting when they are null, each with that one's ``section.key``."""
+    extras = ((name, field.json_schema_extra) for name, field in section.model_fields.items())
+    return {
+        name: str(extra["otherwise"])
+        for name, extra in extras.items()
+        if isinstance(extra, dict) and "otherwise" in extra
+    }
+
+
 def at_added_default(field: FieldInfo, value: Any) -> bool:
     """Return whether a later version added a field, and the value is its default."""
     extra = field.json_schema_extra

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from conf.section import Section
+from conf.section import Section, otherwise
 
 
 class TrainingOptions(Section):
@@ -32,7 +32,9 @@ class TrainingOptions(Section):
     )
     device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
     seed: int = Field(13, description="of weights, order of rows and dropout")
-    threads: int | None = Field(None, ge=1, description="CPU threads; null: models.training_threads")
+    threads: int | None = otherwise(
+        "models.training_threads", ge=1, description="CPU threads; null: models.training_threads"
+    )
 
     @property
     def last_epochs(self) -> int:

@@ -3,21 +3,17 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pyspark.sql import DataFrame
 
 from conf.emo_pillars_settings import TransferSettings
 from conf.taxonomy import GOEMOTIONS
-from conf.training_options import TrainingOptions
 from conf.training_settings import MultiLabelSettings
 from etl.pipeline.signatures import At, receiver_of
 from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Units, manual_stage, stage
 from etl.tables import Table
-
-Threads = Annotated[int, At("models.training_threads")]
-Options = TypeVar("Options", bound=TrainingOptions)
 
 
 def training_stage(model: str, *, units: str, **declared: Any) -> Declare:
@@ -32,11 +28,6 @@ def training_stage(model: str, *, units: str, **declared: Any) -> Declare:
 
 manual_training_stage = partial(training_stage, manual=True)
 """Declare a training that runs only when it is named, or a named stage needs it, as :func:`training_stage` does."""
-
-
-def with_threads(options: Options, threads: int) -> Options:
-    """Return a training's options with its threads: ``models.training_threads`` where they name none."""
-    return options.model_copy(update={"threads": options.threads or threads})
 
 
 def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Declare:
@@ -55,26 +46,24 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
         rows: DataFrame,
         transfer: TransferSettings,
         options: TaskOptions,
-        threads: Threads,
         encoder: Encoder,
         run: StageRun,
     ) -> DataFrame:
         from etl.training.recipes.transfer import Transfer, planned_transfers
 
-        return planned_transfers(rows, run, Transfer(task, transfer, with_threads(options, threads), encoder))
+        return planned_transfers(rows, run, Transfer(task, transfer, options, encoder))
 
     def results(
         planned: DataFrame,
         rows: DataFrame,
         transfer: TransferSettings,
         options: TaskOptions,
-        threads: Threads,
         encoder: Encoder,
         run: StageRun,
     ) -> DataFrame:
         from etl.training.recipes.transfer import Transfer, run_transfers
 
-        tuned = Transfer(task, transfer, with_threads(options, threads), encoder)
+        tuned = Transfer(task, transfer, options, encoder)
         return run_transfers(planned, rows, run, tuned, writes)
 
     def declare(described: Callable[..., Any]) -> Stage:

@@ -18,7 +18,7 @@ from etl.pipeline import At, Incremental, StageRun, Units, manual_stage
 from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
-from etl.training.stages import Threads, manual_training_stage, with_threads
+from etl.training.stages import manual_training_stage
 
 TALKS = (".csv", ".csv.gz")
 DUMPS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -101,14 +101,13 @@ def augesc_train_augmenter(
     drawn: DataFrame,
     known: DataFrame,
     options: AugmenterSettings,
-    threads: Threads,
     base: Annotated[str | None, At("models.augmenter_base")],
     run: StageRun,
 ) -> Trained:
     """Tune a language model on a few sessions, so that it continues a query as people do (AugESC 4.1)."""
     from etl.training.recipes.augesc import train_and_register_augmenter
 
-    return train_and_register_augmenter(drawn, known, run, with_threads(options, threads), base)
+    return train_and_register_augmenter(drawn, known, run, options, base)
 
 
 @prompt_stage(
@@ -143,12 +142,12 @@ def augesc_ask_untuned(posts: DataFrame, generation: Untuned) -> DataFrame:
     enabled_if=f"{GENERATION}.plays_roles",
 )
 def augesc_train_seeker(
-    drawn: DataFrame, known: DataFrame, options: SeekerSettings, threads: Threads, base: DialogueBase, run: StageRun
+    drawn: DataFrame, known: DataFrame, options: SeekerSettings, base: DialogueBase, run: StageRun
 ) -> Trained:
     """Tune a model on the seekers' utterances, for talks of two models (AugESC 6.1)."""
     from etl.training.recipes.augesc import train_and_register_speaker
 
-    return train_and_register_speaker("seeker", drawn, known, run, with_threads(options, threads), base)
+    return train_and_register_speaker("seeker", drawn, known, run, options, base)
 
 
 @manual_training_stage(
@@ -158,12 +157,12 @@ def augesc_train_seeker(
     enabled_if=f"{GENERATION}.plays_roles",
 )
 def augesc_train_supporter(
-    drawn: DataFrame, known: DataFrame, options: SupporterSettings, threads: Threads, base: DialogueBase, run: StageRun
+    drawn: DataFrame, known: DataFrame, options: SupporterSettings, base: DialogueBase, run: StageRun
 ) -> Trained:
     """Tune a model on the supporters' utterances, for talks of two models (AugESC 6.1)."""
     from etl.training.recipes.augesc import train_and_register_speaker
 
-    return train_and_register_speaker("supporter", drawn, known, run, with_threads(options, threads), base)
+    return train_and_register_speaker("supporter", drawn, known, run, options, base)
 
 
 def _plays(posts: DataFrame, talking: RolePlaying, run: StageRun) -> DataFrame:

@@ -13,7 +13,7 @@ from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
-from etl.training.stages import Threads, manual_training_stage, with_threads
+from etl.training.stages import manual_training_stage
 
 SECTION = "augesc.evaluation.comparisons"
 
@@ -23,14 +23,13 @@ def augesc_train_chatbot(
     drawn: DataFrame,
     sessions: DataFrame,
     options: ChatbotSettings,
-    threads: Threads,
     base: Annotated[str, At("models.dialogue_base")],
     run: StageRun,
 ) -> Trained:
     """Tune a chatbot on the supporters' utterances of ESConv (AugESC 7.1)."""
     from etl.training.recipes.augesc import train_and_register_speaker
 
-    return train_and_register_speaker("supporter", drawn, sessions, run, with_threads(options, threads), base)
+    return train_and_register_speaker("supporter", drawn, sessions, run, options, base)
 
 
 @manual_training_stage(
@@ -41,13 +40,12 @@ def augesc_train_augmented_chatbot(
     drawn: DataFrame,
     sessions: DataFrame,
     options: AugmentedChatbotSettings,
-    threads: Threads,
     run: StageRun,
 ) -> Trained:
     """Tune the chatbot further on the supporters' utterances of AugESC (AugESC 7.1)."""
     from etl.training.recipes.augesc import train_and_register_augmented_chatbot
 
-    return train_and_register_augmented_chatbot(conversations, drawn, sessions, run, with_threads(options, threads))
+    return train_and_register_augmented_chatbot(conversations, drawn, sessions, run, options)
 
 
 @manual_stage(

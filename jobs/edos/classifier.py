@@ -11,7 +11,7 @@ from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import At, Incremental, StageRun, Units, manual_stage, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
-from etl.training.stages import Threads, manual_training_stage, training_stage, with_threads
+from etl.training.stages import manual_training_stage, training_stage
 
 CLASSIFIER = "emotion_classifier"
 Encoder = Annotated[str, At("models.encoder")]
@@ -27,7 +27,6 @@ Encoder = Annotated[str, At("models.encoder")]
 def train_emotion_classifier(
     training_dialogues: DataFrame,
     options: EmotionClassifierSettings,
-    threads: Threads,
     encoder: Encoder,
     labels: Taxonomy,
     run: StageRun,
@@ -35,9 +34,7 @@ def train_emotion_classifier(
     """Train the dialogue emotion classifier on labelled turns with their history (EDOS 3.3.1)."""
     from etl.training.recipes.classifiers import train_and_register_emotion_classifier
 
-    return train_and_register_emotion_classifier(
-        training_dialogues, run, with_threads(options, threads), labels, encoder
-    )
+    return train_and_register_emotion_classifier(training_dialogues, run, options, labels, encoder)
 
 
 @manual_training_stage(
@@ -51,7 +48,6 @@ def distil_emotion_classifier(
     labelled: DataFrame,
     initial: DataFrame,
     options: EmotionStudentSettings,
-    threads: Threads,
     encoder: Annotated[str, At("models.student_encoder")],
     labels: Taxonomy,
     run: StageRun,
@@ -60,20 +56,19 @@ def distil_emotion_classifier(
     from etl.training.recipes.distillation import train_and_register_emotion_student
 
     histories = distinct_histories(initial)
-    return train_and_register_emotion_student(labelled, histories, run, with_threads(options, threads), labels, encoder)
+    return train_and_register_emotion_student(labelled, histories, run, options, labels, encoder)
 
 
 def _trials(
     training_dialogues: DataFrame,
     comparison: ComparisonSettings,
     options: EmotionClassifierSettings,
-    threads: Threads,
     encoder: Encoder,
     run: StageRun,
 ) -> DataFrame:
     from etl.training.recipes.trials import planned_trials
 
-    return planned_trials(training_dialogues, run, comparison, with_threads(options, threads), encoder)
+    return planned_trials(training_dialogues, run, comparison, options, encoder)
 
 
 @manual_stage(
@@ -89,7 +84,6 @@ def compare_classifiers(
     trials: DataFrame,
     training_dialogues: DataFrame,
     options: EmotionClassifierSettings,
-    threads: Threads,
     encoder: Encoder,
     labels: Taxonomy,
     run: StageRun,
@@ -97,7 +91,7 @@ def compare_classifiers(
     """Compare classifiers by token weights, added origins of rows, and seed; only when named (EDOS C)."""
     from etl.training.recipes.trials import run_trials
 
-    return run_trials(trials, training_dialogues, run, with_threads(options, threads), labels, encoder)
+    return run_trials(trials, training_dialogues, run, options, labels, encoder)
 
 
 @model_stage(history_scores, CLASSIFIER, 6_000, reads=(INITIAL,), writes=DIALOGUE_SCORES, units="histories")

@@ -25,7 +25,7 @@ from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables import edos as tables
 from etl.tables.subtitles import CLEAN_DIALOGUES
-from etl.training.stages import Threads, training_stage, with_threads
+from etl.training.stages import training_stage
 
 ON = "edos.expands"
 HeldOutThreshold = Annotated[float, At("edos.expansion.held_out_threshold")]
@@ -150,7 +150,6 @@ def train_self_labeler(
     seeds: DataFrame,
     alike: DataFrame,
     options: SelfLabelerSettings,
-    threads: Threads,
     encoder: Annotated[str, At("models.encoder")],
     labels: Taxonomy,
     calibrated: Annotated[bool, At("edos.self_labels.calibrated")],
@@ -159,9 +158,7 @@ def train_self_labeler(
     """Train the first dialogue classifier, which self-labels, on the crowd's and similar dialogues (EDOS 3.3)."""
     from etl.training.recipes.classifiers import train_and_register_self_labeler
 
-    return train_and_register_self_labeler(
-        seeds, alike, run, with_threads(options, threads), labels, encoder, calibrated
-    )
+    return train_and_register_self_labeler(seeds, alike, run, options, labels, encoder, calibrated)
 
 
 def _scored_pool(clean: DataFrame, pool: Pool, run: StageRun) -> DataFrame:

@@ -15,7 +15,7 @@ from etl.pipeline import At, RowAccounting, StageRun, manual_stage, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.tables.subtitles import CLEAN_DIALOGUES
-from etl.training.stages import Threads, training_stage, with_threads
+from etl.training.stages import training_stage
 
 
 @training_stage(
@@ -25,7 +25,6 @@ from etl.training.stages import Threads, training_stage, with_threads
 )
 def train_weak_labeler(
     options: WeakLabelerSettings,
-    threads: Threads,
     encoder: Annotated[str, At("models.weak_encoder")],
     labels: Taxonomy,
     examples: Annotated[str | None, At("edos.weak_label_examples")],
@@ -34,7 +33,7 @@ def train_weak_labeler(
     """Train the weak labeler of 41 classes on labelled sentences (EDOS 3.1)."""
     from etl.training.recipes.classifiers import train_and_register_weak_labeler
 
-    return train_and_register_weak_labeler(run, with_threads(options, threads), labels, encoder, examples)
+    return train_and_register_weak_labeler(run, options, labels, encoder, examples)
 
 
 @model_stage(text_scores, "weak_labeler", 12_000, reads=(CLEAN_DIALOGUES,), writes=WEAK_SCORES, units="texts")

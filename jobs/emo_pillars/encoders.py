@@ -19,7 +19,7 @@ from etl.pipeline import At, RowAccounting, StageRun, manual_stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables import emo_pillars as tables
 from etl.tables.edos import DIALOGUE_SCORES, INITIAL
-from etl.training.stages import Threads, manual_training_stage, with_threads
+from etl.training.stages import manual_training_stage
 
 CONTEXTLESS = "emo_pillars_contextless"
 CONTEXTLESS_REWRITTEN = "emo_pillars_contextless_rewritten"
@@ -31,51 +31,49 @@ Encoder = Annotated[str, At("models.emo_pillars_encoder")]
 
 @manual_training_stage(CONTEXTLESS, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
 def emo_pillars_train_contextless(
-    examples: DataFrame, options: ContextlessSettings, threads: Threads, encoder: Encoder, run: StageRun
+    examples: DataFrame, options: ContextlessSettings, encoder: Encoder, run: StageRun
 ) -> Trained:
     """Train the context-less model on original utterances (Emo Pillars 5.1.1)."""
     from etl.training.recipes.multi_label import contextless, train_and_register_multi_label
 
-    return train_and_register_multi_label(
-        contextless(examples), run, CONTEXTLESS, with_threads(options, threads), encoder
-    )
+    return train_and_register_multi_label(contextless(examples), run, CONTEXTLESS, options, encoder)
 
 
 @manual_training_stage(
     CONTEXTLESS_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
 )
 def emo_pillars_train_contextless_rewritten(
-    examples: DataFrame, options: ContextlessRewrittenSettings, threads: Threads, encoder: Encoder, run: StageRun
+    examples: DataFrame, options: ContextlessRewrittenSettings, encoder: Encoder, run: StageRun
 ) -> Trained:
     """Train the context-less model on rewritten utterances without contexts (Emo Pillars 5.1.1)."""
     from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
 
     passages = contextual(examples, rewritten=True, with_context=False)
-    return train_and_register_multi_label(passages, run, CONTEXTLESS_REWRITTEN, with_threads(options, threads), encoder)
+    return train_and_register_multi_label(passages, run, CONTEXTLESS_REWRITTEN, options, encoder)
 
 
 @manual_training_stage(CONTEXTUAL, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
 def emo_pillars_train_contextual(
-    examples: DataFrame, options: ContextualSettings, threads: Threads, encoder: Encoder, run: StageRun
+    examples: DataFrame, options: ContextualSettings, encoder: Encoder, run: StageRun
 ) -> Trained:
     """Train the context-aware model on original utterances with their contexts (Emo Pillars 5.2.1)."""
     from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
 
     passages = contextual(examples, rewritten=False)
-    return train_and_register_multi_label(passages, run, CONTEXTUAL, with_threads(options, threads), encoder)
+    return train_and_register_multi_label(passages, run, CONTEXTUAL, options, encoder)
 
 
 @manual_training_stage(
     CONTEXTUAL_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
 )
 def emo_pillars_train_contextual_rewritten(
-    examples: DataFrame, options: ContextualRewrittenSettings, threads: Threads, encoder: Encoder, run: StageRun
+    examples: DataFrame, options: ContextualRewrittenSettings, encoder: Encoder, run: StageRun
 ) -> Trained:
     """Train the context-aware model on rewritten utterances with their contexts (Emo Pillars 5.2.1)."""
     from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
 
     passages = contextual(examples, rewritten=True)
-    return train_and_register_multi_label(passages, run, CONTEXTUAL_REWRITTEN, with_threads(options, threads), encoder)
+    return train_and_register_multi_label(passages, run, CONTEXTUAL_REWRITTEN, options, encoder)
 
 
 @manual_stage(

@@ -11,7 +11,7 @@ from etl.emo_pillars.transfer_files import one_file, parts_of
 from etl.pipeline import At, StageRun, manual_stage
 from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.tables import emo_pillars as tables
-from etl.training.stages import Threads, manual_training_stage, transfer_stage, with_threads
+from etl.training.stages import manual_training_stage, transfer_stage
 from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 
 EMOCONTEXT_TUNED = "emo_pillars_emocontext"
@@ -80,16 +80,13 @@ def emo_pillars_transfer_isear() -> None:
 def emo_pillars_train_emocontext(
     dialogues: DataFrame,
     options: TunedEmocontextSettings,
-    threads: Threads,
     least_probability: Annotated[float, At("emo_pillars.transfer.least_probability")],
     run: StageRun,
 ) -> Trained:
     """Tune the context-aware model on EmoContext, with others relabelled (Emo Pillars 5.2.2)."""
     from etl.training.recipes.predictions import train_and_register_emocontext
 
-    return train_and_register_emocontext(
-        dialogues, run, EMOCONTEXT_TUNED, with_threads(options, threads), least_probability
-    )
+    return train_and_register_emocontext(dialogues, run, EMOCONTEXT_TUNED, options, least_probability)
 
 
 @manual_stage(

@@ -12,16 +12,16 @@ from etl.replies import regimes
 from etl.replies.generation import READERS, BatchSize, planned_steering, replies
 from etl.replies.measures import distinct_answers
 from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
-from etl.training.stages import Threads, manual_training_stage, with_threads
+from etl.training.stages import manual_training_stage
 from jobs.replies.training import TUNING, UNSTEERED, Dropout, generator_stage, tuned_generator
 
 
 @manual_training_stage("reply_steered", counts=TUNING, units="replies", reads=(EXAMPLES,), models=UNSTEERED)
 def replies_tune_steered(
-    examples: DataFrame, options: SteeredReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
+    examples: DataFrame, options: SteeredReplyTraining, dropout: Dropout, run: StageRun
 ) -> Trained:
     """Fine-tune the response generator further, with the intents of the replies (ours, EDOS 6)."""
-    return tuned_generator(examples, run, regimes.STEERED, with_threads(options, threads), dropout)
+    return tuned_generator(examples, run, regimes.STEERED, options, dropout)
 
 
 @generator_stage(

@@ -25,7 +25,7 @@ from etl.subtitles.transcript_files import training_utterances
 from etl.tables import Table, subtitles
 from etl.tables.edos import DIALOGUES
 from etl.tables.replies import EXAMPLES, TRAININGS
-from etl.training.stages import Threads, manual_training_stage, with_threads
+from etl.training.stages import manual_training_stage
 
 GENERATORS = tuple(regime.model for regime in COMPARED)
 TUNING = ("training.processes", "edos.taxonomy")
@@ -95,7 +95,6 @@ def replies_gather(
 def replies_pretrain(
     examples: DataFrame,
     options: ReplyTraining,
-    threads: Threads,
     tokens: ReplyTokens,
     network: ReplyNetwork,
     labels: Taxonomy,
@@ -104,9 +103,7 @@ def replies_pretrain(
     """Pre-train a response generator on OpenSubtitles without EDOS (EDOS 5)."""
     from etl.training.recipes import replies
 
-    return replies.pretrain_generator(
-        examples, run, PRETRAINED, with_threads(options, threads), tokens, network, labels
-    )
+    return replies.pretrain_generator(examples, run, PRETRAINED, options, tokens, network, labels)
 
 
 @manual_training_stage(
@@ -117,20 +114,20 @@ def replies_pretrain(
     models=("reply_pretrained",),
 )
 def train_response_generator(
-    examples: DataFrame, options: EdosReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
+    examples: DataFrame, options: EdosReplyTraining, dropout: Dropout, run: StageRun
 ) -> Trained:
     """Fine-tune the pre-trained response generator on EDOS (EDOS 5)."""
-    return tuned_generator(examples, run, ON_EDOS, with_threads(options, threads), dropout)
+    return tuned_generator(examples, run, ON_EDOS, options, dropout)
 
 
 @manual_training_stage(
     "reply_empathetic", counts=TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",)
 )
 def replies_tune_empathetic(
-    examples: DataFrame, options: EmpatheticReplyTraining, threads: Threads, dropout: Dropout, run: StageRun
+    examples: DataFrame, options: EmpatheticReplyTraining, dropout: Dropout, run: StageRun
 ) -> Trained:
     """Fine-tune the pre-trained response generator on EmpatheticDialogues (EDOS 5)."""
-    return tuned_generator(examples, run, ON_EMPATHETIC, with_threads(options, threads), dropout)
+    return tuned_generator(examples, run, ON_EMPATHETIC, options, dropout)
 
 
 @manual_training_stage(
@@ -142,7 +139,6 @@ def replies_tune_empathetic(
 def replies_tune_causal(
     examples: DataFrame,
     options: CausalReplyTraining,
-    threads: Threads,
     base: Annotated[str, At("models.reply_base")],
     max_tokens: MostTokens,
     labels: Taxonomy,
@@ -151,9 +147,7 @@ def replies_tune_causal(
     """Tune a pre-trained causal language model on EDOS and EmpatheticDialogues (ours)."""
     from etl.training.recipes import replies
 
-    return replies.tune_causal_generator(
-        examples, run, CAUSAL, with_threads(options, threads), base, max_tokens, labels
-    )
+    return replies.tune_causal_generator(examples, run, CAUSAL, options, base, max_tokens, labels)
 
 
 @manual_stage(writes=TRAININGS, models=GENERATORS, units="generators")

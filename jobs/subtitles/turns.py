@@ -10,7 +10,6 @@ from etl.pipeline.outcome import Trained
 from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
 from etl.tables.ops import WORK_VERSION
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
-from etl.training.stages import Threads, with_threads
 
 KIND = "training.turn_segmenter.kind"
 BY_ENCODER = While(KIND, "encoder", "cascade")
@@ -28,7 +27,6 @@ def train_turn_segmenter(
     svm: Annotated[SvmOptions, While(KIND, "svm", "cascade")],
     sure_margin: Annotated[float, At("training.turn_segmenter.sure_margin"), While(KIND, "cascade")],
     pairs: Annotated[TurnPairSettings, BY_ENCODER],
-    threads: Annotated[Threads, BY_ENCODER],
     encoder: Annotated[str, At("models.turn_encoder"), BY_ENCODER],
     language: Annotated[str, At("subtitles.lemma_language")],
     examples: Annotated[tuple[str, ...], At("subtitles.turn_examples")],
@@ -37,7 +35,7 @@ def train_turn_segmenter(
     """Train the model that decides whether two adjacent sentences are one turn (EDOS 3.1: an SVM)."""
     from etl.training.recipes.turn_segmenter import SegmenterKinds, train_and_register_turn_segmenter
 
-    kinds = SegmenterKinds(svm, sure_margin, with_threads(pairs, threads), encoder)
+    kinds = SegmenterKinds(svm, sure_margin, pairs, encoder)
     return train_and_register_turn_segmenter(files, run, options, kinds, examples, language)
 
 
