@@ -63,11 +63,7 @@ def otherwise(place: str, **about: Any) -> Any:
 def places_of_null(section: type[Section]) -> dict[str, str]:
     """Return the fields that stand for another setting when they are null, each with that one's ``section.key``."""
     extras = ((name, field.json_schema_extra) for name, field in section.model_fields.items())
-    return {
-        name: str(extra["otherwise"])
-        for name, extra in extras.items()
-        if isinstance(extra, dict) and "otherwise" in extra
-    }
+    return {name: str(extra["otherwise"]) for name, extra in extras if isinstance(extra, dict) and "otherwise" in extra}
 
 
 def at_added_default(field: FieldInfo, value: Any) -> bool:

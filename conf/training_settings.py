@@ -221,15 +221,21 @@ class MultiLabelSettings(ClassifierOptions):
     typed: bool = Field(False, description="Emo Pillars 5.2.2: context and utterance told apart by token types")
 
 
-class ContextlessSettings(MultiLabelSettings):
+class NamedMultiLabelSettings(MultiLabelSettings):
+    """Settings of a model that is registered."""
+
+    name: str
+
+
+class ContextlessSettings(NamedMultiLabelSettings):
     name: str = "emo-pillars-contextless"
 
 
-class ContextlessRewrittenSettings(MultiLabelSettings):
+class ContextlessRewrittenSettings(NamedMultiLabelSettings):
     name: str = "emo-pillars-contextless-rewritten"
 
 
-class ContextualSettings(MultiLabelSettings):
+class ContextualSettings(NamedMultiLabelSettings):
     """Emo Pillars 5.2.1."""
 
     name: str = "emo-pillars-contextual"
@@ -268,7 +274,7 @@ class EmocontextSettings(MultiLabelSettings):
     effective_batch: int = Field(32, ge=1, description="rows an update, by accumulation")
 
 
-class TunedEmocontextSettings(EmocontextSettings):
+class TunedEmocontextSettings(EmocontextSettings, NamedMultiLabelSettings):
     """Emo Pillars 6: the tuned model of Figure 6."""
 
     name: str = "emo-pillars-emocontext"

@@ -1,7 +1,6 @@
 """Declare the two stages of a questionnaire, which write its page and collect its answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
 from pyspark.sql import DataFrame
@@ -12,7 +11,7 @@ from etl.annotation.form_files import read_form, write_form
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.signatures import At, receiver_of
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, RowAccounting, Stage, manual_stage
+from etl.pipeline.stages import Declare, RowAccounting, Stage, stage
 from etl.tables import Table
 
 Questions = Mapping[str, Sequence[str] | None]
@@ -33,12 +32,13 @@ def form_stage(form: Form, section: str, tasks: Table, files: Table, *resources:
         def written(rows: DataFrame, posting: Annotated[FormPosting, At(section)], run: StageRun) -> Outcome:
             return write_form(rows, form, posting, run)
 
-        return manual_stage(
+        return stage(
+            manual=True,
             reads=(tasks,),
             writes=files,
             units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
             resources=resources,
-        )(replace(receiver_of(written), function=described))
+        )(receiver_of(written).named_by(described))
 
     return declare
 
@@ -66,10 +66,11 @@ def form_answers_stage(
             asked = questions() if callable(questions) else questions
             return rows_of(read_form(form, asked, required, rules, section, run))
 
-        return manual_stage(
+        return stage(
+            manual=True,
             writes=writes,
             units="answers",
             resources=resources,
-        )(replace(receiver_of(collected), function=rows_of))
+        )(receiver_of(collected).named_by(rows_of))
 
     return declare

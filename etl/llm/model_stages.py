@@ -1,7 +1,6 @@
 """Declare the stages that call models. Each prompt or text is sent once, and other stages parse the stored answers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -14,7 +13,7 @@ from etl.pipeline.outcome import Outcome
 from etl.pipeline.signatures import Receiver, receiver_of
 from etl.pipeline.spark_api import GPUS_OF_TASK, gpus_of_task
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Units, manual_stage, stage
+from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Units, stage
 from etl.tables import Table
 from udfs.failures import DEVICE_FAULT, REFUSED
 from udfs.llm_requests import UNAVAILABLE
@@ -48,7 +47,8 @@ def prompt_stage(
 
             return generate_answers(requests, source(run, model, llm), run.compute.partitions)
 
-        return manual_stage(
+        return stage(
+            manual=True,
             reads=reads,
             writes=writes,
             models=(model,),
@@ -62,7 +62,7 @@ def prompt_stage(
                 unanswered=f"text IS NULL AND error LIKE '{UNAVAILABLE}%'",
                 failed=f"text IS NULL AND coalesce(error, '') NOT LIKE '{REFUSED}%'",
             ),
-        )(replace(receiver_of(answers), function=asked))
+        )(receiver_of(answers).named_by(asked))
 
     return declare
 
@@ -102,7 +102,8 @@ def answer_stage(
             asked = requests.call(inputs, settings, run)
             return reader.call([with_answers(asked, answers, run.models[model].identity)], settings, run)
 
-        return manual_stage(
+        return stage(
+            manual=True,
             reads=(*asking.reads, raw_answers),
             writes=writes,
             models=(model,),
@@ -132,7 +133,7 @@ def model_stage(
 
         key = "history_hash" if answer is history_scores else "text_hash"
         once = Incremental(key, cost_per_minute=per_minute, prepare=pending, units=Units.ANSWERED, failed=DEVICE_FAULT)
-        return stage(models=(model,), incremental=once, **declared)(replace(receiver_of(answers), function=pending))
+        return stage(models=(model,), incremental=once, **declared)(receiver_of(answers).named_by(pending))
 
     return declare
 

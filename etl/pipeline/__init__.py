@@ -2,7 +2,7 @@
 
 from etl.pipeline.signatures import UNCOUNTED, At, While
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Units, manual_stage, stage
+from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Units, stage
 
 __all__ = [
     "UNCOUNTED",
@@ -15,6 +15,5 @@ __all__ = [
     "StageRun",
     "Units",
     "While",
-    "manual_stage",
     "stage",
 ]

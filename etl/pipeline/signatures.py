@@ -110,6 +110,10 @@ class Receiver:
     call: Callable[[Sequence[DataFrame], Settings, StageRun | None], Any]
     first: "Receiver | None" = None
 
+    def named_by(self, described: Callable[..., Any]) -> "Receiver":
+        """Return it with the name and the docstring of another function, which a family of stages shares."""
+        return replace(self, function=described)
+
     def then(self, follow: Callable[[Any], Any]) -> "Receiver":
         """Return a receiver that passes the result on to another function."""
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import Any, Required, TypedDict, Unpack
 
@@ -296,10 +295,6 @@ def stage(**declared: Unpack[Declaration]) -> Callable[[Callable[..., Any] | Rec
         return REGISTRY[name]
 
     return declare
-
-
-manual_stage = partial(stage, manual=True)
-"""Declare a stage for what people ask for, as :func:`stage` does."""
 
 
 def module_name(function: Callable[..., Any]) -> str:

@@ -1,33 +1,87 @@
-"""Declarations of the stages that train a model, and of those that tune one on other labelled sets."""
+"""Families of trainings: on passages, of one speaker, on other labelled sets. Each has one function."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pyspark.sql import DataFrame
 
 from conf.emo_pillars_settings import TransferSettings
+from conf.language_settings import DialogueModelSettings
 from conf.taxonomy import GOEMOTIONS
-from conf.training_settings import MultiLabelSettings
+from conf.training_settings import MultiLabelSettings, NamedMultiLabelSettings
+from etl.pipeline.outcome import Trained
 from etl.pipeline.signatures import At, receiver_of
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Units, manual_stage, stage
+from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Units, stage
 from etl.tables import Table
 
+Encoder = Annotated[str, At("models.emo_pillars_encoder")]
 
-def training_stage(model: str, *, units: str, **declared: Any) -> Declare:
-    """Declare a stage that trains ``models.<model>``; its function receives the options ``training.<model>``.
+
+def passage_stage(model: str, reads: Table) -> Declare:
+    """Declare the training of a multi-label classifier of passages. Its function returns the passages.
 
     Args:
-        units: name of a row, in the plural.
-        declared: further arguments of ``stage``.
+        model: key under ``models`` and ``training``.
+        reads: the table of passages.
     """
-    return stage(**{"writes": Model(model), "units": units, **declared})
+
+    def declare(passages: Callable[[DataFrame], DataFrame]) -> Stage:
+        def trained(
+            examples: DataFrame,
+            options: Annotated[NamedMultiLabelSettings, At(f"training.{model}")],
+            encoder: Encoder,
+            run: StageRun,
+        ) -> Trained:
+            from etl.training.recipes.multi_label import train_and_register_multi_label
+
+            return train_and_register_multi_label(passages(examples), run, model, options, encoder)
+
+        return stage(
+            reads=(reads,),
+            writes=Model(model),
+            manual=True,
+            units="passages",
+            resources=(GOEMOTIONS,),
+        )(receiver_of(trained).named_by(passages))
+
+    return declare
 
 
-manual_training_stage = partial(training_stage, manual=True)
-"""Declare a training that runs only when it is named, or a named stage needs it, as :func:`training_stage` does."""
+def speaker_stage(
+    model: str, role: Literal["seeker", "supporter"], drawn: Table, sessions: Table, enabled_if: str | None = None
+) -> Declare:
+    """Declare the tuning of a language model on one speaker's utterances in sessions.
+
+    Args:
+        model: key under ``models`` and ``training``.
+        role: the speaker.
+        drawn: the table of the sessions that are never held out.
+        sessions: the table of all sessions.
+        enabled_if: see ``stage``.
+    """
+
+    def tuned(
+        drawn: DataFrame,
+        sessions: DataFrame,
+        options: Annotated[DialogueModelSettings, At(f"training.{model}")],
+        base: Annotated[str, At("models.dialogue_base")],
+        run: StageRun,
+    ) -> Trained:
+        from etl.training.recipes.augesc import train_and_register_speaker
+
+        return train_and_register_speaker(role, drawn, sessions, run, options, base)
+
+    def declare(described: Callable[..., Any]) -> Stage:
+        return stage(
+            reads=(drawn, sessions),
+            writes=Model(model),
+            manual=True,
+            units="sessions",
+            enabled_if=enabled_if,
+        )(receiver_of(tuned).named_by(described))
+
+    return declare
 
 
 def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Declare:
@@ -40,7 +94,6 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
         models: keys under ``models`` of the models to tune.
     """
     TaskOptions = Annotated[MultiLabelSettings, At(f"training.{task}")]
-    Encoder = Annotated[str, At("models.emo_pillars_encoder")]
 
     def trials(
         rows: DataFrame,
@@ -67,13 +120,14 @@ def transfer_stage(task: str, reads: Table, writes: Table, *models: str) -> Decl
         return run_transfers(planned, rows, run, tuned, writes)
 
     def declare(described: Callable[..., Any]) -> Stage:
-        return manual_stage(
+        return stage(
+            manual=True,
             reads=(reads,),
             writes=writes,
             models=models,
             resources=(GOEMOTIONS,),
             units=RowAccounting("trials", rows_out="count(DISTINCT trial)"),
             incremental=Incremental("trial", cost_per_minute=1e-6, prepare=trials, units=Units.PLANNED),
-        )(replace(receiver_of(results), function=described))
+        )(receiver_of(results).named_by(described))
 
     return declare

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.augesc_settings import Augmenting, QueryRules, RolePlaying, SamplesPerQuery, TrainingDraw, Untuned
-from conf.language_settings import AugmenterSettings, SeekerSettings, SupporterSettings
+from conf.language_settings import AugmenterSettings
 from conf.llm_settings import LlmSettings
 from conf.wordlists import cased_words
 from etl.augesc import generation as requests
@@ -14,11 +14,11 @@ from etl.augesc import queries, sessions
 from etl.augesc.texts import INSTRUCTION, next_prompt
 from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
-from etl.pipeline import At, Incremental, StageRun, Units, manual_stage
+from etl.pipeline import At, Incremental, Model, StageRun, Units, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.tables.augesc import QUERIES, ROLE_PLAYS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
-from etl.training.stages import manual_training_stage
+from etl.training.stages import speaker_stage
 
 TALKS = (".csv", ".csv.gz")
 DUMPS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -30,10 +30,10 @@ LISTS = EMOTIONS, SENSITIVE, MEDICATION, FORUM = (
 )
 GENERATION = "augesc.generation"
 ROLES = ("seeker", "supporter")
-DialogueBase = Annotated[str, At("models.dialogue_base")]
 
 
-@manual_stage(
+@stage(
+    manual=True,
     writes=SESSIONS,
     units="sessions",
 )
@@ -52,7 +52,8 @@ def augesc_read_sessions(
     return contrast.with_skipped(files.with_skipped(outcome, run.spark), run.spark)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(SESSIONS,),
     writes=TRAINING_SESSIONS,
     units="sessions",
@@ -62,7 +63,8 @@ def augesc_draw_sessions(known: DataFrame, draw: TrainingDraw) -> Outcome:
     return sessions.training_draw(known, draw.training, draw.seed)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     writes=QUERIES,
     units="posts",
     resources=tuple(f"{name}.txt" for name in LISTS),
@@ -90,8 +92,9 @@ def augesc_collect_queries(
     return with_dropped(files.with_skipped(outcome, run.spark), read.notes(run.spark))
 
 
-@manual_training_stage(
-    "augmenter",
+@stage(
+    writes=Model("augmenter"),
+    manual=True,
     units="sessions",
     reads=(TRAINING_SESSIONS, SESSIONS),
     enabled_if=f"{GENERATION}.augments",
@@ -135,34 +138,14 @@ def augesc_ask_untuned(posts: DataFrame, generation: Untuned) -> DataFrame:
     return requests.untuned_requests(posts, generation)
 
 
-@manual_training_stage(
-    "seeker",
-    units="sessions",
-    reads=(TRAINING_SESSIONS, SESSIONS),
-    enabled_if=f"{GENERATION}.plays_roles",
-)
-def augesc_train_seeker(
-    drawn: DataFrame, known: DataFrame, options: SeekerSettings, base: DialogueBase, run: StageRun
-) -> Trained:
+@speaker_stage("seeker", "seeker", TRAINING_SESSIONS, SESSIONS, f"{GENERATION}.plays_roles")
+def augesc_train_seeker() -> None:
     """Tune a model on the seekers' utterances, for talks of two models (AugESC 6.1)."""
-    from etl.training.recipes.augesc import train_and_register_speaker
-
-    return train_and_register_speaker("seeker", drawn, known, run, options, base)
 
 
-@manual_training_stage(
-    "supporter",
-    units="sessions",
-    reads=(TRAINING_SESSIONS, SESSIONS),
-    enabled_if=f"{GENERATION}.plays_roles",
-)
-def augesc_train_supporter(
-    drawn: DataFrame, known: DataFrame, options: SupporterSettings, base: DialogueBase, run: StageRun
-) -> Trained:
+@speaker_stage("supporter", "supporter", TRAINING_SESSIONS, SESSIONS, f"{GENERATION}.plays_roles")
+def augesc_train_supporter() -> None:
     """Tune a model on the supporters' utterances, for talks of two models (AugESC 6.1)."""
-    from etl.training.recipes.augesc import train_and_register_speaker
-
-    return train_and_register_speaker("supporter", drawn, known, run, options, base)
 
 
 def _plays(posts: DataFrame, talking: RolePlaying, run: StageRun) -> DataFrame:
@@ -170,7 +153,8 @@ def _plays(posts: DataFrame, talking: RolePlaying, run: StageRun) -> DataFrame:
     return requests.role_play_requests(posts, talking, identities)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(QUERIES,),
     writes=ROLE_PLAYS,
     models=ROLES,

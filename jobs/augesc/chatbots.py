@@ -9,31 +9,26 @@ from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.augesc import comparisons
 from etl.augesc.comparisons import COMPARISON_FORM, QUESTIONS
 from etl.common.labelled_files import files_under
-from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.augesc import CHATBOTS, CONVERSATIONS, SESSIONS, TRAINING_SESSIONS
 from etl.tables.augesc_evaluation import COMPARISON_FILES, COMPARISON_SCORES, COMPARISON_TASKS, COMPARISONS
-from etl.training.stages import manual_training_stage
+from etl.training.stages import speaker_stage
 
 SECTION = "augesc.evaluation.comparisons"
 
 
-@manual_training_stage("chatbot", units="sessions", reads=(TRAINING_SESSIONS, SESSIONS))
-def augesc_train_chatbot(
-    drawn: DataFrame,
-    sessions: DataFrame,
-    options: ChatbotSettings,
-    base: Annotated[str, At("models.dialogue_base")],
-    run: StageRun,
-) -> Trained:
+@speaker_stage("chatbot", "supporter", TRAINING_SESSIONS, SESSIONS)
+def augesc_train_chatbot() -> None:
     """Tune a chatbot on the supporters' utterances of ESConv (AugESC 7.1)."""
-    from etl.training.recipes.augesc import train_and_register_speaker
-
-    return train_and_register_speaker("supporter", drawn, sessions, run, options, base)
 
 
-@manual_training_stage(
-    "augmented_chatbot", units="sessions", reads=(CONVERSATIONS, TRAINING_SESSIONS, SESSIONS), models=("chatbot",)
+@stage(
+    writes=Model("augmented_chatbot"),
+    manual=True,
+    units="sessions",
+    reads=(CONVERSATIONS, TRAINING_SESSIONS, SESSIONS),
+    models=("chatbot",),
 )
 def augesc_train_augmented_chatbot(
     conversations: DataFrame,
@@ -48,7 +43,8 @@ def augesc_train_augmented_chatbot(
     return train_and_register_augmented_chatbot(conversations, drawn, sessions, run, options)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(TRAINING_SESSIONS, SESSIONS),
     writes=CHATBOTS,
     models=("chatbot", "augmented_chatbot"),
@@ -61,7 +57,8 @@ def augesc_compare_chatbots(drawn: DataFrame, sessions: DataFrame, options: Chat
     return compared_chatbots(drawn, sessions, run, options)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     writes=COMPARISON_TASKS,
     units=RowAccounting("talks", rows_out="2 * count(*)"),
 )
@@ -88,7 +85,8 @@ def augesc_collect_comparisons(counted: Outcome) -> Outcome:
     return comparisons.comparisons(counted)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(COMPARISONS,),
     writes=COMPARISON_SCORES,
     units=RowAccounting("answers", rows_out="coalesce(sum(wins + losses + ties), 0)"),

@@ -12,7 +12,7 @@ from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.augesc import faults, ratings
 from etl.augesc.rating_form import QUESTIONS, RATING_FORM
 from etl.llm.model_stages import embeddings, model_stage
-from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, manual_stage
+from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.tables import augesc_faults as tables
 from etl.tables.augesc import MEASURED_TEXTS, VIOLATIONS
@@ -24,7 +24,8 @@ TOXICITY = "toxicity"
 CONTRADICTION = "contradiction"
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(MEASURED_TEXTS, VIOLATIONS),
     writes=RATING_TASKS,
     units="texts",
@@ -48,7 +49,8 @@ def augesc_collect_ratings(counted: Outcome) -> Outcome:
     return Outcome(ratings.ratings(counted.rows), counted.dropped, rows_in=counted.rows_in)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(RATINGS,),
     writes=RATING_SCORES,
     units=RowAccounting("ratings", rows_out="coalesce(sum(ratings), 0)"),
@@ -79,7 +81,8 @@ def augesc_embed_utterances(measured: DataFrame, sample: FaultSample) -> DataFra
     return _utterances(measured, sample)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS),
     writes=tables.TOPIC_SCORES,
     models=(ENCODER,),
@@ -96,7 +99,8 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, compared: Utte
     return Outcome(rows, dropped, rows_in=faults.count_utterances(texts))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(MEASURED_TEXTS,),
     writes=tables.TOXICITY_SCORES,
     models=(TOXICITY,),
@@ -114,7 +118,8 @@ def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
     return label_scores(texts, ("toxic", "toxicity"), **run.model_arguments(TOXICITY))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(MEASURED_TEXTS, tables.UTTERANCE_EMBEDDINGS),
     writes=tables.STATEMENT_PAIRS,
     models=(ENCODER,),
@@ -132,7 +137,8 @@ def _statements(pairs: DataFrame, run: StageRun) -> DataFrame:
     return distinct.select("text_hash", F.col("first").alias("text"), F.col("second").alias("other"))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.STATEMENT_PAIRS,),
     writes=tables.CONTRADICTION_SCORES,
     models=(CONTRADICTION,),
@@ -146,7 +152,8 @@ def augesc_score_contradictions(pairs: DataFrame, run: StageRun) -> DataFrame:
     return label_scores(pairs, ("contradiction",), **run.model_arguments(CONTRADICTION))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(
         MEASURED_TEXTS,
         tables.TOPIC_SCORES,

@@ -9,13 +9,14 @@ from etl.augesc import generation as requests
 from etl.augesc import measures, requirements
 from etl.augesc.texts import INSTRUCTION
 from etl.common.labelled_files import files_under
-from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.tables.augesc import CONVERSATIONS, MEASURED_TEXTS, QUERIES, ROLE_PLAYS, SESSIONS, VIOLATIONS
 from etl.tables.llm import AUGMENTED, UNTUNED
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(SESSIONS, QUERIES, AUGMENTED, UNTUNED, ROLE_PLAYS),
     writes=MEASURED_TEXTS,
     models=("augmenter", "augmenter_base"),
@@ -52,13 +53,14 @@ def augesc_measure_texts(
     return files.with_skipped(measured, run.spark)
 
 
-@manual_stage(reads=(MEASURED_TEXTS,), writes=VIOLATIONS, units="texts")
+@stage(manual=True, reads=(MEASURED_TEXTS,), writes=VIOLATIONS, units="texts")
 def augesc_check_texts(measured: DataFrame, filters: FilterSettings) -> DataFrame:
     """Check each of the eight requirements for every text (AugESC 4.3)."""
     return requirements.violations(measured, filters)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(MEASURED_TEXTS, VIOLATIONS),
     writes=CONVERSATIONS,
     units=RowAccounting("texts", rows_in="count_if(method = 'augmenter')"),
@@ -68,7 +70,8 @@ def augesc_keep_conversations(measured: DataFrame, violations: DataFrame) -> Out
     return requirements.kept_conversations(measured, violations)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(CONVERSATIONS, QUERIES),
     writes=None,
     shows="files under `augesc.publishing.folder`",

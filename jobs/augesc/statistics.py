@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from conf.augesc_settings import FilterSettings, WordStatistics
 from etl.augesc import statistics
-from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, manual_stage
+from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.tables import augesc as tables
 from etl.tables.augesc_evaluation import COMPARISON_SCORES, RATING_SCORES
@@ -15,7 +15,8 @@ from etl.tables.augesc_faults import FAULTS
 COMPARED = ("esconv", "ed", "reddit")
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
     writes=tables.STATISTICS,
     units=RowAccounting("conversations", rows_out="coalesce(sum(value) FILTER (WHERE measure = 'sessions'), 0)"),
@@ -26,7 +27,8 @@ def augesc_describe_conversations(measured: DataFrame, conversations: DataFrame)
     return Outcome(rows, rows_in=statistics.count_conversations(measured, conversations))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
     writes=tables.BIGRAM_GROWTH,
     units="sizes",
@@ -39,7 +41,8 @@ def augesc_grow_bigrams(
     return Outcome(statistics.bigram_growth(by_set, points), rows_in=statistics.count_sizes(by_set, points))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.MEASURED_TEXTS, tables.CONVERSATIONS),
     writes=tables.TYPICAL_WORDS,
     units="words",
@@ -52,7 +55,8 @@ def augesc_compare_words(measured: DataFrame, conversations: DataFrame, counted:
     return Outcome(rows, rows_in=statistics.count_typical_words(counts, counted.typical_words))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(
         tables.CONVERSATIONS,
         tables.VIOLATIONS,

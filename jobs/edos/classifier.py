@@ -8,17 +8,16 @@ from conf.taxonomy import Taxonomy
 from conf.training_settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
 from etl.edos.texts import distinct_histories, labelled_dialogues
 from etl.llm.model_stages import history_scores, model_stage
-from etl.pipeline import At, Incremental, StageRun, Units, manual_stage, stage
+from etl.pipeline import At, Incremental, Model, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
-from etl.training.stages import manual_training_stage, training_stage
 
 CLASSIFIER = "emotion_classifier"
 Encoder = Annotated[str, At("models.encoder")]
 
 
-@training_stage(
-    CLASSIFIER,
+@stage(
+    writes=Model(CLASSIFIER),
     counts=("training.processes",),
     units="turns",
     reads=(TRAINING_DIALOGUES,),
@@ -37,8 +36,9 @@ def train_emotion_classifier(
     return train_and_register_emotion_classifier(training_dialogues, run, options, labels, encoder)
 
 
-@manual_training_stage(
-    "emotion_student",
+@stage(
+    writes=Model("emotion_student"),
+    manual=True,
     counts=("training.processes",),
     units="turns",
     reads=(TRAINING_DIALOGUES, INITIAL),
@@ -71,7 +71,8 @@ def _trials(
     return planned_trials(training_dialogues, run, comparison, options, encoder)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(TRAINING_DIALOGUES,),
     writes=CLASSIFIER_TRIALS,
     models=("weak_labeler",),

@@ -17,7 +17,7 @@ from etl.edos.readability import correlations, readability_of_turns, reading_of
 from etl.edos.tasks import annotation_tasks
 from etl.edos.training_rows import seeds_of
 from etl.edos.votes import VOTE_COLUMNS, agree, all_annotations
-from etl.pipeline import At, RowAccounting, StageRun, manual_stage, stage
+from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.tables import edos as tables
 from etl.tables import edos_annotation as annotation_tables
@@ -28,7 +28,8 @@ TALKS = "edos.empathetic_dialogues"
 Talks = Annotated[str | None, At(TALKS)]
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.WEAK_LABELS, CLEAN_DIALOGUES),
     writes=annotation_tables.READABILITY,
     units="turns",
@@ -38,7 +39,8 @@ def score_readability(weak_labels: DataFrame, dialogues: DataFrame, rules: Reada
     return readability_of_turns(weak_labels, dialogues, rules.bands, reading_of(rules))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(annotation_tables.READABILITY, tables.WEAK_LABELS, CLEAN_DIALOGUES),
     writes=annotation_tables.ANNOTATION_TASKS,
     units=RowAccounting("turns", rows_out="count_if(quiz_label IS NULL)"),
@@ -60,7 +62,8 @@ def prepare_annotation(
     return outcome if unread is None else with_dropped(outcome, unread)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(annotation_tables.ANNOTATION_TASKS,),
     writes=annotation_tables.ANNOTATION_FILES,
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
@@ -150,7 +153,7 @@ def hold_out_labels(
     return seeds_of(crowd_labels, test_share, validation_share)
 
 
-@manual_stage(reads=(tables.SEEDS,), writes=tables.LABEL_DOUBTS, units="turns")
+@stage(manual=True, reads=(tables.SEEDS,), writes=tables.LABEL_DOUBTS, units="turns")
 def rank_label_doubts(seeds: DataFrame, run: StageRun) -> Outcome:
     """Rank the crowd's labels by how improbable they are to a classifier that did not see them, worst first."""
     return label_doubts(seeds, run.spark)

@@ -11,7 +11,7 @@ from etl.annotation.form_files import write_batch
 from etl.common.labelled_files import local_rows
 from etl.edos.audit import audit_tasks
 from etl.edos.empathetic import COLUMNS, labelled_utterances
-from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, manual_stage, stage
+from etl.pipeline import UNCOUNTED, At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome
 from etl.tables.edos import DIALOGUES, EMPATHETIC_TURNS, WEAK_LABELS
 from etl.tables.edos_annotation import AUDIT_FILES, AUDIT_TASKS
@@ -34,7 +34,8 @@ def describe_dataset(dialogues: DataFrame, labels: Annotated[Taxonomy, UNCOUNTED
     describe(run, labels)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(DIALOGUES, WEAK_LABELS),
     writes=AUDIT_TASKS,
     units=RowAccounting("turns", "sum(size(turns))"),
@@ -48,7 +49,8 @@ def prepare_audit(
     )
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(AUDIT_TASKS,),
     writes=AUDIT_FILES,
     units=RowAccounting("items", rows_out="coalesce(max(items), 0)"),
@@ -64,14 +66,15 @@ def export_audit(
     return write_batch(tasks, "audit", labels, posting, workers, run)
 
 
-@manual_stage(writes=EMPATHETIC_TURNS, units="utterances")
+@stage(manual=True, writes=EMPATHETIC_TURNS, units="utterances")
 def read_empathetic_dialogues(path: Annotated[str | None, At(TALKS)], labels: Taxonomy) -> LocalOutcome:
     """Read EmpatheticDialogues with its labels, for comparison (EDOS 4); no rows if no file is set."""
     read = local_rows([path], COLUMNS, TALKS, "utterance") if path else LocalOutcome()
     return labelled_utterances(read.rows, labels.names).plus(read)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(DIALOGUES, EMPATHETIC_TURNS, GAPS),
     writes=None,
     shows="a page under `edos.report.folder`",
@@ -91,7 +94,8 @@ def report_dataset(
     write_edos_report(run, report, subtitles, edos)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(DIALOGUES, CLEAN_DIALOGUES),
     writes=None,
     shows="files under `publishing.folder`",
@@ -110,7 +114,7 @@ def export_dataset(
     publish(run, publishing, subtitles, edos)
 
 
-@manual_stage(reads=(CLEAN_DIALOGUES,), writes=None, shows="files under `publishing.folder`-clean")
+@stage(manual=True, reads=(CLEAN_DIALOGUES,), writes=None, shows="files under `publishing.folder`-clean")
 def export_clean_dialogues(
     clean: DataFrame,
     publishing: PublishingSettings,
@@ -124,7 +128,7 @@ def export_clean_dialogues(
     publish(run, publishing, subtitles, edos, labels="none")
 
 
-@manual_stage(reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="files under `publishing.folder`-weak")
+@stage(manual=True, reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="files under `publishing.folder`-weak")
 def export_weak_dialogues(
     clean: DataFrame,
     weak_labels: DataFrame,

@@ -21,11 +21,10 @@ from etl.edos.labelled_rows import pool_of
 from etl.edos.released import read_released, released_dialogues
 from etl.edos.training_rows import crowd_rows, gathered
 from etl.llm.model_stages import embeddings, history_scores, model_stage
-from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, stage
+from etl.pipeline import At, Incremental, Model, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables import edos as tables
 from etl.tables.subtitles import CLEAN_DIALOGUES
-from etl.training.stages import training_stage
 
 ON = "edos.expands"
 HeldOutThreshold = Annotated[float, At("edos.expansion.held_out_threshold")]
@@ -139,8 +138,8 @@ def expand_labels(
     return similar.expanded(matches, _pool(clean, pool), seeds, released, clean, *thresholds, splits)
 
 
-@training_stage(
-    LABELER,
+@stage(
+    writes=Model(LABELER),
     units="turns",
     reads=(tables.SEEDS, tables.SIMILAR_DIALOGUES),
     models=("weak_labeler",),

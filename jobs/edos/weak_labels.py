@@ -11,15 +11,14 @@ from etl.common.hashes import distinct_texts
 from etl.edos.choosing import choose_emotional, floors
 from etl.edos.texts import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
-from etl.pipeline import At, RowAccounting, StageRun, manual_stage, stage
+from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.edos import INITIAL, WEAK_LABELS, WEAK_SCORES
 from etl.tables.subtitles import CLEAN_DIALOGUES
-from etl.training.stages import training_stage
 
 
-@training_stage(
-    "weak_labeler",
+@stage(
+    writes=Model("weak_labeler"),
     units="sentences",
     version=2,
 )
@@ -75,7 +74,7 @@ def select_emotional(
     return choose_emotional(dialogues, weak_labels, top_n, confidence, choice, not_emotions)
 
 
-@manual_stage(reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="a table of the rules")
+@stage(manual=True, reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="a table of the rules")
 def compare_choices(
     dialogues: DataFrame,
     weak_labels: DataFrame,

@@ -13,7 +13,7 @@ from etl.emo_pillars import reading, samples, similarities, steps
 from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
 from etl.emo_pillars.topics import topics_of
 from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
-from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables import llm
@@ -47,7 +47,8 @@ def emo_pillars_embed_texts(
     return samples.texts_to_embed(examples, contextual, contexts, sizes, topic, query.topic_query)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(EXAMPLES, CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS),
     writes=tables.SIMILARITIES,
     models=(ENCODER,),
@@ -64,7 +65,8 @@ def emo_pillars_compare_texts(
     return Outcome(similarities.summarised(counts, model), rows_in=similarities.count_pairs(counts))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(CONTEXTUAL_EXAMPLES, CONTEXTS, tables.TEXT_EMBEDDINGS),
     writes=tables.CHANGES,
     models=(ENCODER,),
@@ -84,7 +86,8 @@ def emo_pillars_measure_changes(
     return Outcome(rows, dropped, rows_in=min(pairs, contextual.count()))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(CONTEXTUAL_EXAMPLES,),
     writes=tables.MARKERS,
     units=RowAccounting("adverbs", rows_out="count(DISTINCT word)"),
@@ -96,7 +99,8 @@ def emo_pillars_find_markers(contextual: DataFrame, rules: MarkerRules) -> Outco
     return adverb_markers(contextual, words("emo_pillars/not_adverbs"), **shares, least=rules.marker_count)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.MARKERS,),
     writes=tables.MARKER_GROUPS,
     units=RowAccounting("emotions", "count(DISTINCT label)", GROUPED),
@@ -108,7 +112,8 @@ def emo_pillars_group_markers(
     return marker_groups(markers, tables.MARKER_GROUPS.schema, overlap, seed)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(EXAMPLES, tables.TEXT_EMBEDDINGS),
     writes=tables.TOPICS,
     models=(ENCODER,),
@@ -166,7 +171,8 @@ def emo_pillars_topic_categories(answers: DataFrame) -> Outcome:
     return reading.read_topic_categories(answers)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(EXAMPLES, tables.TEXT_EMBEDDINGS),
     writes=tables.QUERY_EXAMPLES,
     models=(ENCODER,),
@@ -186,7 +192,8 @@ def emo_pillars_query_topic(
     return Outcome(rows, rows_in=min(number, known))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(
         EXAMPLES,
         CONTEXTUAL_EXAMPLES,

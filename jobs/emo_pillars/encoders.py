@@ -1,82 +1,59 @@
 """Train models on the synthetic data, with and without contexts, and apply them to tests and EDOS (Emo Pillars 5)."""
 
-from typing import Annotated
-
 from pyspark.sql import DataFrame
 
 from conf.emo_pillars_settings import SentenceFiles
 from conf.taxonomy import GOEMOTIONS
-from conf.training_settings import (
-    ContextlessRewrittenSettings,
-    ContextlessSettings,
-    ContextualRewrittenSettings,
-    ContextualSettings,
-)
 from etl.common.hashes import text_hash
 from etl.emo_pillars import intra_dataset, taxonomy_map
 from etl.llm.model_stages import model_stage, passage_scores
-from etl.pipeline import At, RowAccounting, StageRun, manual_stage
-from etl.pipeline.outcome import Outcome, Trained
+from etl.pipeline import RowAccounting, StageRun, stage
+from etl.pipeline.outcome import Outcome
 from etl.tables import emo_pillars as tables
 from etl.tables.edos import DIALOGUE_SCORES, INITIAL
-from etl.training.stages import manual_training_stage
+from etl.training.stages import passage_stage
 
 CONTEXTLESS = "emo_pillars_contextless"
 CONTEXTLESS_REWRITTEN = "emo_pillars_contextless_rewritten"
 CONTEXTUAL = "emo_pillars_contextual"
 CONTEXTUAL_REWRITTEN = "emo_pillars_contextual_rewritten"
 LEARNERS = (CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN)
-Encoder = Annotated[str, At("models.emo_pillars_encoder")]
 
 
-@manual_training_stage(CONTEXTLESS, units="passages", reads=(tables.EXAMPLES,), resources=(GOEMOTIONS,))
-def emo_pillars_train_contextless(
-    examples: DataFrame, options: ContextlessSettings, encoder: Encoder, run: StageRun
-) -> Trained:
+@passage_stage(CONTEXTLESS, tables.EXAMPLES)
+def emo_pillars_train_contextless(examples: DataFrame) -> DataFrame:
     """Train the context-less model on original utterances (Emo Pillars 5.1.1)."""
-    from etl.training.recipes.multi_label import contextless, train_and_register_multi_label
+    from etl.training.recipes.multi_label import contextless
 
-    return train_and_register_multi_label(contextless(examples), run, CONTEXTLESS, options, encoder)
+    return contextless(examples)
 
 
-@manual_training_stage(
-    CONTEXTLESS_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
-)
-def emo_pillars_train_contextless_rewritten(
-    examples: DataFrame, options: ContextlessRewrittenSettings, encoder: Encoder, run: StageRun
-) -> Trained:
+@passage_stage(CONTEXTLESS_REWRITTEN, tables.CONTEXTUAL_EXAMPLES)
+def emo_pillars_train_contextless_rewritten(examples: DataFrame) -> DataFrame:
     """Train the context-less model on rewritten utterances without contexts (Emo Pillars 5.1.1)."""
-    from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
+    from etl.training.recipes.multi_label import contextual
 
-    passages = contextual(examples, rewritten=True, with_context=False)
-    return train_and_register_multi_label(passages, run, CONTEXTLESS_REWRITTEN, options, encoder)
+    return contextual(examples, rewritten=True, with_context=False)
 
 
-@manual_training_stage(CONTEXTUAL, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,))
-def emo_pillars_train_contextual(
-    examples: DataFrame, options: ContextualSettings, encoder: Encoder, run: StageRun
-) -> Trained:
+@passage_stage(CONTEXTUAL, tables.CONTEXTUAL_EXAMPLES)
+def emo_pillars_train_contextual(examples: DataFrame) -> DataFrame:
     """Train the context-aware model on original utterances with their contexts (Emo Pillars 5.2.1)."""
-    from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
+    from etl.training.recipes.multi_label import contextual
 
-    passages = contextual(examples, rewritten=False)
-    return train_and_register_multi_label(passages, run, CONTEXTUAL, options, encoder)
+    return contextual(examples, rewritten=False)
 
 
-@manual_training_stage(
-    CONTEXTUAL_REWRITTEN, units="passages", reads=(tables.CONTEXTUAL_EXAMPLES,), resources=(GOEMOTIONS,)
-)
-def emo_pillars_train_contextual_rewritten(
-    examples: DataFrame, options: ContextualRewrittenSettings, encoder: Encoder, run: StageRun
-) -> Trained:
+@passage_stage(CONTEXTUAL_REWRITTEN, tables.CONTEXTUAL_EXAMPLES)
+def emo_pillars_train_contextual_rewritten(examples: DataFrame) -> DataFrame:
     """Train the context-aware model on rewritten utterances with their contexts (Emo Pillars 5.2.1)."""
-    from etl.training.recipes.multi_label import contextual, train_and_register_multi_label
+    from etl.training.recipes.multi_label import contextual
 
-    passages = contextual(examples, rewritten=True)
-    return train_and_register_multi_label(passages, run, CONTEXTUAL_REWRITTEN, options, encoder)
+    return contextual(examples, rewritten=True)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.EXAMPLES, tables.CONTEXTUAL_EXAMPLES),
     writes=tables.TEST_ANSWERS,
     models=LEARNERS,
@@ -90,7 +67,8 @@ def emo_pillars_answer_tests(examples: DataFrame, contextual_examples: DataFrame
     return answers_on_tests(examples, contextual_examples, run)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.TEST_ANSWERS,),
     writes=tables.INTRA_DATASET,
     units=RowAccounting("test sets", "count(DISTINCT learner, tested_on)", "count_if(class = 'macro')"),
@@ -102,7 +80,8 @@ def emo_pillars_intra_dataset(answers: DataFrame) -> Outcome:
     return Outcome(scores.join(tested, ["learner", "tested_on", "class"], "left"))
 
 
-@manual_stage(
+@stage(
+    manual=True,
     writes=None,
     models=(CONTEXTLESS,),
     shows="the file `emo_pillars.embeddings`",
@@ -123,7 +102,8 @@ def emo_pillars_answer_turns(initial: DataFrame) -> DataFrame:
     return turns.select(text_hash(turns["utterance"]).alias("text_hash"), "*").dropDuplicates(["text_hash"])
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(INITIAL, DIALOGUE_SCORES, tables.TURN_ANSWERS),
     writes=tables.TAXONOMY_MAP,
     models=("emotion_classifier", CONTEXTLESS),

@@ -11,7 +11,7 @@ from etl.annotation.form_stages import form_answers_stage, form_stage
 from etl.emo_pillars.label_form import LABEL_FORM, REQUIRED, chosen_examples, label_tasks, questions
 from etl.emo_pillars.label_scores import WHOLE, label_scores, too_few_raters
 from etl.emo_pillars.samples import evaluated
-from etl.pipeline import At, RowAccounting, StageRun, manual_stage
+from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables.emo_pillars import CONTEXTUAL_EXAMPLES
@@ -19,7 +19,8 @@ from etl.tables.emo_pillars import CONTEXTUAL_EXAMPLES
 SECTION = "emo_pillars.evaluation"
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(CONTEXTUAL_EXAMPLES,),
     writes=tables.EVALUATION_TASKS,
     resources=(GOEMOTIONS_GROUPS,),
@@ -48,7 +49,8 @@ def emo_pillars_collect_evaluation(counted: Outcome) -> Outcome:
     return counted
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.EVALUATION_ANSWERS,),
     writes=tables.EVALUATION_SCORES,
     units=RowAccounting("examples", rows_out=f"coalesce(sum(number) FILTER (WHERE measure = '{WHOLE}'), 0)"),

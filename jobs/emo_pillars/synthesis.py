@@ -15,7 +15,7 @@ from etl.emo_pillars.plots import select_plots
 from etl.emo_pillars.prompts import GRAMMARS, template_files
 from etl.emo_pillars.step_answers import STEPS
 from etl.llm.model_stages import answer_stage, prompt_stage
-from etl.pipeline import At, RowAccounting, manual_stage
+from etl.pipeline import At, RowAccounting, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome
 from etl.tables import emo_pillars as tables
 from etl.tables import llm
@@ -35,7 +35,8 @@ def prompt_of(step: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
     return {"resources": (*template_files(step), *grammar, *resources)}
 
 
-@manual_stage(
+@stage(
+    manual=True,
     writes=tables.PLOTS,
     units="plots",
 )
@@ -89,7 +90,8 @@ def emo_pillars_utterances(answers: DataFrame, quality: QualitySettings, order: 
     return reading.read_utterances(answers, quality, order)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.UTTERANCES,),
     writes=tables.DISTINCT_UTTERANCES,
     units="utterances",
@@ -130,7 +132,8 @@ def emo_pillars_soft_labels(
     return reading.read_soft_labels(answers, top_labels, quality, order)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.SOFT_LABELS, tables.DISTINCT_UTTERANCES),
     writes=tables.EXAMPLES,
     units=RowAccounting("utterances", "count(DISTINCT utterance_id)"),
@@ -189,7 +192,8 @@ def emo_pillars_rewrites(answers: DataFrame, quality: QualitySettings, form: Rew
     return reading.read_rewrites(answers, quality, form)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.REWRITES, tables.CLEAN_CONTEXTS, tables.EXAMPLES),
     writes=tables.CONTEXTUAL_EXAMPLES,
     units="examples",
@@ -200,7 +204,8 @@ def emo_pillars_contextual_examples(rewrites: DataFrame, clean_contexts: DataFra
     return data_sets.contextual_examples(rewrites, clean_contexts, examples)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(llm.ACTORS, llm.UTTERANCES, llm.SOFT_LABELS, llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
     optional=(llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
     writes=tables.ANSWER_QUALITY,

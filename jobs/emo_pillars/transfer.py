@@ -8,17 +8,18 @@ from conf.taxonomy import GOEMOTIONS as GOEMOTIONS_LABELS
 from conf.training_settings import TunedEmocontextSettings
 from etl.emo_pillars import transfer_sets
 from etl.emo_pillars.transfer_files import one_file, parts_of
-from etl.pipeline import At, StageRun, manual_stage
+from etl.pipeline import At, Model, StageRun, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.tables import emo_pillars as tables
-from etl.training.stages import manual_training_stage, transfer_stage
+from etl.training.stages import transfer_stage
 from jobs.emo_pillars.encoders import CONTEXTLESS, CONTEXTLESS_REWRITTEN, CONTEXTUAL, CONTEXTUAL_REWRITTEN
 
 EMOCONTEXT_TUNED = "emo_pillars_emocontext"
 ValidationShare = Annotated[float, At("emo_pillars.transfer.validation_share")]
 
 
-@manual_stage(
+@stage(
+    manual=True,
     writes=tables.GOEMOTIONS,
     units="comments",
     resources=(GOEMOTIONS_LABELS,),
@@ -32,7 +33,7 @@ def emo_pillars_read_goemotions(
     return comments.plus(parts.unread)
 
 
-@manual_stage(writes=tables.ISEAR, units="reports")
+@stage(manual=True, writes=tables.ISEAR, units="reports")
 def emo_pillars_read_isear(
     path: Annotated[str | None, At("emo_pillars.isear")],
     folds: Annotated[int, At("emo_pillars.transfer.folds")],
@@ -43,7 +44,7 @@ def emo_pillars_read_isear(
     return reports.plus(read.unread)
 
 
-@manual_stage(writes=tables.EMOCONTEXT, units="dialogues")
+@stage(manual=True, writes=tables.EMOCONTEXT, units="dialogues")
 def emo_pillars_read_emocontext(
     path: Annotated[str | None, At("emo_pillars.emocontext")],
     validation_share: ValidationShare,
@@ -70,8 +71,9 @@ def emo_pillars_transfer_isear() -> None:
     """Measure models on ISEAR, tuned (by fold) and untuned; only when named (Emo Pillars 5.1.3)."""
 
 
-@manual_training_stage(
-    EMOCONTEXT_TUNED,
+@stage(
+    writes=Model(EMOCONTEXT_TUNED),
+    manual=True,
     units="dialogues",
     reads=(tables.EMOCONTEXT,),
     models=(CONTEXTUAL,),
@@ -89,7 +91,8 @@ def emo_pillars_train_emocontext(
     return train_and_register_emocontext(dialogues, run, EMOCONTEXT_TUNED, options, least_probability)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(tables.EMOCONTEXT,),
     writes=tables.PREDICTIONS,
     models=(CONTEXTLESS, CONTEXTUAL, EMOCONTEXT_TUNED),

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from conf.reply_settings import ReplyDecoding
 from etl.llm.model_stages import embeddings, model_stage
-from etl.pipeline import At, StageRun, manual_stage
+from etl.pipeline import At, StageRun, stage
 from etl.pipeline.outcome import Outcome
 from etl.replies.baselines import baseline_replies
 from etl.replies.generation import (
@@ -37,7 +37,8 @@ def replies_generate(
     return replies(requests, run, decoding, batch_size)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(EXAMPLES,),
     writes=BASELINES,
     models=("sentence_encoder",),
@@ -70,7 +71,8 @@ def replies_embed(generated: DataFrame, baselines: DataFrame) -> DataFrame:
     return distinct_replies(generated, baselines)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(LIKELIHOODS, GENERATED, BASELINES, EMBEDDINGS),
     writes=EVALUATION,
     models=("sentence_encoder",),

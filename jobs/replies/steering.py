@@ -6,17 +6,16 @@ from pyspark.sql import DataFrame
 
 from conf.reply_settings import ReplyDecoding, SteeredReplyTraining
 from etl.llm.model_stages import history_scores, model_stage
-from etl.pipeline import At, StageRun
+from etl.pipeline import At, Model, StageRun, stage
 from etl.pipeline.outcome import Trained
 from etl.replies import regimes
 from etl.replies.generation import READERS, BatchSize, planned_steering, replies
 from etl.replies.measures import distinct_answers
 from etl.tables.replies import EXAMPLES, INTENT_READINGS, STEERED
-from etl.training.stages import manual_training_stage
 from jobs.replies.training import TUNING, UNSTEERED, Dropout, generator_stage, tuned_generator
 
 
-@manual_training_stage("reply_steered", counts=TUNING, units="replies", reads=(EXAMPLES,), models=UNSTEERED)
+@stage(writes=Model("reply_steered"), manual=True, counts=TUNING, units="replies", reads=(EXAMPLES,), models=UNSTEERED)
 def replies_tune_steered(
     examples: DataFrame, options: SteeredReplyTraining, dropout: Dropout, run: StageRun
 ) -> Trained:

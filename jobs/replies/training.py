@@ -16,7 +16,7 @@ from conf.reply_settings import (
 )
 from conf.taxonomy import Taxonomy
 from etl.common.labelled_files import local_rows, with_dropped
-from etl.pipeline import At, Declare, Incremental, StageRun, Units, manual_stage
+from etl.pipeline import At, Declare, Incremental, Model, StageRun, Units, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome, Trained
 from etl.replies.conversations import COLUMNS, all_conversations
 from etl.replies.pairs import reply_examples
@@ -25,7 +25,6 @@ from etl.subtitles.transcript_files import training_utterances
 from etl.tables import Table, subtitles
 from etl.tables.edos import DIALOGUES
 from etl.tables.replies import EXAMPLES, TRAININGS
-from etl.training.stages import manual_training_stage
 
 GENERATORS = tuple(regime.model for regime in COMPARED)
 TUNING = ("training.processes", "edos.taxonomy")
@@ -41,7 +40,8 @@ def generator_stage(
     writes: Table, requests: Callable[..., DataFrame], per_minute: float, models: tuple[str, ...]
 ) -> Declare:
     """Declare a stage that sends requests on test examples to response generators."""
-    return manual_stage(
+    return stage(
+        manual=True,
         reads=(EXAMPLES,),
         writes=writes,
         models=models,
@@ -59,7 +59,8 @@ def tuned_generator(
     return tune_generator(examples, run, regime, options, dropout)
 
 
-@manual_stage(
+@stage(
+    manual=True,
     reads=(subtitles.CLEAN_DIALOGUES, subtitles.DIALOGUES, DIALOGUES),
     writes=EXAMPLES,
     units="replies",
@@ -86,8 +87,9 @@ def replies_gather(
     return with_dropped(outcome, read.notes(run.spark))
 
 
-@manual_training_stage(
-    "reply_pretrained",
+@stage(
+    writes=Model("reply_pretrained"),
+    manual=True,
     counts=("training.processes",),
     units="replies",
     reads=(EXAMPLES,),
@@ -106,8 +108,9 @@ def replies_pretrain(
     return replies.pretrain_generator(examples, run, PRETRAINED, options, tokens, network, labels)
 
 
-@manual_training_stage(
-    "reply_edos",
+@stage(
+    writes=Model("reply_edos"),
+    manual=True,
     counts=TUNING,
     units="replies",
     reads=(EXAMPLES,),
@@ -120,8 +123,13 @@ def train_response_generator(
     return tuned_generator(examples, run, ON_EDOS, options, dropout)
 
 
-@manual_training_stage(
-    "reply_empathetic", counts=TUNING, units="replies", reads=(EXAMPLES,), models=("reply_pretrained",)
+@stage(
+    writes=Model("reply_empathetic"),
+    manual=True,
+    counts=TUNING,
+    units="replies",
+    reads=(EXAMPLES,),
+    models=("reply_pretrained",),
 )
 def replies_tune_empathetic(
     examples: DataFrame, options: EmpatheticReplyTraining, dropout: Dropout, run: StageRun
@@ -130,8 +138,9 @@ def replies_tune_empathetic(
     return tuned_generator(examples, run, ON_EMPATHETIC, options, dropout)
 
 
-@manual_training_stage(
-    "reply_causal",
+@stage(
+    writes=Model("reply_causal"),
+    manual=True,
     counts=("training.processes",),
     units="replies",
     reads=(EXAMPLES,),
@@ -150,7 +159,7 @@ def replies_tune_causal(
     return replies.tune_causal_generator(examples, run, CAUSAL, options, base, max_tokens, labels)
 
 
-@manual_stage(writes=TRAININGS, models=GENERATORS, units="generators")
+@stage(manual=True, writes=TRAININGS, models=GENERATORS, units="generators")
 def replies_list_trainings(run: StageRun) -> Outcome:
     """List how each response generator was trained: parameters, epochs, time, validation perplexity (EDOS Table 10)."""
     from etl.training.recipes.replies import listed_trainings

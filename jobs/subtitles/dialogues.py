@@ -5,7 +5,7 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from conf.subtitle_settings import CleaningSettings, TurnRules
-from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, manual_stage, stage
+from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import cleaning as cleaning_stage
@@ -21,7 +21,7 @@ Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
 SilenceSeconds = Annotated[float, At("subtitles.silence_seconds")]
 
 
-@manual_stage(reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=RowAccounting("pairs", rows_out="sum(pairs)"))
+@stage(manual=True, reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=RowAccounting("pairs", rows_out="sum(pairs)"))
 def measure_gaps(chosen: DataFrame, files: DataFrame) -> Outcome:
     """Count the silences between neighbouring sentences by length, which justify the 5 s (EDOS C, Figure 5)."""
     chosen_files = files.join(chosen.select("source_path"), "source_path", "left_semi")
@@ -76,7 +76,7 @@ def clean_dialogues(
     return cleaning_stage.clean_dialogues(dialogues, cleaning, words, silence_seconds, cached)
 
 
-@manual_stage(reads=(CLEAN_DIALOGUES,), writes=None, shows="a table by the probability asked")
+@stage(manual=True, reads=(CLEAN_DIALOGUES,), writes=None, shows="a table by the probability asked")
 def measure_certainty(clean: DataFrame, run: StageRun) -> None:
     """Print what `subtitles.cleaning.min_certainty` costs: dialogues, turns and told faults by its value (ours)."""
     run.say(f"{'way':<7}{'asked':>6}{'dialogues':>11}{'of pool':>9}{'turns':>7}{'tokens':>8}{'told faults':>13}")

@@ -16,6 +16,7 @@ from conf.settings import Settings, load_settings
 from conf.subtitle_settings import TurnRules
 from conf.taxonomy import Taxonomy
 from conf.training_options import TrainingOptions
+from conf.training_settings import WeakLabelerSettings
 from etl.pipeline.signatures import UNCOUNTED, At, While, receiver_of
 from jobs import all_stages
 
@@ -151,3 +152,14 @@ def test_a_condition_is_the_value_of_another_setting() -> None:
     condition = While("training.turn_segmenter.kind", "encoder", "cascade")
     kinds = {kind: load_settings("local", [], {"training.turn_segmenter.kind": kind}) for kind in KINDS}
     assert [kind for kind in KINDS if condition.holds(kinds[kind])] == ["encoder", "cascade"]
+
+
+@pytest.mark.parametrize(("given", "threads"), [({}, 3), ({"training.weak_labeler.threads": 1}, 1)])
+def test_a_null_that_stands_for_another_setting_is_received_as_that_one(given: dict[str, Any], threads: int) -> None:
+    def train(options: WeakLabelerSettings) -> int | None:
+        return options.threads
+
+    settings = load_settings("local", [], {"models.training_threads": 3, **given})
+    receiver = receiver_of(train)
+    assert receiver.call((), settings, None) == threads
+    assert set(receiver.received[0].keys) == {"training.weak_labeler", "models.training_threads"}

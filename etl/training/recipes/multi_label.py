@@ -8,13 +8,7 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
-from conf.training_settings import (
-    ContextlessRewrittenSettings,
-    ContextlessSettings,
-    ContextualRewrittenSettings,
-    ContextualSettings,
-    TunedEmocontextSettings,
-)
+from conf.training_settings import NamedMultiLabelSettings
 from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
 from etl.pipeline.outcome import DroppedRow, Outcome, Trained, dropped_columns
@@ -28,17 +22,10 @@ from udfs.models.trainable import TrainingRows
 from udfs.predict import answer_passages
 
 PassageRows = list[tuple[Passage, tuple[int, ...]]]
-NamedMultiLabel = (
-    ContextlessSettings
-    | ContextlessRewrittenSettings
-    | ContextualSettings
-    | ContextualRewrittenSettings
-    | TunedEmocontextSettings
-)
 
 
 def train_and_register_multi_label(
-    passages: DataFrame, run: StageRun, model: str, options: NamedMultiLabel, encoder: str
+    passages: DataFrame, run: StageRun, model: str, options: NamedMultiLabelSettings, encoder: str
 ) -> Trained:
     """Train one of Emo Pillars' models and evaluate it on its test split (Emo Pillars 5.1.1, 5.2.1).
 
@@ -61,7 +48,7 @@ def train_and_register_multi_label(
 
 def multi_label_recipe(
     model: str,
-    options: NamedMultiLabel,
+    options: NamedMultiLabelSettings,
     start: ResolvedModel,
     rows: Mapping[str, PassageRows],
     dropped: list[DroppedRow],

@@ -6,12 +6,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
+from conf.training_settings import NamedMultiLabelSettings
 from etl.emo_pillars.intra_dataset import reached
 from etl.emo_pillars.transfer_sets import EMOCONTEXT_LABELS, emocontext_context
 from etl.pipeline.outcome import Outcome, Trained, dropped_columns
 from etl.pipeline.stage_run import StageRun
 from etl.training.held_out_classifiers import load_on_device
-from etl.training.recipes.multi_label import NamedMultiLabel, multi_label_recipe
+from etl.training.recipes.multi_label import multi_label_recipe
 from etl.training.recipes.transfer_tasks import CONTEXTUAL, RELABELLED, Arm, emocontext_rows, relabelled
 from etl.training.registration import train_and_register
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier
@@ -22,7 +23,7 @@ DIALOGUE = "dialogue"
 
 
 def train_and_register_emocontext(
-    dialogues: DataFrame, run: StageRun, model: str, options: NamedMultiLabel, least_probability: float
+    dialogues: DataFrame, run: StageRun, model: str, options: NamedMultiLabelSettings, least_probability: float
 ) -> Trained:
     """Tune the context-aware model on EmoContext, with the class others relabelled by itself (Emo Pillars 5.2.2).
 
