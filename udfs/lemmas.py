@@ -21,7 +21,7 @@ BACKENDS = ("spark-nlp", "simplemma")
 _ARROW = "->"
 _TAB = "\t"
 _LETTERS = re.compile(r"[^\W\d_]{1,40}")
-_WORD = r"^\p{L}{1,40}$"
+_WORD = r"^[\p{L}\p{M}]{1,40}$"
 
 
 @cache

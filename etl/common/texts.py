@@ -7,8 +7,8 @@ from pyspark.sql import functions as F
 
 
 def normalised(text: Column) -> Column:
-    """Return a text's letters and digits in lower case, with one space between words."""
-    return F.trim(F.regexp_replace(F.lower(text), r"[^\p{L}\p{Nd}]+", " "))
+    """Return a text's letters, with their combining marks, and digits in lower case, one space between words."""
+    return F.trim(F.regexp_replace(F.lower(text), r"[^\p{L}\p{M}\p{Nd}]+", " "))
 
 
 def word_pattern(entries: Sequence[str]) -> str:

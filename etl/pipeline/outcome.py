@@ -58,12 +58,12 @@ class Outcome:
 
 
 def dropped_columns(
-    unit: str, key: Column | str, reason: Column | str, units: Column | int = 1, detail: Column | str = ""
+    unit: Column | str, key: Column | str, reason: Column | str, units: Column | int = 1, detail: Column | str = ""
 ) -> list[Column]:
     """Return the columns of an ``Outcome``'s ``dropped``.
 
     Args:
-        unit: what a dropped row is, such as ``text``.
+        unit: what a dropped row is, such as ``text``, or a column that says it.
         key: its id, or the name of the id's column.
         reason: why it is dropped.
         units: how many of the stage's units it counts as.

@@ -32,7 +32,7 @@ def border_keys(lines: Spoken) -> tuple[np.ndarray, np.ndarray]:
     sentence or its left neighbour has no words, where the file has fewer words on a side, or where the file repeats
     the key.
     """
-    bare = _compute.replace_substring_regex(lines.text, r"[^\p{L}\p{N} ]+", "")
+    bare = _compute.replace_substring_regex(lines.text, r"[^\p{L}\p{M}\p{N} ]+", "")
     words = hashed_tokens(bare)
     first_of_file = np.concatenate([[0], words.offsets[lines.offsets[1:]]])
     at = words.offsets[:-1]

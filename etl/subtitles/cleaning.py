@@ -16,7 +16,7 @@ from etl.subtitles.certain_spans import SPAN, certainty_of, with_spans
 from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.dialogue_cuts import cut_at_removed_turns
 from etl.subtitles.film_rules import judge_films
-from etl.subtitles.text_rules import spoken_text
+from etl.subtitles.text_rules import spoken_text, without_label
 from etl.subtitles.turn_frequency import judge_surplus_turns
 from etl.subtitles.turn_rules import turn_fault
 
@@ -51,12 +51,14 @@ def judge_turns(
     turns = F.col("turns")
     comparable = F.col("comparable")
     tokens = F.col("tokens")
-    spoken = F.transform(
-        turns,
-        lambda turn, i: turn.withField("spoken", spoken_text(turn["text"], rules, words, F.col("language"))).withField(
-            "place", i
-        ),
-    )
+    labelled = rules.strip_names and "speakers" in dialogues.columns
+
+    def said(turn: Column, i: Column) -> Column:
+        text = spoken_text(turn["text"], rules, words, F.col("language"))
+        text = without_label(text, F.get("speakers", i)) if labelled else text
+        return turn.withField("spoken", text).withField("place", i)
+
+    spoken = F.transform(turns, said)
     if rules.min_certainty is not None and rules.certain_turns == "first":
         spoken = F.transform(spoken, lambda turn, i: turn.withField("certainty", rule.certain_up_to(i)))
     step = computed_once(dialogues, turns=spoken, total=F.size("turns"), raw_dialogue_id=F.col("dialogue_id"))
@@ -66,12 +68,12 @@ def judge_turns(
         else _without_cues(step, rules, words)
     )
     step = computed_once(step, plain=F.transform(turns, lambda turn: normalised(turn["spoken"])))
-    said = turns["spoken"]
+    repeatable = turns["spoken"]
     if rules.repeated_match == "words":
-        said = F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"]))
+        repeatable = F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"]))
     step = computed_once(
         step,
-        comparable=said,
+        comparable=repeatable,
         tokens=F.transform("plain", lambda plain: F.filter(F.split(plain, " "), lambda word: word != "")),
     )
     verdicts = F.transform(turns, lambda turn, i: turn_fault(turn, i, comparable, F.get(tokens, i), rules, words))

@@ -26,8 +26,8 @@ def find_subtitles(
 
     The language comes from the path, ``[.../]xml/<language>/<year>/<film>/<upload>.xml[.gz]``, or from the name, as in
     ``film.en.srt``. A source may be any folder of that layout. Files whose path names no language are listed too,
-    because their ``<meta>`` or text may tell. Folders of other languages are not listed; other files of other
-    languages are (see ``in_chosen_languages``).
+    because their ``<meta>`` or text may tell. A folder of another language is a row whose path ends in ``/``; other
+    files of other languages are rows of their own (see ``in_chosen_languages``).
 
     Args:
         sources: folders of ``.xml``, ``.srt`` and ``.vtt``, also ``.gz``; zips, folders with zips; local paths or URIs.
@@ -55,16 +55,25 @@ def find_subtitles(
 
 
 def in_chosen_languages(listed: DataFrame, languages: Sequence[str]) -> Outcome:
-    """Leave out the files whose names say that they are of another language than those that are asked for.
+    """Leave out the files and folders whose names say that they are of a language that is not asked for.
 
-    Only files outside OPUS's folders come here so: folders of other languages are not listed.
+    Of OPUS's folders of other languages only the folder comes here, and its files are not counted.
     """
     foreign = F.col("language").isNotNull() & ~F.col("language").isin(*languages) if languages else F.lit(False)
     foreign = foreign & F.col("fault").isNull()
+    folder = is_folder()
+    detail = F.when(folder, F.concat("language", F.lit(": a folder, whose files are not listed"))).otherwise(
+        F.col("language")
+    )
     dropped = listed.where(foreign).select(
-        *dropped_columns("file", "source_path", "language_not_chosen", 1, F.col("language"))
+        *dropped_columns(F.when(folder, "folder").otherwise("file"), "source_path", "language_not_chosen", 1, detail)
     )
     return Outcome(listed.where(~foreign), dropped)
+
+
+def is_folder() -> Column:
+    """Return whether a row of the listing is a folder of a language that is not asked for."""
+    return F.endswith("source_path", F.lit("/"))
 
 
 def without_withdrawn(listed: DataFrame, withdrawn: DataFrame) -> Outcome:

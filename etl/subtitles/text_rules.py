@@ -108,6 +108,21 @@ def without_scan_errors(text: Column) -> Column:
     return F.when(text.rlike(_SUSPECT), repaired).otherwise(text)
 
 
+def without_label(text: Column, speaker: Column) -> Column:
+    """Return a turn's text without the label of its speaker, in scripts without capitals (EDOS 3.1).
+
+    There, only a name that recurs as a label in its film is told from other words before a colon.
+
+    Args:
+        text: one turn.
+        speaker: the name of its label in capitals, null without one.
+    """
+    opening = F.concat(speaker, F.lit(" :"))
+    labelled = speaker.rlike(r"^\p{Lo}") & F.startswith(F.upper(text), opening)
+    rest = F.trim(F.substr(text, F.char_length(opening) + 1, F.char_length(text)))
+    return F.when(labelled, rest).otherwise(text)
+
+
 def spoken_text(text: Column, rules: CleaningSettings, words: CleaningWords, language: Column | None = None) -> Column:
     """Return a turn's text without character names and bracketed descriptions (EDOS 3.1).
 

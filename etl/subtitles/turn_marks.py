@@ -26,13 +26,16 @@ DIALOGUE_DASH = rf"^\s*(?:{_DASH}(?:\s*$|\s+[^-]|[^-\s\x{{2010}}-\x{{2015}}])|{_
 Live captions have `>>` before each speaker, some scripts a slash. A slash before a small letter is an I that a scanner
 misread.
 """
+_BROKEN_OFF = rf"(?:{_DASH}\s?{_DASH}|\x{{2014}})[\"']?\s*$"
 _BRACKETED = r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}"
-_NAME = r"\p{Lu}[\p{L}\p{N}.'&-]*"
+_NAME = r"[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'&-]*"
 _LABEL = (
     rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?(?:[\[(][^\[\]()]*[\])]\s)?"
     rf"(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|[0-9]+|voice-over|\([^()]*\)|\[[^\[\]]*\])){{0,5}})"
     r"\s:(?P<rest>.*)$"
 )
+_SHOUTED = r"\p{Lu}[\p{Lu}\p{N}.' &#-]*\p{Lu}[.]?"
+_CAPITALS = rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?{_SHOUTED}(?:\s[(\[].*)? :.*\p{{Ll}}"
 _MANNER = r"\s[(\[][^()\[\]]*[)\]]"
 """How or where a speaker is heard, behind the name: ``PETER ( ON RADIO ) :``."""
 JAVA_LABEL = _LABEL.replace("?P<name>", "").replace("(?P<rest>", "(?! [0-9])(")
@@ -58,7 +61,8 @@ def opens_with_dash(texts: pa.Array) -> np.ndarray:
 def speaker_names(texts: pa.Array) -> pa.Array:
     """Return the name before a colon at the start of each sentence (``Anna :``) in capitals; null without one.
 
-    A name is a capitalised phrase of at most six tokens, because truecasing removes all-capital labels. The colon of
+    A name is a phrase of at most six tokens that are capitalised, because truecasing removes all-capital labels, or of
+    a script without capitals. The colon of
     a clock time does not count.
     """
     parts = _compute.extract_regex(texts, _LABEL)
@@ -71,7 +75,8 @@ def speaker_names(texts: pa.Array) -> pa.Array:
 def speaker_labels(sentences: Sentences) -> np.ndarray:
     """Return a code for each sentence's speaker label; -1 without one.
 
-    A label opens at least two sentences of a file. ``Remember :`` looks like a label, but speakers' names recur.
+    A label opens at least two sentences of a file, or is in capitals before other words. ``Remember :`` looks like a
+    label, but speakers' names recur.
     """
     names = speaker_names(sentences.text).dictionary_encode()
     codes = np.asarray(_compute.fill_null(names.indices, -1), dtype=np.int64)
@@ -81,7 +86,8 @@ def speaker_labels(sentences: Sentences) -> np.ndarray:
     found = codes >= 0
     _, inverse, counts = np.unique(keyed[found], return_inverse=True, return_counts=True)
     labels = np.full(len(codes), -1, dtype=np.int64)
-    labels[found] = np.where(counts[inverse] >= 2, codes[found], -1)
+    capitals = _booleans(_compute.match_substring_regex(sentences.text, _CAPITALS))
+    labels[found] = np.where((counts[inverse] >= 2) | capitals[found], codes[found], -1)
     return labels
 
 
@@ -116,6 +122,7 @@ class Spoken(Sentences):
         opens_at: flat index of the first merged sentence.
         dash, label: its marks; the label's code is -1 without one.
         chevrons: whether its mark is `>>`, which stands before each speaker.
+        after_break: whether the sentence before it, of the same file, is broken off by a doubled dash.
     """
 
     words: np.ndarray
@@ -123,6 +130,7 @@ class Spoken(Sentences):
     dash: np.ndarray
     label: np.ndarray
     chevrons: np.ndarray
+    after_break: np.ndarray
 
     @property
     def pairable(self) -> np.ndarray:
@@ -150,10 +158,10 @@ class Spoken(Sentences):
 
         Such a dash says that the block has two speakers, not that another person spoke in the block before. Where
         another upload shows both sentences in one block, 64% of them open a turn; a block's only dash always does.
+        A dash after a sentence that is broken off says that another person interrupts.
         """
-        return (
-            self.dash & ~self.chevrons & ~self.same_block & (self.label < 0) & self.among(self.dash & self.same_block)
-        )
+        alone = self.dash & ~self.chevrons & ~self.same_block & (self.label < 0) & ~self.after_break
+        return alone & self.among(self.dash & self.same_block)
 
     @property
     def certain(self) -> np.ndarray:
@@ -183,9 +191,10 @@ def spoken(sentences: Sentences) -> Spoken:
         none = np.zeros(0, dtype=np.int64)
         no = np.zeros(0, dtype=bool)
         values: dict[str, Any] = {part.name: getattr(sentences, part.name) for part in fields(sentences)}
-        return Spoken(**values, words=no, opens_at=none, dash=no, label=none, chevrons=no)
+        return Spoken(**values, words=no, opens_at=none, dash=no, label=none, chevrons=no, after_break=no)
     dash = opens_with_dash(sentences.text)
     chevrons = _booleans(_compute.match_substring_regex(sentences.text, rf"^\s*{_CHEVRONS}"))
+    broken_off = _booleans(_compute.match_substring_regex(sentences.text, _BROKEN_OFF))
     label = speaker_labels(sentences)
     texts = hidden_marks(sentences, label)
     words = _booleans(_compute.match_substring_regex(texts, r"[\p{L}\p{N}]"))
@@ -206,6 +215,7 @@ def spoken(sentences: Sentences) -> Spoken:
         dash=np.logical_or.reduceat(dash, starts),
         label=np.maximum.reduceat(label, starts),
         chevrons=np.logical_or.reduceat(chevrons, starts),
+        after_break=np.concatenate([[False], broken_off[:-1]])[starts] & ~sentences.first[starts],
     )
 
 

@@ -55,10 +55,12 @@ def length_of(text: Column, unit: str = "characters") -> Column:
 def alphabetic_share(text: Column, among: str = "visible") -> Column:
     """Return the share of letters of any script among the visible or all characters of a turn (EDOS 3.1).
 
+    Combining marks, such as the vowel signs of Hindi, are letters.
+
     In each released file the lowest share is exactly 0.6 among all characters, blanks included. It is null for a turn
     without characters.
     """
-    letters = F.char_length(F.regexp_replace(text, r"[^\p{L}]", ""))
+    letters = F.char_length(F.regexp_replace(text, r"[^\p{L}\p{M}]", ""))
     size = F.char_length(F.regexp_replace(text, r"\s", "") if among == "visible" else text)
     return F.when(size > 0, letters / size)
 

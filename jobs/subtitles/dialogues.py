@@ -45,7 +45,7 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -
         "sum(sentence_count)",
         "sum(aggregate(turns, 0L, (n, t) -> n + t.sentence_last - t.sentence_first + 1))",
     ),
-    version=5,
+    version=6,
 )
 def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, rules: TurnRules) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
@@ -65,7 +65,7 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     reads=(DIALOGUES,),
     writes=CLEAN_DIALOGUES,
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
-    version=9,
+    version=10,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*", "credit_patterns.yaml"),
 )
 def clean_dialogues(

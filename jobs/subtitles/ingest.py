@@ -26,7 +26,7 @@ def _fingerprint(listing: Listing) -> str:
 @stage(
     reads=(WITHDRAWN,),
     writes=MANIFEST,
-    version=4,
+    version=5,
     fingerprint=_fingerprint,
     places=("subtitles.sources",),
     units="files",
@@ -34,7 +34,7 @@ def _fingerprint(listing: Listing) -> str:
 def find_subtitles(withdrawn: DataFrame, listing: Listing, run: StageRun) -> Outcome:
     """List all subtitle files of the sources, plain files and members of OPUS zips, without withdrawn ones."""
     listed = manifest.find_subtitles(run.spark, listing.sources, listing.languages, listing.release)
-    sampled = listed.where(manifest.in_film_sample(F.col("movie_id"), listing.sample))
+    sampled = listed.where(manifest.is_folder() | manifest.in_film_sample(F.col("movie_id"), listing.sample))
     chosen = manifest.in_chosen_languages(sampled, listing.languages)
     kept = manifest.without_withdrawn(chosen.rows, withdrawn)
     assert kept.dropped is not None
@@ -51,7 +51,7 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
     reads=(MANIFEST,),
     writes=FILES,
     quarantine=QUARANTINE,
-    version=4,
+    version=5,
     incremental=Incremental("source_path", "sum(bytes) / 1e6", 1_000, prepare=_copies_marked, units=Units.VERSIONED),
     units="files",
 )

@@ -28,7 +28,14 @@ _ODD_WORDS = (
     "/",
     ">",
     "=",
+    "\u00ad",
+    "a\u200bb",
+    "e\u0301",
+    "\u0081",
+    "\u2800",
 )
+_SPOKEN = (" . - ", " ? -", " - - - ", " &gt;&gt; ", " &gt; &gt; ", " . / ", " Ka : ", " ... \u2013 ", " ' - ' ")
+"""Words of which the next but one may be another speaker's."""
 _OTHER_ATTRIBUTES = (
     ' emphasis="true"',
     ' initial="l"',
@@ -195,12 +202,16 @@ def document(rng: random.Random, odd: float = 0.04) -> bytes:
     for number in range(1, rng.randint(1, 9) + 1):
         emphasis = ' emphasis="true"' if rng.random() < odd else ""
         parts.append(f'  <s id="{number}"{emphasis}>\n')
-        for word in range(1, rng.randint(0 if rng.random() < odd else 1, 6) + 1):
+        said = [_word(rng, odd) for _ in range(rng.randint(0 if rng.random() < odd else 1, 6))]
+        if rng.random() < 2 * odd:
+            at = rng.randint(0, len(said))
+            said[at:at] = f"{rng.choice(_SPOKEN)}Ka".split() + rng.choice(([], ["."]))
+        for word, text in enumerate(said, 1):
             if rng.random() < 0.3:
                 clock += rng.choice((900, 4000, 0, -500 if rng.random() < odd else 700))
                 block += rng.random() < 0.6
                 parts.append(_time(rng, block, clock, odd))
-            parts.append(f'    <w id="{number}.{word}"{_attributes(rng, odd)}>{_word(rng, odd)}</w>\n')
+            parts.append(f'    <w id="{number}.{word}"{_attributes(rng, odd)}>{text}</w>\n')
         if rng.random() < 0.6:
             parts.append(_time(rng, block, clock + 800, odd))
         parts.append("  </s>\n")

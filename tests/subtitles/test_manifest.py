@@ -13,6 +13,9 @@ from etl.subtitles.manifest import find_subtitles, in_film_sample, sources_finge
 XML = b"<document><s><w>a</w></s></document>"
 
 
+FRENCH = "more.zip!OpenSubtitles/xml/fr"
+
+
 def manifest_tree(folder: Path) -> Path:
     """A source with plain files, gzip, two languages, hidden and other files, and a zip."""
     for name in (
@@ -52,6 +55,8 @@ def test_folders_and_zips_are_listed_and_languages_chosen_by_path(spark: SparkSe
         "more.zip!OpenSubtitles/xml/en/2003/12/8.xml": ("en", "12", 2003, "8"),
         "more.zip!../up.xml": (None, "file:up", None, "up"),
         "broken.zip": (None, "file:broken.zip", None, "broken.zip"),
+        "xml/de/": ("de", "file:xml/de/", None, "xml/de/"),
+        f"{FRENCH}/": ("fr", f"file:{FRENCH}/", None, f"{FRENCH}/"),
     }
     assert {row.release for row in rows} == {"v2016"}
     member = next(row for row in rows if row.subtitle_id == "8")
@@ -63,7 +68,9 @@ def test_sources_deeper_in_the_tree_a_zip_itself_and_one_within_another(spark: S
     sources = [str(folder / "xml" / "en"), f"file://{folder}/more.zip", str(folder)]
     rows = find_subtitles(spark, sources, ["en"], "v0").collect()
     assert len({row.source_path for row in rows}) == len(rows)
-    assert sorted(row.subtitle_id for row in rows) == ["1", "2", "3", "5", "8", "broken.zip", "up"]
+    files = sorted(row.subtitle_id for row in rows if not row.source_path.endswith("/"))
+    assert files == ["1", "2", "3", "5", "8", "broken.zip", "up"]
+    assert {row.source_path for row in rows if row.source_path.endswith("/")} == {"xml/de/", f"{FRENCH}/"}
     assert {row.language for row in rows if row.source == sources[0]} == {"en"}
     assert {row.source for row in rows if row.subtitle_id == "8"} == {sources[1]}
 

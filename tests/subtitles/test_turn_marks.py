@@ -43,6 +43,8 @@ def test_turn_mark_dash(text: str, dash: bool) -> None:
         ("Anna and Bo : Hello !", "ANNA AND BO"),
         ("Anna 's Father : No .", "ANNA 'S FATHER"),
         ("Élodie : Oui .", "ÉLODIE"),
+        ("\u0623\u062d\u0645\u062f : \u062a\u0639\u0627\u0644 .", "\u0623\u062d\u0645\u062f"),
+        ("\u0930\u0935\u093f : \u0906\u0913 \u0964", "\u0930\u0935\u093f"),
         ("After 6 : 30 .", None),
         ("8 : 30 , at the pier .", None),
         ("I have one rule : never pay .", None),
@@ -152,6 +154,26 @@ def test_turn_mark_a_dash_that_opens_a_block_of_several_is_uncertain() -> None:
     said = spoken(Sentences.of(marks_file(*rows, ("Bo : No .", 6), ("- Go !", 7), ("Now .", 7))))
     assert said.decided.tolist() == [-1, 1, 1, 1, 1, -1, 1, 1, 0]
     assert said.certain.tolist() == [-1, -1, 1, 1, 1, -1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("PETER : So be it .", True),
+        ("- MR. HALE ( on radio ) : So be it .", True),
+        ("Peter : So be it .", False),
+        ("PETER : SO BE IT .", False),
+        ("A : So be it .", False),
+    ],
+)
+def test_turn_mark_a_label_in_capitals_need_not_recur(text: str, label: bool) -> None:
+    assert (speaker_labels(Sentences.of(marks_file(("Well .", 1), (text, 2))))[1] >= 0) == label
+
+
+@pytest.mark.parametrize(("before", "certain"), [("I was- -", 1), ("I was --", 1), ("I was", -1), ("I was-", -1)])
+def test_turn_mark_a_dash_after_a_break_opens_a_turn(before: str, certain: int) -> None:
+    said = spoken(Sentences.of(marks_file((before, 1), ("- So ?", 2), ("- Yes .", 2))))
+    assert said.certain.tolist() == [-1, certain, 1]
 
 
 def test_turn_mark_files_do_not_touch() -> None:

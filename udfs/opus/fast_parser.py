@@ -8,12 +8,15 @@ attributes in another writing than OPUS's, namespaces, words with blanks, or odd
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from xml.sax.saxutils import unescape
 
 import numpy as np
 import pyarrow as pa
 
+from udfs.opus.normal_form import normal_form, to_look_at
 from udfs.opus.sentences import ADVERT_BLOCK, Sentences
+from udfs.opus.speaker_changes import changes_of_speaker
 from udfs.opus.time_tags import TimeTags, read_time_tags
 
 _HEAD = re.compile(rb'<\?xml version="1\.0" encoding="(?:utf|UTF)-8" ?\?>\s*<document id="([^"<>&\t\n]*)">\s*')
@@ -124,8 +127,9 @@ def cut_regular(data: bytes, truecase: bool) -> Cut | None:
     texts = _texts(body, begins, ends, tags.words_before[opened], tags.words_before[closed])
     if texts is None:
         return None
-    sentences = _timed(times, texts, tags, words, quirks)
-    return Cut(head[1].decode(), sentences, len(words), data[end:], quirks)
+    texts = _in_normal_form(texts, quirks)
+    sentences = None if texts is None else _parted(texts, times, tags, words, quirks)
+    return None if sentences is None else Cut(head[1].decode(), sentences, len(words), data[end:], quirks)
 
 
 def _before(chosen: np.ndarray) -> np.ndarray:
@@ -209,6 +213,62 @@ def _texts(
     if b"&" not in packed:
         return texts
     return pa.array([unescape(text, _QUOTES) if "&" in text else text for text in texts.to_pylist()], pa.string())
+
+
+def _in_normal_form(texts: pa.Array, quirks: Counter[str]) -> pa.Array | None:
+    """Return the sentences with words in normal form; None if a word becomes none or two."""
+    rows = to_look_at(texts)
+    if not rows:
+        return texts
+    changed = texts.to_pylist()
+    for row in rows:
+        words = changed[row].split(" ")
+        forms = [normal_form(word) for word in words]
+        if any(len(form.split()) != 1 for form in forms):
+            return None
+        quirks["word_normalised"] += sum(form != word for form, word in zip(forms, words, strict=True))
+        changed[row] = " ".join(forms)
+    return pa.array(changed, pa.string())
+
+
+def _parted(texts: pa.Array, times: TimeTags, tags: _Tags, words: np.ndarray, quirks: Counter[str]) -> Sentences | None:
+    """Return the sentences, parted where the speaker changes within them; None if one of them has times within.
+
+    All parts are in the sentence's block; the first begins when it begins, the last ends when it ends.
+    """
+    sentences = _timed(times, texts, tags, words, quirks)
+    changes = changes_of_speaker(texts)
+    if not changes:
+        return sentences
+    rows = np.fromiter(changes, dtype=np.int64)
+    opened = tags.numbers(_S)[rows]
+    closed = tags.numbers(_S_END)[rows]
+    early = tags.times_before[words[tags.words_before[opened]]]
+    late = tags.times_before[words[tags.words_before[closed] - 1]]
+    many = tags.times_before[closed] - tags.times_before[opened] > 2
+    if (many | (early != late) | (_open_at(times, early) < 0)).any():
+        return None
+    said = texts.to_pylist()
+    starts = sentences.start_ms.to_pylist()
+    ends = sentences.end_ms.to_pylist()
+    firsts = sentences.block_first.to_pylist()
+    lasts = sentences.block_last.to_pylist()
+    for row in sorted(changes, reverse=True):
+        tokens = said[row].split(" ")
+        bounds = [0, *changes[row], len(tokens)]
+        more = len(bounds) - 2
+        said[row : row + 1] = [" ".join(tokens[begin:end]) for begin, end in pairwise(bounds)]
+        starts[row + 1 : row + 1] = [None] * more
+        ends[row:row] = [None] * more
+        firsts[row:row] = [firsts[row]] * more
+        lasts[row:row] = [firsts[row]] * more
+        quirks["speaker_change_within"] += more
+        quirks["sentence_without_start"] += more
+        quirks["sentence_without_end"] += more
+    sentences.text = pa.array(said, pa.string())
+    for name, column in (("start_ms", starts), ("end_ms", ends), ("block_first", firsts), ("block_last", lasts)):
+        setattr(sentences, name, pa.array(column, pa.int32()))
+    return sentences
 
 
 def _has_wide_white(packed: bytes) -> bool:

@@ -31,7 +31,12 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a listing: a ``zip``, the files directly in a folder (``flat``), or all files below it (``tree``)."""
+    """A part of a listing.
+
+    Attributes:
+        kind: a ``zip``, the files directly in a folder (``flat``), all files below it (``tree``), or a folder of a
+            language that is not asked for (``other``), whose files are not listed.
+    """
 
     source: str
     path: str
@@ -41,7 +46,7 @@ class Piece:
 def pieces_of(source: str, languages: Sequence[str], enough: int) -> list[Piece]:
     """Split the listing of a source into pieces, descending at most 4 levels until there are ``enough`` folders.
 
-    Only folders are held in memory, never files. Folders of other languages are skipped.
+    Only folders are held in memory, never files. Folders of other languages are pieces that are not looked into.
 
     Raises:
         FileNotFoundError: The source does not exist.
@@ -62,7 +67,11 @@ def pieces_of(source: str, languages: Sequence[str], enough: int) -> list[Piece]
                 raise PermissionError(errno.EACCES, found[0].fault)
             if found:
                 done.append(Piece(source, folder, "flat"))
-            below += [path for path in inner if _chosen(read_folder(root, path[len(root) :]).language, languages)]
+            for path in inner:
+                if _chosen(read_folder(root, path[len(root) :]).language, languages):
+                    below.append(path)
+                else:
+                    done.append(Piece(source, path, "other"))
         folders = sorted(below)
     return sorted(done + [Piece(source, folder, "tree") for folder in folders], key=lambda piece: piece.path)
 
@@ -123,8 +132,17 @@ def _files(piece: Piece) -> tuple[str, list[Found]]:
 
 
 def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> Iterator[Row]:
-    """Yield rows of ``subtitles.manifest`` for a piece, in the order of its columns."""
+    """Yield rows of ``subtitles.manifest`` for a piece, in the order of its columns.
+
+    A folder of a language that is not asked for, also one within a zip, is a row whose path ends in ``/``.
+    """
+    if piece.kind == "other":
+        root = _root(piece.source)[1]
+        inside = piece.path[len(root) :].lstrip("/")
+        yield _folder_row(piece.source, f"{inside}/", piece.path, read_folder(root, inside).language, release_default)
+        return
     root, files = _files(piece)
+    folders: set[str] = set()
     for found in files:
         inside = found.path[len(root) :].lstrip("/") or found.path.rpartition("/")[2]
         if any(part.startswith(".") for part in inside.split("/")):
@@ -132,7 +150,11 @@ def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> 
         # A folder whose name ends in ".zip!" would look like a zip, whose members follow the mark.
         shown = _ZIP_MARK.sub(rf"\1{escaped('!')}", inside)
         try:
-            yield from _rows(piece.source, (root, inside, shown), found, languages, release_default)
+            for row in _rows(piece.source, (root, inside, shown), found, languages, release_default):
+                if not row[1].endswith("/") or row[1] not in folders:
+                    yield row
+                if row[1].endswith("/"):
+                    folders.add(row[1])
         except Exception as error:
             fault = one_line(f"listing_failed: {type(error).__name__}: {error}")
             yield (
@@ -156,6 +178,23 @@ def list_piece(piece: Piece, languages: Sequence[str], release_default: str) -> 
             )
 
 
+def _folder_row(source: str, shown: str, path: str, language: str | None, release_default: str) -> Row:
+    """Return the row of a folder of a language that is not asked for."""
+    release = read_release(source, shown, release_default)
+    place = container_uri(source, path)
+    return (
+        *(source, shown, place, 0, 0, 0, None, None, False, "", release),
+        *(language, f"file:{shown}", None, shown, None, None),
+    )
+
+
+def _language_folder(above: str, folders: str, language: str) -> str:
+    """Return the first of nested folders that names a language; empty where the path above them does."""
+    parts = folders.split("/")
+    prefixes = ("/".join(parts[:size]) for size in range(len(parts)))
+    return next((prefix for prefix in prefixes if read_folder(above, prefix).language == language), folders)
+
+
 def _rows(
     source: str, place: tuple[str, str, str], found: Found, languages: Sequence[str], release_default: str
 ) -> Iterator[Row]:
@@ -177,7 +216,10 @@ def _rows(
         unknown = fault is not None and (is_zip_name(name) or is_unsafe(name))
         upload, film, language = upload_of(f"{inside}/{name}" if unique else name, folder)
         in_opus_folder = folder.language is not None or not is_plain_text(name)
-        if not unknown and in_opus_folder and not _chosen(language, languages):
+        if not unknown and in_opus_folder and language is not None and not _chosen(language, languages):
+            other = _language_folder(above or f"{root}/", folders, language)
+            path = f"{found.path}!{other}" if above else f"{root}/{other}"
+            yield _folder_row(source, f"{above}{other}/", path, language, release_default)
             continue
         stored = 0 if fault else found.size
         sizes: Row = (0, stored, stored, None, None)
@@ -260,6 +302,10 @@ def fingerprint(source: str, languages: Sequence[str]) -> str:
     except FileNotFoundError:
         return "missing"
     for piece in pieces:
+        if piece.kind == "other":
+            digest = hashlib.blake2b(f"{piece.path}/".encode(), digest_size=16)
+            total += int.from_bytes(digest.digest(), "big")
+            continue
         for found in _files(piece)[1]:
             if found.fault or is_zip_name(found.path) or is_subtitle_name(found.path.rpartition("/")[2]):
                 digest = hashlib.blake2b(f"{found.path}\0{found.tag}".encode(), digest_size=16)

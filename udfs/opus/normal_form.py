@@ -8,7 +8,12 @@ import re
 import sys
 import unicodedata
 from functools import lru_cache
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_compute: Any = pc
 _LINE_ENDS = re.compile("\r+\n|[\n\r\x0b\x0c\u2028\u2029]")
 _BLANKS = dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x2800, 0x3000, 0x3164, 0x0009], " ")
 _UNSEEN = dict.fromkeys(
@@ -32,13 +37,17 @@ _UNSEEN = dict.fromkeys(
         *range(0xE000, 0xE100),  # private use: fonts' own signs
     ]
 )
-_SIGNS = _BLANKS | _UNSEEN | {0x200C: "\u200c", 0x200D: "\u200d"}
+_WINDOWS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
+"""Control codes that nobody writes: the signs of Windows-1252 that were decoded as Latin-1."""
+_SIGNS = _BLANKS | _UNSEEN | _WINDOWS
 _JOINER = re.compile("([^\u200c\u200d]?)[\u200c\u200d]+")
 _JOINED_SCRIPTS = re.compile("[\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\u0900-\u0dff\u1780-\u17ff]")
 """Scripts in which a zero-width joiner or non-joiner is spelling: Arabic's, those of India and Khmer."""
-_TO_LOOK_AT = re.compile(r"[^\x20-\x7e\n\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0373\u0375-\u037d\u0384-\u05ff]")
-UNSEEN_IN_WORDS = ("\u00ad", "\u200b", "\u200e", "\u200f", "\ufeff")
-"""Signs that nobody sees and that occur within the words of OPUS XML."""
+_PLAIN = "\x20-\x7e\n\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0373\u0375-\u037d\u0384-\u05ff"
+_ODD = f"[^{_PLAIN}]"
+_TO_LOOK_AT = re.compile(_ODD)
+_BYTES_TO_LOOK_AT = re.compile(rb"[\x7f\xcc\xcd\xd8-\xe1\xe3-\xff]|\xc2[\x80-\xa0\xad]|\xe2(?!\x80[\x90-\xa7]|\x99)")
+"""In UTF-8; without the dashes, quotation marks and notes of U+2010 to U+2027 and U+2640 to U+267F."""
 
 
 def normal_form(text: str) -> str:
@@ -53,6 +62,14 @@ def normal_form(text: str) -> str:
     if "\u200c" in text or "\u200d" in text:
         text = _JOINER.sub(lambda match: match[0][:2] if _JOINED_SCRIPTS.match(match[1]) else match[1], text)
     return unicodedata.normalize("NFC", text)
+
+
+def to_look_at(texts: pa.StringArray) -> list[int]:
+    """Return the numbers of the texts that may not be in normal form; most files have none, which costs little."""
+    packed = texts.buffers()[2]
+    if packed is None or _BYTES_TO_LOOK_AT.search(packed) is None:
+        return []
+    return [int(row) for row in _compute.indices_nonzero(_compute.match_substring_regex(texts, _ODD)).to_pylist()]
 
 
 @lru_cache(maxsize=1)

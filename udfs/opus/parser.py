@@ -10,7 +10,8 @@ from udfs.opus.encodings import as_utf8
 from udfs.opus.fast_parser import Cut, cut_regular, has_regular_head
 from udfs.opus.files import UnreadableError
 from udfs.opus.meta import meta_columns
-from udfs.opus.sentences import Mark, Sentences, sentences_of
+from udfs.opus.normal_form import normal_form
+from udfs.opus.sentences import Mark, Sentences, parted, sentences_of
 from udfs.opus.tokens import opus_tokens, straight
 
 _WRONG_ENCODING = frozenset({9, 31, 32, 81})  # libxml2: invalid char, unknown/unsupported/invalid encoding
@@ -47,7 +48,9 @@ class Subtitles:
 def parse_subtitles(data: bytes, truecase: bool = True, language: str | None = None) -> Subtitles:
     """Parse one file.
 
-    A file without a ``<w>`` is in OPUS's ``raw`` form: the text of its sentences is tokenised here.
+    Words are brought into normal form, and a sentence in which the speaker changes becomes several
+    (``udfs.opus.speaker_changes``). A file without a ``<w>`` is in OPUS's ``raw`` form: the text of its sentences is
+    tokenised here.
 
     Args:
         data: the unpacked XML.
@@ -84,7 +87,7 @@ def _by_tree(data: bytes, truecase: bool, language: str | None) -> Subtitles:
     _refuse_doctype(data)
     quirks = _raw_quirks(data)
     document_id, found, meta = _from_tree(data, truecase, language, quirks)
-    return _subtitles(document_id, *sentences_of(found, quirks), meta, quirks)
+    return _subtitles(document_id, *sentences_of(parted(found, quirks), quirks), meta, quirks)
 
 
 def _raw_quirks(data: bytes) -> Counter[str]:
@@ -165,7 +168,7 @@ def _add_raw(element: Any, sentences: list[tuple[list[str], list[Mark]]], langua
         sentences[-1][1].append((len(sentences[-1][0]), element.get("id") or "", element.get("value") or ""))
         text = element.tail
     if text and not text.isspace():
-        sentences[-1][0].extend(opus_tokens(straight(text), language).split(" "))
+        sentences[-1][0].extend(opus_tokens(straight(normal_form(text)), language).split(" "))
 
 
 def _refuse_doctype(data: bytes) -> None:

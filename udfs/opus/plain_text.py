@@ -11,7 +11,7 @@ from udfs.opus.encodings import as_text
 from udfs.opus.files import UnreadableError
 from udfs.opus.languages import contradicts, language_of
 from udfs.opus.meta import meta_columns
-from udfs.opus.normal_form import normal_form
+from udfs.opus.normal_form import marks, normal_form
 from udfs.opus.parser import Subtitles
 from udfs.opus.paths import spoken_language
 from udfs.opus.repeated_cues import spoken_cues
@@ -29,7 +29,8 @@ _SUNG = re.compile(r"[\u2669-\u266c]\W*$")
 _ENDED = re.compile(r"(?<![.])[.?!\u061f\u06d4\u0964\u3002\uff01\uff1f][\"')\]]*$|[?!][.\"')\]]*$")
 _LABEL = re.compile(
     r"\s*(?:[-\u2010-\u2015\u2212]\s?|>{2,}\s?)?(?:[\[(][^\[\]()]{1,40}[\])]\s?)?"
-    r"([^\W\d_][\w.'&#-]{0,25}(?:[ ,][^\W_]?[\w.'&#-]{0,25}){0,4})(?:\s?[\[(][^\[\]()]{1,40}[\])])?\s?:(?=\s|$)"
+    rf"([^\W\d_][\w{marks()}.'&#-]{{0,25}}(?:[ ,][^\W_]?[\w{marks()}.'&#-]{{0,25}}){{0,4}})"
+    r"(?:\s?[\[(][^\[\]()]{1,40}[\])])?\s?:(?=\s|$)"
 )
 _FEWEST_LABELS = 2
 _MOST_SILENCE_IN_CAPITALS = 2_000
@@ -162,7 +163,7 @@ def _labels(cues: list[Cue]) -> frozenset[str]:
     """Return the names that open lines before a colon: all in capitals, and others that recur."""
     names = Counter(match[1] for cue in cues for line in cue.lines if ":" in line and (match := _LABEL.match(line)))
     return frozenset(
-        name for name, times in names.items() if name.isupper() or (times >= _FEWEST_LABELS and name[:1].isupper())
+        name for name, times in names.items() if name.isupper() or (times >= _FEWEST_LABELS and not name[:1].islower())
     )
 
 

@@ -8,6 +8,8 @@ from itertools import accumulate
 
 import pyarrow as pa
 
+from udfs.opus.normal_form import normal_form
+from udfs.opus.speaker_changes import changes_of_speaker
 from udfs.opus.times import time_ms
 
 ADVERT_BLOCK = 9999
@@ -34,8 +36,7 @@ def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]
     open_block: int | None = None
     tokens = backwards = latest = 0
     for words, marks in found:
-        if not all(words) or any(map(str.isspace, words)):
-            words, marks = _without_empty(words, marks, quirks)
+        words, marks = _without_empty(words, marks, quirks)
         tags: list[_Tag] = []
         for at, name, value in marks:
             known = _side_and_block(name) if len(name) <= _LONGEST_TIME_ID else None
@@ -67,8 +68,50 @@ def sentences_of(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]
     return Sentences(numbers[0], numbers[1], numbers[2], numbers[3], pa.array(texts, pa.string())), tokens
 
 
+def parted(found: list[tuple[list[str], list[Mark]]], quirks: Counter[str]) -> list[tuple[list[str], list[Mark]]]:
+    """Return the sentences of a file with words in normal form, parted where the speaker changes within them.
+
+    Closing time tags between two parts belong to the first, and all from an opening one on to the second.
+    """
+    seen = [_without_empty([_seen(word, quirks) for word in words], marks, quirks) for words, marks in found]
+    joined = pa.array([" ".join("\u00a0".join(word.split()) for word in words) for words, _ in seen], pa.string())
+    changes = changes_of_speaker(joined)
+    if not changes:
+        return seen
+    parts: list[tuple[list[str], list[Mark]]] = []
+    for row, (words, marks) in enumerate(seen):
+        begin = mark = 0
+        for end in (*changes.get(row, ()), len(words)):
+            last = mark
+            while last < len(marks) and (end == len(words) or _belongs_before(marks[last], end)):
+                last += 1
+            parts.append((words[begin:end], [(at - begin, name, value) for at, name, value in marks[mark:last]]))
+            begin = end
+            mark = last
+    quirks["speaker_change_within"] += len(parts) - len(seen)
+    return parts
+
+
+def _belongs_before(mark: Mark, end: int) -> bool:
+    at, name, _ = mark
+    return at < end or (at == end and not name.endswith("S"))
+
+
+def _seen(word: str, quirks: Counter[str]) -> str:
+    """Return a word in normal form; one of signs that nobody sees becomes empty."""
+    if word.isascii() and word.isprintable():
+        return word
+    form = normal_form(word)
+    if form != word and form.split() != word.split():
+        quirks["word_normalised"] += 1
+        return form
+    return word
+
+
 def _without_empty(words: list[str], marks: list[Mark], quirks: Counter[str]) -> tuple[list[str], list[Mark]]:
     """Remove words without text; time tags keep their position among the others."""
+    if all(words) and not any(map(str.isspace, words)):
+        return words, marks
     full = [bool(word) and not word.isspace() for word in words]
     quirks["word_empty"] += len(full) - sum(full)
     before = [0, *accumulate(full)]

@@ -1,6 +1,9 @@
 """Kinds of files that people have, each with the right rows: line ends, times, encodings, markup, repeats, names."""
 
 import json
+import zipfile
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +12,7 @@ from tests.udfs.opus.subtitle_files import rows
 from udfs.opus.cue_times import times_of
 from udfs.opus.encodings import as_text
 from udfs.opus.languages import language_of
+from udfs.opus.listing import fingerprint, list_piece, pieces_of
 from udfs.opus.normal_form import normal_form
 from udfs.opus.parser import Subtitles
 from udfs.opus.paths import named_language
@@ -347,13 +351,40 @@ def test_normal_form_keeps_lines() -> None:
     assert normal_form(text).split("\n") == ["a", "b", "", "c", "d", "e", ""]
 
 
-def test_files_of_other_languages_are_listed(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    from udfs.opus.listing import list_piece, pieces_of
-
+def test_files_of_other_languages_are_listed(tmp_path: Path) -> None:
     for name in ("Film.en.srt", "Film.fra.srt", "Subs/4_Spanish.srt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(PLAIN, "utf-8")
-    pieces = pieces_of(str(tmp_path), ["en"], 1)
-    listed = {row[1]: row[11] for piece in pieces for row in list_piece(piece, ["en"], "v2018")}
+    listed = {row[1]: row[11] for row in listing(tmp_path, "en")}
     assert listed == {"Film.en.srt": "en", "Film.fra.srt": "fr", "Subs/4_Spanish.srt": "es"}
     assert reading_of(tmp_path).kept == ["Film.en.srt"]
+
+
+def listing(folder: Path, language: str, enough: int = 1) -> list[tuple[Any, ...]]:
+    """Return the rows of the manifest for a folder."""
+    pieces = pieces_of(str(folder), [language], enough)
+    return sorted(row for piece in pieces for row in list_piece(piece, [language], "v2018"))
+
+
+@pytest.mark.parametrize("enough", [1, 50])
+def test_folders_of_other_languages_are_listed_and_not_their_files(tmp_path: Path, enough: int) -> None:
+    for name in ("xml/en/2001/5/1.xml", "xml/fr/2001/5/2.xml", "xml/fr/2002/6/3.xml", "xml/de/2001/5/4.xml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"<document/>")
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for name in ("raw/en/2001/7/1.xml", "raw/it/2001/7/2.xml", "raw/it/2002/8/3.xml"):
+            archive.writestr(name, "<document/>")
+    assert [(row[1], row[11]) for row in listing(tmp_path, "en", enough)] == [
+        ("all.zip!raw/en/2001/7/1.xml", "en"),
+        ("all.zip!raw/it/", "it"),
+        ("xml/de/", "de"),
+        ("xml/en/2001/5/1.xml", "en"),
+        ("xml/fr/", "fr"),
+    ]
+
+
+def test_a_new_folder_of_another_language_changes_the_fingerprint(tmp_path: Path) -> None:
+    (tmp_path / "xml" / "en").mkdir(parents=True)
+    before = fingerprint(str(tmp_path), ["en"])
+    (tmp_path / "xml" / "fr").mkdir()
+    assert fingerprint(str(tmp_path), ["en"]) != before

@@ -1,0 +1,159 @@
+"""Changes of the speaker within a sentence of OPUS XML: ``Help ? - By the gate .``, ``I say , Tom : Come in .``
+
+OPUS parts most of them, but not after an ellipsis or an interruption, nor before a label. What opens a turn at the
+start of a line of plain text does so here, too.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from udfs.opus.normal_form import marks
+
+_compute: Any = pc
+_DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\uff0d\ufe63"
+_ENDS = ".?!\u2026\u061f\u06d4\u0964\u0965\u3002\uff01\uff1f;"
+_CLOSING = "\"'\u201d\u2019\u00bb)\\]"
+_CANDIDATE = rf"[{_ENDS}{_DASHES[1:]}-][{_CLOSING} ]* [{_DASHES[1:]}/-]|[^>\s] > ?>"
+_ENDED = re.compile(rf"[^\s]*?[{_ENDS}]+[{_CLOSING}]*")
+_ONLY_CLOSING = re.compile(rf"[{_CLOSING}]+")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}")
+_SPEAKS = re.compile(rf"[{_DASHES}](?:[^{_DASHES}].*)?", re.DOTALL)
+_OPENING = "-/>\"'([\u201c\u201e\u00ab\u00bf\u00a1" + _DASHES
+_LABEL = re.compile(
+    rf"(?:[{_DASHES}>/]\s?)*(?:[\[(] [^\[\]()]{{1,40}} [\])] )?"
+    rf"([^\W\d_a-z][\w{marks()}.'&#-]{{0,25}}(?: [\w{marks()}.'&#,-]{{1,26}}){{0,5}}?)"
+    r"(?: [\[(][^\[\]()]{1,40}[\])])? :(?: |$)"
+)
+_MARKS = frozenset([*_DASHES, "/", ">>"])
+_FEWEST_LABELS = 2
+_MOST_NAME_TOKENS = 6
+_CALLS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "as",
+        "ask",
+        "asked",
+        "asks",
+        "by",
+        "call",
+        "called",
+        "dear",
+        "for",
+        "from",
+        "in",
+        "is",
+        "like",
+        "named",
+        "of",
+        "on",
+        "or",
+        "said",
+        "say",
+        "says",
+        "tell",
+        "tells",
+        "than",
+        "that",
+        "the",
+        "this",
+        "told",
+        "to",
+        "was",
+        "with",
+    ]
+)
+"""Words after which a name before a colon is spoken of: ``I told Tom : ...``"""
+
+
+def changes_of_speaker(texts: pa.Array) -> dict[int, list[int]]:
+    """Return where the speaker changes within the sentences of a file.
+
+    The mark of a new speaker is a dash or a slash after the end of a sentence or an interruption (``--``) and before a
+    word that is not in small letters; ``>>``; and a label, ``TOM :`` or ``TOM ( ON RADIO ) :``, of a name that opens at
+    least two sentences of the file. These rules are ours.
+
+    Args:
+        texts: the file's sentences, tokens separated by blanks.
+
+    Returns:
+        for each sentence with a change, the numbers of the tokens that open a new one.
+    """
+    found: dict[int, list[int]] = {}
+    marked = _compute.indices_nonzero(_compute.match_substring_regex(texts, _CANDIDATE)).to_pylist()
+    for row in marked:
+        tokens = texts[row].as_py().split(" ")
+        places = [at for at in range(1, len(tokens)) if _changes(tokens, at)]
+        if places:
+            found[row] = places
+    with_colon = _compute.indices_nonzero(_compute.match_substring(texts, " :")).to_pylist()
+    if len(with_colon) > _FEWEST_LABELS:
+        _add_labels(texts, with_colon, found)
+    return found
+
+
+def _changes(tokens: Sequence[str], at: int) -> bool:
+    token = tokens[at]
+    if token.startswith(">>") or (token == ">" and tokens[at + 1 : at + 2] == [">"]):
+        return tokens[at - 1] != ">" and at + 1 + (token == ">") < len(tokens)
+    is_slash = token.startswith("/")
+    if not is_slash and not _SPEAKS.fullmatch(token):
+        return False
+    following = " ".join((token, *tokens[at + 1 : at + 4])).lstrip(f"{_OPENING} ")
+    if len(token) == 1 and tokens[at + 1 : at + 2] and tokens[at + 1][:1] in _DASHES:
+        return False
+    first = following[:1]
+    opens = first.isupper() if is_slash else first.isalnum() and (not first.islower() or following.startswith("l "))
+    return opens and _ended(tokens, at)
+
+
+def _ended(tokens: Sequence[str], at: int) -> bool:
+    """Return whether a sentence ends, or breaks off with a doubled dash, before a token."""
+    last = at - 1
+    while last > 0 and _ONLY_CLOSING.fullmatch(tokens[last]):
+        last -= 1
+    token = tokens[last]
+    if _ENDED.fullmatch(token):
+        return last > 0 and not _INITIALS.fullmatch(token)
+    doubled = len(token) > 1 and token[-1] in _DASHES and token[-2] in _DASHES
+    return last > 0 and (doubled or (token in _DASHES and tokens[last - 1][-1:] in _DASHES and last > 1))
+
+
+def _add_labels(texts: pa.Array, rows: list[int], found: dict[int, list[int]]) -> None:
+    """Add the places of labels within sentences to those of other marks."""
+    sentences = {row: texts[row].as_py() for row in rows}
+    opening = Counter(match[1].upper() for text in sentences.values() if (match := _LABEL.match(text)))
+    known = {name for name, times in opening.items() if times >= _FEWEST_LABELS}
+    if not known:
+        return
+    for row, text in sentences.items():
+        tokens = text.split(" ")
+        places = [place for at in range(2, len(tokens) - 1) if (place := _label_before(tokens, at, known))]
+        if places:
+            found[row] = sorted({*found.get(row, ()), *places})
+
+
+def _label_before(tokens: Sequence[str], colon: int, known: set[str]) -> int | None:
+    """Return the token with which a known label before a colon begins, or None; a label at the start is none."""
+    if tokens[colon] != ":" or tokens[colon + 1][:1].isdigit():
+        return None
+    end = colon
+    if tokens[end - 1][-1:] in ")]":
+        opening = [at for at in range(max(0, end - _MOST_NAME_TOKENS), end) if tokens[at][:1] in "(["]
+        if not opening:
+            return None
+        end = opening[-1]
+    for first in range(max(1, end - _MOST_NAME_TOKENS), end):
+        if " ".join(tokens[first:end]).upper() in known and not tokens[first][:1].islower():
+            before = tokens[first - 1]
+            if before[:1].isupper() or before.lower() in _CALLS:
+                return None
+            has_mark = before in _MARKS and (first < 2 or tokens[first - 2][-1:] not in _DASHES)
+            return first - has_mark or None
+    return None
