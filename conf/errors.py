@@ -4,7 +4,25 @@ from conf.redaction import redacted
 
 
 class InputError(ValueError):
-    """Bad input or settings: exit status 2, one line, in which secrets are hidden."""
+    """Bad input or settings: one line, in which secrets are hidden.
+
+    Attributes:
+        status: the exit status of a command that it ends.
+    """
+
+    status = 2
 
     def __str__(self) -> str:
         return redacted(super().__str__())
+
+
+class LossError(InputError):
+    """A stage would lose more of its rows than the settings allow, and has deleted none: exit status 3."""
+
+    status = 3
+
+
+class InUseError(InputError):
+    """Another run works at the same place: exit status 4. The same command may succeed later."""
+
+    status = 4

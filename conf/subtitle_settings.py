@@ -162,6 +162,16 @@ class TurnRules(Part):
 
 class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
     uploads_per_film: int = Field(1, ge=0, description="0 keeps all")
+    max_shrink_share: float = speed(
+        0.1,
+        ge=0,
+        le=1,
+        description="share of the files, or of the sentences, that may be gone or cut short when the sources are looked"
+        " at again; above it the run is refused before anything is deleted (exit status 3)",
+    )
+    max_quarantined_share: float = speed(
+        0.1, ge=0, le=1, description="the same for files that were readable and are not any more"
+    )
     turn_examples: tuple[str, ...] = outside(
         (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
     )

@@ -14,7 +14,7 @@ import pandas as pd
 from pyspark.sql import DataFrame
 
 from conf.llm_settings import DecodingSettings, LlmSettings
-from udfs.devices import set_threads, task_device
+from udfs.devices import set_threads, task_device, with_patience
 from udfs.llm_engine import EngineGenerator
 from udfs.llm_requests import REQUEST, Answer, Generator, Request, UnavailableError
 from udfs.llm_server import ServerGenerator
@@ -145,7 +145,8 @@ def _load(source: Source) -> Generator:
 
     set_threads(source.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    return LocalGenerator.load(path, settings.batch_size, settings.precision).to(task_device())
+    device = task_device()
+    return with_patience(lambda: LocalGenerator.load(path, settings.batch_size, settings.precision).to(device))
 
 
 _local = lru_cache(maxsize=1)(_load)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from torch import nn
 
-from udfs.devices import set_threads, task_device
+from udfs.devices import set_threads, task_device, with_patience
 from udfs.failures import error_line, in_halves
 from udfs.models.classifiers.classifier import SequenceClassifier
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
@@ -232,7 +232,8 @@ def worker_model(path: str, loader: Callable[[str], Network], threads: int) -> N
     """Return the worker's cached copy of the model at `path`, on the task's device."""
     set_threads(threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # its threads would add to torch's
-    return load_once(path, loader).to(task_device())
+    device = task_device()
+    return with_patience(lambda: load_once(path, loader).to(device))
 
 
 def _failed(error: Exception) -> tuple[None, str]:

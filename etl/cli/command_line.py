@@ -14,7 +14,10 @@ from etl.cli.redacted_output import redacted_output
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0 done, 2 bad settings or input, 1 failure."""
+    """Run a command; returns the exit status.
+
+    0: done. 1: a failure. 2: bad settings or input. 3: a stage would lose too many rows. 4: in use by another run.
+    """
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     without_telemetry()
@@ -29,7 +32,7 @@ def _guarded(arguments: list[str]) -> int:
         return status
     except InputError as error:
         print(f"edos-lakehouse: {error}", file=sys.stderr)
-        return 2
+        return error.status
     except KeyboardInterrupt:
         print("edos-lakehouse: stopped; run again to go on", file=sys.stderr)
         return 1

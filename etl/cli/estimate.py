@@ -14,6 +14,7 @@ from etl.cli.running import in_session, run_stages
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.locations import tracking_uri
 from etl.pipeline.planner import PipelineContext, chosen
+from etl.pipeline.spark_api import gpus_of_task
 from etl.pipeline.stages import Model, Stage
 from etl.publishing.screen_tables import aligned, terminal_width
 from etl.tables import Table
@@ -180,6 +181,8 @@ def pilot_settings(settings: Settings) -> Settings:
         "lakehouse": lakehouse.model_copy(update=own),
         "mlflow": settings.mlflow.model_copy(update={"tracking_uri": tracking_uri(settings)}),
         "spark": settings.spark.model_copy(update={"short_session": False}),
+        # A pilot's smaller sample is no loss, and nobody waits for a trial of it.
+        "pipeline": settings.pipeline.model_copy(update={"accept_loss": True}),
     }
     return settings.model_copy(update=changed)
 
@@ -193,7 +196,7 @@ def _print_estimate(
     ingested = events[FILES]
     if not ingested or not ingested[-1].rows_in:
         raise InputError("nothing measured yet: add --pilot --set subtitles.sample=0.01, or run the stages on a sample")
-    gpus = int(context.spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
+    gpus = gpus_at_once(context.cores, gpus_of_task(context.spark.conf.get))
     print(f"measured on {ingested[-1].rows_in:,} files and {context.cores} cores; estimated for {files:,} files\n")
     growing = _growing_stages()
     found = {}
@@ -213,6 +216,11 @@ def _print_estimate(
     if before is None:
         print("\nIn short runs, tasks take longer for a unit than in long ones, which makes this too much.")
         print("--pilot runs a sample several times in one session, and measures the last runs.")
+
+
+def gpus_at_once(tasks: int, of_task: float) -> int:
+    """Return how many GPUs, of all executors, so many tasks use that take this part of one each."""
+    return math.ceil(round(tasks * of_task, 6))
 
 
 def _stage_row(

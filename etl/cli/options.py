@@ -180,6 +180,14 @@ def _shell(parser: argparse.ArgumentParser) -> None:
 
 def _again(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--again", action="store_true", help="run the selected stages again from their inputs")
+    parser.add_argument(
+        "--accept-loss",
+        action="append_const",
+        dest="set",
+        const=["pipeline.accept_loss=true"],
+        default=[],
+        help="go on where a run is refused because too many files are gone or unreadable",
+    )
 
 
 def _files(parser: argparse.ArgumentParser) -> None:

@@ -78,7 +78,18 @@ def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
     return Planned(stage.name, "run", why) if why else Planned(stage.name, "done", "up to date")
 
 
-STATUS = ("stage", "state", "finished", "seconds", "unit", "rows_in", "rows_out", "rows_dropped", "rows_quarantined")
+STATUS = (
+    "stage",
+    "state",
+    "finished",
+    "seconds",
+    "unit",
+    "rows_in",
+    "rows_out",
+    "rows_dropped",
+    "rows_quarantined",
+    "detail",
+)
 """The fields of a stage in ``status --json``."""
 COLUMNS = ("stage", "finished", "in", "out", "dropped", "quarantined", "s", "unit")
 """Columns of ``status``, the most important first."""
@@ -114,20 +125,26 @@ def status_lines(found: Sequence[dict[str, Any]], width: int | None) -> list[str
 def states(log: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
     """Return the fields ``STATUS`` of each stage's last finished run.
 
-    state is done, never, or stopped for a later run that did not finish; finished is a time in UTC.
+    state is done, never, stopped for a later run that did not finish, or failed for one that said why, in detail;
+    finished is a time in UTC.
     """
     found: list[dict[str, Any]] = []
     for stage in stages:
         last = log.last(stage.name, "done")
-        stopped = log.unfinished(stage.name) is not None
         one: dict[str, Any] = dict.fromkeys(STATUS)
-        one |= {"stage": stage.name, "state": "stopped" if stopped else "never" if last is None else "done"}
+        one |= {"stage": stage.name, "state": log.state(stage.name)}
         if last is not None:
-            one |= {name: getattr(last, name) for name in STATUS[3:]}
+            one |= {name: getattr(last, name) for name in STATUS[3:-1]}
             finished = last.started.astimezone(UTC) + timedelta(seconds=last.seconds)
             one["finished"] = f"{finished:%Y-%m-%dT%H:%M:%SZ}"
+        if one["state"] == "failed":
+            one["detail"] = log.newest(stage.name).detail
         found.append(one)
     return found
+
+
+_LATER = {"stopped": ", stopped midway", "failed": ", then failed"}
+"""What became of a run after the last finished one."""
 
 
 def _status_cells(one: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +152,7 @@ def _status_cells(one: dict[str, Any]) -> dict[str, Any]:
     seconds = None if one["seconds"] is None else round(one["seconds"], 1)
     return {
         "stage": one["stage"],
-        "finished": f"{when}, stopped midway" if one["state"] == "stopped" else when,
+        "finished": f"{when}{_LATER.get(one['state'], '')}",
         "in": one["rows_in"],
         "out": one["rows_out"],
         "dropped": one["rows_dropped"],

@@ -6,22 +6,26 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from pyspark.sql import SparkSession
 
-from conf.errors import InputError
+from conf.errors import InputError, LossError
 from conf.settings import Settings
 from etl.cli.run_errors import RunError, fault_line
 from etl.cli.stage_events import followed, recorder
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
-from etl.pipeline.planner import PipelineContext
+from etl.pipeline.lineage import StageEvent, package_version
+from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
+from etl.pipeline.spark_api import cores, is_local
 from etl.pipeline.stages import Stage
+from etl.tables import Table
 
 SMALL_SOURCES = 64_000_000
 """Stored bytes of subtitle files, about 750 films, up to which `run` takes a short session: 64 s in place of 81 s for
@@ -130,9 +134,13 @@ def run_stages(
     missing = [stage.missing(settings) for stage in stages if context.given_model(stage) is None]
     if any(missing):
         raise InputError("; ".join(dict.fromkeys(filter(None, missing))))
+    cores(spark)  # what is not known is told before the first stage
     for table in followed(settings):
         context.lakehouse.feed_changes(table)
     progress = Progress(spark, len(stages))
+    if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
+        for line in idle_gpus(is_local(spark), gpus_here()):
+            progress.say_once(line)
     ran = recorder(settings, context, progress.say)
     for stage in stages:
         running.append(stage.name)
@@ -141,9 +149,10 @@ def run_stages(
             with progress.stage(f"{stage.name} (model given: {given})", None):
                 continue
         if before is not None:
-            with leased(settings, stage.name):
+            with leased(settings, stage.name), failures_recorded(context, stage):
                 before(context, stage)
-        plan = context.plan(stage, again)
+        with failures_recorded(context, stage):
+            plan = context.plan(stage, again)
         if plan.why is None:
             with progress.stage(
                 stage.name + (f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""), None
@@ -154,8 +163,57 @@ def run_stages(
                 context = PipelineContext(spark, settings)
                 plan = context.plan(stage, again)
             work = partial(run_stage, context, stage, plan, progress)
-            with progress.stage(stage.name, plan.why):
+            with progress.stage(stage.name, plan.why), failures_recorded(context, stage, plan):
                 event = ran(stage, plan, work) if plan.why is not None else None
         known = events(spark, settings)
         if event is not None:
             progress.done(event)
+
+
+def gpus_here(devices: Path = Path("/dev")) -> int:
+    """Return how many GPUs of NVIDIA this machine has, without a library."""
+    return sum(path.name.removeprefix("nvidia").isdigit() for path in devices.glob("nvidia*"))
+
+
+def idle_gpus(local: bool, gpus: int) -> list[str]:
+    """Return a line where GPUs stay idle: Spark gives them to tasks of executors alone, not of ``local[*]``."""
+    if not local or not gpus:
+        return []
+    return [
+        f"this machine has {gpus} GPU{'' if gpus == 1 else 's'}, which tasks of a local session do not get: models "
+        "answer on the CPU (trainings use the GPU); docs/clusters.md says how to start a cluster on one machine"
+    ]
+
+
+@contextmanager
+def failures_recorded(context: PipelineContext, stage: Stage, plan: StagePlan | None = None) -> Iterator[None]:
+    """Add a row with the one line of an error inside the block to ``ops.stage_runs``, and let the error go on."""
+    began = datetime.now(UTC)
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        stopped = isinstance(error, KeyboardInterrupt)
+        own = str(error) if isinstance(error, InputError) else fault_line(error, context.settings, stage.name)
+        failed = StageEvent(
+            stage=stage.name,
+            run_id="" if plan is None else plan.run_id,
+            event="refused" if isinstance(error, LossError) else "failed",
+            started=began,
+            seconds=round((datetime.now(UTC) - began).total_seconds(), 2),
+            slices=1,
+            unit=stage.units.name,
+            rows_in=None,
+            rows_out=None,
+            rows_dropped=None,
+            rows_quarantined=None,
+            input_versions={} if plan is None else plan.inputs,
+            settings_hash="" if plan is None else plan.settings_hash,
+            stage_version=stage.version,
+            models={} if plan is None else plan.identities,
+            output_version=None,
+            package_version=package_version(),
+            detail="stopped by an interrupt" if stopped else own,
+        )
+        with suppress(Exception):  # what broke the run, such as a full disk, may refuse this row as well
+            context.log.add(failed)
+        raise

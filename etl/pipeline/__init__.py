@@ -2,7 +2,7 @@
 
 from etl.pipeline.signatures import UNCOUNTED, At, While
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Units, stage
+from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Trial, Units, stage
 
 __all__ = [
     "UNCOUNTED",
@@ -13,6 +13,7 @@ __all__ = [
     "RowAccounting",
     "Stage",
     "StageRun",
+    "Trial",
     "Units",
     "While",
     "stage",

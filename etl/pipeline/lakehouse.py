@@ -26,6 +26,7 @@ PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 30 days",
 }
 CHANGE_FEED = "delta.enableChangeDataFeed"
+CHECK = "delta.constraints."
 _GLOB = "__globPaths__"
 """Spark's own option: false reads ``[x]``, ``{x}`` and ``*`` in a path as they are."""
 METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -83,6 +84,22 @@ class Lakehouse:
             detail = self.spark.sql(f"DESCRIBE DETAIL {self.reference(table)}").select("properties").first()
             if detail is not None and detail[0].get(CHANGE_FEED) != "true":
                 self.spark.sql(f"ALTER TABLE {self.reference(table)} SET TBLPROPERTIES ('{CHANGE_FEED}' = 'true')")
+
+    def renew_checks(self, table: Table) -> bool:
+        """Replace the CHECKs of a table that an earlier version of the program made; return whether any differed.
+
+        A CHECK whose rule changes gets another name, so that names alone are compared.
+        """
+        if not self.exists(table):
+            return False
+        reference = self.reference(table)
+        detail = self.spark.sql(f"DESCRIBE DETAIL {reference}").select("properties").first()
+        known = {key.removeprefix(CHECK) for key in (detail[0] if detail is not None else {}) if key.startswith(CHECK)}
+        for name in sorted(known - table.checks.keys()):
+            self.spark.sql(f"ALTER TABLE {reference} DROP CONSTRAINT {name}")
+        for name in sorted(table.checks.keys() - known):
+            self.spark.sql(f"ALTER TABLE {reference} ADD CONSTRAINT {name} CHECK ({table.checks[name]})")
+        return known != set(table.checks)
 
     def read(self, table: Table) -> DataFrame:
         """Return the table's rows; none where the table was never written. Columns that it lacks yet are null."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from conf.errors import InputError
+from conf.errors import InUseError
 from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
@@ -46,7 +46,7 @@ def local_lease(root: str, stage: str, wait_minutes: float) -> Iterator[bool]:
         Whether the lock is held: False on a store, or on a file system, without locks.
 
     Raises:
-        InputError: another run holds it.
+        InUseError: another run holds it.
     """
     if _is_store(root):
         yield False
@@ -81,7 +81,7 @@ def leased(settings: Settings, stage: str) -> Iterator[None]:
     """Hold the lock of one stage of a lakehouse inside the block. Different stages may run at the same time.
 
     Raises:
-        InputError: another run is at this stage, longer than ``pipeline.wait_minutes``.
+        InUseError: another run is at this stage, longer than ``pipeline.wait_minutes``.
     """
     with local_lease(settings.lakehouse.root, stage, settings.pipeline.wait_minutes):
         yield
@@ -105,13 +105,13 @@ def _is_store(root: str) -> bool:
     return is_store(root) or root.startswith("dbfs:")
 
 
-def _in_use(root: str, stage: str, text: str) -> InputError:
+def _in_use(root: str, stage: str, text: str) -> InUseError:
     try:
         known = json.loads(text)
         who = f"process {known['process']} on {known['host']}"
     except (ValueError, TypeError, KeyError):
         who = "another process"
-    return InputError(
+    return InUseError(
         f"{stage} of the lakehouse {root} is in use by {who}: wait until that run has ended, or set "
         "pipeline.wait_minutes"
     )

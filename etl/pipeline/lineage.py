@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from conf.redaction import redacted
 from etl.pipeline.lakehouse import Lakehouse
 from etl.tables.ops import STAGE_RUNS
 
@@ -41,6 +42,7 @@ class StageEvent:
     output_version: str | None
     package_version: str
     task_seconds: float | None = None
+    detail: str | None = None
 
     def done(self, **facts: Any) -> "StageEvent":
         passed = max(0.0, (datetime.now(UTC) - self.started).total_seconds())
@@ -83,10 +85,40 @@ class StageLog:
         done = {one.run_id for one in self._events if one.stage == stage and one.event == "done"}
         return started if started is not None and started.run_id not in done else None
 
+    def newest(self, stage: str) -> StageEvent | None:
+        """Return the stage's newest event of any kind."""
+        own = [one for one in self._events if one.stage == stage]
+        return own[-1] if own else None
+
+    def begun(self, stage: str) -> StageEvent | None:
+        """Return the event with which the last run began, if neither it nor a later one was done or refused."""
+        for one in reversed([one for one in self._events if one.stage == stage]):
+            if one.event in ("done", "refused"):
+                return None
+            if one.event == "began":
+                return one
+        return None
+
+    def state(self, stage: str) -> str:
+        """Return never, done, stopped (a later run did not reach its end) or failed (it says why)."""
+        newest = self.newest(stage)
+        if newest is None:
+            return "never"
+        if newest.event in ("failed", "refused"):
+            return "failed"
+        return "done" if newest.event == "done" and self.unfinished(stage) is None else "stopped"
+
     def add(self, event: StageEvent) -> None:
         after = 1e-6 + max((one.started.timestamp() for one in self._events), default=0.0)
         event = replace(event, started=max(event.started, datetime.fromtimestamp(after, UTC)))
-        self._lakehouse.append_row(STAGE_RUNS, vars(event), {"stage": event.stage, "event": event.event})
+        row = vars(event) | {"detail": redacted(event.detail) if event.detail else event.detail}
+        lineage = {"stage": event.stage, "event": event.event}
+        try:
+            self._lakehouse.append_row(STAGE_RUNS, row, lineage)
+        except Exception:
+            if not self._lakehouse.renew_checks(STAGE_RUNS):  # an earlier version knew fewer kinds of events
+                raise
+            self._lakehouse.append_row(STAGE_RUNS, row, lineage)
         self._events.append(event)
 
 

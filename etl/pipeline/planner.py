@@ -22,6 +22,9 @@ from etl.tables import Table
 from etl.tables.ops import DROPPED
 from udfs.models.loader import NO_MODEL, ResolvedModel
 
+ASKED_AGAIN = "asked for again"
+"""Why a stage runs with ``--again``."""
+
 
 def in_order(stages: Iterable[Stage], groups: Sequence[str] = ()) -> list[Stage]:
     """Return stages in topological order.
@@ -200,7 +203,7 @@ class PipelineContext:
         """
         present = self._present(stage)
         asked = again and stage.writes is not None and not self.is_off(stage)
-        need = _Need("asked for again", rebuild=True) if asked else self._need(stage, present)
+        need = _Need(ASKED_AGAIN, rebuild=True) if asked else self._need(stage, present)
         need = self._after_a_stop(stage, present, need)
         need = self._after_foreign_changes(stage, need)
         return replace(present, why=need.why, rebuild=need.rebuild)
@@ -247,7 +250,10 @@ class PipelineContext:
         """Return what is to do where the last run was stopped: it is resumed, or its rows go."""
         unfinished = self.log.unfinished(stage.name)
         if unfinished is None:
-            return need
+            begun = self.log.begun(stage.name)
+            if begun is None or stage.writes is None:
+                return need
+            return _Need(need.why or "an earlier run was stopped", need.rebuild or begun.detail == ASKED_AGAIN)
         if unfinished.run_id == present.run_id:
             goes_on = need.why is not None
             return replace(need, why="goes on after the last commit of a run that was stopped") if goes_on else need

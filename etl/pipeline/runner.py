@@ -1,5 +1,6 @@
 """Run a stage: whole, in incremental batches, or a training; ledgers are committed first, the main table last."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,19 +9,26 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from conf.errors import LossError
 from etl.pipeline.aggregates import collected
 from etl.pipeline.incremental import BatchPlan, plan_batches
 from etl.pipeline.ledger import Balance, Ledger
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.locations import model_places
-from etl.pipeline.outcome import LocalOutcome, Outcome, Trained, with_version
+from etl.pipeline.outcome import DROPPED_DDL, LocalOutcome, Outcome, Trained, with_version
 from etl.pipeline.planner import PipelineContext, StagePlan
 from etl.pipeline.progress import Progress
+from etl.pipeline.signatures import setting
 from etl.pipeline.spark_api import cached, is_frame, task_seconds
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
 from etl.pipeline.stages import Incremental, Model, Stage, Units
 from etl.tables import Table
 from etl.tables.ops import WORK_VERSION
+
+NOTHING_DELETED = "nothing was deleted: restore them, or run once with --accept-loss"
+MOST_TRIED = 1_000
+"""Units that are worked on for a trial; of more, the loss is estimated within 3 points."""
+_SHARES = 1_000_000
 
 
 class StageError(RuntimeError):
@@ -36,6 +44,9 @@ def run_stage(context: PipelineContext, stage: Stage, plan: StagePlan, progress:
     """
     before = task_seconds(context.spark)
     runner = _Runner(context, stage, plan, progress)
+    if stage.writes is not None and context.log.last(stage.name, "done") is not None:
+        # Without it a stage whose new run is killed would still count as done.
+        context.log.add(replace(runner.event, event="began", detail=plan.why))
     try:
         done = runner.run()
     finally:
@@ -121,6 +132,7 @@ class _Runner:
 
     def _whole(self, table: Table) -> StageEvent:
         outcome = self._outcome(table, self.frames)
+        self._refuse_unguarded(table, outcome)
         if outcome.dropped is not None:
             self.ledger.replace(self.event, outcome.dropped)
         self.lakehouse.replace(table, outcome.rows, self.event.lineage(0))
@@ -128,6 +140,18 @@ class _Runner:
         counted = first if outcome.rows_in is None else outcome.rows_in
         balance = self._balance(table, counted, self.lakehouse.read(table))
         return self._done(table, self._of_this_run(outcome.dropped, balance))
+
+    def _refuse_unguarded(self, table: Table, outcome: Outcome) -> None:
+        """Raise a LossError where the stage's guard says that rows may not replace those of the table."""
+        guard = self.stage.guard
+        if guard is None or self.context.settings.pipeline.accept_loss or not self.lakehouse.exists(table):
+            return
+        dropped = outcome.dropped
+        if dropped is None:
+            dropped = self.context.spark.createDataFrame([], DROPPED_DDL)
+        why = guard.call((self.lakehouse.read(table), outcome.rows, dropped), self.context.settings, self.stage_run)
+        if why is not None:
+            raise LossError(f"{self.stage.name}: {why}; {NOTHING_DELETED}")
 
     def _train(self, model: Model) -> StageEvent:
         for line in self._hardware(model):
@@ -164,6 +188,9 @@ class _Runner:
         if unfinished is not None and not resuming:
             counted = {commit["slice"] for commit in self.lakehouse.commits(table, unfinished.run_id)}
             self.ledger.clear_orphans(unfinished, counted)
+        prepared = self.stage.units_of_work(self.frames, self.context.settings, self.stage_run)
+        if not resuming:
+            self._refuse_loss(table, incremental, prepared)
         if self.plan.rebuild and not resuming:
             self.lakehouse.delete(table, "true", self.event.lineage(0))
             self.ledger.clear(self.event)
@@ -171,7 +198,6 @@ class _Runner:
         self.lakehouse.ensure(table)
         for again in filter(None, (incremental.unanswered, incremental.failed)):
             self.lakehouse.delete(table, again, self.event.lineage(0))
-        prepared = self.stage.units_of_work(self.frames, self.context.settings, self.stage_run)
         pending = prepared = cached(prepared) if self.lakehouse.small else prepared  # it is read several times
         if resuming or not (self.plan.rebuild or new):
             pending = self._pending(table, incremental, prepared, resuming)
@@ -188,6 +214,55 @@ class _Runner:
         if "model" in table.key and incremental.units.kept:
             rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
         return self._done(table, self._balance(table, prepared, rows, whole="model" not in table.key))
+
+    def _refuse_loss(self, table: Table, incremental: Incremental, prepared: DataFrame) -> None:
+        """Raise a LossError where too much of the table would be lost with the units that are worked on again.
+
+        Up to ``MOST_TRIED`` of them, by the hash of their key or version, are worked on for it, and nothing is kept.
+        """
+        trial = incremental.trial
+        settings = self.context.settings
+        if trial is None or settings.pipeline.accept_loss or not self.lakehouse.exists(table):
+            return
+        (key, unit) = (incremental.key, incremental.unit)
+        present = self.lakehouse.read(table)
+        again = with_version(present).join(prepared.select(key), key, "left_semi")
+        if not self.plan.rebuild:
+            again = again.join(prepared.select(unit), unit, "left_anti")
+        sizes = [F.count("*"), F.expr(trial.content)]
+        found = collected({"all": (present, sizes), "again": (again, sizes)})
+        (all_units, all_content), (units, content) = found["all"], found["again"]
+        if not units:
+            return
+        groups = prepared.join(again.select(key), key, "left_semi").select(unit[-1]).distinct()
+        share = F.lit(math.ceil(_SHARES * MOST_TRIED / max(units, MOST_TRIED)))
+        groups = groups.where(F.pmod(F.xxhash64(unit[-1]), F.lit(_SHARES)) < share)
+        tried = cached(prepared.join(groups, unit[-1], "left_semi"))
+        outcome = self._outcome(table, (tried, *self.frames[1:]))
+        before = again.join(tried.select(key), key, "left_semi")
+        unread = outcome.quarantined if outcome.quarantined is not None else before.limit(0)
+        unread = unread.join(before.select(key), key, "left_semi")
+        content_after = F.expr(trial.content)
+        tries = collected(
+            {"before": (before, sizes), "after": (outcome.rows, [content_after]), "unread": (unread, [F.count("*")])}
+        )
+        (before_units, before_content), (after,), (lost,) = tries["before"], tries["after"], tries["unread"]
+        # What was tried stands for all units that are worked on again.
+        unreadable = (lost / before_units) * (units / all_units) if before_units else 0.0
+        kept = min(1.0, (after or 0) / before_content) if before_content else 1.0
+        shrunk = (1 - kept) * (content or 0) / (all_content or 1)
+        example = unread.agg(F.min(key)).collect()[0][0] if lost else None
+        self.context.spark.catalog.clearCache()
+        name = self.stage.units.name
+        losses = {
+            trial.quarantined: (unreadable, f"the {name} can no longer be read, such as {example}"),
+            trial.shrunk: (shrunk, f"what was read is missing in {name} that have changed"),
+        }
+        for limit, (loss, what) in losses.items():
+            most = setting(settings, limit)
+            if loss > most:
+                line = f"{loss:.1%} of {what}; more than {limit}={most} allows; {NOTHING_DELETED}"
+                raise LossError(f"{self.stage.name}: {line}")
 
     def _pending(self, table: Table, incremental: Incremental, prepared: DataFrame, resuming: bool) -> DataFrame:
         """Return units not yet in the table nor fully in a ledger; delete rows of vanished and changed ones."""

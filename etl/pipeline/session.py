@@ -4,10 +4,11 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings
@@ -15,7 +16,16 @@ from etl.pipeline.jars import archive_options, class_path, find_java
 from etl.pipeline.java_names import remember_java_names
 from etl.pipeline.local_environment import LOOPBACK, heap, take_local_environment
 from etl.pipeline.machine import memory_bytes
-from etl.pipeline.spark_api import add_packages, is_local, log_in, show_errors_only
+from etl.pipeline.spark_api import (
+    GPUS_OF_EXECUTOR,
+    GPUS_OF_TASK,
+    PARALLELISM,
+    add_packages,
+    gpu_share,
+    is_local,
+    log_in,
+    show_errors_only,
+)
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DELTA = {
@@ -76,6 +86,8 @@ def spark_configuration(settings: Settings) -> dict[str, str]:
     memory = heap(spark.driver_memory, memory_bytes())[0] if spark.local else spark.driver_memory
     if memory:
         conf["spark.driver.memory"] = memory
+    if spark.parallelism:
+        conf[PARALLELISM] = str(spark.parallelism)
     if spark.shuffle_partitions:
         conf["spark.sql.shuffle.partitions"] = str(spark.shuffle_partitions)
     if spark.local and Path(__file__).is_file():
@@ -110,15 +122,38 @@ def spark_session(settings: Settings, name: str = "edos-lakehouse") -> SparkSess
         builder = builder.remote(master) if remote else builder.master(master)
     for key, value in (SEMANTICS if remote else spark_configuration(settings)).items():
         builder = builder.config(key, value)
+    if settings.spark.set_runtime and not remote and not settings.spark.local:
+        for key, value in shared_gpus(SparkConf(), settings.spark.conf).items():
+            builder = builder.config(key, value)
     if user is not None:
         # Java finds no home folder for a user without a name, and Spark's resolver of packages needs one.
         ivy = {"spark.jars.ivy": str(Path(tempfile.gettempdir(), "ivy"))}
         log_in(user, {"spark.master": str(master), **ivy, **spark_configuration(settings)})
     session = builder.getOrCreate()
+    if remote and settings.spark.parallelism:
+        session.conf.set(PARALLELISM, str(settings.spark.parallelism))
     show_errors_only(session)
     remember_java_names(session)
     _ship_packages(session)
     return session
+
+
+def shared_gpus(submitted: SparkConf, own: Mapping[str, str]) -> dict[str, str]:
+    """Return the part of a GPU that a task takes, where executors have GPUs and nothing says what tasks take.
+
+    Without it Spark gives the tasks no GPU. A training and a language model take a whole one:
+    they are submitted with ``spark.task.resource.gpu.amount`` set to 1.
+
+    Args:
+        submitted: the configuration of ``spark-submit``.
+        own: ``spark.conf`` of the settings.
+    """
+    (gpus, of_task, own_cores) = (
+        own.get(key) or submitted.get(key, "") for key in (GPUS_OF_EXECUTOR, GPUS_OF_TASK, "spark.executor.cores")
+    )
+    if not gpus or not int(gpus) or of_task or not own_cores:
+        return {}
+    return {GPUS_OF_TASK: f"{gpu_share(int(gpus), int(own_cores)):.6f}"}
 
 
 @contextmanager

@@ -64,6 +64,21 @@ class Units(Enum):
 
 
 @dataclass(frozen=True)
+class Trial:
+    """How a stage tries to read again what it has read before, while its table still has the rows of that.
+
+    Attributes:
+        quarantined: setting with the largest share of the table's units that may go to the quarantine in their place.
+        shrunk: setting with the largest share of the table's content that may get lost.
+        content: SQL aggregate over rows of the table that says how much there is.
+    """
+
+    quarantined: str
+    shrunk: str
+    content: str = "count(*)"
+
+
+@dataclass(frozen=True)
 class Incremental:
     """How a stage that reads files or calls a model processes only new keys, in batches.
 
@@ -78,6 +93,7 @@ class Incremental:
             deleted after their batch and the stage stops, so that the next run works on their units.
         failed: SQL condition of rows with an error that another attempt may cure. They are kept until the next run,
             which deletes them and works on their units again.
+        trial: what is tried before rows of units that have changed are deleted; None: nothing.
     """
 
     key: str
@@ -87,6 +103,7 @@ class Incremental:
     units: Units = Units.KEYED
     unanswered: str | None = None
     failed: str | None = None
+    trial: Trial | None = None
 
     @property
     def unit(self) -> list[str]:
@@ -135,6 +152,7 @@ class Stage:
     incremental: Incremental | None = None
     units: RowAccounting = RowAccounting()
     fingerprint: Receiver | None = None
+    guard: Receiver | None = None
     places: tuple[str, ...] = ()
     shows: str = "the screen"
     manual: bool = False
@@ -237,6 +255,8 @@ class Declaration(TypedDict, total=False):
         incremental: for stages that process only new keys.
         units: the unit of its account; a name alone for plain rows.
         fingerprint: function of settings to the identity of an outside source that is too large to hash.
+        guard: function of the table's rows, those that are to replace them, and those that were left out, to why they
+            may not, or None. Its settings do not count.
         places: ``section.key`` of settings that name such sources. Local ones must be there before a run begins.
         shows: the output of a stage that writes no table, for the documentation.
         manual: it runs only when it is named or a named stage needs it: exports, comparisons that take hours.
@@ -254,6 +274,7 @@ class Declaration(TypedDict, total=False):
     incremental: Incremental | None
     units: RowAccounting | str
     fingerprint: Callable[..., str]
+    guard: Callable[..., str | None]
     places: tuple[str, ...]
     shows: str
     manual: bool
@@ -290,6 +311,8 @@ def stage(**declared: Unpack[Declaration]) -> Callable[[Callable[..., Any] | Rec
             fields["prepare"] = receiver_of(incremental.prepare)
         if "fingerprint" in declared:
             fields["fingerprint"] = receiver_of(declared["fingerprint"])
+        if "guard" in declared:
+            fields["guard"] = receiver_of(declared["guard"])
         about = inspect.getdoc(called.function) or ""
         REGISTRY[name] = Stage(name=name, function=called, module=module, about=about, **fields)
         return REGISTRY[name]

@@ -95,6 +95,50 @@ def without_withdrawn(listed: DataFrame, withdrawn: DataFrame) -> Outcome:
     return Outcome(marked.where(reason.isNull()).select(*listed.columns), dropped)
 
 
+def wanted(listed: DataFrame, sources: Sequence[str], languages: Sequence[str], sample: float) -> DataFrame:
+    """Return the files of an earlier manifest that the present settings ask for, too.
+
+    Args:
+        listed: rows of ``subtitles.manifest``.
+        sources: as the manifest names them.
+        languages: codes to keep; all if empty.
+        sample: share of films.
+    """
+    asked = F.col("source").isin(*map(valid, sources)) & in_film_sample(F.col("movie_id"), sample)
+    if languages:
+        asked &= F.col("language").isNull() | F.col("language").isin(*languages)
+    return listed.where(asked & F.col("fault").isNull())
+
+
+def shrinkage(before: DataFrame, found: DataFrame, left_out: DataFrame, most: float) -> str | None:
+    """Return in one line how many files are gone from the sources, if that is more than a share of them; else None.
+
+    A file that only moved inside its source, or is left out for a reason, is not gone.
+
+    Args:
+        before: files of the manifest that is to be replaced (see `wanted`).
+        found: those of the one that replaces it.
+        left_out: ledger rows of the latter.
+        most: the largest share that may be gone.
+    """
+    upload = ["source", "_upload"]
+    there = found.where("fault IS NULL").withColumn("_upload", F.coalesce("subtitle_id", "source_path"))
+    known = left_out.select(F.col("id").alias("source_path"))
+    before = before.join(known, "source_path", "left_anti")
+    before = before.withColumn("_upload", F.coalesce("subtitle_id", "source_path"))
+    marked = before.join(there.select(*upload).distinct().withColumn("_there", F.lit(True)), upload, "left")
+    gone = F.col("_there").isNull()
+    row = marked.agg(F.count("*"), F.count_if(gone), F.min(F.when(gone, F.col("source_path")))).first()
+    assert row is not None
+    (files, lost, example) = row
+    if lost <= most * files:
+        return None
+    return (
+        f"{lost:,} of {files:,} files that the sources had are not there any more, such as {example}; "
+        f"more than subtitles.max_shrink_share={most} allows"
+    )
+
+
 def sources_fingerprint(sources: Sequence[str], languages: Sequence[str]) -> str:
     """Return a hash of the paths, sizes and modification times of the sources' files.
 

@@ -22,15 +22,17 @@ DROPPED = Table(
 
 STAGE_RUNS = Table(
     "ops.stage_runs",
-    "One event of a stage's run: it started, or it was done.",
+    "One event of a stage's run: it began, its batches started, it was done, it failed, or it was refused.",
     """
-    stage string, run_id string, event string COMMENT 'started or done', started timestamp,
+    stage string, run_id string, event string COMMENT 'began, started (its batches), done, failed or refused',
+    started timestamp,
     seconds double, slices int, unit string,
     rows_in bigint, rows_out bigint, rows_dropped bigint, rows_quarantined bigint,
     input_versions map<string, string>, settings_hash string, stage_version int,
     models map<string, string>, output_version string, package_version string,
-    task_seconds double
+    task_seconds double,
+    detail string COMMENT 'why a run began, or the one line of a run that failed or was refused'
     """,
-    ("stage", "run_id", "event"),
-    {"event_is_known": "event IN ('started', 'done')"},
+    ("stage", "run_id", "event", "started"),
+    {"event_is_one_of_five": "event IN ('began', 'started', 'done', 'failed', 'refused')"},
 )

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import Lemmas, Listing, ReadingRules
-from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, Units, stage
+from etl.pipeline import UNCOUNTED, At, Incremental, StageRun, Trial, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import copies, ingest, manifest, uploads
@@ -23,11 +23,23 @@ def _fingerprint(listing: Listing) -> str:
     return manifest.sources_fingerprint(listing.sources, listing.languages)
 
 
+def _shrinkage(
+    before: DataFrame,
+    found: DataFrame,
+    left_out: DataFrame,
+    listing: Listing,
+    most: Annotated[float, At("subtitles.max_shrink_share")],
+) -> str | None:
+    wanted = manifest.wanted(before, shown_sources(listing.sources), listing.languages, listing.sample)
+    return manifest.shrinkage(wanted, found, left_out, most)
+
+
 @stage(
     reads=(WITHDRAWN,),
     writes=MANIFEST,
     version=5,
     fingerprint=_fingerprint,
+    guard=_shrinkage,
     places=("subtitles.sources",),
     units="files",
 )
@@ -52,7 +64,14 @@ def _copies_marked(found: DataFrame, sources: Sources) -> DataFrame:
     writes=FILES,
     quarantine=QUARANTINE,
     version=5,
-    incremental=Incremental("source_path", "sum(bytes) / 1e6", 1_000, prepare=_copies_marked, units=Units.VERSIONED),
+    incremental=Incremental(
+        "source_path",
+        "sum(bytes) / 1e6",
+        1_000,
+        prepare=_copies_marked,
+        units=Units.VERSIONED,
+        trial=Trial("subtitles.max_quarantined_share", "subtitles.max_shrink_share", "sum(sentence_count)"),
+    ),
     units="files",
 )
 def ingest_subtitles(

@@ -349,7 +349,7 @@ def two_runs(place: Field, most: int, seed: int) -> Tally:
         texts = [run.communicate()[0] for run in both]
         codes = [run.returncode for run in both]
         last = texts[1].strip().splitlines()[-1]
-        refused = codes[1] == 2 and minutes == 0 and "is in use by process" in last
+        refused = codes[1] == 4 and minutes == 0 and "is in use by process" in last
         good = codes[0] == 0 and (codes[1] == 0 or refused)
         place.judge(tally, root, f"trial {trial}", "" if good else f"ended with {codes}: {texts[0][-300:]} / {last}")
     return tally

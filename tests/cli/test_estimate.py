@@ -10,7 +10,20 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
-from etl.cli.estimate import FILES, SOURCE, Cost, Measured, by_files, estimate, fitted, grown, measured, sizes_of, table
+from etl.cli.estimate import (
+    FILES,
+    SOURCE,
+    Cost,
+    Measured,
+    by_files,
+    estimate,
+    fitted,
+    gpus_at_once,
+    grown,
+    measured,
+    sizes_of,
+    table,
+)
 from etl.pipeline.lineage import StageEvent
 from etl.pipeline.planner import PipelineContext, chosen
 from etl.pipeline.stages import Stage
@@ -168,3 +181,11 @@ def test_a_pilot_measures_in_tables_of_its_own(
         estimate(settings, stages, -5, pilot=False)
     with pytest.raises(InputError, match="nothing measured yet: add --pilot"):
         estimate(settings, stages, 1_000, pilot=False)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "of_task", "gpus"),
+    [(16, 1 / 16, 1), (64, 0.0625, 4), (4, 1, 4), (16, 0.0, 0), (16, 0.166667, 3), (8, 2, 16)],
+)
+def test_the_gpus_of_all_executors_count(tasks: int, of_task: float, gpus: int) -> None:
+    assert gpus_at_once(tasks, of_task) == gpus

@@ -24,15 +24,20 @@ STAGES = chosen(all_stages(), to="segment_dialogues")
 class Log:
     """Finished and stopped runs by stage."""
 
-    def __init__(self, done: dict[str, Any], stopped: tuple[str, ...] = ()) -> None:
+    def __init__(self, done: dict[str, Any], stopped: tuple[str, ...] = (), failed: tuple[str, ...] = ()) -> None:
         self._done = done
         self._stopped = stopped
+        self._failed = failed
 
     def last(self, stage: str, event: str) -> Any:
         return self._done.get(stage)
 
-    def unfinished(self, stage: str) -> str | None:
-        return stage if stage in self._stopped else None
+    def state(self, stage: str) -> str:
+        known = {"stopped": self._stopped, "failed": self._failed, "done": self._done}
+        return next((name for name, stages in known.items() if stage in stages), "never")
+
+    def newest(self, stage: str) -> Any:
+        return SimpleNamespace(detail="no space is left on the disk")
 
 
 class Context:
@@ -120,6 +125,16 @@ def test_states_are_the_last_finished_runs() -> None:
     assert (found["ingest_subtitles"]["state"], found["ingest_subtitles"]["rows_in"]) == ("stopped", 10)
     assert (found["score_turns"]["state"], found["score_turns"]["finished"]) == ("stopped", None)
     assert found["choose_uploads"]["state"] == "never"
+    assert found["choose_uploads"]["detail"] is None
+
+
+def test_a_failed_run_says_its_one_line_beside_the_last_finished_run() -> None:
+    log = Log({"find_subtitles": event()}, failed=("find_subtitles",))
+    (found,) = states(log, STAGES[:1])
+    assert found["state"] == "failed"
+    assert found["detail"] == "no space is left on the disk"
+    assert found["rows_out"] == 7
+    assert any("2026-01-02 03:05, then failed" in line for line in status_lines([found], None))
 
 
 @pytest.mark.parametrize(

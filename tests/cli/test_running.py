@@ -13,8 +13,9 @@ import pytest
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
 from etl.cli import running, withdraw
-from etl.cli.running import are_small, run
+from etl.cli.running import are_small, gpus_here, idle_gpus, run
 from etl.pipeline.planner import chosen
+from etl.pipeline.session import shared_gpus
 from jobs import all_stages
 
 
@@ -134,3 +135,46 @@ def test_an_interrupt_that_a_call_of_java_swallowed_is_an_interrupt(monkeypatch:
     finally:
         logging.disable(logging.NOTSET)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize(
+    ("local", "gpus", "said"), [(True, 1, "1 GPU,"), (True, 2, "2 GPUs,"), (True, 0, None), (False, 2, None)]
+)
+def test_a_local_session_says_that_its_tasks_get_no_gpu(local: bool, gpus: int, said: str | None) -> None:
+    lines = idle_gpus(local, gpus)
+    assert len(lines) == (said is not None)
+    assert said is None or said in lines[0]
+
+
+def test_gpus_are_counted_by_their_devices(tmp_path: Path) -> None:
+    for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "null"):
+        (tmp_path / name).touch()
+    assert gpus_here(tmp_path) == 2
+
+
+@pytest.mark.parametrize(
+    ("submitted", "own", "share"),
+    [
+        ({"spark.executor.resource.gpu.amount": "1", "spark.executor.cores": "16"}, {}, "0.062500"),
+        ({"spark.executor.resource.gpu.amount": "4", "spark.executor.cores": "48"}, {}, "0.083333"),
+        ({"spark.executor.cores": "16"}, {"spark.executor.resource.gpu.amount": "1"}, "0.062500"),
+        ({"spark.executor.resource.gpu.amount": "1"}, {}, None),
+        ({"spark.executor.cores": "16"}, {}, None),
+        ({"spark.executor.resource.gpu.amount": "0", "spark.executor.cores": "16"}, {}, None),
+        (
+            {
+                "spark.executor.resource.gpu.amount": "1",
+                "spark.executor.cores": "16",
+                "spark.task.resource.gpu.amount": "1",
+            },
+            {},
+            None,
+        ),
+    ],
+)
+def test_tasks_share_the_gpus_of_an_executor_where_nothing_says_how(
+    submitted: dict[str, str], own: dict[str, str], share: str | None
+) -> None:
+    conf = cast(Any, SimpleNamespace(get=lambda key, default: submitted.get(key, default)))
+    found = shared_gpus(conf, own)
+    assert found == ({} if share is None else {"spark.task.resource.gpu.amount": share})

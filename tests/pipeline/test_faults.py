@@ -132,6 +132,6 @@ def test_a_root_that_nobody_can_write_to_and_a_second_run_end_in_one_line(tmp_pa
     with local_lease(str(tmp_path / "lake"), "find_subtitles", 0):
         second = ran(str(tmp_path / "lake"))
     last = second.stderr.splitlines()[-1]
-    assert second.returncode == 2
+    assert second.returncode == 4
     assert f"find_subtitles of the lakehouse {tmp_path}/lake is in use by process" in last
     assert ran(str(tmp_path / "lake")).returncode == 0

@@ -110,3 +110,86 @@ def test_only_the_time_of_tasks_is_counted(spark: SparkSession) -> None:
     assert before is not None
     assert after is not None
     assert 0.4 <= after - before < 5.0
+
+
+def conf_of(values: dict[str, str]) -> Any:
+    return lambda key, default: values.get(key, default)
+
+
+DYNAMIC = {"spark.dynamicAllocation.enabled": "true", "spark.master": "yarn"}
+
+
+@pytest.mark.parametrize(
+    ("values", "tasks"),
+    [
+        ({"spark.executor.instances": "10", "spark.executor.cores": "4"}, 40),
+        ({"spark.master": "yarn", "spark.executor.instances": "10"}, 10),
+        ({"spark.master": "k8s://host:443", "spark.executor.instances": "3"}, 3),
+        ({"spark.executor.instances": "10", "spark.executor.cores": "4", "spark.task.cpus": "2"}, 20),
+        (DYNAMIC | {"spark.dynamicAllocation.maxExecutors": "50", "spark.executor.cores": "4"}, 200),
+        (DYNAMIC | {"spark.dynamicAllocation.maxExecutors": "50", "spark.executor.instances": "2"}, 50),
+        ({"spark.master": "spark://host:7077", "spark.cores.max": "64"}, 64),
+        ({"spark.master": "spark://host:7077", "spark.cores.max": "64", "spark.task.cpus": "4"}, 16),
+        (DYNAMIC | {"spark.master": "spark://host:7077", "spark.cores.max": "64"}, 64),
+        ({"spark.executor.instances": "10", "spark.executor.cores": "8", "spark.cores.max": "16"}, 16),
+        (DYNAMIC | {"spark.default.parallelism": "96"}, 96),
+        ({"spark.master": "spark://host:7077"}, None),
+        ({"spark.master": "spark://host:7077", "spark.executor.instances": "4"}, None),
+    ],
+)
+def test_tasks_at_once_follow_from_the_limits_of_the_cluster(values: dict[str, str], tasks: int | None) -> None:
+    assert spark_api.limit_of_tasks(conf_of(values)) == tasks
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        (DYNAMIC, "spark.dynamicAllocation.maxExecutors"),
+        (DYNAMIC | {"spark.dynamicAllocation.maxExecutors": str(2**31 - 1)}, "spark.dynamicAllocation.maxExecutors"),
+        (
+            DYNAMIC | {"spark.master": "spark://host:7077", "spark.dynamicAllocation.maxExecutors": "9"},
+            "spark.executor.cores",
+        ),
+    ],
+)
+def test_a_cluster_that_grows_without_a_known_limit_is_refused_in_one_line(values: dict[str, str], named: str) -> None:
+    with pytest.raises(InputError, match=r"how many tasks will run at once is not known") as refused:
+        spark_api.limit_of_tasks(conf_of(values))
+    assert f"{named} is not set" in str(refused.value)
+    assert "spark.parallelism" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("cores", "gpus", "of_task", "tasks"),
+    [
+        (16, "1", "0.0625", 16),
+        (16, "1", "0.25", 4),
+        (16, "1", "1", 1),
+        (16, "4", "2", 2),
+        (4, "4", "1", 4),
+        (8, "", "", 8),
+    ],
+)
+def test_the_gpus_of_an_executor_limit_its_tasks(cores: int, gpus: str, of_task: str, tasks: int) -> None:
+    values = {"spark.executor.resource.gpu.amount": gpus, "spark.task.resource.gpu.amount": of_task}
+    assert spark_api.tasks_of_executor(conf_of(values), cores) == tasks
+
+
+@pytest.mark.parametrize(
+    ("gpus", "cores", "share"), [(1, 16, 1 / 16), (4, 16, 0.25), (3, 16, 1 / 6), (8, 4, 1), (1, 1, 1)]
+)
+def test_all_cores_of_an_executor_share_its_gpus(gpus: int, cores: int, share: float) -> None:
+    assert spark_api.gpu_share(gpus, cores) == share
+    values = {"spark.executor.resource.gpu.amount": str(gpus), "spark.task.resource.gpu.amount": f"{share:.6f}"}
+    assert spark_api.tasks_of_executor(conf_of(values), cores) == cores
+
+
+def test_the_setting_says_how_many_tasks_run_at_once(spark: SparkSession) -> None:
+    before = spark_api.cores(spark)
+    spark.conf.set(spark_api.PARALLELISM, "7")
+    try:
+        assert spark_api.cores(spark) == 7
+    finally:
+        spark.conf.unset(spark_api.PARALLELISM)
+    assert spark_api.cores(spark) == before == spark.sparkContext.defaultParallelism

@@ -1,0 +1,41 @@
+"""The exit status of a command, and the page that says what a scheduler makes of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conf.errors import InputError, InUseError, LossError
+from etl.cli import command_line
+from etl.cli.run_errors import RunError
+from etl.pipeline.runner import StageError
+
+PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
+ERRORS = [
+    (RunError("no space is left"), 1),
+    (StageError("it does not add up"), 1),
+    (KeyboardInterrupt(), 1),
+    (ZeroDivisionError("division by zero"), 1),
+    (InputError("bad settings"), 2),
+    (LossError("too many files are gone"), 3),
+    (InUseError("in use by process 7"), 4),
+]
+
+
+@pytest.mark.parametrize(("error", "status"), ERRORS, ids=[type(error).__name__ for error, _ in ERRORS])
+def test_an_error_is_one_line_and_an_exit_status(
+    error: BaseException, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(arguments: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr(command_line, "_main", fails)
+    assert command_line.main(["run"]) == status
+    told = capsys.readouterr().err
+    assert told.startswith("edos-lakehouse: ")
+    assert told.count("\n") == 1
+
+
+def test_the_page_has_each_exit_status_once() -> None:
+    documented = re.findall(r"^\| (\d) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert documented == [str(status) for status in sorted({0, *(status for _, status in ERRORS)})]

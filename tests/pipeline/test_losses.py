@@ -1,0 +1,214 @@
+"""Sources that shrink or break: the run is refused before anything is deleted, says so, and one flag overrides it."""
+
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.errors import InputError, LossError
+from conf.settings import Settings, load_settings
+from etl.cli.running import failures_recorded, run_stages
+from etl.pipeline.lease import leased
+from etl.pipeline.planner import PipelineContext
+from etl.tables import TABLES
+from etl.tables.ops import STAGE_RUNS
+from jobs import all_stages
+
+FILES = TABLES["subtitles.files"]
+MANIFEST = TABLES["subtitles.manifest"]
+CHAIN = [stage for stage in all_stages() if stage.name in ("find_subtitles", "ingest_subtitles")]
+pytestmark = pytest.mark.usefixtures("tables_of_test")
+
+
+def spoken(name: str, sentences: int = 6) -> bytes:
+    said = "".join(
+        f'<s id="{n}"><time id="T{n}S" value="00:00:{n:02d},000"/><w>{name}</w><w>{n}</w>'
+        f'<time id="T{n}E" value="00:00:{n:02d},900"/></s>'
+        for n in range(1, sentences + 1)
+    )
+    return f"<document>{said}</document>".encode()
+
+
+def srt(name: str, cues: int = 6) -> bytes:
+    return "\n".join(f"{n}\n00:00:{n:02d},000 --> 00:00:{n:02d},900\n{name} says {n}.\n" for n in range(cues)).encode()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Five files of each of two kinds, each a film of its own."""
+    folder = tmp_path / "source" / "xml" / "en" / "1999"
+    for number in range(5):
+        (folder / f"{number}").mkdir(parents=True)
+        (folder / f"{number}" / f"{number}.xml.gz").write_bytes(gzip.compress(spoken(f"film {number}")))
+        (folder / f"{number + 10}").mkdir()
+        (folder / f"{number + 10}" / f"{number + 10}.srt").write_bytes(srt(f"film {number}"))
+    return folder
+
+
+@pytest.fixture
+def settings(tmp_path: Path, source: Path) -> Settings:
+    root = str(tmp_path / "lake")
+    return load_settings("local", [], {"lakehouse.root": root, "subtitles.sources": [str(tmp_path / "source")]})
+
+
+def files_of(source: Path, kind: str) -> Iterator[Path]:
+    yield from sorted(source.rglob(f"*{kind}"))
+
+
+def cut(source: Path, kind: str, share: float) -> None:
+    for path in files_of(source, kind):
+        content = path.read_bytes()
+        path.write_bytes(content[: int(len(content) * share)])
+
+
+def gone(source: Path) -> None:
+    for path in [*files_of(source, ".gz")][:4]:
+        path.unlink()
+
+
+def rows(spark: SparkSession, settings: Settings) -> dict[str, int]:
+    lakehouse = PipelineContext(spark, settings).lakehouse
+    names = ("subtitles.manifest", "subtitles.files", "subtitles.quarantine", "ops.dropped")
+    return {name: lakehouse.read(TABLES[name]).count() for name in names}
+
+
+def events(spark: SparkSession, settings: Settings) -> list[tuple[str, str]]:
+    found = PipelineContext(spark, settings).lakehouse.rows(STAGE_RUNS)
+    return [(one["stage"], one["event"]) for one in sorted(found, key=lambda one: one["started"])]
+
+
+def accepting(settings: Settings) -> Settings:
+    return settings.model_copy(update={"pipeline": settings.pipeline.model_copy(update={"accept_loss": True})})
+
+
+@pytest.mark.parametrize(
+    ("damage", "stage", "said"),
+    [
+        (gone, "find_subtitles", "4 of 10 files that the sources had are not there any more"),
+        (lambda source: cut(source, ".gz", 0.5), "ingest_subtitles", "50.0% of the files can no longer be read"),
+        (lambda source: cut(source, ".srt", 0.5), "ingest_subtitles", "of what was read is missing in files"),
+    ],
+    ids=["gone", "cut", "cut where it still reads"],
+)
+def test_a_half_synced_source_is_refused_before_anything_is_deleted(
+    spark: SparkSession, settings: Settings, source: Path, damage: Callable[[Path], None], stage: str, said: str
+) -> None:
+    run_stages(spark, settings, CHAIN, [])
+    before = rows(spark, settings)
+    assert before == {"subtitles.manifest": 10, "subtitles.files": 10, "subtitles.quarantine": 0, "ops.dropped": 0}
+    damage(source)
+    with pytest.raises(LossError) as refused:
+        run_stages(spark, settings, CHAIN, [])
+    line = str(refused.value)
+    assert "\n" not in line
+    assert line.startswith(f"{stage}: ")
+    assert said in line
+    assert "--accept-loss" in line
+    assert rows(spark, settings) == before
+    log = PipelineContext(spark, settings).log
+    newest = log.newest(stage)
+    assert newest is not None
+    assert newest.event == "refused"
+    assert newest.detail == line
+    assert log.state(stage) == "failed"
+    run_stages(spark, accepting(settings), CHAIN, [])
+    left = {"find_subtitles": 6, "ingest_subtitles": 5 if "no longer" in said else 10}[stage]
+    assert rows(spark, settings)["subtitles.files"] == left
+    assert PipelineContext(spark, settings).log.state(stage) == "done"
+
+
+def test_a_source_that_is_whole_again_is_no_work(spark: SparkSession, settings: Settings, source: Path) -> None:
+    run_stages(spark, settings, CHAIN, [])
+    kept = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files_of(source, ".gz")}
+    gone(source)
+    with pytest.raises(LossError):
+        run_stages(spark, settings, CHAIN, [])
+    for path, (content, time) in kept.items():
+        path.write_bytes(content)
+        os.utime(path, ns=(time, time))
+    assert [PipelineContext(spark, settings).plan(stage).why for stage in CHAIN] == [None, None]
+
+
+def test_growth_moves_and_bad_new_files_are_no_loss(spark: SparkSession, settings: Settings, source: Path) -> None:
+    run_stages(spark, settings, CHAIN, [])
+    source.rename(source.with_name("1998"))
+    (source / "77").mkdir(parents=True)
+    for number in range(8):
+        (source / "77" / f"{number + 70}.xml.gz").write_bytes(b"broken")
+    run_stages(spark, settings, CHAIN, [])
+    assert rows(spark, settings) == {
+        "subtitles.manifest": 18,
+        "subtitles.files": 10,
+        "subtitles.quarantine": 8,
+        "ops.dropped": 0,
+    }
+
+
+@pytest.mark.parametrize("values", [{"subtitles.sample": 0.2}, {"subtitles.languages": ["de"]}], ids=["films", "none"])
+def test_what_the_settings_do_not_ask_for_any_more_is_no_loss(
+    spark: SparkSession, settings: Settings, source: Path, values: dict[str, object], tmp_path: Path
+) -> None:
+    german = source.parents[1] / "de" / "1999" / "5"
+    german.mkdir(parents=True)
+    (german / "500.xml").write_bytes(spoken("Herr Ober"))
+    given = {"lakehouse.root": settings.lakehouse.root, "subtitles.sources": list(settings.subtitles.sources)}
+    run_stages(spark, settings, CHAIN, [])
+    run_stages(spark, load_settings("local", [], given | values), CHAIN, [])
+    assert rows(spark, settings)["subtitles.manifest"] < 10
+
+
+def test_a_run_from_the_inputs_is_tried_before_the_table_is_emptied(
+    spark: SparkSession, settings: Settings, source: Path
+) -> None:
+    run_stages(spark, settings, CHAIN, [])
+    cut(source, ".gz", 0.5)
+    with pytest.raises(LossError):
+        run_stages(spark, settings, CHAIN, [], again=True)
+    assert rows(spark, settings)["subtitles.files"] == 10
+
+
+def test_a_run_that_is_killed_after_it_was_asked_for_again_is_not_done(
+    spark: SparkSession, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_stages(spark, settings, CHAIN, [])
+    for stage in CHAIN:
+        with monkeypatch.context() as patch:
+            patch.setattr(type(stage), "call", lambda *_: (_ for _ in ()).throw(SystemExit("killed")))
+            with pytest.raises(SystemExit):
+                run_stages(spark, settings, [stage], [], again=True)
+        after = PipelineContext(spark, settings)
+        assert after.log.state(stage.name) == "stopped"
+        assert after.plan(stage).why is not None
+        assert after.plan(stage).rebuild
+    run_stages(spark, settings, CHAIN, [])
+    after = PipelineContext(spark, settings)
+    assert [after.log.state(stage.name) for stage in CHAIN] == ["done", "done"]
+    assert [after.plan(stage).why for stage in CHAIN] == [None, None]
+
+
+def test_a_failed_run_leaves_its_line_even_where_it_never_began(spark: SparkSession, settings: Settings) -> None:
+    with pytest.raises(InputError, match=r"reads subtitles\.manifest, which is not there"):
+        run_stages(spark, settings, CHAIN[1:], [])
+    context = PipelineContext(spark, settings)
+    newest = context.log.newest("ingest_subtitles")
+    assert newest is not None
+    assert newest.event == "failed"
+    assert "which is not there: run the stages before it" in str(newest.detail)
+    assert context.log.state("ingest_subtitles") == "failed"
+    secret = RuntimeError("cannot reach https://me:hunter2@host/x\nsecond line")
+    with pytest.raises(RuntimeError), failures_recorded(context, CHAIN[0]):
+        raise secret
+    newest = context.log.newest("find_subtitles")
+    assert newest is not None
+    row = next(one for one in context.lakehouse.rows(STAGE_RUNS) if one["stage"] == "find_subtitles")
+    assert "hunter2" not in row["detail"]
+    assert "\n" not in row["detail"]
+
+
+def test_a_run_that_finds_the_stage_in_use_leaves_no_row(spark: SparkSession, settings: Settings) -> None:
+    with leased(settings, "find_subtitles"), pytest.raises(InputError, match="in use"):
+        run_stages(spark, settings, CHAIN[:1], [])
+    assert events(spark, settings) == []
