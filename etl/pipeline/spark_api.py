@@ -135,7 +135,8 @@ def gpu_share(gpus: int, own_cores: int) -> float:
     A small encoder on an H100 with 16 cores scored 2,500 turns a second with one task a GPU, 8,470 with four, and
     15,611 with sixteen, because a task waits for its own Python most of the time.
     """
-    return 1.0 if gpus >= own_cores else 1 / math.ceil(own_cores / gpus)
+    # Rounded down: with 0.166667 Spark lets five tasks share a GPU, not six.
+    return 1.0 if gpus >= own_cores else math.floor(1_000_000 / math.ceil(own_cores / gpus)) / 1_000_000
 
 
 def gpus_of_task(conf: Callable[[str, str], str | None]) -> float:

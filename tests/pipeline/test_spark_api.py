@@ -177,7 +177,7 @@ def test_the_gpus_of_an_executor_limit_its_tasks(cores: int, gpus: str, of_task:
 
 
 @pytest.mark.parametrize(
-    ("gpus", "cores", "share"), [(1, 16, 1 / 16), (4, 16, 0.25), (3, 16, 1 / 6), (8, 4, 1), (1, 1, 1)]
+    ("gpus", "cores", "share"), [(1, 16, 1 / 16), (4, 16, 0.25), (3, 16, 0.166666), (8, 4, 1), (1, 1, 1)]
 )
 def test_all_cores_of_an_executor_share_its_gpus(gpus: int, cores: int, share: float) -> None:
     assert spark_api.gpu_share(gpus, cores) == share
