@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GPUS_OF_TASK = "spark.task.resource.gpu.amount"
 GPUS_OF_EXECUTOR = "spark.executor.resource.gpu.amount"
 MOST_EXECUTORS = "spark.dynamicAllocation.maxExecutors"
-PARALLELISM = "spark.edos.parallelism"
+PARALLELISM = "spark.lakehouse.parallelism"
 """The session's copy of the setting ``spark.parallelism``, for what has the session alone."""
 _NO_LIMIT = 2**31 - 1
 """The value by which Spark and its vendors say that nothing limits the executors."""
