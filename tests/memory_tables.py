@@ -3,161 +3,134 @@
 ``make test-all`` runs the same tests on Delta (``--delta``).
 """
 
+import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from etl.pipeline.lakehouse import Lakehouse
+from conf.settings import LakehouseSettings
+from etl.pipeline import lakehouse
 from etl.pipeline.session import configured
-from etl.tables import TABLES, Table
-from etl.tables.hidden_secrets import without_secrets
+from etl.pipeline.storage import EVERYTHING, Commit, TableStorage
+from etl.tables import Table
 
 
-class _Store:
-    """The tables of one lakehouse."""
+@dataclass
+class Kept:
+    """One table: its rows, the metadata of its commits, and where its newest version is a Parquet folder."""
 
-    def __init__(self) -> None:
-        self.rows: dict[str, DataFrame] = {}
-        self.versions: dict[str, int] = defaultdict(int)
-        self.commits: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        self.once: set[str] = set()
-        self.written: dict[str, tuple[int, str]] = {}
-
-    def put(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any]) -> None:
-        rows = without_secrets(rows)
-        selected = rows.select(*[rows[field.name].cast(field.dataType).alias(field.name) for field in table.schema])
-        # A checkpoint of a plan that is not adaptive has a partitioning that self joins cannot rename (Spark 3.5).
-        with configured(rows.sparkSession, "spark.sql.adaptive.enabled", "true"):
-            self.rows[table.name] = selected.localCheckpoint()
-        self.versions[table.name] += 1
-        self.commits[table.name].append(dict(lineage))
+    rows: DataFrame
+    commits: list[str] = field(default_factory=list)
+    written: tuple[int, str] = (-1, "")
 
 
-class _Stores(dict[str, _Store]):
-    def __missing__(self, root: str) -> _Store:
-        self[root] = _Store()
-        return self[root]
+class MemoryTables(TableStorage):
+    """Tables that a session holds in memory.
 
+    Args:
+        spark: the session.
+        kept: the tables by name, which all storages of one lakehouse share.
+        once: the ids of contents that were appended.
+        folder: for tables that SQL reads by name.
+    """
 
-def _in_memory(stores: _Stores, folder: Path) -> dict[str, Any]:  # noqa: C901
-    """Return the methods of ``Lakehouse`` over the stores, one for each root."""
+    def __init__(self, spark: SparkSession, kept: dict[str, Kept], once: set[str], folder: Path) -> None:
+        self.spark = spark
+        self.kept = kept
+        self.once = once
+        self.folder = folder
 
-    def store(lakehouse: Lakehouse) -> _Store:
-        return stores[lakehouse.settings.root]
+    def exists(self, table: Table) -> bool:
+        return table.name in self.kept
 
-    def exists(self: Lakehouse, table: Table) -> bool:
-        return table.name in store(self).rows
+    def create(self, table: Table) -> None:
+        self.kept[table.name] = Kept(self._no_rows(table))
 
-    def ensure(self: Lakehouse, table: Table) -> None:
-        if table.name not in store(self).rows:
-            store(self).rows[table.name] = self.spark.createDataFrame([], table.schema).limit(0)
+    def read(self, table: Table) -> DataFrame:
+        return self.kept[table.name].rows.select("*") if self.exists(table) else self._no_rows(table)
 
-    def read(self: Lakehouse, table: Table) -> DataFrame:
-        found = store(self).rows.get(table.name)
-        return self.spark.createDataFrame([], table.schema).limit(0) if found is None else found.select("*")
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        return [row.asDict(recursive=True) for row in self.read(table).collect()]
 
-    def append(
-        self: Lakehouse,
-        table: Table,
-        rows: DataFrame,
-        lineage: Mapping[str, Any],
-        once: str | None = None,
-        *,
-        skip_empty: bool = False,
-    ) -> None:
-        key = f"{table.name}/{once}"
-        if key in store(self).once or (skip_empty and rows.isEmpty()):
+    def write(self, table: Table, rows: DataFrame, commit: Commit) -> None:
+        if (commit.once is not None and commit.once in self.once) or (commit.skip_empty and rows.isEmpty()):
             return
-        before = store(self).rows.get(table.name)
-        selected = rows.select(*table.columns)
-        store(self).put(table, selected if before is None else before.unionByName(selected), lineage)
-        if once is not None:
-            store(self).once.add(key)
+        if not self.exists(table):
+            self._put(table, rows, commit.metadata)
+        elif commit.where is None:
+            self._put(table, self.read(table).unionByName(rows), commit.metadata)
+        else:
+            self._put(table, self._without(table, commit.where).unionByName(rows), commit.metadata)
+        if commit.once is not None:
+            self.once.add(commit.once)
 
-    def append_row(self: Lakehouse, table: Table, row: Mapping[str, Any], lineage: Mapping[str, Any]) -> None:
+    def write_row(self, table: Table, row: Mapping[str, Any], metadata: str) -> None:
         values = tuple(row[name] for name in table.columns)
-        append(self, table, self.spark.createDataFrame([values], table.schema).coalesce(1), lineage)
+        self.write(table, self.spark.createDataFrame([values], table.schema).coalesce(1), Commit(metadata))
 
-    def rows(self: Lakehouse, table: Table) -> list[dict[str, Any]]:
-        return [row.asDict(recursive=True) for row in read(self, table).collect()]
+    def delete(self, table: Table, where: str, metadata: str) -> None:
+        if self.exists(table) and not self.read(table).where(where).isEmpty():
+            self._put(table, self._without(table, where), metadata)
 
-    def replace(
-        self: Lakehouse, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str | None = None
-    ) -> None:
-        kept = None if where is None else read(self, table).where(~F.coalesce(F.expr(where), F.lit(False)))
-        selected = rows.select(*table.columns)
-        store(self).put(table, selected if kept is None else kept.unionByName(selected), lineage)
-
-    def delete(self: Lakehouse, table: Table, where: str, lineage: Mapping[str, Any]) -> None:
-        if exists(self, table) and not read(self, table).where(where).isEmpty():
-            store(self).put(table, read(self, table).where(~F.coalesce(F.expr(where), F.lit(False))), lineage)
-
-    def delete_keys(
-        self: Lakehouse, table: Table, keys: DataFrame, column: str, lineage: Mapping[str, Any], where: str = "true"
-    ) -> None:
-        if not exists(self, table):
-            return
+    def delete_keys(self, table: Table, keys: DataFrame, column: str, where: str, metadata: str) -> None:
         gone = keys.toDF("gone_key").alias("gone")
         condition = F.expr(f"kept.{column} = gone.gone_key AND {where}")
-        store(self).put(table, read(self, table).alias("kept").join(gone, condition, "left_anti"), lineage)
+        self._put(table, self.read(table).alias("kept").join(gone, condition, "left_anti"), metadata)
 
-    def identity(self: Lakehouse, table: Table) -> str | None:
-        return f"{table.name}:{store(self).versions[table.name]}" if exists(self, table) else None
+    def identity(self, table: Table) -> str:
+        return f"{table.name}:{self.size(table)}"
 
-    def commits(self: Lakehouse, table: Table, run_id: str) -> list[dict[str, Any]]:
-        return [commit for commit in store(self).commits[table.name] if commit.get("run_id") == run_id]
+    def commits(self, table: Table, run_id: str) -> list[str]:
+        return [one for one in self.kept[table.name].commits if json.loads(one).get("run_id") == run_id]
 
-    def size(self: Lakehouse, table: Table) -> int:
-        return store(self).versions[table.name]
+    def size(self, table: Table) -> int:
+        return len(self.kept[table.name].commits)
 
-    def register(
-        self: Lakehouse, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
-    ) -> None:
-        """Write the tables as Parquet, for SQL needs names in the metastore."""
-        own = store(self)
-        known = list(tables)
-        self._drop(views, known)
-        for table in known:
-            version = own.versions[table.name]
-            if table.name in own.rows and own.written.get(table.name, (None, ""))[0] != version:
-                path = str(folder / f"{id(own)}" / f"{table.name}-{version}")
-                read(self, table).coalesce(1).write.parquet(path)
-                own.written[table.name] = (version, path)
-        for statement in self.catalog_statements(views, known):
-            if statement.startswith("CREATE TABLE"):
-                name = statement.split()[5]
-                statement = f"CREATE TABLE IF NOT EXISTS {name} USING parquet LOCATION '{own.written[name][1]}'"
-            self.spark.sql(statement)
+    def location(self, table: Table) -> str:
+        """Write the table as Parquet, for SQL needs names in the metastore."""
+        own = self.kept[table.name]
+        version = self.size(table)
+        if own.written[0] != version:
+            path = str(self.folder / str(id(self.kept)) / f"{table.name}-{version}")
+            self.read(table).coalesce(1).write.parquet(path)
+            own.written = (version, path)
+        return f"USING parquet LOCATION '{own.written[1]}'"
 
-    found = (
-        exists,
-        ensure,
-        read,
-        append,
-        append_row,
-        rows,
-        replace,
-        delete,
-        delete_keys,
-        identity,
-        commits,
-        size,
-        register,
-    )
-    return {method.__name__: method for method in found}
+    def _no_rows(self, table: Table) -> DataFrame:
+        return self.spark.createDataFrame([], table.schema).limit(0)
+
+    def _without(self, table: Table, where: str) -> DataFrame:
+        rows = self.read(table)
+        return rows.limit(0) if where == EVERYTHING else rows.where(~F.coalesce(F.expr(where), F.lit(False)))
+
+    def _put(self, table: Table, rows: DataFrame, metadata: str) -> None:
+        selected = rows.select(*[rows[one.name].cast(one.dataType).alias(one.name) for one in table.schema])
+        # A checkpoint of a plan that is not adaptive has a partitioning that self joins cannot rename (Spark 3.5).
+        with configured(self.spark, "spark.sql.adaptive.enabled", "true"):
+            checked = selected.localCheckpoint()
+        own = self.kept.setdefault(table.name, Kept(checked))
+        own.rows = checked
+        own.commits.append(metadata)
 
 
 @contextmanager
 def memory_tables() -> Iterator[None]:
-    """Keep the tables of every lakehouse in memory inside the block."""
+    """Keep the tables of every lakehouse in memory inside the block, those of one root together."""
+    kept: dict[str, dict[str, Kept]] = defaultdict(dict)
+    once: dict[str, set[str]] = defaultdict(set)
+
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        for name, method in _in_memory(_Stores(), Path(folder)).items():
-            patch.setattr(Lakehouse, name, method)
+
+        def storage_of(spark: SparkSession, settings: LakehouseSettings, small: bool) -> MemoryTables:
+            return MemoryTables(spark, kept[settings.root], once[settings.root], Path(folder))
+
+        patch.setattr(lakehouse, "storage_of", storage_of)
         yield

@@ -103,7 +103,7 @@ class Ledger:
         return {"dropped": self._total(DROPPED, "units"), "quarantined": unread}
 
     def _total(self, table: Table, units: str | None) -> tuple[DataFrame, list[Column]] | int:
-        if (known := self._lakehouse.small_total(table, ("stage", self._stage), units)) is not None:
+        if (known := self._lakehouse.total(table, ("stage", self._stage), units)) is not None:
             return known
         return self._lakehouse.read(table).where(self._of_stage), [F.sum(units) if units else F.count("*")]
 

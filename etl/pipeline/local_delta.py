@@ -1,4 +1,4 @@
-"""Create, write and read small Delta tables with delta-rs, in local folders.
+"""Create, write and read Delta tables with delta-rs, in folders of this machine.
 
 A commit takes 10 to 30 ms here, where Spark takes half a second. Both follow the Delta protocol: either reads what the
 other wrote.
@@ -13,6 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from pyspark.sql import DataFrame, SparkSession
+
+from conf.settings import LakehouseSettings
+from etl.pipeline.folders import located
+from etl.pipeline.spark_api import arrow_table
+from etl.pipeline.spark_tables import SparkTables
+from etl.pipeline.storage import EVERYTHING, Commit, path_of
 from etl.tables import Table
 
 if TYPE_CHECKING:
@@ -20,11 +27,14 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 _CHANGED = re.compile(r"[\x00-\x1f\x7f\[\]|^\\]|%[0-9A-Fa-f]{2}")
+_GLOB = "__globPaths__"
+"""Spark's own option: false reads ``[x]``, ``{x}`` and ``*`` in a path as they are."""
+
 _COMPACTED_EVERY = 20
 """A table is compacted every so many versions."""
 
-EVERYTHING = "true"
-"""The condition that selects all rows."""
+_ONE_TASK = 256 << 10
+"""Bytes of a table that one task reads."""
 
 _NEWEST_WRITER = 4
 """Tables of a newer writer version have features that Spark alone may write; up to it the reader version is 1."""
@@ -185,3 +195,89 @@ def rows(target: "DeltaTable", table: Table) -> list[dict[str, Any]] | None:
     except (DeltaError, OSError):
         return None
     return [{name: row.get(name) for name in table.columns} for row in found.to_pylist(maps_as_pydicts="strict")]
+
+
+class LocalTables(SparkTables):
+    """Tables in folders of this machine: delta-rs creates them, and writes and reads single rows. Spark does the rest.
+
+    Spark also takes the tables that delta-rs cannot read or may not write.
+
+    Args:
+        spark: a session on this machine.
+        settings: where the tables are.
+    """
+
+    def __init__(self, spark: SparkSession, settings: LakehouseSettings) -> None:
+        super().__init__(spark, settings)
+        self._opened: dict[str, Any] = {}
+
+    def folder(self, table: Table) -> str:
+        """Return the table's folder."""
+        return located(path_of(self.settings, table))
+
+    def opened(self, table: Table) -> "DeltaTable | None":
+        """Return the table's newest version, as the function `opened` does."""
+        folder = self.folder(table)
+        self._opened[folder] = opened(folder, self._opened.get(folder))
+        found: DeltaTable | None = self._opened[folder]
+        return found
+
+    def create(self, table: Table) -> None:
+        create(self.folder(table), table, self.properties(table))
+
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        there = self.opened(table)
+        found = None if there is None else rows(there, table)
+        return super().rows(table) if found is None else found
+
+    def write_row(self, table: Table, row: Mapping[str, Any], metadata: str) -> None:
+        if (there := self.opened(table)) is not None:
+            write(there, as_arrow(table, [row]), metadata)
+        else:
+            super().write_row(table, row, metadata)
+
+
+class SmallTables(LocalTables):
+    """Tables in folders of this machine whose changes fit into the driver: delta-rs does all but merges.
+
+    Spark also takes the tables whose changes are fed to others.
+    """
+
+    def small(self, table: Table) -> "DeltaTable | None":
+        """Return the table as `opened` does; None where its changes are fed to others, too."""
+        return None if table.name in self.settings.change_data_feed else self.opened(table)
+
+    def read(self, table: Table) -> DataFrame:
+        if (there := self.small(table)) is None:
+            return super().read(table)
+        if not (parts := stored_files(there, self.folder(table))):
+            return self.no_rows(table)
+        # Spark takes half a second to read a changed table's log, and a tenth of that to find these files.
+        plain = {"basePath": self.folder(table), _GLOB: "false"}
+        found = self.spark.read.schema(table.ddl).options(**plain).parquet(*parts)
+        selected = found.select(*table.columns) if table.partitioned_by else found
+        # Frames built on one partition need no exchange, which takes Spark longer than so few rows.
+        return selected.coalesce(1) if stored_bytes(there) <= _ONE_TASK else selected
+
+    def write(self, table: Table, rows: DataFrame, commit: Commit) -> None:
+        if table.name in self.settings.change_data_feed:
+            super().write(table, rows, commit)
+            return
+        few = arrow_table(rows, table.schema)
+        if commit.skip_empty and few.num_rows == 0:
+            return
+        if not self.exists(table):
+            self.create(table)
+        if (there := self.small(table)) is not None:
+            write(there, few, commit.metadata, where=commit.where, once=commit.once)
+        else:
+            super().write(table, rows, commit)
+
+    def delete(self, table: Table, where: str, metadata: str) -> None:
+        if (there := self.small(table)) is not None:
+            delete(there, where, metadata)
+        else:
+            super().delete(table, where, metadata)
+
+    def total(self, table: Table, where: tuple[str, str], units: str | None) -> int | None:
+        return None if (there := self.small(table)) is None else total(there, where, units)

@@ -153,12 +153,17 @@ def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 class PipelineContext:
-    """The session, tables, log and models of one lakehouse."""
+    """The session, tables, log and models of one lakehouse.
+
+    Attributes:
+        small: whether the data of the run fit into the driver.
+    """
 
     def __init__(self, spark: SparkSession, settings: Settings) -> None:
         self.spark = spark
         self.settings = settings
-        self.lakehouse = Lakehouse(spark, settings.lakehouse, small=bool(settings.spark.short_session))
+        self.small = bool(settings.spark.short_session)
+        self.lakehouse = Lakehouse(spark, settings.lakehouse, small=self.small)
         self.log = StageLog(self.lakehouse)
 
     @property

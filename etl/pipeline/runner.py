@@ -198,7 +198,7 @@ class _Runner:
         self.lakehouse.ensure(table)
         for again in filter(None, (incremental.unanswered, incremental.failed)):
             self.lakehouse.delete(table, again, self.event.lineage(0))
-        pending = prepared = cached(prepared) if self.lakehouse.small else prepared  # it is read several times
+        pending = prepared = cached(prepared) if self.context.small else prepared  # it is read several times
         if resuming or not (self.plan.rebuild or new):
             pending = self._pending(table, incremental, prepared, resuming)
         minutes = self.context.settings.pipeline.slice_minutes
@@ -302,7 +302,7 @@ class _Runner:
     ) -> None:
         units = pending.where(batches.number_of(incremental) == number) if batches.count > 1 else pending
         versioned = incremental.units is Units.VERSIONED
-        units = cached(units) if versioned and not self.lakehouse.small else units  # joined to all results
+        units = cached(units) if versioned and not self.context.small else units  # joined to all results
         others = self.frames if incremental.units.planned else self.frames[1:]
         outcome = self._outcome(table, (units, *others))
         if versioned:

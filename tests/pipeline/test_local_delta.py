@@ -14,7 +14,9 @@ from pyspark.sql import functions as F
 
 from conf.settings import LakehouseSettings
 from etl.pipeline import local_delta
-from etl.pipeline.lakehouse import PROPERTIES, Lakehouse
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.local_delta import LocalTables, SmallTables
+from etl.pipeline.spark_tables import PROPERTIES, SparkTables
 from etl.tables import TABLES
 from etl.tables.ops import DROPPED, STAGE_RUNS
 from etl.tables.subtitles import GAPS
@@ -126,7 +128,8 @@ def test_a_table_kept_open_follows_the_commits_of_others(spark: SparkSession, tm
     assert [row.stage for row in here.read(STAGE_RUNS).collect()] == ["anew"]
     feature = "'delta.feature.domainMetadata' = 'supported'"
     spark.sql(f"ALTER TABLE {here.reference(STAGE_RUNS)} SET TBLPROPERTIES ({feature})")
-    assert here._opened(STAGE_RUNS) is None
+    assert isinstance(here.storage, SmallTables)
+    assert here.storage.opened(STAGE_RUNS) is None
 
 
 @pytest.mark.parametrize("small", [True, False])
@@ -148,7 +151,7 @@ def test_a_tiny_table_is_read_as_one_partition(
     for event in ("started", "done"):
         here.append_row(STAGE_RUNS, EVENT | {"event": event}, {})
     for most, exchanges in ((256 << 10, False), (0, True)):
-        monkeypatch.setattr("etl.pipeline.lakehouse._ONE_TASK", most)
+        monkeypatch.setattr("etl.pipeline.local_delta._ONE_TASK", most)
         totals = here.read(STAGE_RUNS).groupBy("stage").count()
         assert ("Exchange" in str(totals._jdf.queryExecution().executedPlan())) == exchanges
         assert [row["count"] for row in totals.collect()] == [2]
@@ -179,9 +182,9 @@ def test_a_table_is_made_where_a_killed_run_left_files_without_a_log(spark: Spar
 
 
 def test_tables_of_a_catalog_or_a_store_are_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
-    assert lakehouse(spark, tmp_path)._local_folder(DROPPED) is not None
+    assert type(lakehouse(spark, tmp_path).storage) is LocalTables
     for settings in (LakehouseSettings(root="s3://bucket/lakehouse"), LakehouseSettings(catalog="main")):
-        assert Lakehouse(spark, settings)._local_folder(DROPPED) is None
+        assert type(Lakehouse(spark, settings, small=True).storage) is SparkTables
 
 
 def test_a_table_of_an_earlier_version_gets_the_new_column(spark: SparkSession, tmp_path: Path) -> None:
@@ -236,10 +239,10 @@ def test_a_run_on_little_data_writes_and_reads_what_spark_would(spark: SparkSess
         for here in (small, other):
             change(here)
         assert by_stage(small) == by_stage(by_spark) == by_stage(other) == expected
-        counted = {stage: small.small_total(DROPPED, ("stage", stage), None) for stage in ("a", "b c", "d")}
+        counted = {stage: small.total(DROPPED, ("stage", stage), None) for stage in ("a", "b c", "d")}
         assert {stage: count for stage, count in counted.items() if count} == expected
-        assert small.small_total(DROPPED, ("stage", "a"), "units") == expected.get("a", 0)
-        assert other.small_total(DROPPED, ("stage", "a"), "units") is None
+        assert small.total(DROPPED, ("stage", "a"), "units") == expected.get("a", 0)
+        assert other.total(DROPPED, ("stage", "a"), "units") is None
         versions = [str(here.identity(DROPPED)).rpartition(":")[2] for here in (small, other)]
         assert versions[0] == versions[1]
     assert small.read(DROPPED).dtypes == other.read(DROPPED).dtypes

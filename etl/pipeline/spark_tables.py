@@ -1,0 +1,140 @@
+"""Create, read and write Delta tables with Spark: in a catalog, an object store or a folder."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conf.settings import LakehouseSettings
+from etl.pipeline.delta_log import DATA_CHANGES, last_data_change
+from etl.pipeline.folders import located
+from etl.pipeline.session import configured
+from etl.pipeline.spark_api import is_delta_table
+from etl.pipeline.storage import EVERYTHING, Commit, TableStorage, path_of, reference_of
+from etl.tables import Table
+from etl.tables.model import sql_text
+
+# Readable by any Delta reader, and history kept long enough for resume to find the last data change.
+PROPERTIES = {
+    "delta.enableDeletionVectors": "false",
+    "delta.checkpointPolicy": "classic",
+    "delta.logRetentionDuration": "interval 365 days",
+    "delta.deletedFileRetentionDuration": "interval 30 days",
+}
+CHANGE_FEED = "delta.enableChangeDataFeed"
+METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+
+
+class SparkTables(TableStorage):
+    """Tables that Spark writes.
+
+    Args:
+        spark: a session with Delta.
+        settings: where the tables are: a catalog, or a folder with ``<root>/<schema>/<table>``.
+    """
+
+    def __init__(self, spark: SparkSession, settings: LakehouseSettings) -> None:
+        self.spark = spark
+        self.settings = settings
+
+    def exists(self, table: Table) -> bool:
+        if self.settings.catalog:
+            return bool(self.spark.catalog.tableExists(self._reference(table)))
+        return is_delta_table(self.spark, self._path(table))
+
+    def create(self, table: Table) -> None:
+        reference = self._reference(table)
+        if self.settings.catalog:
+            self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {reference.rpartition('.')[0]}")
+        self.spark.sql(table.creation(reference, self.properties(table)))
+
+    def properties(self, table: Table) -> dict[str, str]:
+        """Return the properties of a new table."""
+        return PROPERTIES | ({CHANGE_FEED: "true"} if table.name in self.settings.change_data_feed else {})
+
+    def read(self, table: Table) -> DataFrame:
+        if not self.exists(table):
+            return self.no_rows(table)
+        rows = self.spark.table(self._reference(table))
+        newer = [field for field in table.schema if field.name not in rows.columns]
+        return rows.select("*", *[F.lit(None).cast(field.dataType).alias(field.name) for field in newer])
+
+    def no_rows(self, table: Table) -> DataFrame:
+        """Return a frame of the table's columns without rows. Its limit lets Spark leave it out of a plan."""
+        return self.spark.createDataFrame([], table.schema).limit(0)
+
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        return [row.asDict(recursive=True) for row in self.read(table).collect()]
+
+    def write(self, table: Table, rows: DataFrame, commit: Commit) -> None:
+        if commit.skip_empty and rows.isEmpty():
+            return
+        if not self.exists(table):
+            self.create(table)
+        # mergeSchema: new columns enter older tables.
+        options = {"mergeSchema": "true", "userMetadata": commit.metadata}
+        options |= {} if commit.where in (None, EVERYTHING) else {"replaceWhere": str(commit.where)}
+        options |= {} if commit.once is None else {"txnAppId": commit.once, "txnVersion": "1"}
+        mode = "append" if commit.where is None else "overwrite"
+        writer = rows.write.format("delta").mode(mode).options(**options)
+        if self.settings.catalog:
+            writer.saveAsTable(self._reference(table))
+        else:
+            writer.save(self._path(table))
+
+    def write_row(self, table: Table, row: Mapping[str, Any], metadata: str) -> None:
+        values = tuple(row[name] for name in table.columns)
+        self.write(table, self.spark.createDataFrame([values], table.schema).coalesce(1), Commit(metadata))
+
+    def delete(self, table: Table, where: str, metadata: str) -> None:
+        if self.exists(table) and not self.read(table).where(where).isEmpty():
+            with configured(self.spark, METADATA, metadata):
+                self.spark.sql(f"DELETE FROM {self._reference(table)} WHERE {where}")
+
+    def delete_keys(self, table: Table, keys: DataFrame, column: str, where: str, metadata: str) -> None:
+        keys.toDF("gone_key").createOrReplaceTempView("edos_gone_keys")
+        with configured(self.spark, METADATA, metadata):
+            self.spark.sql(
+                f"MERGE INTO {self._reference(table)} AS kept USING edos_gone_keys AS gone "
+                f"ON kept.{column} = gone.gone_key AND {where} WHEN MATCHED THEN DELETE"
+            )
+        self.spark.catalog.dropTempView("edos_gone_keys")
+
+    def identity(self, table: Table) -> str:
+        place = None if self.settings.catalog else self._path(table)
+        try:
+            found = last_data_change(self.spark, place) if place else None
+        except ValueError as error:
+            raise ValueError(f"error while reading file {place}/_delta_log/: {error}") from error
+        if found is not None:
+            return f"{found[0]}:{found[1]}"
+        table_id = self._detail(table, "id")
+        history = self._history(table).select("version", "operation")
+        version = max((row.version for row in history.toLocalIterator() if row.operation in DATA_CHANGES), default=0)
+        return f"{table_id}:{version}"
+
+    def commits(self, table: Table, run_id: str) -> list[str]:
+        history = self._history(table)
+        found = history.where(history.userMetadata.contains(run_id)).select("userMetadata").collect()
+        return [row.userMetadata for row in found]
+
+    def size(self, table: Table) -> int:
+        return int(self._detail(table, "sizeInBytes"))
+
+    def location(self, table: Table) -> str:
+        return f"USING delta LOCATION {sql_text(self._path(table))}"
+
+    def _path(self, table: Table) -> str:
+        return located(path_of(self.settings, table))
+
+    def _reference(self, table: Table) -> str:
+        return reference_of(self.settings, table)
+
+    def _detail(self, table: Table, column: str) -> Any:
+        found = self.spark.sql(f"DESCRIBE DETAIL {self._reference(table)}").select(column).first()
+        assert found is not None
+        return found[0]
+
+    def _history(self, table: Table) -> DataFrame:
+        return self.spark.sql(f"DESCRIBE HISTORY {self._reference(table)}")
