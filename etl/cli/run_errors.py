@@ -1,11 +1,14 @@
 """Faults of a run as one line: the thing, the place, the cure. No name of the Java bridge is in it."""
 
 import errno
+import os
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+
+from pyspark.errors import PySparkException
 
 from conf.redaction import without_user_info
 from conf.settings import Settings
@@ -15,40 +18,83 @@ from etl.tables import TABLES
 
 AGAIN = "run again to go on"
 _PATH = r"((?:[a-z0-9]+:)?/[^\s:'\",;)\]]+)"
+
+FULL = ("ENOSPC", "EDQUOT")
+DENIED = ("EACCES",)
+REFUSED = (
+    "EROFS",
+    "EACCES",
+    "EPERM",
+    "ENOTDIR",
+    "EEXIST",
+    "AccessDeniedException",
+    "AccessControlException",
+    "DELTA_CANNOT_CREATE_LOG_PATH",
+)
+NO_FILE = (
+    "FileNotFoundException",
+    "SparkFileNotFoundException",
+    "FAILED_READ_FILE",
+    "DELTA_FILE_NOT_FOUND",
+    "DELTA_CHANGE_DATA_FILE_NOT_FOUND",
+    "DELTA_TRUNCATED_TRANSACTION_LOG",
+)
+BROKEN_LOG = (
+    "DamagedLogError",
+    "JsonParseException",
+    "JsonEOFException",
+    "MismatchedInputException",
+    "MalformedInputException",
+    "DELTA_STATE_RECOVER_ERROR",
+    "DELTA_VERSIONS_NOT_CONTIGUOUS",
+    "DELTA_MISSING_TRANSACTION_LOG",
+)
+OTHER_VERSION = (
+    "UNRESOLVED_COLUMN",
+    "CANNOT_UP_CAST",
+    "SchemaMismatchError",
+    "DeltaTableFeatureException",
+    "InvalidProtocolVersionException",
+    "DELTA_FAILED_TO_MERGE_FIELDS",
+    "DELTA_INVALID_PROTOCOL",
+    "DELTA_METADATA_MISMATCH",
+    "DELTA_MISSING_NOT_NULL_COLUMN",
+    "DELTA_NOT_NULL_CONSTRAINT",
+    "DELTA_SCHEMA",
+    "DELTA_UNSUPPORTED_FEATURES",
+    "_LEGACY_ERROR_TEMP_DELTA_0007",  # the schemas of table and rows differ
+)
+BROKEN_STORE = ("SQLITE_NOTADB", "SQLITE_CORRUPT", "sqlite3.DatabaseError", "CommandError")
+WORKER_GONE = ("OutOfMemoryError", "ExecutorLostFailure", "WORKER_GONE")
+JAVA_GONE = ("Py4JNetworkError", "JAVA_GONE")
+"""The conditions of each fault, as `conditions_of` finds them; the beginning of a name stands for all that go on."""
+
+WITHOUT_CONDITION = {
+    "Mkdirs failed to create": "EACCES",
+    "is not a Parquet file": "DELTA_STATE_RECOVER_ERROR",
+    "no such table: ": "SQLITE_CORRUPT",
+    "out-of-date database schema": "SQLITE_CORRUPT",
+    "Python worker exited unexpectedly": "WORKER_GONE",
+    "Python worker failed to connect back": "WORKER_GONE",
+    "Lost executor": "WORKER_GONE",
+    "Executor heartbeat timed out": "WORKER_GONE",
+    "exit code 137": "WORKER_GONE",
+    "Answer from Java side is empty": "JAVA_GONE",
+    "trying to connect to the Java server": "JAVA_GONE",
+    "Java gateway process": "JAVA_GONE",
+    "SparkContext was shut down": "JAVA_GONE",
+    "on a stopped SparkContext": "JAVA_GONE",
+}
+"""What libraries say on the first line of errors to which they give no class, and the condition that it stands for."""
+
 _BRIDGE_ERRORS = ("Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError", "BrokenPipeError")
-_JAVA_GONE = re.compile(
-    r"Answer from Java side is empty|trying to connect to the Java server|new communication channel"
-    r"|Java gateway process|SparkContext was shut down|Cannot call methods on a stopped SparkContext"
-)
-_WORKER_GONE = re.compile(
-    r"Python worker exited unexpectedly|Python worker failed to connect back|ExecutorLostFailure|Lost executor"
-    r"|Executor heartbeat timed out|OutOfMemoryError|worker process .{0,40}(?:died|terminated)|exit code 137"
-)
-_DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space", re.IGNORECASE)
-_NO_WRITING = re.compile(
-    r"Read-only file system|Permission denied|Mkdirs failed to create|AccessDenied|access denied"
-    r"|DELTA_CANNOT_CREATE_LOG_PATH|Cannot create (?:file:)?/|cannot be moved to",
-    re.IGNORECASE,
-)
-_NO_FILE = re.compile(
-    r"DELTA_FILE_NOT_FOUND|FAILED_READ_FILE|FileReadException|FILE_NOT_EXIST|FileNotFoundException|does not exist"
-    r"|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_CHANGE_DATA_FILE_NOT_FOUND|A file referenced in the transaction log"
-)
-_OTHER_VERSION = re.compile(
-    r"UNRESOLVED_COLUMN|schema mismatch detected|DELTA_FAILED_TO_MERGE_FIELDS|DELTA_SCHEMA|Failed to merge fields"
-    r"|DeltaTableFeatureException|DELTA_UNSUPPORTED_FEATURES|InvalidProtocolVersion|DELTA_INVALID_PROTOCOL"
-    r"|DELTA_METADATA_MISMATCH|DELTA_NOT_NULL_CONSTRAINT|MISSING_NOT_NULL_COLUMN|cannot be cast|CANNOT_UP_CAST",
-    re.IGNORECASE,
-)
-_BROKEN_LOG = re.compile(
-    r"JsonParseException|MismatchedInputException|JsonEOFException|DELTA_STATE_RECOVER_ERROR|MalformedInput"
-    r"|DELTA_VERSIONS_NOT_CONTIGUOUS|Versions .* are not contiguous|is not a Parquet file|DELTA_MISSING_TRANSACTION_LOG"
-    r"|error while reading file \S*/_delta_log/"
-)
-_BROKEN_STORE = re.compile(
-    r"file is not a database|database disk image is malformed|out-of-date database schema"
-    r"|Can't locate revision identified|no such table: (?:experiments|runs|registered_models|model_versions)"
-)
+_HEADING = re.compile(r"^(?:Caused by)?:? ?\(?(?:[A-Za-z]\w*[.$])*([A-Z]\w*(?:Exception|Error|Failure))\)?[: ] ?(.*)$")
+_CONDITION = re.compile(r"^\[([A-Z_][A-Z0-9_.]+)\]")
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
+_SYSTEM_WORDS = {
+    os.strerror(code): errno.errorcode[code]
+    for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
+}
 _OUR_WORDS = re.compile(r"(?ms)^Traceback \(most recent call last\).*?^(?:conf\.errors\.InputError|RuntimeError): ")
 _PYTHON_ERROR = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Exit|Interrupt)): ?(.*)$")
 _JAVA_ERROR = re.compile(r"^(?:Caused by|:)?:? ?(?:[a-z]\w*\.)+([A-Z]\w*(?:Exception|Error|Failure)): ?(.*)$")
@@ -71,15 +117,16 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
         return _own_words(error, text)
     during = f" in stage {stage}" if stage else ""
     places = _places(settings)
-    for told in (_disk, _denied, _writing, _file, _log, _version, _store):
-        if line := told(error, text, places):
+    found = conditions_of(error)
+    for told, names in _FAULTS.items():
+        if _among(found, names) and (line := told(error, text, places)):
             return f"{line}{during}: {_cure(told, text, places)}"
-    if _java_gone(error, text):
+    if _among(found, JAVA_GONE) or _bridge_broke(error):
         return (
             f"Spark's Java process ended{during}, mostly by a signal or for lack of memory: {AGAIN}; if it ends again, "
             "`python -m jobs doctor` tells what it had: a heap that fits needs free memory beside it"
         )
-    if _WORKER_GONE.search(text):
+    if _among(found, WORKER_GONE):
         return (
             f"a worker process ended{during}, mostly by a signal or for lack of memory: {AGAIN}, with fewer cores in "
             "spark.master or a smaller models.batch_size if it ends again"
@@ -99,6 +146,58 @@ def _texts(error: BaseException | None) -> Iterator[str]:
         error = error.__cause__ or error.__context__
 
 
+def conditions_of(error: BaseException) -> set[str]:
+    """Return what an error and its causes are: names of classes, conditions of Spark and Delta, and of the system.
+
+    Of each error these are its type, its condition (``getCondition``, or ``getErrorClass`` before Spark 4), its errno
+    and sqlite's code; and what the first lines of its message and of Java's causes in it name: a class, a condition in
+    brackets, an error of the system.
+    """
+    found: set[str] = set()
+    for one in _causes(error):
+        found |= {type(one).__name__, str(getattr(one, "sqlite_errorname", ""))}
+        if isinstance(one, OSError) and one.errno is not None:
+            found.add(errno.errorcode.get(one.errno, ""))
+        found.add(_spark_condition(one) or "")
+    for text in _texts(error):
+        found |= _told_conditions(text)
+    return found - {""}
+
+
+def _spark_condition(error: BaseException) -> str | None:
+    if not isinstance(error, PySparkException):
+        return None
+    asked: Callable[[], str | None] = getattr(error, "getCondition", error.getErrorClass)
+    try:
+        return asked()
+    except Exception:  # the answer is in the Java process, which is gone
+        return None
+
+
+def _told_conditions(text: str) -> set[str]:
+    """Return what the first line of a message, and those of Java's causes in it, say."""
+    found: set[str] = set()
+    for number, line in enumerate(text.splitlines()):
+        heading = _HEADING.match(line.strip())
+        if heading is None and number > 0:
+            continue
+        said = heading[2] if heading else line
+        if heading:
+            found.add(heading[1])
+        while inner := _HEADING.match(said):  # "Py4JJavaError: (sqlite3.DatabaseError) ..." and the like
+            found |= {inner[1], "sqlite3.DatabaseError" if said.startswith("(sqlite3.DatabaseError)") else ""}
+            said = inner[2]
+        if condition := _CONDITION.match(said):
+            found.add(condition[1])
+        found |= {errno.errorcode.get(int(code), "") for code in _SYSTEM_ERROR.findall(said)}
+        found |= {name for words, name in (_SYSTEM_WORDS | WITHOUT_CONDITION).items() if words in line}
+    return found
+
+
+def _among(found: set[str], names: tuple[str, ...]) -> bool:
+    return any(one.startswith(names) for one in found)
+
+
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
@@ -116,10 +215,7 @@ def _places(settings: Settings | None) -> Mapping[str, str]:
     return places | ({"mlflow.tracking_uri": without_user_info(tracking)} if tracking else {})
 
 
-def _disk(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
-    full = any(isinstance(one, OSError) and one.errno in (errno.ENOSPC, errno.EDQUOT) for one in _causes(error))
-    if not full and not _DISK_FULL.search(text):
-        return None
+def _disk(error: BaseException, text: str, places: Mapping[str, str]) -> str:
     free = {name: _free(path) for name, path in places.items()}
     least = min(free, key=lambda name: free[name])
     return f"no space is left on the disk of {_named(error) or f'{places[least]} ({least})'}"
@@ -140,43 +236,46 @@ def _denied(error: BaseException, text: str, places: Mapping[str, str]) -> str |
     return f"no permission for {path}"
 
 
-def _writing(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
-    refused = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
-    own = any(isinstance(one, OSError) and one.errno in refused for one in _causes(error))
-    found = _NO_WRITING.search(text)
-    if not own and not found:
-        return None
+def _writing(error: BaseException, text: str, places: Mapping[str, str]) -> str:
     kind = re.search(r"Read-only|Not a directory|File exists", text)
     reason = {"Read-only": "read-only", "Not a directory": "below a file", "File exists": "a file is there"}.get(
         kind[0] if kind else "", "no permission"
     )
-    path = _named(error) or _path_after(text, found) or places["lakehouse.root"]
+    path = _named(error) or _path_refused(text) or places["lakehouse.root"]
     return f"cannot write to {path} ({reason})"
 
 
 def _file(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
-    path = _path_of(text, r"\.parquet|\.json|\.crc") if _NO_FILE.search(text) else None
+    path = _path_of(text, r"\.parquet|\.json|\.crc")
     table = _table_of(path)
     return f"table {table} lacks its file {_below(path, places)}" if path and table else None
 
 
 def _log(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
-    if not _BROKEN_LOG.search(text):
-        return None
     table = _table_in(text)
     return f"the log of table {table} is damaged ({places['lakehouse.root']})" if table else None
 
 
-def _version(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
-    if not _OTHER_VERSION.search(text):
-        return None
+def _version(error: BaseException, text: str, places: Mapping[str, str]) -> str:
     table = _table_in(text)
     named = f"table {table}" if table else f"a table in {places['lakehouse.root']}"
     return f"{named} has other columns or features than this version of edos-lakehouse knows"
 
 
-def _store(error: BaseException, text: str, places: Mapping[str, str]) -> str | None:
-    return f"the MLflow store {_tracking(places)} is damaged" if _BROKEN_STORE.search(text) else None
+def _store(error: BaseException, text: str, places: Mapping[str, str]) -> str:
+    return f"the MLflow store {_tracking(places)} is damaged"
+
+
+_FAULTS: dict[Callable[[BaseException, str, Mapping[str, str]], str | None], tuple[str, ...]] = {
+    _disk: FULL,
+    _denied: DENIED,
+    _writing: REFUSED,
+    _file: NO_FILE,
+    _log: BROKEN_LOG,
+    _version: OTHER_VERSION,
+    _store: BROKEN_STORE,
+}
+"""The faults that have a place and a cure, in the order in which they are looked for, with their conditions."""
 
 
 def _tracking(places: Mapping[str, str]) -> str:
@@ -197,9 +296,8 @@ def _cure(told: Callable[..., str | None], text: str, places: Mapping[str, str])
     }[told]
 
 
-def _java_gone(error: BaseException, text: str) -> bool:
-    if _JAVA_GONE.search(text):
-        return True
+def _bridge_broke(error: BaseException) -> bool:
+    """Return whether the connection to the Java process broke."""
     return any(type(one).__name__ in _BRIDGE_ERRORS and _in_bridge(one) for one in _causes(error))
 
 
@@ -218,14 +316,12 @@ def _named(error: BaseException) -> str | None:
     return next(found, None)
 
 
-def _path_after(text: str, found: re.Match[str] | None) -> str | None:
-    """Return the path nearest to a match on its line."""
-    if found is None:
-        return None
-    start = text.rfind("\n", 0, found.start()) + 1
-    end = text.find("\n", found.end())
-    paths = re.findall(_PATH, text[start : end if end >= 0 else len(text)])
-    return paths[0].removeprefix("file:") if paths else None
+def _path_refused(text: str) -> str | None:
+    """Return the first path on a line that tells of a refusal."""
+    for line in text.splitlines():
+        if _among(_told_conditions(line), REFUSED) and (path := re.search(_PATH, line)):
+            return path[1].removeprefix("file:")
+    return None
 
 
 def _path_of(text: str, endings: str) -> str | None:

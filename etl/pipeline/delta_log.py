@@ -33,6 +33,10 @@ DATA_CHANGES = (
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 
 
+class DamagedLogError(ValueError):
+    """A table's log cannot be read: exit status 1."""
+
+
 def last_data_change(spark: SparkSession, path: str) -> tuple[str, int] | None:
     """Return a table's id and the version of its newest commit by one of ``DATA_CHANGES``.
 

@@ -1,5 +1,6 @@
 """Read and write files beside the tables on any file system that Spark knows."""
 
+import errno
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +73,7 @@ class Folders:
         """Rename a file or folder. An existing target is deleted first, so the change is not atomic.
 
         Raises:
-            OSError: the file system refuses.
+            PermissionError: the file system refuses.
         """
         system, place = self._at(source)
         _, goal = self._at(target)
@@ -80,7 +81,9 @@ class Folders:
         if system.exists(goal):
             system.delete(goal, True)
         if not system.rename(place, goal):
-            raise OSError(f"{source} cannot be moved to {target}: look at the folder's permissions")
+            raise PermissionError(
+                errno.EACCES, "the file system refuses a move: look at the folder's permissions", target
+            )
 
     def delete(self, path: str) -> None:
         """Delete a file or folder, if it exists."""

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conf.settings import LakehouseSettings
-from etl.pipeline.delta_log import DATA_CHANGES, last_data_change
+from etl.pipeline.delta_log import DATA_CHANGES, DamagedLogError, last_data_change
 from etl.pipeline.folders import located
 from etl.pipeline.session import configured
 from etl.pipeline.spark_api import is_delta_table
@@ -106,7 +106,7 @@ class SparkTables(TableStorage):
         try:
             found = last_data_change(self.spark, place) if place else None
         except ValueError as error:
-            raise ValueError(f"error while reading file {place}/_delta_log/: {error}") from error
+            raise DamagedLogError(f"error while reading file {place}/_delta_log/: {error}") from error
         if found is not None:
             return f"{found[0]}:{found[1]}"
         table_id = self._detail(table, "id")

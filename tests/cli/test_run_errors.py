@@ -89,7 +89,7 @@ def chained(error: BaseException, cause: BaseException) -> BaseException:
             ),
             ("the log of table edos.seeds is damaged", "delete /lake/edos/seeds"),
         ),
-        (Py4JNetworkError("Answer from Java side is empty"), ("Spark's Java process ended", "spark.driver_memory")),
+        (Py4JNetworkError("Answer from Java side is empty"), ("Spark's Java process ended", "python -m jobs doctor")),
         (LostError("x"), ("Spark's Java process ended", "run again to go on")),
         (
             chained(
