@@ -211,11 +211,11 @@ def test_a_segmenter_is_logged_without_networks(tmp_path: Path) -> None:
     """The training of the turn segmenter ends in MLflow, in an environment with the extra ``text`` alone."""
     script = f"""
 from pathlib import Path
-from etl.training.tracking import Store, tracked_run
+from etl.training.tracking import ModelStore, tracked_run
 folder = Path({str(tmp_path)!r})
 (folder / "model").mkdir()
 (folder / "model" / "config.json").write_text("{{}}")
-store = Store(f"sqlite:///{{folder}}/mlflow.db", "edos", str(folder / "artifacts"))
+store = ModelStore(f"sqlite:///{{folder}}/mlflow.db", "edos", str(folder / "artifacts"))
 with tracked_run(store, "segmenter", {{}}) as run:
     version = run.register("edos-turn-segmenter", run.log_model(folder / "model", "turn_segmenter"))
 print(json.dumps([version, sorted({{"torch", "transformers"}} & set(sys.modules))]))

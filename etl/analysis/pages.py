@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from conf import resources
-from etl.analysis.templates import joined, part, whole
+from etl.analysis.templates import joined, part, rendered
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -25,7 +25,7 @@ def page(title: str, description: str, body: "Markup", script: str = "") -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     source = f"'sha256-{digest}'" if script else "'none'"
     style = resources.text("reports/report.css")
-    return whole(
+    return rendered(
         "page.html", title=title, description=description, body=body, style=style, script=script, script_source=source
     )
 

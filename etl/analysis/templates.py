@@ -16,8 +16,8 @@ def part(file: str, macro: str, *values: Any) -> "Markup":
     return getattr(_environment().get_template(f"reports/{file}").module, macro)(*values)
 
 
-def whole(file: str, **values: Any) -> str:
-    """Return a whole page from ``conf/reports/<file>``."""
+def rendered(file: str, **values: Any) -> str:
+    """Return a page from ``conf/reports/<file>``."""
     return _environment().get_template(f"reports/{file}").render(values)
 
 

@@ -20,10 +20,10 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from etl.augesc.consistency import SCHEMA, inconsistent, role_phrases
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.common.hashes import distinct_texts, text_hash
 from etl.common.splits import content_share
-from etl.common.texts import word_pattern
+from etl.common.text_comparison import word_pattern
 from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.conversation_vectors import pairs_of_speakers
 
@@ -190,7 +190,7 @@ def faults(
         _number("*").alias("statement_pairs"), _number(F.col("score") >= contradicts).alias("contradictory_pairs")
     )
     rules = F.pandas_udf(inconsistent(role_phrases()), SCHEMA)(F.col("turns"))  # type: ignore[call-overload]
-    rows = computed_once(texts, rules=rules).select(
+    rows = with_columns_once(texts, rules=rules).select(
         "text_id", "method", "source", F.size("turns").alias("utterances"), "rules.*"
     )
     for counts in (contradicted, shifts, rude):

@@ -7,8 +7,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.augesc_settings import Augmenting, Baselines, RolePlaying, SamplesPerQuery, Untuned
+from etl.augesc.conversation_texts import instruction, prompt
 from etl.augesc.measures import as_text
-from etl.augesc.texts import instruction, prompt
 from etl.common.splits import content_share
 from etl.llm.requests import fault_of, with_answers, with_requests
 from etl.pipeline.outcome import Outcome, dropped_columns
@@ -85,7 +85,7 @@ def _units(queries: DataFrame) -> DataFrame:
 
 
 def prompts(query: Column) -> Column:
-    """Apply ``etl.augesc.texts.prompt`` to a column of queries."""
+    """Apply ``etl.augesc.conversation_texts.prompt`` to a column of queries."""
     task = instruction()
 
     def prompted(queries: pd.Series) -> pd.Series:

@@ -11,8 +11,8 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from etl.augesc.conversation_texts import NAMES, instruction, parse, without_thoughts
 from etl.augesc.sessions import without_greetings
-from etl.augesc.texts import NAMES, instruction, parse, without_thoughts
 from etl.common.labelled_files import NamedFiles, json_lines
 from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.words import word_tokens

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once, fault
+from etl.common.columns import fault, with_columns_once
 from etl.common.labelled_files import NamedFiles, read_files
-from etl.common.texts import normalised, word_pattern
+from etl.common.text_comparison import normalised, word_pattern
 from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.posts import DDL, SCHEMA, posts_in
 from udfs.words import token_count
@@ -57,7 +57,7 @@ def forum_posts(spark: SparkSession, files: NamedFiles | Sequence[str]) -> DataF
 
 def with_lengths(posts: DataFrame) -> DataFrame:
     """Add tokens: the number of the text's NLTK word tokens. The column is expensive, so callers can cache it."""
-    return computed_once(posts, tokens=token_count(F.col("text")))
+    return with_columns_once(posts, tokens=token_count(F.col("text")))
 
 
 def listed_word(text: Column, entries: Sequence[str]) -> Column:
@@ -102,7 +102,7 @@ def chosen_queries(
     Returns:
         Outcome of ``augesc.queries``. The unit is the post.
     """
-    rows = computed_once(
+    rows = with_columns_once(
         posts,
         sensitive=listed_word(F.col("text"), sensitive),
         medication=listed_word(F.col("text"), medication),

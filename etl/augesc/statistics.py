@@ -8,7 +8,7 @@ from math import ceil
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.common.splits import content_share
 from udfs.words import lower_words
 
@@ -109,7 +109,7 @@ def bigram_growth(conversations: DataFrame, points: int) -> DataFrame:
     )
     step = F.greatest(F.lit(1), F.ceil(F.col("sessions") / points))
     size = F.least(F.ceil(F.col("place") / step) * step, F.col("sessions")).cast("int")
-    words = computed_once(placed.withColumn("size", size), words=lower_words(F.col("texts")))
+    words = with_columns_once(placed.withColumn("size", size), words=lower_words(F.col("texts")))
     pairs = F.flatten(F.transform("words", _pairs))
     bigrams = words.select("data_set", "size", F.explode(pairs).alias("bigram"))
     first = bigrams.groupBy("data_set", "bigram").agg(F.min("size").alias("size"))
@@ -129,7 +129,7 @@ def _words(conversations: DataFrame) -> DataFrame:
     texts = conversations.select("data_set", F.inline("turns")).select(
         "data_set", "role", F.array("text").alias("texts")
     )
-    words = computed_once(texts, words=lower_words(F.col("texts")))
+    words = with_columns_once(texts, words=lower_words(F.col("texts")))
     return words.select("data_set", "role", F.explode(F.element_at("words", 1)).alias("word"))
 
 

@@ -10,9 +10,9 @@ from typing import IO, Any
 
 from conf.errors import InputError
 from conf.settings import Settings
+from etl.augesc.conversation_texts import next_prompt
 from etl.augesc.safe_conversation import SafeConversation
 from etl.augesc.safety import chat_notice
-from etl.augesc.texts import next_prompt
 from etl.cli.safety import safe_conversation
 from etl.cli.saved_talk import SavedTalk
 from etl.pipeline.locations import model_at

@@ -15,7 +15,7 @@ from etl.pipeline.stages import Model, Stage
 
 PROGRAM = "edos-lakehouse"
 COMMANDS = {
-    "run": "run every stage that has work to do",
+    "run": "run the stages that have work to do; manual ones only when they are named",
     "plan": "print which stages would run, and why",
     "status": "show each stage's last run",
     "estimate": "estimate the work ahead from what was measured",

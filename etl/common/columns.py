@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 
-def computed_once(frame: DataFrame, **columns: Column) -> DataFrame:
+def with_columns_once(frame: DataFrame, **columns: Column) -> DataFrame:
     """Add or replace columns so that each one is evaluated once per row.
 
     Spark's optimizer inlines a column's expression wherever a later filter or lambda reads it, so an array that a

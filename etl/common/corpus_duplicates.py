@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.common.near_duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shared_buckets, shingles
 from etl.pipeline.outcome import dropped_columns
 from udfs.components import component_adder
@@ -29,8 +29,10 @@ def similar_pairs(
         near: parameters of the search.
         persist: called on the frames that are read several times.
     """
-    worded = computed_once(dialogues.select("dialogue_id", "texts"), words=dialogue_words(F.col("texts"))).drop("texts")
-    hashed = computed_once(worded, shingles=shingles(F.col("words"), near.shingle_words)).drop("words")
+    worded = with_columns_once(dialogues.select("dialogue_id", "texts"), words=dialogue_words(F.col("texts"))).drop(
+        "texts"
+    )
+    hashed = with_columns_once(worded, shingles=shingles(F.col("words"), near.shingle_words)).drop("words")
     shingled = persist(hashed.select(F.lit("").alias("block"), F.col("dialogue_id").alias("id"), "shingles"))
     buckets = persist(shared_buckets(shingled, near))
     return near_duplicate_pairs(shingled, near, buckets), buckets

@@ -10,8 +10,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StructType
 
-from etl.common.columns import computed_once
-from etl.common.texts import normalised
+from etl.common.columns import with_columns_once
+from etl.common.text_comparison import normalised
 from udfs.minhash import band_adder
 
 
@@ -149,9 +149,9 @@ def duplicates(
         persist: called on the frames of ids and hashes that are read several times.
     """
     texts = F.col("texts")
-    keyed = computed_once(dialogues, text_key=text_key(texts), words=dialogue_words(texts))
+    keyed = with_columns_once(dialogues, text_key=text_key(texts), words=dialogue_words(texts))
     size = near.shingle_words if near else 1
-    hashed = persist(computed_once(keyed, shingles=shingles(F.col("words"), size)).drop("texts", "words"))
+    hashed = persist(with_columns_once(keyed, shingles=shingles(F.col("words"), size)).drop("texts", "words"))
     copies = persist(first_copies(hashed.drop("shingles")).drop("text_key"))
     found = copies.select(
         "dialogue_id",

@@ -6,9 +6,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.common.near_duplicates import NearDuplicates, dialogue_words, near_duplicate_pairs, shingles, text_key
-from etl.common.texts import normalised
+from etl.common.text_comparison import normalised
 
 RELEASED_NEAR = NearDuplicates(jaccard=0.6, bands=20, rows=3)
 """Near-duplicate parameters for labelled dialogues, so that near-duplicates share a split."""
@@ -70,8 +70,8 @@ def linking_keys(items: DataFrame, last_turn_words: int) -> DataFrame:
 
 def shingled_items(items: DataFrame, near: NearDuplicates) -> DataFrame:
     """Return (block, id, shingles) of the items' words, all in one block."""
-    words = computed_once(items.select("id", "turns"), words=dialogue_words(F.col("turns")))
-    return computed_once(
+    words = with_columns_once(items.select("id", "turns"), words=dialogue_words(F.col("turns")))
+    return with_columns_once(
         words.select(F.lit("all").alias("block"), "id", "words"), shingles=shingles(F.col("words"), near.shingle_words)
     ).drop("words")
 

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prompts import forms_of, template
 from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
@@ -41,7 +41,7 @@ def _of_step(step: str, answers: DataFrame, quality: Any, top: int) -> DataFrame
     forms = tuple(others)
     judge = F.udf(partial(judged_answer, step, rules, forms=forms), f"struct<{_JUDGEMENT}>").asNondeterministic()
     cut = F.coalesce("finish_reason", F.lit("")) == "length"
-    read = computed_once(answers, said=answer_said())
+    read = with_columns_once(answers, said=answer_said())
     read = read.select("model", "request_id", judge("prompt", "said.answer", cut).alias("found"))
     return read.select(F.lit(step).alias("step"), "model", "request_id", "found.*")
 

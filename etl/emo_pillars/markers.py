@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.pipeline.outcome import DROPPED_DDL, Outcome, dropped_columns
 from udfs.words import lower_words
 
@@ -34,7 +34,7 @@ def adverb_markers(
         ``of_no_emotion``.
     """
     texts = F.array("utterance", "rewritten")
-    spoken = computed_once(
+    spoken = with_columns_once(
         contextual.select(F.col("labels")["label"].alias("labels"), texts.alias("texts")),
         words=lower_words(F.col("texts")),
     ).select("labels", F.col("words")[0].alias("original"), F.col("words")[1].alias("rewritten"))

@@ -80,10 +80,10 @@ class Ledger:
             of_run = f"{self._of_stage} AND run_id = '{abandoned.run_id}'"
             self._lakehouse.delete(table, of_run + rest, abandoned.lineage(0))
 
-    def keys(self, *, whole: bool) -> DataFrame:
-        """Return key and version of dropped or quarantined units; if not ``whole``, also of partly dropped ones."""
+    def keys(self, *, partly: bool) -> DataFrame:
+        """Return key and version of dropped or quarantined units; if ``partly``, also of partly dropped ones."""
         dropped = self._lakehouse.read(DROPPED).where(self._of_stage)
-        dropped = dropped.where(F.col("id") == F.col("work_key")) if whole else dropped
+        dropped = dropped if partly else dropped.where(F.col("id") == F.col("work_key"))
         known = dropped.select("work_key", WORK_VERSION)
         if self._quarantine is not None:
             unread = self._lakehouse.read(self._quarantine).where(self._of_stage)

@@ -275,9 +275,9 @@ class PipelineContext:
             return need
         if self.counted.get(stage.name, 0) == (last.rows_dropped or 0):
             return need
-        whole = stage.incremental is None or _planned(stage) or _kept(stage)
+        mends_itself = stage.incremental is None or _planned(stage) or _kept(stage)
         why = need.why or f"its rows in {DROPPED.name} were changed by something else"
-        return _Need(why, need.rebuild or not whole)
+        return _Need(why, need.rebuild or not mends_itself)
 
     def is_off(self, stage: Stage) -> bool:
         """Return whether the setting that enables the stage is false."""

@@ -114,7 +114,7 @@ class _Runner:
             return self.event.done()
         if isinstance(writes, Model):
             return self._train(writes)
-        return self._whole(writes) if incremental is None else self._incremental(writes, incremental)
+        return self._at_once(writes) if incremental is None else self._incremental(writes, incremental)
 
     def _called(self, frames: Sequence[DataFrame]) -> Any:
         return self.stage.call(frames, self.context.settings, self.stage_run)
@@ -130,7 +130,7 @@ class _Runner:
             return Outcome(result)
         raise TypeError(f"a stage must return a DataFrame or an Outcome, not {type(result).__name__}")
 
-    def _whole(self, table: Table) -> StageEvent:
+    def _at_once(self, table: Table) -> StageEvent:
         outcome = self._outcome(table, self.frames)
         self._refuse_unguarded(table, outcome)
         if outcome.dropped is not None:
@@ -213,7 +213,7 @@ class _Runner:
         rows = self._done_rows(table)
         if "model" in table.key and incremental.units.kept:
             rows = rows.join(prepared.select(incremental.key), incremental.key, "left_semi")
-        return self._done(table, self._balance(table, prepared, rows, whole="model" not in table.key))
+        return self._done(table, self._balance(table, prepared, rows, all_rows="model" not in table.key))
 
     def _refuse_loss(self, table: Table, incremental: Incremental, prepared: DataFrame) -> None:
         """Raise a LossError where too much of the table would be lost with the units that are worked on again.
@@ -271,22 +271,22 @@ class _Runner:
             return prepared.join(self._done_rows(table).select(key).distinct(), key, "left_anti")
         unit = incremental.unit
         versioned = incremental.units is Units.VERSIONED
-        known = self._known(self.lakehouse.read(table), unit, whole=False)
+        known = self._known(self.lakehouse.read(table), unit, partly=True)
         self._forget(table, key, known.join(prepared.select(unit), unit, "left_anti"))
-        done = self._known(self._done_rows(table), unit, whole=True)
+        done = self._known(self._done_rows(table), unit, partly=False)
         pending = prepared.join(done.distinct(), unit, "left_anti")
         if versioned:
             pending = prepared.join(pending.select(WORK_VERSION).distinct(), WORK_VERSION, "left_semi")
         if not resuming:
             # Units whose rows somebody deleted are worked on again: the rest of their rows would be there twice.
-            known = self._known(self.lakehouse.read(table), unit, whole=False)
+            known = self._known(self.lakehouse.read(table), unit, partly=True)
             stale = known.join(pending.select(key), key, "left_semi")
             self._forget(table if versioned else None, key, stale)
         return pending
 
-    def _known(self, rows: DataFrame, unit: list[str], *, whole: bool) -> DataFrame:
-        """Return the units of rows and of the ledgers; if not ``whole``, also those partly in a ledger."""
-        recorded = self.ledger.keys(whole=whole).withColumnRenamed("work_key", unit[0])
+    def _known(self, rows: DataFrame, unit: list[str], *, partly: bool) -> DataFrame:
+        """Return the units of rows and of the ledgers; if ``partly``, also those partly in a ledger."""
+        recorded = self.ledger.keys(partly=partly).withColumnRenamed("work_key", unit[0])
         return with_version(rows).select(unit).union(recorded.select(unit))
 
     def _forget(self, table: Table | None, key: str, units: DataFrame) -> None:
@@ -328,16 +328,16 @@ class _Runner:
         (model,) = self.plan.models.values()
         return rows.where(F.col("model") == model.identity)
 
-    def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame, whole: bool = True) -> Balance:
+    def _balance(self, table: Table, rows_in: int | DataFrame, rows_out: DataFrame, all_rows: bool = True) -> Balance:
         """Count input, output and ledgers, and check the table's key and a model's errors, in one query.
 
-        ``rows_in`` is a number or a frame to count in; ``rows_out`` are rows of the table, all of them if ``whole``.
+        ``rows_in`` is a number or a frame to count in; ``rows_out`` are rows of the table, all of them if ``all_rows``.
 
         Raises:
             StageError: two rows have one key, or a model failed on too many.
         """
         units = self.stage.units
-        everything = rows_out if whole else self.lakehouse.read(table)
+        everything = rows_out if all_rows else self.lakehouse.read(table)
         key = [F.coalesce(F.col(column).cast("string"), F.lit("\0")) for column in table.key]
         aggregates = {
             "out": (rows_out, [F.expr(units.rows_out)]),
@@ -346,7 +346,7 @@ class _Runner:
         }
         if is_frame(rows_in):
             aggregates["in"] = (rows_in, [F.expr(units.rows_in)])
-        if not whole and "error" in rows_out.columns:
+        if not all_rows and "error" in rows_out.columns:
             aggregates["errors"] = (rows_out, [F.count("*"), F.count("error")])
         found = collected(aggregates)
         self._check_errors(rows_out, *found.get("errors", (0, 0)))

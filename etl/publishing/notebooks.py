@@ -34,7 +34,7 @@ class Tables:
 
     def rows(self, query: str) -> "pd.DataFrame":
         """Return the rows of a SQL query, with whole numbers as such where some are missing."""
-        return whole(self.spark.sql(query).toPandas())
+        return with_integers(self.spark.sql(query).toPandas())
 
     def close(self) -> None:
         """End the session, unless it was given."""
@@ -42,7 +42,7 @@ class Tables:
             self.spark.stop()
 
 
-def whole(frame: "pd.DataFrame") -> "pd.DataFrame":
+def with_integers(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a frame in which columns of whole numbers, some of them missing, are no floats."""
     return frame.convert_dtypes(convert_string=False, convert_boolean=False, convert_floating=False)
 

@@ -13,9 +13,9 @@ from etl.common.spelling import detokenised, detokenised_text
 
 COLUMNS = ("Dialog_ID", "Type", "Text", "Label")
 CONVERSATIONS = """
-    source string, dialogue_id string, whole string, turns array<struct<text: string, label: string>>
+    source string, dialogue_id string, origin string, turns array<struct<text: string, label: string>>
     """
-"""``whole`` is the film or conversation, which is in one split; null where the dialogue is for training alone."""
+"""``origin`` is the film or conversation, which is in one split; null where the dialogue is for training alone."""
 OS = "os"
 EDOS = "edos"
 EMPATHETIC = "empathetic"
@@ -41,7 +41,7 @@ def subtitle_conversations(dialogues: DataFrame, edos: DataFrame) -> DataFrame:
         dialogues: ``subtitles.clean_dialogues``, or ``subtitles.dialogues``; a dialogue has one id in both.
         edos: ``edos.dialogues``.
     """
-    film = F.concat(F.lit("film "), "movie_id").alias("whole")
+    film = F.concat(F.lit("film "), "movie_id").alias("origin")
     text = F.transform("turns", lambda turn: _turn(turn["text"], F.lit(None).cast("string")))
     labelled = F.transform("turns", lambda turn: _turn(turn["text"], turn["label"]))
     others = dialogues.join(edos.select("dialogue_id"), "dialogue_id", "left_anti")

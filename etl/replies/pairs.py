@@ -3,10 +3,10 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.common.near_duplicates import NearDuplicates, near_duplicate_pairs
 from etl.common.splits import RELEASED_NEAR, content_share, shingled_items
-from etl.common.texts import normalised
+from etl.common.text_comparison import normalised
 from etl.pipeline.outcome import Outcome, dropped_columns
 
 FEWEST_TOKENS = 2
@@ -61,12 +61,12 @@ def reply_examples(
 
 def _split(talks: DataFrame, test_share: float, validation_share: float) -> DataFrame:
     """Add split. A film's split is that of the published data set if the shares are equal, as by default."""
-    film = F.when(F.col("whole").startswith("film "), F.substring("whole", 6, 1_000))
+    film = F.when(F.col("origin").startswith("film "), F.substring("origin", 6, 1_000))
     share = F.when(film.isNotNull(), content_share(film, salt="film")).otherwise(
-        content_share(F.col("whole"), salt="talk")
+        content_share(F.col("origin"), salt="talk")
     )
     placed = (
-        F.when(F.col("whole").isNull(), "train")
+        F.when(F.col("origin").isNull(), "train")
         .when(F.col("share") < test_share, "test")
         .when(F.col("share") < test_share + validation_share, "validation")
     )
@@ -80,7 +80,7 @@ def _pairs(placed: DataFrame, most_turns: int) -> DataFrame:
     several = placed.where(F.size("turns") > 1).select("source", "dialogue_id", "split", "turns", place)
     turn = F.col("turn")
     before = F.slice(texts, F.greatest(turn - most_turns + 1, F.lit(1)), F.least(turn, F.lit(most_turns)))
-    return computed_once(
+    return with_columns_once(
         several.select(
             F.concat_ws("/", "source", "dialogue_id", turn.cast("string")).alias("example_id"),
             _talk().alias("talk"),

@@ -6,10 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.common.corpus_duplicates import corpus_duplicates
 from etl.common.near_duplicates import NearDuplicates, duplicates
-from etl.common.texts import normalised
+from etl.common.text_comparison import normalised
 from etl.pipeline.outcome import Outcome, dropped_columns
 from etl.subtitles import turn_rules as rule
 from etl.subtitles.certain_spans import SPAN, certainty_of, with_spans
@@ -61,23 +61,23 @@ def judge_turns(
     spoken = F.transform(turns, said)
     if rules.min_certainty is not None and rules.certain_turns == "first":
         spoken = F.transform(spoken, lambda turn, i: turn.withField("certainty", rule.certain_up_to(i)))
-    step = computed_once(dialogues, turns=spoken, total=F.size("turns"), raw_dialogue_id=F.col("dialogue_id"))
+    step = with_columns_once(dialogues, turns=spoken, total=F.size("turns"), raw_dialogue_id=F.col("dialogue_id"))
     step = (
         step.withColumn("cues", F.array().cast(REMOVED))
         if rules.cues_end_dialogue
         else _without_cues(step, rules, words)
     )
-    step = computed_once(step, plain=F.transform(turns, lambda turn: normalised(turn["spoken"])))
+    step = with_columns_once(step, plain=F.transform(turns, lambda turn: normalised(turn["spoken"])))
     repeatable = turns["spoken"]
     if rules.repeated_match == "words":
         repeatable = F.transform("plain", lambda plain, i: rule.comparable(plain, F.get(turns, i)["spoken"]))
-    step = computed_once(
+    step = with_columns_once(
         step,
         comparable=repeatable,
         tokens=F.transform("plain", lambda plain: F.filter(F.split(plain, " "), lambda word: word != "")),
     )
     verdicts = F.transform(turns, lambda turn, i: turn_fault(turn, i, comparable, F.get(tokens, i), rules, words))
-    step = computed_once(step, verdicts=verdicts)
+    step = with_columns_once(step, verdicts=verdicts)
     clean = F.transform(
         turns,
         lambda turn: F.struct(
@@ -85,7 +85,7 @@ def judge_turns(
             *(turn[name] for name in ("start_ms", "end_ms", "sentence_first", "sentence_last")),
         ),
     )
-    step = computed_once(step, turns=clean, places=turns["place"], removed=F.col("cues"))
+    step = with_columns_once(step, turns=clean, places=turns["place"], removed=F.col("cues"))
     step = step.drop("plain", "comparable", "tokens", "cues")
     silence = None if rules.cues_bridge_silences else silence_seconds
     return cut_at_removed_turns(step, keep_after=rules.keep_after_removed, silence_seconds=silence)
@@ -101,7 +101,7 @@ def _without_cues(spoken: DataFrame, rules: CleaningSettings, words: CleaningWor
         ),
     )
     others = F.filter(turns, lambda turn: ~rule.is_cue(turn, rules, words))
-    return computed_once(spoken, turns=others, cues=cues)
+    return with_columns_once(spoken, turns=others, cues=cues)
 
 
 def cut_into_spans(judged: DataFrame, rules: CleaningSettings) -> DataFrame:
@@ -136,14 +136,14 @@ def cut_into_spans(judged: DataFrame, rules: CleaningSettings) -> DataFrame:
     removed = F.concat("removed", uncertain.cast(REMOVED))
     none = F.array(F.struct(F.lit(0).alias("first"), F.lit(0).alias("size"), F.lit(None).alias("certainty")))
     some = F.when(F.size(spans) > 0, spans).otherwise(none.cast(f"array<{SPAN}>"))
-    each = computed_once(found, removed=removed).select(*columns, F.posexplode(some).alias("number", "span"))
+    each = with_columns_once(found, removed=removed).select(*columns, F.posexplode(some).alias("number", "span"))
     span = F.col("span")
     cut = {name: F.slice(name, span["first"] + 1, span["size"]) for name in ("turns", "places")}
     first_only = F.when(F.col("number") == 0, F.col("removed")).otherwise(F.array().cast(REMOVED))
-    each = computed_once(each, **cut, removed=first_only)
+    each = with_columns_once(each, **cut, removed=first_only)
     own_id = F.concat_ws("-", "subtitle_id", F.get("turns", F.lit(0))["sentence_first"].cast("string"))
     named = F.when(F.size("turns") > 0, own_id).otherwise(F.col("dialogue_id"))
-    return computed_once(each, dialogue_id=named).select(*columns)
+    return with_columns_once(each, dialogue_id=named).select(*columns)
 
 
 def judge_dialogues(judged: DataFrame, rules: CleaningSettings, words: CleaningWords) -> DataFrame:
@@ -159,8 +159,8 @@ def judge_dialogues(judged: DataFrame, rules: CleaningSettings, words: CleaningW
     if rules.drop_profane:
         reason = reason.when(profane, "profanity")
         detail = detail.when(profane, F.col("profane_word"))
-    step = computed_once(judged, profane_word=word)
-    return computed_once(step, profane=profane, reason=reason, detail=detail).drop("profane_word")
+    step = with_columns_once(judged, profane_word=word)
+    return with_columns_once(step, profane=profane, reason=reason, detail=detail).drop("profane_word")
 
 
 def clean_dialogues(
@@ -206,8 +206,8 @@ def clean_dialogues(
     if rules.min_certainty is not None and rules.certain_turns == "spans":
         turns_judged = persist(cut_into_spans(turns_judged, rules))
     of_kept_turns = {name: _of_places(name) for name in OF_TURNS}
-    turns_judged = computed_once(turns_judged, certainty=certainty_of(F.col("places")))
-    turns_judged = computed_once(turns_judged, **of_kept_turns)
+    turns_judged = with_columns_once(turns_judged, certainty=certainty_of(F.col("places")))
+    turns_judged = with_columns_once(turns_judged, **of_kept_turns)
     judged = persist(judge_dialogues(turns_judged, rules, words))
     rows = judged.filter(F.col("reason").isNull())
     turn_id = F.concat_ws("/", "raw_dialogue_id", F.col("turn").cast("string"))

@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once
+from etl.common.columns import with_columns_once
 from etl.subtitles.dialogues import opens_dialogue
 
 AFTER_REMOVED = "after_removed_turn"
@@ -44,7 +44,7 @@ def cut_at_removed_turns(judged: DataFrame, *, keep_after: bool, silence_seconds
     verdicts = F.col("verdicts")
     step = judged
     if not keep_after:
-        step = computed_once(step, verdicts=with_followers(verdicts, F.col("places")))
+        step = with_columns_once(step, verdicts=with_followers(verdicts, F.col("places")))
     gone = F.transform(
         verdicts,
         lambda verdict, i: F.when(
@@ -62,11 +62,13 @@ def cut_at_removed_turns(judged: DataFrame, *, keep_after: bool, silence_seconds
             .otherwise("further")
         ),
     )
-    step = computed_once(step, removed=F.concat("removed", F.filter(gone, lambda one: one.isNotNull())), states=states)
+    step = with_columns_once(
+        step, removed=F.concat("removed", F.filter(gone, lambda one: one.isNotNull())), states=states
+    )
     # A run begins at "first" and ends before the next turn that is not "further".
     numbers = F.sequence(F.lit(0), F.size("states"))
     run_limits = F.filter(numbers, lambda i: (i == F.size("states")) | (F.get("states", i) != "further"))
-    step = computed_once(step, run_limits=run_limits)
+    step = with_columns_once(step, run_limits=run_limits)
     runs = F.filter(
         F.transform(
             "run_limits",
@@ -75,8 +77,8 @@ def cut_at_removed_turns(judged: DataFrame, *, keep_after: bool, silence_seconds
         lambda run: F.get("states", run["begin"]) == "first",
     )
     nothing = F.array(F.struct(F.lit(0).alias("begin"), F.lit(0).alias("end")))
-    step = computed_once(step, runs=runs)
-    step = computed_once(step, runs=F.when(F.size("runs") == 0, nothing).otherwise(F.col("runs")))
+    step = with_columns_once(step, runs=runs)
+    step = with_columns_once(step, runs=F.when(F.size("runs") == 0, nothing).otherwise(F.col("runs")))
     numbered = F.transform(
         "runs", lambda run, n: F.struct(n.alias("run"), run["begin"].alias("begin"), run["end"].alias("end"))
     )
@@ -85,7 +87,7 @@ def cut_at_removed_turns(judged: DataFrame, *, keep_after: bool, silence_seconds
     begin = F.col("begin")
     size = F.col("end") - begin
     first_sentence = F.get(turns, begin)["sentence_first"].cast("string")
-    return computed_once(
+    return with_columns_once(
         rows,
         dialogue_id=F.when(begin == 0, F.col("dialogue_id")).otherwise(F.concat_ws("-", "subtitle_id", first_sentence)),
         turns=F.slice(turns, begin + 1, size),

@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from etl.common.columns import computed_once, fault
+from etl.common.columns import fault, with_columns_once
 
 REASON = "frequent_turn"
 
@@ -47,4 +47,4 @@ def judge_surplus_turns(judged: DataFrame, most: int) -> DataFrame:
         return F.when(copies.isNotNull(), fault(REASON, copies, " times: ", turn["text"]))
 
     verdicts = F.transform("turns", verdict)
-    return computed_once(marked, verdicts=verdicts).drop("surplus")
+    return with_columns_once(marked, verdicts=verdicts).drop("surplus")

@@ -7,7 +7,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings
-from etl.common.texts import word_pattern
+from etl.common.text_comparison import word_pattern
 from etl.subtitles.cleaning_words import CleaningWords
 from etl.subtitles.text_rules import CAPITALISED, name_pattern, without_bracketed_text
 

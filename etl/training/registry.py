@@ -10,16 +10,16 @@ from etl.pipeline.locations import Stored, _local_root, tracking_uri
 from udfs.models.stores import is_store
 
 if TYPE_CHECKING:
-    from etl.training.tracking import Store
+    from etl.training.tracking import ModelStore
 
 
-def model_store(settings: Stored) -> "Store":
+def model_store(settings: Stored) -> "ModelStore":
     """Return the store that trainings log to; by default its artifacts are beside local tables.
 
     Raises:
         InputError: the tables are in an object store, and no MLflow server is named.
     """
-    from etl.training.tracking import Store
+    from etl.training.tracking import ModelStore
 
     root = _local_root(settings)
     artifacts = None
@@ -32,7 +32,7 @@ def model_store(settings: Stored) -> "Store":
         root.mkdir(parents=True, exist_ok=True)
         artifacts = file_uri(root / "_mlflow")
     mlflow = settings.mlflow
-    return Store(tracking_uri(settings), mlflow.experiment, artifacts, mlflow.registry_uri, settings.lakehouse)
+    return ModelStore(tracking_uri(settings), mlflow.experiment, artifacts, mlflow.registry_uri, settings.lakehouse)
 
 
 def held_out_figures(settings: Stored, identity: str) -> dict[str, float]:

@@ -40,7 +40,7 @@ MOST_METRICS = 1_000
 
 
 @dataclass(frozen=True)
-class Store:
+class ModelStore:
     """The MLflow store of runs and models.
 
     Attributes:
@@ -189,7 +189,7 @@ class TrackedRun:
 
 @contextmanager
 def tracked_run(
-    store: Store, name: str, params: Mapping[str, Any], tags: Mapping[str, str] | None = None
+    store: ModelStore, name: str, params: Mapping[str, Any], tags: Mapping[str, str] | None = None
 ) -> Iterator[TrackedRun]:
     """Open a run named `name` with `params`; an error inside sets its status to FAILED.
 
@@ -224,7 +224,7 @@ def _tags(values: Mapping[str, str]) -> dict[str, str]:
     return {key: redacted(str(value)) for key, value in values.items()}
 
 
-def close_killed_runs(store: Store, training: str | None) -> None:
+def close_killed_runs(store: ModelStore, training: str | None) -> None:
     """Set the status of a training's earlier runs from RUNNING to KILLED."""
     if training is None:
         return
@@ -253,7 +253,9 @@ class Candidate:
     lower: bool = False
 
 
-def promote_if_better(store: Store, candidate: Candidate, score: Callable[[Path], float], cache_dir: Path) -> Promotion:
+def promote_if_better(
+    store: ModelStore, candidate: Candidate, score: Callable[[Path], float], cache_dir: Path
+) -> Promotion:
     """Move the alias `champion` to the candidate if it beats the current champion on the same held-out rows.
 
     The champion is scored again, because its logged metrics may come from other rows. Equal scores do not move the
@@ -294,7 +296,7 @@ def promote_if_better(store: Store, candidate: Candidate, score: Callable[[Path]
     return Promotion(promoted, version, mine, before, theirs, reason)
 
 
-def champion_version(store: Store, name: str) -> str | None:
+def champion_version(store: ModelStore, name: str) -> str | None:
     """Return the champion's version number; None if there is no champion."""
     try:
         return str(store.client().get_model_version_by_alias(name, CHAMPION).version)

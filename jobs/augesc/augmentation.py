@@ -11,7 +11,7 @@ from conf.llm_settings import LlmSettings
 from conf.wordlists import cased_words
 from etl.augesc import generation as requests
 from etl.augesc import queries, sessions
-from etl.augesc.texts import INSTRUCTION, next_prompt
+from etl.augesc.conversation_texts import INSTRUCTION, next_prompt
 from etl.common.labelled_files import files_under, local_rows, with_dropped
 from etl.llm.model_stages import prompt_stage, source
 from etl.pipeline import At, Incremental, Model, StageRun, Units, stage

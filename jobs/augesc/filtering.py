@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from conf.augesc_settings import AugescPublishing, FilterSettings, GenerationSettings, SamplesPerQuery
 from etl.augesc import generation as requests
 from etl.augesc import measures, requirements
-from etl.augesc.texts import INSTRUCTION
+from etl.augesc.conversation_texts import INSTRUCTION
 from etl.common.labelled_files import files_under
 from etl.pipeline import At, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome

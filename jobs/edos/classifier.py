@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from conf.taxonomy import Taxonomy
 from conf.training_settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
-from etl.edos.texts import distinct_histories, labelled_dialogues
+from etl.edos.turn_labels import distinct_histories, labelled_dialogues
 from etl.llm.model_stages import history_scores, model_stage
 from etl.pipeline import At, Incremental, Model, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome, Trained

@@ -9,7 +9,7 @@ from conf.taxonomy import Taxonomy
 from conf.training_settings import WeakLabelerSettings
 from etl.common.hashes import distinct_texts
 from etl.edos.choosing import choose_emotional, floors
-from etl.edos.texts import weak_labels_of_turns
+from etl.edos.turn_labels import weak_labels_of_turns
 from etl.llm.model_stages import model_stage, text_scores
 from etl.pipeline import At, Model, RowAccounting, StageRun, stage
 from etl.pipeline.outcome import Outcome, Trained

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from etl.augesc.conversation_texts import prompt
 from etl.augesc.queries import COLUMNS
-from etl.augesc.texts import prompt
 
 QUERY = "I moved to a new town and I do not know a single person here"
 ANSWER = "That sounds lonely , and it takes time to find people you like ."

@@ -2,7 +2,15 @@
 
 import pytest
 
-from etl.augesc.texts import Turn, conversation, instruction, parse, prompt, training_text, without_thoughts
+from etl.augesc.conversation_texts import (
+    Turn,
+    conversation,
+    instruction,
+    parse,
+    prompt,
+    training_text,
+    without_thoughts,
+)
 
 QUERY = "My shifts were cut\nand I can't pay the rent ."
 TURNS = [

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 from conf.augesc_settings import GenerationSettings, SamplesPerQuery
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
+from etl.augesc.conversation_texts import prompt
 from etl.augesc.generation import augmenter_requests, first_queries, generated_texts, played_texts, untuned_requests
 from etl.augesc.queries import COLUMNS
-from etl.augesc.texts import prompt
 from etl.pipeline.planner import PipelineContext, chosen
 from etl.tables import TABLES
 from etl.training.registry import model_store

@@ -113,9 +113,9 @@ def test_no_printed_line_shows_a_secret(
 
 
 def test_run_parameters_and_tags_show_no_secret(tmp_path: Path) -> None:
-    from etl.training.tracking import Store, tracked_run
+    from etl.training.tracking import ModelStore, tracked_run
 
-    store = Store(f"sqlite:///{tmp_path}/mlflow.db", "x", str(tmp_path / "artifacts"))
+    store = ModelStore(f"sqlite:///{tmp_path}/mlflow.db", "x", str(tmp_path / "artifacts"))
     address = f"s3://AKIA:{CANARY}@bucket"
     with tracked_run(store, "run", {"examples": address, "token": f"Bearer {CANARY}"}, {"source": address}) as run:
         version = run.register("model", f"{tmp_path}/model", {"source": address})

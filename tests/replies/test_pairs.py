@@ -23,8 +23,8 @@ from etl.tables.replies import EXAMPLES
 RULES = {"test_share": 0.1, "validation_share": 0.1, "shared_words": 4, "near_jaccard": None, "max_tokens": 100}
 
 
-def talk(name: str, *texts: str, source: str = "os", whole: str | None = None) -> tuple:
-    return source, name, whole or f"conversation {name}", [(text, None) for text in texts]
+def talk(name: str, *texts: str, source: str = "os", origin: str | None = None) -> tuple:
+    return source, name, origin or f"conversation {name}", [(text, None) for text in texts]
 
 
 def talks_of(spark: SparkSession, *talks: tuple) -> DataFrame:

@@ -31,7 +31,7 @@ from etl.training.recipes.trials import Arm
 from etl.training.registry import model_store
 from etl.training.tracking import (
     Candidate,
-    Store,
+    ModelStore,
     champion_version,
     promote_if_better,
     tracked_run,
@@ -55,7 +55,7 @@ ROWS = [("i cry", 0), ("so happy", 1), ("sad and alone", 0), ("great joy", 1)]
 @pytest.fixture(scope="module")
 def mlflow_store(tmp_path_factory):
     root = tmp_path_factory.mktemp("mlflow")
-    return Store(f"sqlite:///{root / 'mlflow.db'}", "edos", (root / "artifacts").as_uri())
+    return ModelStore(f"sqlite:///{root / 'mlflow.db'}", "edos", (root / "artifacts").as_uri())
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def tracked_model(mlflow_store, tmp_path_factory):
 
 def test_a_run_names_the_versions_of_its_tables(tmp_path):
     lakehouse = LakehouseSettings(root=str(tmp_path / "lake"))
-    store = Store(f"sqlite:///{tmp_path}/mlflow.db", "edos", str(tmp_path / "artifacts"), lakehouse=lakehouse)
+    store = ModelStore(f"sqlite:///{tmp_path}/mlflow.db", "edos", str(tmp_path / "artifacts"), lakehouse=lakehouse)
     table_id = "0f1a4c52-9d3e-4b9e-8a5e-6a1c1e5b7d10"
     tags = {"data.edos.seeds": f"{table_id}:12", "data.edos.empathetic_turns": "off", "stage": "train"}
     with tracked_run(store, "training", {}, tags) as run:
@@ -292,7 +292,7 @@ def test_the_experiment_says_what_it_holds_and_has_columns(mlflow_store, tracked
 
 
 def test_an_experiment_of_before_is_described_too(tmp_path):
-    store = Store(f"sqlite:///{tmp_path}/mlflow.db", "old", (tmp_path / "artifacts").as_uri())
+    store = ModelStore(f"sqlite:///{tmp_path}/mlflow.db", "old", (tmp_path / "artifacts").as_uri())
     store.client().create_experiment("old")
     with tracked_run(store, "one", {}):
         pass

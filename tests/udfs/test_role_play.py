@@ -7,7 +7,7 @@ import pytest
 
 from conf.augesc_settings import DialogueDecoding
 from conf.llm_settings import DecodingSettings
-from etl.augesc.texts import learned_role, next_prompt
+from etl.augesc.conversation_texts import learned_role, next_prompt
 from tests.udfs.tiny_models import tiny_language_model
 from udfs.llm_requests import Answer, Request
 from udfs.models.language.generator import LocalGenerator

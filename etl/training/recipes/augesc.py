@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.language_settings import LanguageTrainingSettings
+from etl.augesc.conversation_texts import learned_role, learned_session
 from etl.augesc.sessions import held_out_sessions, without_greetings
-from etl.augesc.texts import learned_role, learned_session
 from etl.pipeline.outcome import Outcome, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.held_out_texts import HeldOutTexts, LanguageTest, held_out_figures
