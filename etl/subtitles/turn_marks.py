@@ -34,7 +34,7 @@ _LABEL = (
     rf"(?P<name>{_NAME}(?:\s(?:{_NAME}|and|of|on|in|the|'s|&|,|#|[0-9]+|voice-over|\([^()]*\)|\[[^\[\]]*\])){{0,5}})"
     r"\s:(?P<rest>.*)$"
 )
-_SHOUTED = r"\p{Lu}[\p{Lu}\p{N}.' &#-]*\p{Lu}[.]?"
+_SHOUTED = r"\p{Lu}[.']?\s?\p{Lu}[\p{Lu}\p{N}.' &#-]*"
 _CAPITALS = rf"^\s*(?:(?:{_DASH}|{_CHEVRONS}|/)\s*)?{_SHOUTED}(?:\s[(\[].*)? :.*\p{{Ll}}"
 _MANNER = r"\s[(\[][^()\[\]]*[)\]]"
 """How or where a speaker is heard, behind the name: ``PETER ( ON RADIO ) :``."""

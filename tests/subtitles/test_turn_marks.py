@@ -163,6 +163,9 @@ def test_turn_mark_a_dash_that_opens_a_block_of_several_is_uncertain() -> None:
         ("- MR. HALE ( on radio ) : So be it .", True),
         ("Peter : So be it .", False),
         ("PETER : SO BE IT .", False),
+        ("MAN 1 : So be it .", True),
+        ("O'NEIL : So be it .", True),
+        ("J. HALE : So be it .", True),
         ("A : So be it .", False),
     ],
 )

@@ -1,8 +1,8 @@
 """Subtitle files of other forms as the cues that the same text in SubRip gives.
 
-The form is told by what a file holds, not by its name: ASS and SSA, MicroDVD, MPL2, SubViewer, TTML, SAMI, YouTube's
-``json3``. They are read here and not by pysubs2, because a fault must be counted with its line, and a file must not end
-at it. On well-formed SubRip, WebVTT and ASS the attacks compare the two (``tests/attacks/forms.py``).
+The form is told by what a file holds, not by its name: ASS and SSA, MicroDVD, MPL2, TMPlayer, SubViewer, TTML, SAMI,
+YouTube's ``json3``. They are read here and not by pysubs2, because a fault must be counted with its line, and a file
+must not end at it. On well-formed SubRip, WebVTT and ASS the attacks compare the two (``tests/attacks/forms.py``).
 """
 
 import json
@@ -21,6 +21,7 @@ _ASS = re.compile(r"(?im)^\s*\[(?:script info|v4\+? ?styles\+?|events)\]")
 _DIALOGUE = re.compile(r"(?m)^Dialogue:")
 _MICRODVD = re.compile(r"\s*\{([0-9]{1,8})\}\s*\{([0-9]{0,8})\}(.*)")
 _MPL2 = re.compile(r"\s*\[([0-9]{1,8})\]\s*\[([0-9]{0,8})\](.*)")
+_TMPLAYER = re.compile(r"\s*([0-9]{1,2}:[0-5][0-9]:[0-5][0-9])[:=](?![0-9]{2}\s?[,:;]|[0-9]{3})(.*)")
 _SUBVIEWER_CLOCK = r"([0-9]{1,2}:[0-9]{2}:[0-9]{2}[.,:][0-9]{1,3})"
 _SUBVIEWER = re.compile(rf"\s*{_SUBVIEWER_CLOCK}\s?,\s?{_SUBVIEWER_CLOCK}\s*")
 _SUBVIEWER_HEAD = re.compile(
@@ -66,7 +67,7 @@ def found_cues(text: str) -> Forms:
         return _as("ttml", _ttml(text))
     if "<sync" in head.lower():
         return _as("sami", _sami(text))
-    for form, pattern, read in (("microdvd", _MICRODVD, _microdvd), ("mpl2", _MPL2, _mpl2)):
+    for form, pattern, read in _LINES:
         lines = [line for line in text[:4000].split("\n") if line.strip()][:5]
         if lines and 2 * sum(1 for line in lines if pattern.fullmatch(line)) > len(lines):
             return _as(form, read(text))
@@ -161,6 +162,22 @@ def _mpl2(text: str) -> Found:
         raw = [part.strip().removeprefix("/") for part in match[3].split("|")]
         found.cues.append(cue_of(*_times(int(match[1]) * 100, end), raw, number))
     return _with_ends(found)
+
+
+def _tmplayer(text: str) -> Found:
+    """Read TMPlayer: the second in which a text begins."""
+    found = Found([])
+    for number, line in enumerate(text.split("\n"), 1):
+        match = _TMPLAYER.fullmatch(line)
+        if match is None:
+            _keep_going(found, number, line)
+            continue
+        found.cues.append(cue_of(*_times(clock_ms(f"{match[1]},000"), None), match[2].split("|"), number))
+    return _with_ends(found)
+
+
+_LINES = (("microdvd", _MICRODVD, _microdvd), ("mpl2", _MPL2, _mpl2), ("tmplayer", _TMPLAYER, _tmplayer))
+"""Forms of which each line is a cue."""
 
 
 def _keep_going(found: Found, number: int, line: str) -> None:

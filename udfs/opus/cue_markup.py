@@ -8,6 +8,8 @@ from udfs.opus.normal_form import normal_form
 
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});")
 _BREAK = re.compile(r"(?i)<\s{0,5}br\s{0,5}/?\s{0,5}>|\\N|\\n(?![a-z])|\[br\]")
+_BAR = re.compile(r"(?<=\S)\|(?=\S)|(?<=[.?!,])\s?\|\s?(?=[-\w])")
+"""MicroDVD's end of a line, which converters leave in other forms; ``| know`` is an I that a scanner misread."""
 _HARD_BLANK = re.compile(r"\\h")
 _CODES = re.compile(r"\{[^{}]{0,5000}\}")
 _IS_CODE = re.compile(r"\{\s{0,3}(?:\\|/?an?[0-9]{1,2}\s{0,3}\}|[A-Za-z]:[^{}]{0,60}\})")
@@ -58,8 +60,11 @@ def shown(raw: list[str]) -> Shown:
         text, drawn = _without_codes(text)
     text = _BREAK.sub("\n", text) if "\\" in text or "<" in text or "[br]" in text else text
     if "<" in text:
-        text = _VOICE.sub(r"\1: ", _READING.sub("", text))
+        # In capitals, as labels of films are: a voice is a label even where it speaks once.
+        text = _VOICE.sub(lambda match: f"{match[1].upper()}: ", _READING.sub("", text))
         text = _UNCLOSED_TAG.sub("", _TAG.sub("", text))
+    if "|" in text:
+        text = _BAR.sub("\n", text)
     if not text.isascii():
         text = _NOTES.sub("\u266a", text)
     lines = [" ".join(line.split()) for line in text.split("\n")]

@@ -106,12 +106,14 @@ class Decoded:
         codec: Python's name of the encoding.
         confidence: 1 where a mark or the form of the bytes decides; else how well the text fits, from 0 to 1.
         replaced: places where bytes were in no character, each now U+FFFD.
+        twice: it was UTF-8 that a tool had read as Windows-1252 and written as UTF-8 again; the text is the first one.
     """
 
     text: str
     codec: str
     confidence: float
     replaced: int = 0
+    twice: bool = False
 
 
 def as_text(data: bytes, language: str | None) -> Decoded:
@@ -128,7 +130,7 @@ def as_text(data: bytes, language: str | None) -> Decoded:
         if data.startswith(mark) and mark[:1] != b"<":
             if codec is None:
                 raise UnreadableError("bad_encoding", "encoding UTF-32 is not read; save the file in UTF-8")
-            return _replaced(data, codec, 1.0)
+            return _once(_replaced(data, codec, 1.0))
     if b"\0" in data:
         wide = _wide_codec(data)
         if wide is not None:
@@ -136,10 +138,40 @@ def as_text(data: bytes, language: str | None) -> Decoded:
         if 100 * data.count(b"\0") > len(data):
             raise UnreadableError("bad_encoding", "zero bytes, and no byte order mark; save the file in UTF-8")
     try:
-        return Decoded(data.decode(), _UTF_8, 1.0)
+        return _once(Decoded(data.decode(), _UTF_8, 1.0))
     except UnicodeDecodeError:
         damaged = _damaged_utf8(data)
     return damaged or _by_page(data, language)
+
+
+_AS_WINDOWS = {ord(bytes([code]).decode("cp1252", "ignore") or chr(code)): code for code in range(0x80, 0x100)}
+_TWICE = re.compile(
+    "[\u00c2-\u00f4][" + "".join(chr(sign) for sign, code in sorted(_AS_WINDOWS.items()) if code < 0xC0) + "]"
+)
+_MOST_ODD_LINES = 0.1
+
+
+def _once(decoded: Decoded) -> Decoded:
+    """Return a text as it was before it was encoded twice (``itâ€™s``), or the same.
+
+    That is so where at least nine of ten lines beyond ASCII are UTF-8 once more, which other text is by chance only.
+    """
+    if _TWICE.search(decoded.text) is None:
+        return decoded
+    lines = decoded.text.split("\n")
+    beyond = changed = 0
+    for place, line in enumerate(lines):
+        if not line.isascii():
+            beyond += 1
+            try:
+                codes = bytes(_AS_WINDOWS.get(ord(sign), ord(sign)) for sign in line)
+                lines[place] = codes.decode()
+                changed += 1
+            except ValueError:
+                continue
+    if changed < (1 - _MOST_ODD_LINES) * beyond:
+        return decoded
+    return Decoded("\n".join(lines), decoded.codec, decoded.confidence, decoded.replaced, twice=True)
 
 
 def _replaced(data: bytes, codec: str, confidence: float) -> Decoded:

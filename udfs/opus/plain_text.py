@@ -32,7 +32,12 @@ _LABEL = re.compile(
     rf"([^\W\d_][\w{marks()}.'&#-]{{0,25}}(?:[ ,][^\W_]?[\w{marks()}.'&#-]{{0,25}}){{0,4}})"
     r"(?:\s?[\[(][^\[\]()]{1,40}[\])])?\s?:(?=\s|$)"
 )
+_NAME_IN_BRACKETS = re.compile(
+    r"^([-\u2010-\u2015\u2212]?\s?)(?:[\[(]\s?([^\W\d_][^\[\]():]{0,40})[\])]\s?|([A-Z]{2,20}_[0-9]{1,3})):\s*"
+)
+"""A label of a tool that tells speakers apart: ``[SPEAKER_00]: Come in``."""
 _FEWEST_LABELS = 2
+_NEW_PART_MS = 60_000
 _MOST_SILENCE_IN_CAPITALS = 2_000
 _MOST_LINES = 20
 _EXAMPLE = 100
@@ -65,9 +70,12 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
         raise UnreadableError("no_cues", "no line of the form 00:01:02,345 --> 00:01:04,000")
     if len(found.cues) > MOST_CUES:
         raise UnreadableError("too_large", f"{len(found.cues)} cues, more than {MOST_CUES}")
-    cues, dropped = spoken_cues(found.cues)
+    quirks = Counter(plain_text=1, byte_replaced=decoded.replaced, encoded_twice=int(decoded.twice))
+    cues, dropped = spoken_cues(_in_time_order(found.cues, quirks))
+    for cue in cues:
+        cue.lines = [_NAME_IN_BRACKETS.sub(_bare_name, line) for line in cue.lines]
     faults = sorted([*found.faults, *dropped], key=lambda fault: fault.line)
-    quirks = Counter(plain_text=1, cue_without_text=sum(not cue.lines for cue in cues), byte_replaced=decoded.replaced)
+    quirks["cue_without_text"] = sum(not cue.lines for cue in cues)
     quirks.update(fault.reason for fault in faults)
     language = _language(cues, language, languages, found.language, quirks)
     sentences, tokens = sentences_of(_sentences(cues, language), quirks)
@@ -80,6 +88,35 @@ def parse_plain_text(data: bytes, language: str | None, languages: Sequence[str]
         "faults": fault_rows(faults),
     }
     return Subtitles(None, sentences, tokens, columns, language, +quirks)
+
+
+def _in_time_order(cues: list[Cue], quirks: Counter[str]) -> list[Cue]:
+    """Return the cues in the order in which they are shown, numbered from 1.
+
+    A cue without a time stays behind the one before it. Where the clock goes back by more than a minute and the file's
+    indexes begin again, another part of the film begins, whose cues all follow.
+    """
+    part = 0
+    latest = 0
+    index = 0
+    keys: list[tuple[int, int]] = []
+    for cue in cues:
+        start = clock_ms(cue.start)
+        start = latest if start is None else start
+        if start < latest - _NEW_PART_MS and cue.index is not None and cue.index <= index:
+            part += 1
+        quirks["cue_out_of_order"] += start < latest and (not keys or keys[-1][0] == part)
+        latest = start
+        index = cue.index or index
+        keys.append((part, start))
+    ordered = [cues[place] for place in sorted(range(len(cues)), key=keys.__getitem__)]
+    for number, cue in enumerate(ordered, 1):
+        cue.number = number
+    return ordered
+
+
+def _bare_name(match: re.Match[str]) -> str:
+    return f"{match[1]}{match[2] or match[3]}: ".replace("_", " ")
 
 
 def fault_rows(faults: list[Fault]) -> list[dict[str, object]]:

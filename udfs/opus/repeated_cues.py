@@ -1,7 +1,7 @@
 """Cues that say nothing of their own: adverts, drawings, signs over speech, doubled and rolling captions (ours)."""
 
 from collections import Counter
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from udfs.opus.cue_times import clock_ms
 from udfs.opus.cues import Cue, Fault
@@ -9,6 +9,7 @@ from udfs.opus.sentences import ADVERT_BLOCK
 
 _TOUCH_MS = 50
 """Rolling captions follow one another without a gap; cues of films keep two pictures between them, 80 ms."""
+_MOST_IN_SUCCESSION = 5
 _FEWEST_ROLLING = 3
 _ROLLING_SHARE = 0.2
 _LONGEST_OVERLAP = 4
@@ -24,11 +25,12 @@ def spoken_cues(cues: list[Cue]) -> tuple[list[Cue], list[Fault]]:
     - ``sign``: it stands at the top of the screen or in capitals, ends without an end mark, and another cue is spoken
       while it is shown.
     - ``repeated_cue``: the same text at the same time (layers, files written twice), the same text again without a gap,
-      and in a file with rolling captions the lines that the cue before has shown. Lines that are new stay.
+      in a file with rolling captions the lines that the cue before has shown, and the same text in more than five cues
+      in succession, where a program that transcribes speech got stuck. Lines that are new stay.
     """
     faults: list[Fault] = []
     kept = _without_adverts(cues, faults)
-    kept = _without_doubles(kept, faults)
+    kept = _without_doubles(_without_loops(kept, faults), faults)
     kept = _without_rolling(kept, faults)
     kept = _without_signs(kept, faults)
     return kept, sorted(faults, key=lambda fault: fault.line)
@@ -51,6 +53,17 @@ def _without_adverts(cues: list[Cue], faults: list[Fault]) -> list[Cue]:
             faults.append(_fault("drawing", cue))
         else:
             kept.append(cue)
+    return kept
+
+
+def _without_loops(cues: list[Cue], faults: list[Fault]) -> list[Cue]:
+    """Leave out all but the first of more than five successive cues of one text."""
+    kept: list[Cue] = []
+    for lines, group in groupby(cues, key=lambda cue: cue.lines):
+        run = list(group)
+        looped = bool(lines) and len(run) > _MOST_IN_SUCCESSION
+        kept += run[:1] if looped else run
+        faults += [_fault("repeated_cue", cue) for cue in run[1:] if looped]
     return kept
 
 

@@ -108,6 +108,8 @@ FORMS = {
         for a, b, t in (CUES[2], CUES[0], CUES[1])
     ),
     "microdvd": "{1}{1}20\n" + "".join(f"{{{frames(a)}}}{{{frames(b)}}}{{y:i}}{broken(t, '|')}\n" for a, b, t in CUES),
+    "out of order": "\n".join(f"{n}\n{CUES[n - 1][0]} --> {CUES[n - 1][1]}\n{CUES[n - 1][2]}\n" for n in (2, 1, 3)),
+    "bars": PLAIN.replace("Not me, ", "Not me,|"),
     "mpl2": "".join(f"[{int(a[7:8]) * 10}][{int(b[7:8]) * 10 + 5}]/{t}\n" for a, b, t in CUES),
     "subviewer": "[INFORMATION]\n[TITLE]x\n[END INFORMATION]\n[SUBTITLE]\n[COLF]&HFFFFFF,[STYLE]no\n"
     + "\n".join(f"{dotted(a)[:11]},{dotted(b)[:11]}\n{broken(t, '[br]')}\n" for a, b, t in CUES),
@@ -246,6 +248,62 @@ def test_rolling_captions_are_read_once() -> None:
     file = parsed(text)
     assert file.sentences.text.to_pylist() == ["so tell me where it was and who saw it before we came"]
     assert file.quirks["repeated_cue"] == 5
+
+
+def test_a_text_that_a_program_repeats_is_read_once() -> None:
+    file = parsed(srt("Is it far?", *["Thank you."] * 6, "No."))
+    assert file.sentences.text.to_pylist() == ["Is it far ?", "Thank you .", "No ."]
+    assert file.quirks["repeated_cue"] == 5
+    assert texts(srt(*["Thank you."] * 5)) == ["Thank you ."] * 5
+
+
+def test_cues_are_put_in_the_order_of_their_times() -> None:
+    late = "3\n00:00:05,000 --> 00:00:06,000\nThree.\n\n2\n00:00:03,000 --> 00:00:04,000\nTwo.\n\n"
+    other = "1\n00:00:01,000 --> 00:00:02,000\nOther.\n"
+    file = parsed(late.replace("00:00", "00:20") + other + "\n" + late)
+    assert file.sentences.text.to_pylist() == ["Two .", "Three .", "Other .", "Two .", "Three ."]
+    assert file.quirks["cue_out_of_order"] == 2
+
+
+def test_text_that_was_encoded_twice() -> None:
+    said = "- I don\u2019t know the caf\u00e9 \u2014 \u041f\u0440\u0438\u0432\u0435\u0442."
+    assert as_text(said.encode(), "en").text == said
+    mangled = "".join(bytes([code]).decode("cp1252", "ignore") or chr(code) for code in said.encode())
+    decoded = as_text(mangled.encode(), "en")
+    assert (decoded.text, decoded.twice) == (said, True)
+    assert not as_text("\u00c2ge, \u00c3 propos \u00e2me".encode(), "fr").twice
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("[SPEAKER_00]: Come in.", "SPEAKER 00 : Come in ."),
+        ("SPEAKER_01: Come in.", "SPEAKER 01 : Come in ."),
+        ("- (Anna): Come in.", "- Anna : Come in ."),
+        ("[door]: closed", "door : closed"),
+        ("[door slams] Come in.", "[ door slams ] Come in ."),
+        ("Yes.|- No.", "Yes . / - No ."),
+        ("| know.", "| know ."),
+        ("one|two", "one two"),
+    ],
+)
+def test_labels_of_tools_and_bars(line: str, expected: str) -> None:
+    assert " / ".join(texts(srt(line))) == expected
+
+
+def test_voices_of_webvtt_are_labels_in_capitals() -> None:
+    file = parsed("WEBVTT\n\n00:01.000 --> 00:02.000\n<v.loud Anna>Come in.</v>\n")
+    assert file.sentences.text.to_pylist() == ["ANNA : Come in ."]
+
+
+def test_tmplayer() -> None:
+    file = parsed("00:00:01:- Is it far?|- It is not.\n00:00:04:- 12 miles.\n00:00:05:\n")
+    assert file.meta["form"] == "tmplayer"
+    assert [row[2:] for row in rows(file.sentences)] == [
+        (1000, None, "- Is it far ?"),
+        (None, 4000, "- It is not ."),
+        (4000, 5000, "- 12 miles ."),
+    ]
 
 
 def test_what_people_say_twice_stays() -> None:

@@ -88,7 +88,7 @@ def test_a_file_gives_the_rows_of_its_xml() -> None:
         (("<i>Hello</i>, <font color='red'>you</font>",), ["Hello , you"]),
         (("&lt;i&gt;A &amp; B&lt;/i&gt;",), ["A & B"]),
         (("{\\an8}Up{\\i1} here",), ["Up here"]),
-        (("<v Anna>Hello.\n<v.loud Bob>Yes.",), ["Anna : Hello .", "Bob : Yes ."]),
+        (("<v Anna>Hello.\n<v.loud Bob>Yes.",), ["ANNA : Hello .", "BOB : Yes ."]),
         (("I <3 you",), ["I < 3 you"]),
         (("One<br/>two\\Nthree",), ["One two three"]),
         (("A\u200bB\x01C\ufeff",), ["ABC"]),
