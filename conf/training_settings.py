@@ -112,6 +112,11 @@ class EmotionStudentSettings(EmotionClassifierSettings):
     unlabelled: int = Field(100_000, ge=0, description="turns with their history that the teacher labels, at most")
 
 
+CLASSIFIERS = ("toxicity", "contradiction")
+LANGUAGE_MODELS = ("generator", "augmenter_base", "dialogue_base", "reply_base", "topic_namer")
+"""Keys of `ModelSettings` whose folders hold a sequence classifier, or a causal language model."""
+
+
 class ModelSettings(Section):
     weak_encoder: str = Field("hf:bert-base-uncased", description="what the weak labeler starts from")
     encoder: str = Field("hf:roberta-base", description="what the dialogue classifier starts from")

@@ -116,7 +116,10 @@ def _item_rows(document: dict[str, Any], item: Any) -> Iterator[Row]:
             yield _fault(f"question {question}: no answer")
             continue
         values = answer.get("values")
-        value = "|".join(_text(one) or "" for one in values[:MAX_ITEMS]) if isinstance(values, list) else None
+        if isinstance(values, list) and len(values) > MAX_ITEMS:
+            yield _fault(f"question {question}: {len(values)} values")
+            continue
+        value = "|".join(_text(one) or "" for one in values) if isinstance(values, list) else None
         yield {
             "batch_id": _text(document.get("batch_id")),
             "hit_id": _text(document.get("hit_id")),
@@ -136,33 +139,40 @@ def _label_studio_rows(task: dict[str, Any]) -> Iterator[Row]:
     data = task["data"] if isinstance(task["data"], dict) else {}
     ids = {name: _text(data.get(name)) for name in IDS}
     annotations: list[Any] = task["annotations"] if "annotations" in task else task["completions"]
-    for annotation in annotations[:MAX_ITEMS]:
+    for annotation in annotations:
         if not isinstance(annotation, dict):
             yield _fault("an annotation that is no object")
             continue
-        chosen: dict[Any, str | None] = {}
-        results = annotation.get("result")
-        for result in results[:MAX_ITEMS] if isinstance(results, list) else []:
-            value = result.get("value") if isinstance(result, dict) else None
-            given = (value.get("choices") or value.get("text")) if isinstance(value, dict) else None
-            if isinstance(given, list) and given:
-                chosen[_text(result.get("from_name"))] = _text(given[0])
-            elif isinstance(given, str):
-                chosen[_text(result.get("from_name"))] = _text(given)
+        skipped = annotation.get("was_cancelled") is True
+        chosen, fault = ({}, None) if skipped else _label_studio_choices(annotation.get("result"))
         by = annotation.get("completed_by")
         worker = by.get("email") or by.get("id") if isinstance(by, dict) else by
-        skipped = annotation.get("was_cancelled") is True
         yield {
             **ids,
             "worker_id": None if worker is None else f"label-studio-{_text(worker)}",
             "question": "label",
-            **_label_or_other({} if skipped else chosen),
+            **_label_or_other(chosen),
             "other": chosen.get("label") == OTHER,
             "seconds": _seconds(annotation.get("lead_time")),
             "submitted": _text(annotation.get("updated_at") or annotation.get("created_at")),
+            **({} if fault is None else _fault(fault)),
         }
-    for _ in annotations[MAX_ITEMS:]:
-        yield _fault(f"an annotation of a task beyond its first {MAX_ITEMS:,}")
+
+
+def _label_studio_choices(results: Any) -> tuple[dict[Any, str | None], str | None]:
+    """Return what was chosen in each control of an annotation, and why it cannot be used (None: it can)."""
+    chosen: dict[Any, str | None] = {}
+    for result in results if isinstance(results, list) else []:
+        value = result.get("value") if isinstance(result, dict) else None
+        given = (value.get("choices") or value.get("text")) if isinstance(value, dict) else None
+        options = given[:MAX_ITEMS] if isinstance(given, list) else [given] if isinstance(given, str) else []
+        if not options:
+            continue
+        name = _text(result.get("from_name"))
+        if len(options) > 1 or name in chosen:
+            return {}, f"{name}: several choices, one is expected"
+        chosen[name] = _text(options[0])
+    return chosen, None
 
 
 def _label_studio_row(line: Mapping[str, Any]) -> Row:
@@ -360,7 +370,7 @@ def _task_answers(cell: str) -> dict[str, list[str]]:
     except JsonError:
         return {}
     found: dict[str, list[str]] = {}
-    for form in (given if isinstance(given, list) else [given])[:MAX_ITEMS]:
+    for form in given if isinstance(given, list) else [given]:
         for field, value in form.items() if isinstance(form, dict) else ():
             if isinstance(value, dict) and all(isinstance(one, bool) for one in value.values()):
                 found[field] = [option for option, chosen in value.items() if chosen]

@@ -1,7 +1,8 @@
 """Reader of labelled files: CSV, JSON Lines and JSON, each also .gz, row by row; input is untrusted.
 
 A file's own header names its columns. What cannot be read is a row with a fault: a row of the file, or the file itself
-(line 0). One bad row does not affect the rows after it.
+(line 0). One bad row does not affect the rows after it. A row with several values under one name is a fault, too: none
+of them wins unseen.
 """
 
 import json
@@ -95,7 +96,7 @@ def _documents(name: str, text: TextIO) -> Iterator[Row]:
     if form == "{":
         yield _document(1, whole)
         return
-    for number, element in enumerate(list_elements(whole.removeprefix("\ufeff")), 1):
+    for number, element in enumerate(list_elements(whole.removeprefix("\ufeff"), unique=True), 1):
         fault = element.reason if isinstance(element, JsonError) else None
         yield Row(number, element) if fault is None else Row(number, None, fault, shown(str(element)))
 
@@ -118,7 +119,7 @@ def _document(number: int, text: str) -> Row:
     fault = fault_of(text)
     if fault is None:
         try:
-            return Row(number, parsed_json(text))
+            return Row(number, parsed_json(text, unique=True))
         except JsonError as error:
             fault = error.reason
     return Row(number, None, fault, shown(text))
@@ -153,4 +154,9 @@ def _csv_rows(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterator
         if row.fault is not None:
             yield row
         elif row.value:
-            yield Row(row.line, dict(zip(names, row.value, strict=True)))
+            cells = dict(zip(names, row.value, strict=True))
+            twice = [name for name, cell in zip(names, row.value, strict=True) if name and cells[name] != cell]
+            if twice:
+                yield Row(row.line, None, "repeated_column", shown(f"{twice[0]} has other values in two columns"))
+            else:
+                yield Row(row.line, cells)

@@ -11,6 +11,7 @@ from conf.settings import Settings, load_settings
 from conf.telemetry import without_telemetry
 from etl.cli.options import COMMANDS, parsed
 from etl.cli.redacted_output import redacted_output
+from udfs.text_files import is_unicode
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,6 +52,7 @@ def _guarded(arguments: list[str]) -> int:
 
 
 def _main(arguments: list[str]) -> int:
+    _require_unicode(arguments)
     _one_distribution()
     options = parsed(arguments)
     if options.command == "fetch-jars":
@@ -105,6 +107,10 @@ def _opened(options: argparse.Namespace, settings: Settings) -> int | None:  # n
         from etl.cli.sql_shell import open_sql
 
         return open_sql(settings, options.execute, options.csv)
+    if options.command == "check-tables":
+        from etl.cli.check_tables import check_tables
+
+        return check_tables(settings, options.set_aside)
     if options.command == "convokit":
         from etl.cli.convokit import open_convokit
 
@@ -154,6 +160,17 @@ def _talk(options: argparse.Namespace, settings: Settings) -> int:
     from etl.cli.chat import open_chat, typed_lines
 
     return open_chat(settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair)
+
+
+def _require_unicode(arguments: Sequence[str]) -> None:
+    """Raise an InputError where an argument, or the folder that relative paths begin in, is not UTF-8.
+
+    Python reads such bytes as lone surrogates; Java cannot take them, and YAML, JSON and tables neither.
+    """
+    for what, text in (*(("the argument", one) for one in arguments), ("the folder that you are in", os.getcwd())):  # noqa: PTH109
+        if not is_unicode(text):
+            known = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            raise InputError(f"{what} {known!r} is not UTF-8, which Spark cannot take: rename the file or folder")
 
 
 def _one_distribution() -> None:

@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "run the stages that have work to do; manual ones only when they are named",
     "plan": "print which stages would run, and why",
     "status": "show each stage's last run",
+    "check-tables": "look for damaged tables, and say how to restore them",
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
     "register": "write the names of tables and views into a cluster's catalog",
@@ -101,6 +102,7 @@ def _commands() -> argparse.ArgumentParser:
         "demo": (_choice, _again, _common),
         "plan": (_choice, _json, _common),
         "status": (_choice, _json, _common),
+        "check-tables": (_aside, _common),
         "estimate": (_choice, _files, _common),
         "sql": (_sql, _common),
         "withdraw": (_withdraw, _common),
@@ -171,6 +173,12 @@ def _choice(parser: argparse.ArgumentParser) -> None:
 
 def _json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print a JSON list with one object per stage")
+
+
+def _aside(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set-aside", action="store_true", help="move damaged tables that a run makes again out of the way"
+    )
 
 
 def _shell(parser: argparse.ArgumentParser) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 
 from conf.errors import InputError
 from conf.settings import Settings
+from etl.pipeline.model_checks import model_faults
 from etl.pipeline.planner import PipelineContext, feeds
 from etl.pipeline.session import close_session, spark_session
 from etl.pipeline.stages import Stage
+from etl.pipeline.table_checks import require_tables
 from etl.publishing.screen_tables import aligned, terminal_width
 
 NAMED = 2
@@ -35,6 +37,7 @@ class Planned:
 
 def plan(settings: Settings, stages: list[Stage], as_json: bool = False) -> int:
     """Print each stage with what it would do and why."""
+    require_tables(stages, settings)
     spark = spark_session(settings)
     try:
         found = planned(PipelineContext(spark, settings), stages)
@@ -52,15 +55,16 @@ def planned(context: Any, stages: Sequence[Stage]) -> list[Planned]:
     """Return what ``run`` would do with each stage, in order."""
     running: list[Stage] = []
     found = []
+    faults = model_faults(stages, context.settings, on_disk=True)
     for stage in stages:
         before = tuple(first.name for first in running if feeds(first, stage))
-        one = _planned(context, stage, before)
+        one = _planned(context, stage, before, faults.get(stage.name))
         running = [*running, stage] if one.action == "run" else running
         found.append(one)
     return found
 
 
-def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
+def _planned(context: Any, stage: Stage, before: tuple[str, ...], fault: str | None = None) -> Planned:
     given = context.given_model(stage)
     if given is not None:
         return Planned(stage.name, "skip", f"model given: {given}")
@@ -68,6 +72,8 @@ def _planned(context: Any, stage: Stage, before: tuple[str, ...]) -> Planned:
         return Planned(stage.name, "off", f"{stage.enabled_if} is false")
     if missing := stage.missing(context.settings):
         return Planned(stage.name, "run", missing, before)
+    if fault:
+        return Planned(stage.name, "run", fault, before)
     if before:
         named = ", ".join(before) if len(before) <= NAMED else f"{before[0]} and {len(before) - 1} more"
         return Planned(stage.name, "run", f"after {named}", before)
@@ -98,6 +104,7 @@ LEAST_COLUMNS = 4
 
 def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> int:
     """Print each stage's last finished run and its account."""
+    require_tables((), settings)
     spark = spark_session(settings)
     try:
         found = states(PipelineContext(spark, settings).log, stages)

@@ -134,6 +134,12 @@ def fault_line(error: BaseException, settings: Settings | None = None, stage: st
     return f"{_own_words(error, text)}{during and f' ({during.strip()})'}"
 
 
+def is_bad_input(error: BaseException) -> bool:
+    """Return whether a worker found the fault in what it was given: a model, a setting, a file."""
+    found = _OUR_WORDS.search("\n".join(_texts(error)))
+    return found is not None and found[0].rstrip().endswith("conf.errors.InputError:")
+
+
 def _texts(error: BaseException | None) -> Iterator[str]:
     """Yield the messages of an error and of its causes; those that ask a lost Java process are empty."""
     seen: set[int] = set()

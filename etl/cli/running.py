@@ -15,16 +15,18 @@ from pyspark.sql import SparkSession
 
 from conf.errors import InputError, LossError
 from conf.settings import Settings
-from etl.cli.run_errors import RunError, fault_line
+from etl.cli.run_errors import RunError, fault_line, is_bad_input
 from etl.cli.stage_events import followed, recorder
 from etl.pipeline import session
 from etl.pipeline.lease import events, leased
 from etl.pipeline.lineage import StageEvent, package_version
-from etl.pipeline.planner import PipelineContext, StagePlan
+from etl.pipeline.model_checks import check_models
+from etl.pipeline.planner import PipelineContext, StagePlan, given_model
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.spark_api import cores, is_local
 from etl.pipeline.stages import Stage
+from etl.pipeline.table_checks import require_tables
 from etl.tables import Table
 
 SMALL_SOURCES = 64_000_000
@@ -56,7 +58,8 @@ def in_session(settings: Settings, work: Callable[[SparkSession, list[str]], Non
     except Exception as error:
         if stops:
             raise KeyboardInterrupt from None
-        raise RunError(fault_line(error, settings, *running[-1:])) from error
+        line = fault_line(error, settings, *running[-1:])
+        raise (InputError(line) if is_bad_input(error) else RunError(line)) from error
     return 0
 
 
@@ -84,7 +87,13 @@ def noting_interrupts(stops: list[int]) -> Iterator[None]:
 
 
 def run(settings: Settings, stages: list[Stage], again: bool) -> int:
-    """Run the stages that have work, in a session; returns the exit status. Errors as of `in_session`."""
+    """Run the stages that have work, in a session; returns the exit status. Errors as of `in_session`.
+
+    What the settings name is looked at before the session opens.
+    """
+    require_inputs(stages, settings)
+    require_tables(stages, settings)
+    check_models(stages, settings)
     if settings.spark.local and settings.spark.short_session is None:
         short = are_small(settings.subtitles.sources)
         settings = settings.model_copy(update={"spark": settings.spark.model_copy(update={"short_session": short})})
@@ -105,6 +114,13 @@ def are_small(sources: Sequence[str], most: int = SMALL_SOURCES) -> bool:
     except OSError:
         return False
     return bool(sources)
+
+
+def require_inputs(stages: Iterable[Stage], settings: Settings) -> None:
+    """Raise an InputError where a setting of the stages names a file, folder or model that is not there."""
+    missing = [stage.missing(settings) for stage in stages if given_model(stage, settings) is None]
+    if any(missing):
+        raise InputError("; ".join(dict.fromkeys(filter(None, missing))))
 
 
 def run_stages(
@@ -131,9 +147,7 @@ def run_stages(
     stages = list(stages)
     known = events(spark, settings)
     context = PipelineContext(spark, settings)
-    missing = [stage.missing(settings) for stage in stages if context.given_model(stage) is None]
-    if any(missing):
-        raise InputError("; ".join(dict.fromkeys(filter(None, missing))))
+    require_inputs(stages, settings)
     cores(spark)  # what is not known is told before the first stage
     for table in followed(settings):
         context.lakehouse.feed_changes(table)

@@ -1,5 +1,6 @@
 """Where a lakehouse's models and MLflow store lie, from the settings."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -7,6 +8,7 @@ from conf.places import local_path, sqlite_uri
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
 from udfs.models.loader import ResolvedModel, resolve
 from udfs.models.stores import is_store, local_cache
+from udfs.models.weights import check_weights
 
 
 class Stored(Protocol):
@@ -40,8 +42,19 @@ def resolved_in(folder: str, uri: str | None, places: Stored, share: bool = Fals
         uri: the model's.
         places: ``models:`` is a name in their MLflow.
         share: whether models are copied to the folder, for other machines.
+
+    Raises:
+        InputError: it is not there, or its files are damaged or lack weights.
     """
-    return resolve(uri, Path(folder), tracking_uri(places), share, places.mlflow.registry_uri)
+    model = resolve(uri, Path(folder), tracking_uri(places), share, places.mlflow.registry_uri)
+    if model.path != Path():
+        _check_once(model.path, model.identity)
+    return model
+
+
+@lru_cache(maxsize=256)
+def _check_once(path: Path, identity: str) -> None:
+    check_weights(path)
 
 
 def model_folder(settings: Settings) -> str:

@@ -114,6 +114,20 @@ def feeds(first: Stage, second: Stage) -> bool:
     return first.writes is not None and _name(first.writes) in inputs
 
 
+def given_model(stage: Stage, settings: Settings) -> str | None:
+    """Return the URI that replaces a stage's training (``none`` for null); None if it trains."""
+    if not isinstance(stage.writes, Model):
+        return None
+    uri = setting(settings, f"models.{stage.writes.name}") or NO_MODEL
+    name = setting(settings, f"training.{stage.writes.name}.name")
+    return None if uri == f"models:/{name}@champion" else str(uri)
+
+
+def is_off(stage: Stage, settings: Settings) -> bool:
+    """Return whether the setting that enables the stage is false."""
+    return stage.enabled_if is not None and not setting(settings, stage.enabled_if)
+
+
 @dataclass(frozen=True)
 class StagePlan:
     """The work of a stage: why it runs (None: it has none), and the identity of the run that does it."""
@@ -189,12 +203,8 @@ class PipelineContext:
         return model_at(uri, self.settings, self.settings.models.share)
 
     def given_model(self, stage: Stage) -> str | None:
-        """Return the URI that replaces a stage's training (``none`` for null); None if it trains."""
-        if not isinstance(stage.writes, Model):
-            return None
-        uri = setting(self.settings, f"models.{stage.writes.name}") or NO_MODEL
-        name = setting(self.settings, f"training.{stage.writes.name}.name")
-        return None if uri == f"models:/{name}@champion" else str(uri)
+        """Return what :func:`given_model` does, under the run's settings."""
+        return given_model(stage, self.settings)
 
     def plan(self, stage: Stage, again: bool = False) -> StagePlan:
         """Compare the stage's last finished run with its present inputs, settings and models.
@@ -280,8 +290,8 @@ class PipelineContext:
         return _Need(why, need.rebuild or not mends_itself)
 
     def is_off(self, stage: Stage) -> bool:
-        """Return whether the setting that enables the stage is false."""
-        return stage.enabled_if is not None and not setting(self.settings, stage.enabled_if)
+        """Return what :func:`is_off` does, under the run's settings."""
+        return is_off(stage, self.settings)
 
     def _nothing_writes(self, table: Table) -> bool:
         return table.by_command or any(one.writes == table and self.is_off(one) for one in REGISTRY.values())

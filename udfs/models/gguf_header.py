@@ -25,6 +25,13 @@ ADDED = 4
 """Types of the tokens that are no text: markers of a chat, and others that were added to the vocabulary."""
 TOKENS = "tokenizer.ggml.tokens"
 TOKEN_TYPES = "tokenizer.ggml.token_type"
+LISTS: dict[str, tuple[type, ...]] = {
+    TOKENS: (str,),
+    TOKEN_TYPES: (int,),
+    "tokenizer.ggml.scores": (float,),
+    "tokenizer.ggml.merges": (str,),
+}
+"""Keys whose values are lists, with the types of what is in them; readers fail on a scalar in an unnamed way."""
 
 
 class GgufHeader(NamedTuple):
@@ -131,6 +138,10 @@ def _header(at: _Cursor) -> GgufHeader:
     types = values.get(TOKEN_TYPES, ())
     if not isinstance(architecture, str) or not isinstance(tokens, list) or not tokens:
         raise ValueError("it names no architecture, or has no vocabulary")
+    for name, kinds in LISTS.items():
+        value = values.get(name, ())
+        if not isinstance(value, list | tuple) or not all(isinstance(one, kinds) for one in value):
+            raise ValueError(f"{name} is no list of {' or '.join(kind.__name__ for kind in kinds)}")
     if types and len(types) != len(tokens):
         raise ValueError(f"{len(tokens)} tokens have {len(types)} types")
     _check_tensors(at, tensors, values.get("general.alignment", 32))

@@ -93,6 +93,7 @@ def resolve(
     elif scheme == "file":
         folder = model_folder(uri)
         _require_weights(uri, folder)
+        _require_no_links_out(uri, folder)
         model = ResolvedModel(folder, f"file:{folder.name}#sha256:{folder_digest(folder)[:16]}")
     elif scheme == "models":
         return _from_registry(uri, name, cache_dir, tracking_uri, registry_uri)
@@ -101,6 +102,16 @@ def resolve(
     else:
         raise InputError(f"model {uri!r}: unknown scheme {scheme!r}: use {SCHEMES}")
     return _shared(model, cache_dir) if share else model
+
+
+def is_uri(text: str) -> bool:
+    """Return whether a text is the URI of a model in files, neither of a server nor another setting."""
+    return text.startswith(("hf:", "pkg:", "file:", "models:", PACKED, ENGINE))
+
+
+def is_installed(uri: str) -> bool:
+    """Return whether a URI names a folder or a package of this machine."""
+    return uri.removeprefix(PACKED).removeprefix(ENGINE).startswith(("file:", "pkg:"))
 
 
 @lru_cache(maxsize=4)
@@ -137,10 +148,29 @@ def model_folder(uri: str) -> Path:
 
 
 def _require_weights(uri: str, folder: Path) -> None:
+    if folder.is_file():
+        raise InputError(f"model {uri}: {folder} is a file: name the folder that it is in")
     if not folder.is_dir():
         raise InputError(f"model {uri}: no folder {folder}: check the path")
     if not _weights(folder):
         raise InputError(f"model {uri}: only safetensors and GGUF are read, and {folder} has neither")
+
+
+def _require_no_links_out(uri: str, folder: Path) -> None:
+    """Raise an InputError where a file of a folder is a link to a file elsewhere, whose content would be copied.
+
+    A snapshot in the hub's cache consists of links to the blobs of its own repository, which are followed.
+    """
+    blobs = folder.parent.parent / "blobs" if folder.parent.name == "snapshots" else folder
+    for path in sorted(folder.rglob("*")):
+        if not path.is_symlink():
+            continue
+        target = path.resolve()
+        name = path.relative_to(folder).as_posix()
+        if not target.exists():
+            raise InputError(f"model {uri}: {name} is a link to {target}, which is not there: copy the file there")
+        if not target.is_relative_to(folder) and not target.is_relative_to(blobs):
+            raise InputError(f"model {uri}: {name} is a link out of the folder, to {target}: put the file itself there")
 
 
 def _weights(folder: Path) -> list[Path]:

@@ -1,0 +1,32 @@
+"""``python -m jobs check-tables``: what is damaged of the tables, before a run finds it."""
+
+from conf.settings import Settings
+from etl.pipeline.table_checks import set_aside, table_faults, table_root
+
+
+def check_tables(settings: Settings, aside: bool = False) -> int:
+    """Print a line for each damaged table: the file, what is wrong, and the cure.
+
+    Args:
+        settings: where the tables are.
+        aside: whether damaged tables that a run makes again are moved out of the way.
+
+    Returns:
+        The exit status: 0 where all tables are whole, else 2.
+    """
+    import jobs  # noqa: F401 - declares the stages that make the tables
+
+    root = table_root(settings)
+    if root is None:
+        print("nothing checked: the tables are in a catalog or a store, which keeps their logs")
+        return 0
+    faults = list(table_faults(settings))
+    for fault in faults:
+        print(fault)
+    moved = list(set_aside(settings, faults)) if aside else []
+    for name, place in moved:
+        print(f"table {name}: set aside to {place}; the next run makes it again")
+    left = {fault.table for fault in faults} - {name for name, _ in moved}
+    if not faults:
+        print(f"all tables in {root} are whole")
+    return 2 if left else 0
