@@ -143,7 +143,7 @@ class _Elements:
         except _RepeatedKeyError:
             reason = "repeated_key"
         except json.JSONDecodeError as error:
-            self._left -= max(error.pos - at, 1)
+            self._left -= self._cost(error, at)
         else:
             self._learn(at, value)
             end = self._past_blanks(end)
@@ -154,6 +154,11 @@ class _Elements:
         self._learn(at)
         end = self._end(at, self._next_sibling(at + 1))
         return JsonError(reason, self._text[at:end].strip()), end
+
+    @staticmethod
+    def _cost(error: json.JSONDecodeError, at: int) -> int:
+        """Return what a vain attempt cost: the characters that it read, and the lines that its error counted."""
+        return max(error.pos - at, 1) + error.pos // 50
 
     def _past_blanks(self, at: int) -> int:
         while at < len(self._text) and self._text[at].isspace():
@@ -183,7 +188,7 @@ class _Elements:
             self._sibling = re.compile(rf"{before}\{{\s*{re.escape(first[1])}\s*:")
 
     def _next_sibling(self, at: int) -> int:
-        """Return where the next element begins that is JSON and has half of the keys of a good one, or the text's end."""
+        """Return where the next element begins that is JSON and has half of a good one's keys, or the text's end."""
         if self._next < at:
             self._next = self._found_sibling(at)
         return self._next
@@ -197,7 +202,7 @@ class _Elements:
             except _RepeatedKeyError:
                 self._left -= 1_000
             except json.JSONDecodeError as error:
-                self._left -= max(error.pos - found.start(), 1)
+                self._left -= self._cost(error, found.start())
             else:
                 place = self._past_blanks(after)
                 alike = 2 * len(self._keys & value.keys()) >= len(self._keys)

@@ -145,3 +145,26 @@ def test_answers_of_potato_come_back() -> None:
         (None, None, None, None),
     ]
     assert [row.get("fault") for row in rows] == [None, None, None, "not_readable", None, "not_readable"]
+
+
+def label_studio_task(annotations: list[dict[str, Any]]) -> bytes:
+    return json.dumps([{"data": {"hit_id": "h", "item_id": "i"}, "annotations": annotations}]).encode()
+
+
+def label_studio_choice(worker: int, *labels: str, name: str = "label") -> dict[str, Any]:
+    return {"completed_by": worker, "result": [{"from_name": name, "value": {"choices": list(labels)}}]}
+
+
+def test_a_task_of_label_studio_may_have_any_number_of_annotations() -> None:
+    given = [label_studio_choice(worker, "Joyful") for worker in range(2_500)]
+    rows = list(answers_in("x.json", BytesIO(label_studio_task(given))))
+    assert len({row["worker_id"] for row in rows}) == 2_500
+    assert not any(row.get("fault") for row in rows)
+
+
+def test_of_several_choices_in_label_studio_none_wins_unseen() -> None:
+    twice = label_studio_choice(1, "Joyful")
+    twice["result"] += label_studio_choice(1, "Sad")["result"]
+    rows = list(answers_in("x.json", BytesIO(label_studio_task([twice, label_studio_choice(2, "Joyful", "Sad")]))))
+    assert [row["worker_id"] for row in rows] == ["label-studio-1", "label-studio-2"]
+    assert all("several choices" in str(row["detail"]) for row in rows)

@@ -152,3 +152,40 @@ def test_the_real_files_are_read_whole(shared_data: Path) -> None:
         with (shared_data / name).open("rb") as stream:
             found = [row.fault for row in rows_of(name, stream)]
         assert (len(found), set(found)) == (number, {None})
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "faults"),
+    [
+        ('[{"a": 1}, {"a": 2, "b": [1, {"c": 3}, {"a": 4}, {"a": 5}]', [1, 4, 5], 2),
+        ('[{"a": 1}, {"a": 2]}, {"a": 3}]', [1, 3], 2),
+        ('[{"a": "x}, {"a": "y, z"}, {"a": "w"}]', ["y, z", "w"], 1),
+        ('[{"a": 1}], {"a": 2}, {"a": 3}]', [1, 2, 3], 1),
+        ('[{"a": 1}]\n[{"a": 2}]', [1, 2], 1),
+        ('[\n  {"a": 1,\n   "b": [\n    {"a": 7}\n  },\n  {"a": 2, "b": []}\n]', [2], 1),
+        ('[{"a": 1, "b": 1, "c": 1}, {"a": 2, "b": [{"a": 3}, {"a": 4, "b": 5, "c": 6}]', [1, 4], 1),
+        ('[{"a": 1}, {"a": 2}', [1, 2], 1),
+        ('[{"a": 1, "a": 2}, {"a": 3, "a": 3}]', [3], 1),
+        ('[{"a": 1},, {"a": 2},]', [1, 2], 1),
+        ("[", [], 1),
+    ],
+)
+def test_an_element_that_does_not_close_costs_no_other(text: str, kept: list[object], faults: int) -> None:
+    found = list(documents_of("x.json", BytesIO(text.encode())))
+    assert [row.value["a"] for row in found if row.fault is None] == kept
+    assert sum(row.fault is not None for row in found) == faults
+
+
+@pytest.mark.parametrize(
+    "hostile", ['[{"a": 1}' + ',{"a": 2' * 5_000, "[" + '{"a":[1,' * 5_000, '[{"a":1},' + '{"a":"' * 50_000]
+)
+def test_many_elements_that_do_not_close_end_in_time(hostile: str) -> None:
+    began = time.process_time()
+    assert len(list(documents_of("x.json", BytesIO(hostile.encode())))) <= 3
+    assert time.process_time() - began < 10
+
+
+def test_a_row_whose_columns_of_one_name_differ_is_a_fault() -> None:
+    rows = list(rows_of("x.csv", BytesIO(b"id,seat,seat,,\n1,a,a,x,y\n2,a,b,x,y\n3,,,,\n")))
+    assert [row.fault for row in rows] == [None, "repeated_column", None]
+    assert "seat" in rows[1].detail
