@@ -26,7 +26,8 @@ def rows_of(name: str, stream: BinaryIO, columns: Collection[str] = ()) -> Itera
     Args:
         name: the file's name; its ending determines the format.
         stream: its content.
-        columns: required columns. A CSV file without one is a fault, and so is a JSON object.
+        columns: required columns. A CSV file without one is a fault, and so is a JSON object. With none, all are used:
+            a row whose columns of one name differ is a fault.
     """
     form = name.lower().removesuffix(".gz")
     if not form.endswith((".json", ".jsonl", ".ndjson")):
@@ -155,8 +156,12 @@ def _csv_rows(name: str, stream: BinaryIO, columns: Collection[str]) -> Iterator
             yield row
         elif row.value:
             cells = dict(zip(names, row.value, strict=True))
-            twice = [name for name, cell in zip(names, row.value, strict=True) if name and cells[name] != cell]
-            if twice:
-                yield Row(row.line, None, "repeated_column", shown(f"{twice[0]} has other values in two columns"))
+            twice = {name: None for name, cell in zip(names, row.value, strict=True) if name and cells[name] != cell}
+            if columns:  # one that nobody asked for costs no row
+                yield Row(row.line, {name: cell for name, cell in cells.items() if name not in twice})
+            elif twice:
+                yield Row(
+                    row.line, None, "repeated_column", shown(f"{next(iter(twice))} has other values in two columns")
+                )
             else:
                 yield Row(row.line, cells)

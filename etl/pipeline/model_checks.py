@@ -6,8 +6,8 @@ from conf.errors import InputError
 from conf.section import Counts
 from conf.settings import Settings
 from conf.training_settings import CLASSIFIERS, LANGUAGE_MODELS
-from etl.common.outside_files import paths_of
 from etl.pipeline.locations import model_at
+from etl.pipeline.outside_files import paths_of
 from etl.pipeline.planner import given_model, is_off
 from etl.pipeline.signatures import setting
 from etl.pipeline.stages import Model, Stage
@@ -15,8 +15,8 @@ from udfs.models.loader import is_installed, is_uri
 from udfs.models.weights import CLASSIFIER, LANGUAGE_MODEL, check_weights
 
 _SECTION = "models."
-_LISTS = ("emo_pillars.transfer.encoders",)
-"""Settings outside ``models`` that list URIs of models."""
+_LISTS = ".encoders"
+"""The end of the keys of settings outside ``models`` that list URIs of models."""
 
 
 def check_models(stages: Sequence[Stage], settings: Settings) -> None:
@@ -77,7 +77,7 @@ def _uris(stage: Stage, settings: Settings, on_disk: bool) -> Iterator[tuple[str
     """Yield key and URI of each model that a stage uses, and of those that it starts from if they are on the disk."""
     uses = [f"{_SECTION}{model.name}" for model in stage.models]
     received = stage.keys(Counts.VALUE, Counts.NOTHING, settings=settings)
-    starts = [key for key in received if key.startswith(_SECTION) or key in _LISTS]
+    starts = [key for key in received if key.startswith(_SECTION) or key.endswith(_LISTS)]
     for key in dict.fromkeys((*uses, *starts)):
         value = setting(settings, key)
         uris = paths_of(value) if isinstance(value, str | list | tuple) else []

@@ -157,7 +157,7 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(overviews, "spark_session", lambda settings: None)
     monkeypatch.setattr(overviews, "close_session", lambda spark, settings: None)
     monkeypatch.setattr(overviews, "PipelineContext", lambda spark, settings: context)
-    settings: Any = None
+    settings = Settings()
     assert overviews.plan(settings, STAGES, as_json) == 0
     plan = capsys.readouterr().out
     assert overviews.status(settings, STAGES, as_json) == 0
