@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from pyspark.sql import SparkSession
 
-from conf.errors import InUseError
+from conf.errors import InputError, InUseError
 from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
