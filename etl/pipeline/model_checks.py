@@ -45,7 +45,7 @@ def model_faults(stages: Sequence[Stage], settings: Settings, *, on_disk: bool =
     """
     trained = {stage.writes.name for stage in stages if isinstance(stage.writes, Model)}
     known: dict[tuple[str, str | None], str | None] = {}
-    faults = {}
+    faults: dict[str, str] = {}
     for stage in stages:
         if given_model(stage, settings) is not None or is_off(stage, settings):
             continue
