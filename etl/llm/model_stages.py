@@ -100,7 +100,7 @@ def answer_stage(
             assert run is not None
             *inputs, answers = frames
             asked = requests.call(inputs, settings, run)
-            return reader.call([with_answers(asked, answers, run.models[model].identity)], settings, run)
+            return reader.call([with_answers(asked, answers, run.model(model).identity)], settings, run)
 
         return stage(
             manual=True,
@@ -142,28 +142,28 @@ def embeddings(texts: DataFrame, run: StageRun, model: str) -> DataFrame:
     """Return an embedding of each text."""
     from udfs.predict import embed_texts
 
-    return embed_texts(texts, **run.model_arguments(model))
+    return embed_texts(texts, **run.model(model).arguments)
 
 
 def text_scores(texts: DataFrame, run: StageRun, model: str) -> DataFrame:
     """Return a classifier's scores of each text."""
     from udfs.predict import score_texts
 
-    return score_texts(texts, **run.model_arguments(model))
+    return score_texts(texts, **run.model(model).arguments)
 
 
 def history_scores(histories: DataFrame, run: StageRun, model: str) -> DataFrame:
     """Return a dialogue classifier's scores of each history's last turn."""
     from udfs.predict import score_histories
 
-    return score_histories(histories, **run.model_arguments(model))
+    return score_histories(histories, **run.model(model).arguments)
 
 
 def passage_scores(passages: DataFrame, run: StageRun, model: str) -> DataFrame:
     """Return a multi-label classifier's scores of each utterance with its context."""
     from udfs.predict import answer_passages
 
-    return answer_passages(passages, **run.model_arguments(model))
+    return answer_passages(passages, **run.model(model).arguments)
 
 
 def source(run: StageRun, name: str, llm: LlmSettings) -> "Source":
@@ -174,7 +174,7 @@ def source(run: StageRun, name: str, llm: LlmSettings) -> "Source":
     """
     from udfs.generate import source_of
 
-    model = run.model(name)
+    model = run.model(name).required
     compute = run.compute
     gpus = gpus_of_task(run.spark.conf.get)
     if model.identity.startswith(ENGINE) and 0 < gpus < 1:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
@@ -79,40 +79,65 @@ class StageRun:
         """Where the tables are."""
         return self.tracking.lakehouse
 
-    def has_model(self, name: str) -> bool:
-        """Whether there is such a model: ``models.<name>: null`` leaves it out."""
-        return bool(self.models[name].identity != NO_MODEL)
+    def model(self, of: str) -> "UsedModel":
+        """Return a model: one that the stage declares, or one to start from.
 
-    def model(self, name: str) -> ResolvedModel:
-        """Return the model ``models.<name>``.
+        Args:
+            of: the key under ``models``; or the URI of a model that is no stage's output.
+
+        Raises:
+            InputError: there is no model at the URI.
+        """
+        found = self.models.get(of) or resolved_in(self.folder, of, self.tracking, self.compute.share)
+        return UsedModel(found.path, found.identity, of, self)
+
+    def worker_path(self, model: ResolvedModel) -> str:
+        """Return where executors find a model's folder, for `udfs.models.stores.fetched`; it is put there first."""
+        if self.store is None or is_local(self.spark) or model.identity.startswith(SERVED):
+            return str(model.path)
+        return put(model.path, f"{self.store}/copies/{folder_name(model.identity)}")
+
+
+@dataclass(frozen=True)
+class UsedModel(ResolvedModel):
+    """A model as the function of a stage uses it: its folder and identity, and how it is called.
+
+    Attributes:
+        key: under ``models``, or the URI.
+        run: of the stage.
+    """
+
+    key: str
+    run: StageRun = field(repr=False, compare=False)
+
+    @property
+    def given(self) -> bool:
+        """Whether there is such a model: ``models.<key>: null`` leaves it out."""
+        return self.identity != NO_MODEL
+
+    @property
+    def required(self) -> "UsedModel":
+        """The model, which must be there.
 
         Raises:
             InputError: it is null.
         """
-        if not self.has_model(name):
-            raise InputError(f"models.{name} is null: name a model, or leave out the stages that use it")
-        return self.models[name]
+        if not self.given:
+            raise InputError(f"models.{self.key} is null: name a model, or leave out the stages that use it")
+        return self
 
-    def rows_if_model(self, name: str, rows: DataFrame) -> DataFrame:
-        """Return ``rows``, or none if the model is null."""
-        return rows if self.has_model(name) else rows.limit(0)
-
-    def model_arguments(self, name: str) -> dict[str, Any]:
-        """Return the keyword arguments with which the functions of ``udfs.predict`` load and call a model."""
-        model = self.model(name)
-        called = {name: getattr(self.compute, name) for name in ("threads", "batch_size", "partitions")}
-        return {"model_path": self.worker_path(model), "identity": model.identity, **called}
-
-    def resolved(self, uri: str) -> ResolvedModel:
-        """Return the model at a URI that is no stage's output: an encoder or a language model to start from.
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments with which the functions of ``udfs.predict`` load and call the model.
 
         Raises:
-            InputError: it is not there.
+            InputError: it is null.
         """
-        return resolved_in(self.folder, uri, self.tracking, self.compute.share)
-
-    def worker_path(self, model: ResolvedModel) -> str:
-        """Return where executors find a resolved model, for `udfs.models.stores.fetched`; it is put there first."""
-        if self.store is None or is_local(self.spark) or model.identity.startswith(SERVED):
-            return str(model.path)
-        return put(model.path, f"{self.store}/copies/{folder_name(model.identity)}")
+        compute = self.run.compute
+        return {
+            "model_path": self.run.worker_path(self.required),
+            "identity": self.identity,
+            "threads": compute.threads,
+            "batch_size": compute.batch_size,
+            "partitions": compute.partitions,
+        }

@@ -42,7 +42,7 @@ def planned_steering(
     """Return steered requests for test histories of EmpatheticDialogues, with each intent and without one."""
     replies = held_out_replies(examples.where(F.col("source") == EMPATHETIC), wanted.contexts)
     both = (STEERED, unsteered(run))
-    steered, plain = ((regime.generator, run.models[regime.model].identity) for regime in both)
+    steered, plain = ((regime.generator, run.model(regime.model).identity) for regime in both)
     intents = wanted.intents or labels.names
     return steered_requests(replies, steered, plain, intents, _decoding(run, decoding))
 
@@ -61,7 +61,7 @@ def replies(requests: DataFrame, run: StageRun, decoding: ReplyDecoding, batch_s
     encoder, classifier = READERS
     readers = None
     if decoding.method == RERANK:
-        readers = run.worker_path(run.model(encoder)), run.worker_path(run.model(classifier))
+        readers = run.worker_path(run.model(encoder).required), run.worker_path(run.model(classifier).required)
     written = _of_each_generator(
         requests, run, batch_size, partial(generate_replies, decoding=decoding, readers=readers)
     )
@@ -79,30 +79,30 @@ def _of_each_generator(
     parts = [
         answer(
             requests.where(F.col("generator") == regime.generator),
-            model_path=run.worker_path(run.models[regime.model]),
+            model_path=run.worker_path(run.model(regime.model)),
             **arguments,
         )
         for regime in ALL
-        if regime.model in run.models and run.has_model(regime.model)
+        if regime.model in run.models and run.model(regime.model).given
     ]
     return reduce(lambda one, other: one.unionByName(other), parts)
 
 
 def unsteered(run: StageRun) -> Regime:
     """Return the regime that the steered generator starts from, and is compared with."""
-    return CAUSAL if run.has_model(CAUSAL.model) else ON_EMPATHETIC
+    return CAUSAL if run.model(CAUSAL.model).given else ON_EMPATHETIC
 
 
 def compared(run: StageRun) -> list[Regime]:
     """Return the regimes of Table 7 whose models are not null."""
-    return [regime for regime in COMPARED if run.has_model(regime.model)]
+    return [regime for regime in COMPARED if run.model(regime.model).given]
 
 
 def _compared(run: StageRun) -> dict[str, str]:
-    return {regime.generator: run.models[regime.model].identity for regime in compared(run)}
+    return {regime.generator: run.model(regime.model).identity for regime in compared(run)}
 
 
 def _decoding(run: StageRun, decoding: ReplyDecoding) -> str:
     """Return what a reply depends on beside its model and its history, as text."""
-    readers = [run.model(name).identity for name in READERS] if decoding.method == RERANK else []
+    readers = [run.model(name).required.identity for name in READERS] if decoding.method == RERANK else []
     return "\n".join([str(decoding.model_dump_json()), *readers])

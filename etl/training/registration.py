@@ -150,7 +150,7 @@ def promote(run: StageRun, candidate: Candidate, score: Callable[[Path], float])
     folder = Path(run.folder)
     promotion = promote_if_better(store, candidate, score, folder)
     uri = f"models:/{candidate.name}@{CHAMPION}"
-    return run.resolved(uri), promotion
+    return run.model(uri), promotion
 
 
 def create_registry_schema(run: StageRun, name: str) -> None:

@@ -149,7 +149,7 @@ def augesc_train_supporter() -> None:
 
 
 def _plays(posts: DataFrame, talking: RolePlaying, run: StageRun) -> DataFrame:
-    identities = [run.models[role].identity for role in ROLES]
+    identities = [run.model(role).identity for role in ROLES]
     return requests.role_play_requests(posts, talking, identities)
 
 
@@ -172,5 +172,5 @@ def augesc_play_roles(
     turns = role_plays(
         plays, sources, next_prompt, talking.role_decoding, talking.role_utterances, run.compute.partitions
     )
-    models = {f"{role}_model": F.lit(run.models[role].identity) for role in ROLES}
+    models = {f"{role}_model": F.lit(run.model(role).identity) for role in ROLES}
     return plays.drop("query").withColumns(models).join(turns, "play_id")

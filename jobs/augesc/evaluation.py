@@ -93,7 +93,7 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, compared: Utte
     from udfs.conversation_vectors import topic_scores
 
     texts = faults.sample_texts(measured, compared.sampled).cache()
-    embedded_texts = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
+    embedded_texts = faults.with_vectors(texts, embedded, run.model(ENCODER).identity)
     rows = topic_scores(faults.with_others(embedded_texts), compared.least_tokens)
     dropped = faults.unscored_utterances(texts, embedded_texts, compared.least_tokens)
     return Outcome(rows, dropped, rows_in=faults.count_utterances(texts))
@@ -110,12 +110,12 @@ def augesc_score_topics(measured: DataFrame, embedded: DataFrame, compared: Utte
 )
 def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
     """Score the toxicity of each distinct utterance by a classifier, or else by a word list (ours)."""
-    if not run.has_model(TOXICITY):
+    if not run.model(TOXICITY).given:
         return faults.listed_toxicity(utterances, words("profanity"))
     from udfs.predict import label_scores
 
     texts = utterances.withColumn("other", F.lit(None).cast("string"))
-    return label_scores(texts, ("toxic", "toxicity"), **run.model_arguments(TOXICITY))
+    return label_scores(texts, ("toxic", "toxicity"), **run.model(TOXICITY).arguments)
 
 
 @stage(
@@ -128,12 +128,13 @@ def augesc_score_toxicity(utterances: DataFrame, run: StageRun) -> DataFrame:
 def augesc_pair_statements(measured: DataFrame, embedded: DataFrame, asked: StatementPairs, run: StageRun) -> Outcome:
     """Pair similar statements of one speaker for an entailment model (AugESC 6.4)."""
     texts = faults.sample_texts(measured, asked.sampled)
-    embedded_texts = faults.with_vectors(texts, embedded, run.models[ENCODER].identity)
+    embedded_texts = faults.with_vectors(texts, embedded, run.model(ENCODER).identity)
     return faults.statement_pairs(embedded_texts, asked.least_tokens, asked.related, asked.pairs)
 
 
 def _statements(pairs: DataFrame, run: StageRun) -> DataFrame:
-    distinct = run.rows_if_model(CONTRADICTION, pairs).dropDuplicates(["text_hash"])
+    asked = pairs if run.model(CONTRADICTION).given else pairs.limit(0)
+    distinct = asked.dropDuplicates(["text_hash"])
     return distinct.select("text_hash", F.col("first").alias("text"), F.col("second").alias("other"))
 
 
@@ -149,7 +150,7 @@ def augesc_score_contradictions(pairs: DataFrame, run: StageRun) -> DataFrame:
     """Score contradictions between a speaker's statements with an entailment model, if one is set (AugESC 6.4)."""
     from udfs.predict import label_scores
 
-    return label_scores(pairs, ("contradiction",), **run.model_arguments(CONTRADICTION))
+    return label_scores(pairs, ("contradiction",), **run.model(CONTRADICTION).arguments)
 
 
 @stage(
@@ -177,8 +178,8 @@ def augesc_find_faults(
 ) -> Outcome:
     """Count the faults of the sampled texts: inconsistency, topic shifts, toxicity (AugESC 6.4)."""
     texts = faults.sample_texts(measured, limits.sampled).cache()
-    toxicity = toxicity.where(F.col("model") == run.models[TOXICITY].identity)
-    contradictions = contradictions.where(F.col("model") == run.models[CONTRADICTION].identity)
+    toxicity = toxicity.where(F.col("model") == run.model(TOXICITY).identity)
+    contradictions = contradictions.where(F.col("model") == run.model(CONTRADICTION).identity)
     thresholds = {"near": limits.near, "toxic": limits.toxic, "contradicts": limits.contradicts}
     rows = faults.faults(texts, topics, toxicity, pairs, contradictions, **thresholds)
     return Outcome(rows, rows_in=texts.count())

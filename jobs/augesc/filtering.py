@@ -40,11 +40,11 @@ def augesc_measure_texts(
     texts = [measures.texts_from_files(run.spark, files)]
     if generation.augments:
         asked = requests.augmenter_requests(queries, generation, samples)
-        model = run.models["augmenter"].identity
+        model = run.model("augmenter").identity
         texts.append(requests.generated_texts(asked, augmented, model, "augmenter"))
     if generation.compares_untuned:
         asked = requests.untuned_requests(queries, generation)
-        model = run.models["augmenter_base"].identity
+        model = run.model("augmenter_base").identity
         texts.append(requests.generated_texts(asked, untuned, model, "untuned"))
     if generation.plays_roles:
         texts.append(Outcome(requests.played_texts(plays), rows_in=plays.count()))

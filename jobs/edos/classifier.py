@@ -104,4 +104,4 @@ def score_dialogues(initial: DataFrame) -> DataFrame:
 @stage(reads=(INITIAL, DIALOGUE_SCORES), writes=DIALOGUES, models=(CLASSIFIER,), units="dialogues")
 def annotate_dialogues(initial: DataFrame, scores: DataFrame, run: StageRun) -> Outcome:
     """Label every turn of every chosen dialogue with a confidence: the finished EDOS rows (EDOS 3.3)."""
-    return labelled_dialogues(initial, scores, run.models[CLASSIFIER].identity)
+    return labelled_dialogues(initial, scores, run.model(CLASSIFIER).identity)

@@ -83,7 +83,7 @@ def embed_dialogues(
     histories: DataFrame, seeds: DataFrame, released: DataFrame, turn_embeddings: DataFrame, run: StageRun
 ) -> DataFrame:
     """Embed each distinct dialogue by its turns' embeddings with half-decay weights (EDOS 3.3)."""
-    model = run.models[ENCODER].identity
+    model = run.model(ENCODER).identity
     return dialogue_embeddings(embedded_turns(histories, turn_embeddings, model), model)
 
 
@@ -93,7 +93,7 @@ def _matches(
     """Return the nearest targets of each query, by exact cosine."""
     from etl.edos.similarity_search import find_similar
 
-    model = run.models[ENCODER].identity
+    model = run.model(ENCODER).identity
     found = find_similar(embedded, targets, search.floor, search.matches, model=model, threads=run.compute.threads)
     return similar.matched_units(found, queries, targets, search.matches, search.floor)
 
@@ -161,7 +161,7 @@ def train_self_labeler(
 
 
 def _scored_pool(clean: DataFrame, pool: Pool, run: StageRun) -> DataFrame:
-    return pool_of(clean, pool.enabled and run.has_model(LABELER), pool.pool_share)
+    return pool_of(clean, pool.enabled and run.model(LABELER).given, pool.pool_share)
 
 
 @model_stage(
@@ -201,7 +201,7 @@ def self_label(
     run: StageRun,
 ) -> Outcome:
     """Label dialogues by the first classifier's most confident answers of each class, or those above 0.9 (EDOS 3.3)."""
-    model = run.models[LABELER].identity
+    model = run.model(LABELER).identity
     scored = _scored_pool(clean, pool, run)
     return self_labels.self_labels(scored, scores, model, seeds, alike, released, rules.confidence, rules.per_class)
 

@@ -49,7 +49,7 @@ def score_weakly(dialogues: DataFrame) -> DataFrame:
 )
 def label_weakly(dialogues: DataFrame, scores: DataFrame, run: StageRun) -> Outcome:
     """Give every turn of the clean dialogues the weak label of its text (EDOS 3.1)."""
-    return weak_labels_of_turns(dialogues, scores, run.models["weak_labeler"].identity)
+    return weak_labels_of_turns(dialogues, scores, run.model("weak_labeler").identity)
 
 
 @stage(

@@ -58,7 +58,7 @@ def emo_pillars_compare_texts(
     examples: DataFrame, contextual: DataFrame, contexts: DataFrame, embedded: DataFrame, sizes: Samples, run: StageRun
 ) -> Outcome:
     """Measure the similarity of pairs of utterances and contexts: overall, by emotion, by actor (Emo Pillars 7, G)."""
-    model = run.models[ENCODER].identity
+    model = run.model(ENCODER).identity
     counts = similarities.counts_of_samples(
         examples, contextual, contexts, embedded, model, **sizes.model_dump()
     ).cache()
@@ -80,7 +80,7 @@ def emo_pillars_measure_changes(
     run: StageRun,
 ) -> Outcome:
     """Measure the changes by cleaning and rewriting: similarity, lengths, common words (Emo Pillars 7)."""
-    model = run.models[ENCODER].identity
+    model = run.model(ENCODER).identity
     dropped = similarities.unmeasured_changes(contextual, contexts, embedded, model, pairs)
     rows = similarities.changes(contextual, contexts, embedded, model, pairs)
     return Outcome(rows, dropped, rows_in=min(pairs, contextual.count()))
@@ -128,7 +128,7 @@ def emo_pillars_find_topics(
     run: StageRun,
 ) -> Outcome:
     """Find topics among the utterances of one emotion: communities of their similarity graph (Emo Pillars 7, H)."""
-    model = run.models[ENCODER].identity
+    model = run.model(ENCODER).identity
     emotion = topic.topic_emotion
     number = topic.topic_utterances
     texts = samples.topic_utterances(examples, emotion, number)
@@ -148,7 +148,8 @@ def emo_pillars_ask_topic_names(
     run: StageRun,
 ) -> DataFrame:
     """Ask a language model, if one is set, for the name of each large topic (Emo Pillars H)."""
-    return run.rows_if_model(NAMER, steps.topic_names_requests(topics, large_topic, decoding))
+    requests = steps.topic_names_requests(topics, large_topic, decoding)
+    return requests if run.model(NAMER).given else requests.limit(0)
 
 
 @answer_stage(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
@@ -162,7 +163,8 @@ def emo_pillars_ask_topic_categories(
     names: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_categories")], run: StageRun
 ) -> DataFrame:
     """Ask the language model for a broad category of each named topic (Emo Pillars H)."""
-    return run.rows_if_model(NAMER, steps.topic_categories_requests(names, decoding))
+    requests = steps.topic_categories_requests(names, decoding)
+    return requests if run.model(NAMER).given else requests.limit(0)
 
 
 @answer_stage(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
@@ -186,7 +188,7 @@ def emo_pillars_query_topic(
     run: StageRun,
 ) -> Outcome:
     """Find the examples nearest to a query, as a topic whose emotions are counted (Emo Pillars 7, Figure 7)."""
-    model = run.models[ENCODER].identity
+    model = run.model(ENCODER).identity
     rows = similarities.nearest_to(query.topic_query, examples, embedded, model, number)
     known = samples.with_vector(examples, embedded, model, "utterance").count()
     return Outcome(rows, rows_in=min(number, known))

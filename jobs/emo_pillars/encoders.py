@@ -112,7 +112,7 @@ def emo_pillars_answer_turns(initial: DataFrame) -> DataFrame:
 )
 def emo_pillars_map_taxonomies(initial: DataFrame, scores: DataFrame, answers: DataFrame, run: StageRun) -> Outcome:
     """Map EDOS's 41 labels to the 28 labels by both models' answers to the same turns (ours)."""
-    edos, emo_pillars = (run.models[name].identity for name in ("emotion_classifier", CONTEXTLESS))
+    edos, emo_pillars = (run.model(name).identity for name in ("emotion_classifier", CONTEXTLESS))
     turns = initial.selectExpr("explode(turns)").count()
     rows = taxonomy_map.taxonomy_map(initial, scores, answers, edos, emo_pillars)
     unanswered = taxonomy_map.unanswered(initial, scores, answers, edos, emo_pillars)

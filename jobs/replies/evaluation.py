@@ -52,7 +52,7 @@ def replies_answer_plainly(
     run: StageRun,
 ) -> Outcome:
     """Reply to the same histories without a generator: constant, random, echo, retrieval, and people (ours)."""
-    encoder = run.model_arguments("sentence_encoder")
+    encoder = run.model("sentence_encoder").arguments
     rows = baseline_replies(examples, examples_each, baseline_rows, encoder).cache()
     return Outcome(rows, rows_in=rows.count())
 

@@ -40,7 +40,7 @@ def train_turn_segmenter(
 
 
 def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
-    marked = turn_scoring.with_film_version(chosen, files, run.models["turn_segmenter"].identity)
+    marked = turn_scoring.with_film_version(chosen, files, run.model("turn_segmenter").identity)
     return files.drop(WORK_VERSION).join(marked.select("source_path", WORK_VERSION), "source_path")
 
 
@@ -58,7 +58,7 @@ def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: Sta
     """Score whether the second of two adjacent sentences starts a new turn (EDOS 3.1), with other uploads' marks."""
     from etl.subtitles.turn_scorers import turn_scorer
 
-    model = run.models["turn_segmenter"]
+    model = run.model("turn_segmenter")
     compute = run.compute
     table = turn_segmenter.lemma_table(lemmas)
     path = run.worker_path(model)

@@ -20,13 +20,14 @@ from etl.emo_pillars.steps import soft_labels_requests
 from etl.llm.model_stages import source
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
 from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.stage_run import UsedModel
 from etl.tables import TABLES
 from etl.tables.llm import generations
 from etl.tables.model import AND_ALSO
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from udfs.generate import SCHEMA, Source, generate_answers, source_of
 from udfs.llm_requests import UNAVAILABLE
-from udfs.models.loader import ResolvedModel, resolve
+from udfs.models.loader import resolve
 
 GREEDY = DecodingSettings(max_new_tokens=20, repetition_penalty=1.03)
 
@@ -211,7 +212,8 @@ def test_a_union_shows_the_tables_that_are_there(spark: SparkSession, tmp_path) 
 @pytest.mark.parametrize(("amount", "refused"), [("0.25", True), ("1", False), (None, False)])
 def test_a_server_a_task_needs_a_whole_gpu(amount: str | None, refused: bool) -> None:
     conf = {} if amount is None else {"spark.task.resource.gpu.amount": amount}
-    model = ResolvedModel(Path("m"), "vllm:file:m#sha256:0")
+    none: Any = None
+    model = UsedModel(Path("m"), "vllm:file:m#sha256:0", "generator", none)
     run: Any = SimpleNamespace(
         model=lambda name: model,
         spark=SimpleNamespace(conf=conf),

@@ -33,7 +33,7 @@ def train_and_register_augmenter(
     """
     if base is None:
         raise InputError("models.augmenter_base is null: name a language model to tune")
-    start = run.resolved(base)
+    start = run.model(base)
     held = held_out_sessions(sessions, drawn, options.held_out)
     return train_and_register(tuning_recipe(run, options, start, drawn, held, learned_session), run)
 
@@ -48,7 +48,7 @@ def train_and_register_speaker(
         drawn: ``augesc.training_sessions``, which are never held out.
         sessions: ``augesc.sessions``.
     """
-    start = run.resolved(base)
+    start = run.model(base)
     held = held_out_sessions(sessions, drawn, options.held_out)
     rest = sessions.where(~F.col("contrast")).join(held.select("session_id"), "session_id", "left_anti")
     learned = rest.select("session_id", without_greetings(F.col("turns")).alias("turns"))
@@ -62,7 +62,7 @@ def train_and_register_augmented_chatbot(
     held = held_out_sessions(sessions, drawn, options.held_out)
     learned = conversations.select(F.col("conversation_id").alias("session_id"), "turns")
     pieces = partial(learned_role, role="supporter")
-    return train_and_register(tuning_recipe(run, options, run.models["chatbot"], learned, held, pieces), run)
+    return train_and_register(tuning_recipe(run, options, run.model("chatbot"), learned, held, pieces), run)
 
 
 def compared_chatbots(
@@ -77,12 +77,12 @@ def compared_chatbots(
     pieces = pieces_of(held_out, partial(learned_role, role="supporter"))
     rows = []
     for name, tuned_on in COMPARED.items():
-        model = CausalLanguageModel.load(run.models[name].path, options.max_tokens)
+        model = CausalLanguageModel.load(run.model(name).path, options.max_tokens)
         figures = held_out_figures(model, held_of(pieces), options)
         tokens = model.counted(model.encode(list(pieces.values())))
         run.say(f"{name}: perplexity {figures['perplexity']:.2f} of {tokens:,} tokens")
         values = (figures[key] for key in ("loss", "perplexity", "word_perplexity"))
-        rows.append((name, tuned_on, run.models[name].identity, len(pieces), tokens, *values))
+        rows.append((name, tuned_on, run.model(name).identity, len(pieces), tokens, *values))
     schema = (
         "chatbot string, tuned_on string, model string, sessions int, tokens int, loss double, perplexity double, "
         "word_perplexity double"

@@ -62,7 +62,7 @@ def train_and_register_weak_labeler(
     usable = [row for row in given["train"].rows if row[0] not in known]
     validation = chosen_on or [row for row in usable if _share(row[0]) < VALIDATION_SHARE]
     train = usable if chosen_on else [row for row in usable if _share(row[0]) >= VALIDATION_SHARE]
-    encoder = run.resolved(encoder_uri)
+    encoder = run.model(encoder_uri)
     sizes = f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,}"
     run.say(f"{sizes} of classifier_{held_out_file} held out")
     dropped = [row for examples in given.values() for row in examples.dropped]
@@ -248,8 +248,8 @@ def rows_by_split(
 def starting_encoder(run: StageRun, options: EmotionClassifierSettings, plain: str) -> ResolvedModel:
     """Return the initial encoder: the plain one at this URI, or the weak labeler's encoder."""
     if not options.start_from_weak_labeler:
-        return run.resolved(plain)
-    labeler = run.models["weak_labeler"]
+        return run.model(plain)
+    labeler = run.model("weak_labeler")
     return ResolvedModel(labeler.path / ENCODER, labeler.identity)
 
 

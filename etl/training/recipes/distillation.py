@@ -54,7 +54,7 @@ def train_and_register_emotion_student(
     rows, dropped = rows_by_split(training_dialogues, labels)
     unlabelled = _unlabelled(histories, rows, options.unlabelled)
     run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
-    teacher = run.model("emotion_classifier")
+    teacher = run.model("emotion_classifier").required
     soft = soft_rows(unlabelled, teacher_answers(teacher.path, unlabelled, options))
     hard = {split: one_hot(rows[split], len(labels)) for split in ("train", "validation", CROWD)}
     start = starting_encoder(run, options, encoder)

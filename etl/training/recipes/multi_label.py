@@ -41,7 +41,7 @@ def train_and_register_multi_label(
         InputError: a split has no rows.
     """
     rows, dropped = passages_by_split(passages, f"what {model} learns from")
-    start = run.resolved(encoder)
+    start = run.model(encoder)
     run.say(", ".join(f"{len(rows[split]):,} {split} rows" for split in SPLITS))
     return train_and_register(multi_label_recipe(model, options, start, rows, dropped), run)
 
@@ -166,7 +166,7 @@ def answers_on_tests(examples: DataFrame, contextual_examples: DataFrame, run: S
     parts = [
         _answers(with_contexts if learner.startswith("emo_pillars_contextual") else sets, learner, run)
         for learner in run.models
-        if run.has_model(learner)
+        if run.model(learner).given
     ]
     if not parts:
         raise InputError("no model to test: set models.emo_pillars_contextless or another of its kind")
@@ -187,6 +187,6 @@ def _answers(sets: Mapping[str, DataFrame], learner: str, run: StageRun) -> Data
     ]
     key = F.concat_ws("/", "tested_on", "passage_id")
     test = reduce(lambda one, other: one.unionByName(other), tests).withColumn("place", key)
-    answers = answer_passages(test.select("place", "utterance", "context"), **run.model_arguments(learner))
+    answers = answer_passages(test.select("place", "utterance", "context"), **run.model(learner).arguments)
     joined = test.select("place", "tested_on", "passage_id", "labels").join(answers, "place")
     return with_f1(joined.withColumn("given", given_labels())).select(F.lit(learner).alias("learner"), "*")

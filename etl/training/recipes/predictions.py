@@ -34,7 +34,7 @@ def train_and_register_emocontext(
     Raises:
         InputError: a split has no rows, or there is no context-aware model.
     """
-    start = run.model(CONTEXTUAL)
+    start = run.model(CONTEXTUAL).required
     kept = emocontext_rows(dialogues, Arm(CONTEXTUAL, True, RELABELLED))
     judge = load_on_device(MultiLabelClassifier, start.path, options.device)
     rows = relabelled(kept, judge, least_probability, run.compute.batch_size).rows
@@ -57,7 +57,7 @@ def predictions(dialogues: DataFrame, run: StageRun, comment: str, context: str)
     texts = dialogue_texts(dialogues.where("split = 'test'")).unionByName(
         run.spark.createDataFrame([(COMMENT, COMMENT, context, comment, None)], TEXTS)
     )
-    parts = [_answers(texts, learner, run) for learner in run.models if run.has_model(learner)]
+    parts = [_answers(texts, learner, run) for learner in run.models if run.model(learner).given]
     if not parts:
         raise InputError("no model to compare: set models.emo_pillars_contextless or another of its kind")
     found = reduce(lambda one, other: one.unionByName(other), parts).persist()
@@ -89,7 +89,7 @@ def _answers(texts: DataFrame, learner: str, run: StageRun) -> DataFrame:
     key = F.concat_ws("/", "kind", "text_id")
     asked = texts.withColumn("place", key).withColumn("seen", context)
     answers = answer_passages(
-        asked.select("place", "utterance", F.col("seen").alias("context")), **run.model_arguments(learner)
+        asked.select("place", "utterance", F.col("seen").alias("context")), **run.model(learner).arguments
     )
     strength = F.transform(reached(), lambda one: F.struct((-one["probability"]).alias("order"), one["label"]))
     known = F.create_map(*[F.lit(text) for pair in EMOCONTEXT_LABELS.items() for text in pair])

@@ -76,7 +76,7 @@ def tune_generator(
     """Train a generator further from the one that its regime starts from; see `train_and_register_generator`."""
 
     def start() -> Start:
-        given = run.models[unsteered(run).model if regime.steered else str(regime.starts_from)]
+        given = run.model(unsteered(run).model if regime.steered else str(regime.starts_from))
         model = load_generator(given.path)
         model.set_dropout(dropout)
         if regime.steered and not model.steered:
@@ -99,7 +99,7 @@ def tune_causal_generator(
     """Tune a causal language model, whose URI is ``base`` (ours); see `train_and_register_generator`."""
 
     def start() -> Start:
-        given = run.resolved(base)
+        given = run.model(base)
         return Start(causal_generator(given.path, labels.names, max_tokens), given.identity, {"max_tokens": max_tokens})
 
     return train_and_register_generator(examples, run, regime, options, start)
@@ -252,7 +252,7 @@ def write_training(result: TrainingResult, model: ReplyGenerator, by_word: float
 
 def _tokenizer(examples: DataFrame, run: StageRun, tokens: ReplyTokens, labels: Taxonomy) -> tuple[ReplyTokenizer, str]:
     if tokens.tokenizer != TRAINED:
-        found = run.resolved(tokens.tokenizer)
+        found = run.model(tokens.tokenizer)
         return ReplyTokenizer.load(found.path, labels.names), f"tokens of {found.identity}"
     # Rows of all sources, because other generators start from this one and share its tokens.
     rows = examples.where("split = 'train'").orderBy("example_id").select("reply")
@@ -268,7 +268,7 @@ def compared_generators(
     Raises:
         InputError: there are no replies.
     """
-    cells = table_7(likelihoods, generated, baselines, embeddings, run.models["sentence_encoder"].identity)
+    cells = table_7(likelihoods, generated, baselines, embeddings, run.model("sentence_encoder").identity)
     rows = cells.select(EVALUATION.columns).collect()
     if not rows:
         raise InputError("replies.generated is empty: replies.examples needs test replies")
@@ -297,7 +297,7 @@ def listed_trainings(run: StageRun) -> Outcome:
     """Return rows of ``replies.trainings`` from the files in each generator's folder."""
     rows = []
     for regime in compared(run):
-        model = run.models[regime.model]
+        model = run.model(regime.model)
         facts: dict[str, Any] = {"generator": regime.generator, "model": model.identity}
         for name in (CONFIG, TRAINING):
             path = model.path / name

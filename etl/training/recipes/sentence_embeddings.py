@@ -31,7 +31,7 @@ def export_embeddings(run: StageRun, settings: SentenceFiles) -> Path:
     """
     if settings.sentences is None:
         raise InputError(f"{_SETTING} is not set: name a JSON file of a dialogue's id to its sentences")
-    if not run.has_model("emo_pillars_contextless"):
+    if not run.model("emo_pillars_contextless").given:
         raise InputError("models.emo_pillars_contextless is null: there is no model to embed with")
     dialogues = read_sentences(Path(settings.sentences))
     if settings.embeddings is None and run.store is not None:
@@ -39,7 +39,7 @@ def export_embeddings(run: StageRun, settings: SentenceFiles) -> Path:
     file = Path(settings.embeddings or f"{run.folder}/../exports/emo-pillars-embeddings.npz").resolve()
     if file.suffix != ".npz":
         raise InputError(f"emo_pillars.embeddings: {file.name} must end in .npz")
-    model = MultiLabelClassifier.load(run.models["emo_pillars_contextless"].path).to(training_device("auto"))
+    model = MultiLabelClassifier.load(run.model("emo_pillars_contextless").path).to(training_device("auto"))
     flat = [Passage(sentence) for sentences in dialogues.values() for sentence in sentences]
     vectors = iter(model.embed(flat, run.compute.batch_size))
     arrays = {name: np.stack([next(vectors) for _ in sentences]) for name, sentences in dialogues.items()}

@@ -76,7 +76,7 @@ def planned_transfers(labelled: DataFrame, run: StageRun, transfer: Transfer) ->
         InputError: the settings have no model to try.
     """
     settings = transfer.settings
-    present = [model for model in run.models if run.has_model(model)] + ([PLAIN] if settings.plain else [])
+    present = [model for model in run.models if run.model(model).given] + ([PLAIN] if settings.plain else [])
     present += dict.fromkeys(settings.encoders)
     content = _content(labelled)
     starts = {model: _start(run, transfer, model).identity for model in present}
@@ -164,7 +164,7 @@ def _rows(labelled: DataFrame, run: StageRun, transfer: Transfer, arm: Arm) -> T
     rows = drawn(transfer.task.rows(labelled, arm, settings), settings.training_share)
     if arm.variant not in (RELABELLED, TYPED):
         return rows
-    judge = load_on_device(MultiLabelClassifier, run.models[CONTEXTUAL].path, transfer.options.device)
+    judge = load_on_device(MultiLabelClassifier, run.model(CONTEXTUAL).path, transfer.options.device)
     return relabelled(rows, judge, settings.least_probability, run.compute.batch_size)
 
 
@@ -198,8 +198,8 @@ def _description(arm: Arm) -> dict[str, Any]:
 
 def _start(run: StageRun, transfer: Transfer, model: str) -> ResolvedModel:
     if model != PLAIN and model not in transfer.settings.encoders:
-        return run.models[model]
-    return run.resolved(transfer.encoder if model == PLAIN else model)
+        return run.model(model)
+    return run.model(transfer.encoder if model == PLAIN else model)
 
 
 def _shared(transfer: Transfer, arm: Arm) -> Any:

@@ -191,7 +191,7 @@ def train_encoder(
     for row in ordered.toLocalIterator():
         pair = SentencePair(row["left_text"], row["right_text"], row["same_block"])
         parts[row["validation"]].append((pair, row["label"]))
-    encoder = run.resolved(kinds.encoder)
+    encoder = run.model(kinds.encoder)
     options = kinds.pairs
     start = partial(TurnPairClassifier.new, encoder.path, LABELS, options)
     return train_model(
