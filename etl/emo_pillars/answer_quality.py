@@ -12,9 +12,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from etl.common.columns import with_columns_once
-from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.prompts import forms_of, template
-from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
+from etl.emo_pillars.step import Rules, Step, slots_of
+from etl.emo_pillars.steps import SYNTHESIS
 from etl.llm.requests import answer_said
 from etl.pipeline.outcome import Outcome
 
@@ -27,27 +26,26 @@ def answer_quality(answers: Mapping[str, DataFrame], quality: Any, top: int) -> 
     """Return ``emo_pillars.answer_quality``. The unit is the answer.
 
     Args:
-        answers: the raw answers of each step of ``STEPS``.
+        answers: the raw answers of each step of ``SYNTHESIS``, by its name.
         quality: the section ``emo_pillars.quality``.
         top: number of requested soft labels.
     """
-    rows = reduce(DataFrame.unionByName, (_of_step(step, answers[step], quality, top) for step in STEPS))
+    rows = reduce(DataFrame.unionByName, (_of_step(step, answers[step.name], quality, top) for step in SYNTHESIS))
     return Outcome(rows, rows_in=sum(frame.count() for frame in answers.values()))
 
 
-def _of_step(step: str, answers: DataFrame, quality: Any, top: int) -> DataFrame:
-    plain, *others = (template(step, form) for form in forms_of(step))
-    rules = Rules(plain, known_names(), quality, top)
-    forms = tuple(others)
+def _of_step(step: Step, answers: DataFrame, quality: Any, top: int) -> DataFrame:
+    forms = tuple(step.template(form) for form in step.forms[1:])
+    rules = step.rules(quality, top)
     judge = F.udf(partial(judged_answer, step, rules, forms=forms), f"struct<{_JUDGEMENT}>").asNondeterministic()
     cut = F.coalesce("finish_reason", F.lit("")) == "length"
     read = with_columns_once(answers, said=answer_said())
     read = read.select("model", "request_id", judge("prompt", "said.answer", cut).alias("found"))
-    return read.select(F.lit(step).alias("step"), "model", "request_id", "found.*")
+    return read.select(F.lit(step.name).alias("step"), "model", "request_id", "found.*")
 
 
 def judged_answer(
-    step: str, rules: Rules, prompt: str, answer: str | None, cut_off: bool, forms: tuple[str, ...] = ()
+    step: Step, rules: Rules, prompt: str, answer: str | None, cut_off: bool, forms: tuple[str, ...] = ()
 ) -> tuple[str, int | None, int | None, list[str], list[str]]:
     """Return the hash of a prompt's template, the items of its answer, the usable ones, and all faults.
 
@@ -63,7 +61,7 @@ def judged_answer(
     contained: dict[str, Any] = dict(given or {})
     contained["labels"] = [label for label in contained.get("emotions", "").split(", ") if label]
     kept = rules._replace(quality=rules.quality.model_copy(update={"reject": ()}))
-    parsed = parse_step(step, kept, answer, cut_off, contained)
+    parsed = step.items_of(kept, answer, cut_off, contained)
     faults = [item[-1] for item in parsed.items]
     usable = sum(not its for its in faults)
     rejected = [part.reason for part in parsed.rejected]

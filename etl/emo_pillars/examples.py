@@ -81,6 +81,11 @@ def contextual_examples(rewrites: DataFrame, clean_contexts: DataFrame, chosen: 
     return found.join(chosen.drop("needs_context"), "utterance_id")
 
 
+def with_needed_context(chosen: DataFrame) -> DataFrame:
+    """Return the examples that were drawn to get a context: id, plot_id, actor, utterance, labels."""
+    return chosen.where("needs_context").select("utterance_id", "plot_id", "actor", "utterance", "labels")
+
+
 def split_of(key: str) -> Column:
     """Return the split of a plot, or of an utterance, by its id (ours: the paper names no key of its splits)."""
     share = content_share(F.col(key), salt="plot")

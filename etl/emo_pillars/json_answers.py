@@ -1,7 +1,7 @@
 """Read answers that are JSON: fenced or bare, a list or an object, whole or cut off, keys by any of the usual names.
 
-``json_records`` gives the records of an answer, and the functions below what each step asks for. The text form of the
-paper stays the default; an answer is only read as JSON if it is JSON.
+``json_records`` gives the records of an answer, in which each step looks for the fields that it asks for. The text form
+of the paper stays the default; an answer is only read as JSON if it is JSON.
 """
 
 import ast
@@ -30,9 +30,6 @@ _CONTAINERS = frozenset(
     )
 )
 NAME = words_of("name character character_name full_name actor person who title")
-ABOUT = words_of(
-    "description who_they_are who role about relation relationship occupation details identity summary bio"
-)
 LABEL = words_of("emotion label primary_emotion primary_label feeling emotions labels category name sentiment tag")
 WORDS = words_of("utterance text words line quote sentence statement thought speech said content dialogue message")
 WHY = words_of("reason reasoning explanation why rationale justification because note context")
@@ -44,7 +41,6 @@ PROSE = words_of(
     cleaned_text cleaned context background text utterance story summary events answer response result output content
     words line new rephrased paraphrase revised revised_text"""
 )
-NUMBER = words_of("number topic_number id index place topic")
 _UNCHANGED = words_of("unchanged no_change no_changes no_changes_needed")
 
 
@@ -67,75 +63,13 @@ def json_value(answer: str) -> Any:
 def json_records(answer: str) -> list[Any] | None:
     """Return the records of an answer in JSON, without the objects around them; None for another answer."""
     value = json_value(answer)
-    return None if value is None else _unwrapped(value)
+    return None if value is None else unwrapped(value)
 
 
 def field(record: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the first value that is not empty under one of the names; case and separators do not count."""
-    known = {_key(name): value for name, value in record.items()}
+    known = {key_of(name): value for name, value in record.items()}
     return next((known[name] for name in names if known.get(name) not in (None, "", [], {})), None)
-
-
-def actor_lines(records: Sequence[Any]) -> list[str]:
-    """Return characters as lines of the text form (Emo Pillars 3.1)."""
-    lines = []
-    for record in records:
-        if not isinstance(record, Mapping):
-            lines.append(_text(record))
-            continue
-        name = field(record, NAME)
-        if name is None and record and not set(map(_key, record)) & {*NAME, *ABOUT}:  # the names are the keys
-            lines += [_named(str(key), _about(value)) for key, value in record.items()]
-        else:
-            about = field({key: value for key, value in record.items() if value is not name}, ABOUT)
-            lines.append(_named(_text(name), _text(about)))
-    return lines
-
-
-def said_records(records: Sequence[Any], neutral: str) -> list[tuple[str, str, str | None]]:
-    """Return utterances as (emotion, words, reasoning or None) (Emo Pillars 3.2).
-
-    Lists under names of emotions, and under such as ``neutral_utterances``, give their emotion to the utterances.
-    """
-    found: list[tuple[str, str, str | None]] = []
-    for record in records:
-        if not isinstance(record, Mapping):
-            continue
-        words = field(record, WORDS)
-        if isinstance(words, str):
-            label = field(record, LABEL)
-            label = label[0] if isinstance(label, list) else label
-            is_neutral = label is None and field(record, ["neutral", "is_neutral"]) is True
-            why = field(record, WHY)
-            found.append((neutral if is_neutral else _text(label), words, _text(why) or None))
-            continue
-        for key, value in record.items():
-            label = neutral if neutral in _key(key) else str(key)
-            inside = value if isinstance(value, list) else [value]
-            texts = [(label, one, None) for one in inside if isinstance(one, str)]
-            nested = said_records([one for one in inside if isinstance(one, Mapping)], neutral)
-            found += [*texts, *((its or label, said, why) for its, said, why in nested)]
-    return found
-
-
-def level_lines(records: Sequence[Any]) -> list[str]:
-    """Return labels with levels as lines of the text form (Emo Pillars 3.3)."""
-    lines = []
-    for record in records:
-        if not isinstance(record, Mapping):
-            lines.append(_text(record))
-            continue
-        label = field(record, LABEL)
-        level = field(record, LEVEL)
-        if label is None or (level is None and len(record) != 1 and not isinstance(label, str)):
-            lines += [f"{key}: {_level(value)}" for key, value in record.items() if not isinstance(value, bool)]
-        elif isinstance(label, Mapping | list):
-            lines += level_lines(_unwrapped(label))
-        else:
-            why = _text(field(record, WHY))
-            number = field(record, LEVEL) if level is not None else next(iter(_numbers(record)), "")
-            lines.append(f"{label}: {number}" + (f" - {why}" if why else ""))
-    return lines
 
 
 def prose_of(value: Any) -> tuple[str, bool]:
@@ -145,7 +79,9 @@ def prose_of(value: Any) -> tuple[str, bool]:
         return record, False
     if not isinstance(record, Mapping):
         return "", False
-    same = field(record, _UNCHANGED) is True or {_key(key): its for key, its in record.items()}.get("changed") is False
+    same = (
+        field(record, _UNCHANGED) is True or {key_of(key): its for key, its in record.items()}.get("changed") is False
+    )
     text = field(record, PROSE)
     if isinstance(text, Mapping):
         return prose_of(text)
@@ -154,20 +90,6 @@ def prose_of(value: Any) -> tuple[str, bool]:
     if text is None:
         text = max((one for one in record.values() if isinstance(one, str)), key=len, default="")
     return str(text), same and not str(text).strip()
-
-
-def numbered_lines(records: Sequence[Any]) -> list[str]:
-    """Return categories as numbered lines of the text form (Emo Pillars H)."""
-    lines = []
-    for place, record in enumerate(records, 1):
-        if not isinstance(record, Mapping):
-            lines.append(f"{place}. {_text(record)}")
-        elif (category := field(record, ["category", "name", "label"])) is not None:
-            number = field(record, NUMBER)
-            lines.append(f"{number if isinstance(number, int) else place}. {category}")
-        else:
-            lines += [f"{key}. {value}" for key, value in record.items()]
-    return lines
 
 
 def _values(text: str, fenced: bool) -> Any:
@@ -250,11 +172,14 @@ def _closed(text: str) -> str:
     return best
 
 
-def _unwrapped(value: Any) -> list[Any]:
+def unwrapped(value: Any) -> list[Any]:
+    """Return the records of a JSON value, without the objects around them."""
     for _ in range(3):
         if not isinstance(value, dict):
             break
-        inner = [its for key, its in value.items() if _key(key) in _CONTAINERS and isinstance(its, list | dict) and its]
+        inner = [
+            its for key, its in value.items() if key_of(key) in _CONTAINERS and isinstance(its, list | dict) and its
+        ]
         inner = inner or [its for its in value.values() if len(value) == 1 and _has_records(its)]
         lists = sum(isinstance(its, list) for its in value.values())
         if (
@@ -263,7 +188,7 @@ def _unwrapped(value: Any) -> list[Any]:
             or (isinstance(inner[0], list) and not all(isinstance(one, dict | str) for one in inner[0]))
         ):
             break
-        if any(isinstance(its, str | float | int) and _key(key) in {*WORDS, *LEVEL} for key, its in value.items()):
+        if any(isinstance(its, str | float | int) and key_of(key) in {*WORDS, *LEVEL} for key, its in value.items()):
             break
         value = inner[0]
     return value if isinstance(value, list) else [value]
@@ -273,32 +198,14 @@ def _has_records(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(one, dict) for one in value)
 
 
-def _key(name: Any) -> str:
+def key_of(name: Any) -> str:
+    """Return a key in lower case with underscores."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name))
     return re.sub(r"[\W_]+", "_", words).strip("_").lower()
 
 
-def _named(name: str, about: str) -> str:
-    about = re.sub(r"[()\[\]\n]+", " ", about).strip()
-    return f"{name} ({about})" if about and "(" not in name else name
-
-
-def _about(value: Any) -> str:
-    return _text(field(value, ABOUT)) if isinstance(value, Mapping) else _text(value)
-
-
-def _level(value: Any) -> str:
-    if isinstance(value, Mapping):
-        why = _text(field(value, WHY))
-        return f"{field(value, LEVEL)}" + (f" - {why}" if why else "")
-    return _text(value)
-
-
-def _numbers(record: Mapping[str, Any]) -> list[Any]:
-    return [value for value in record.values() if isinstance(value, int | float) and not isinstance(value, bool)]
-
-
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return a value as text on one line; a list by commas, nothing for an object."""
     if isinstance(value, list):
-        return ", ".join(_text(one) for one in value)
+        return ", ".join(text_of(one) for one in value)
     return "" if value is None or isinstance(value, Mapping) else " ".join(str(value).split())

@@ -1,33 +1,15 @@
 """Map the emotions that a model names to the taxonomy's labels (Emo Pillars 4)."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from conf.taxonomy import goemotions_labels, goemotions_mapping
 from etl.emo_pillars.answers import Parsed, Rejected
-from etl.emo_pillars.soft_labels import parse_soft_labels
-from etl.emo_pillars.utterances import parse_utterances
 
 UNKNOWN = "unknown_label"
 """The reason of a label without a close match in the taxonomy."""
 
 Names = Mapping[str, str | None]
-
-
-class LabelledUtterance(NamedTuple):
-    raw_label: str
-    utterance: str
-    reasoning: str | None
-    label: str
-    was_mapped: bool
-
-
-class MappedLabel(NamedTuple):
-    raw_label: str
-    level: float
-    reasoning: str | None
-    label: str
-    was_mapped: bool
 
 
 def known_names() -> Names:
@@ -40,19 +22,15 @@ def label_of(raw: str, names: Names) -> str | None:
     return names.get(raw.strip().lower())
 
 
-def labelled_utterances(answer: str, template: str, cut_off: bool, names: Names) -> Parsed:
-    """Parse an answer's utterances, and reject those of unknown emotions (Emo Pillars 3.2, 4)."""
-    found = parse_utterances(answer, template, cut_off, names)
-    return _known(found, LabelledUtterance, lambda one: f"{one.raw_label}: {one.utterance}", names)
+def known_only(found: Parsed, kind: type, text: Callable[[Any], str], names: Names) -> Parsed:
+    """Add its label to each item, and reject those of unknown emotions (Emo Pillars 4).
 
-
-def labels_with_levels(answer: str, template: str, top: int, names: Names) -> Parsed:
-    """Parse an answer's soft labels, and reject unknown emotions (Emo Pillars 3.3, 4)."""
-    found = parse_soft_labels(answer, template, top)
-    return _known(found, MappedLabel, lambda one: f"{one.raw_label} {one.level}", names)
-
-
-def _known(found: Parsed, kind: type, text: Callable[[Any], str], names: Names) -> Parsed:
+    Args:
+        found: items with ``raw_label``.
+        kind: type of the items with label and ``was_mapped`` at the end.
+        text: of an item, for the ledger.
+        names: known names of emotions.
+    """
     kept = []
     rejected = list(found.rejected)
     for one in found.items:

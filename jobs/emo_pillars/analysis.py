@@ -9,8 +9,9 @@ from pyspark.sql import functions as F
 from conf.emo_pillars_settings import MarkerRules, Samples, TopicQuery, TopicSample
 from conf.llm_settings import DecodingSettings
 from conf.wordlists import words
-from etl.emo_pillars import reading, samples, similarities, steps
+from etl.emo_pillars import samples, similarities
 from etl.emo_pillars.markers import GROUPED, adverb_markers, marker_groups
+from etl.emo_pillars.steps import topic_categories, topic_names
 from etl.emo_pillars.topics import topics_of
 from etl.llm.model_stages import answer_stage, embeddings, model_stage, prompt_stage
 from etl.pipeline import At, RowAccounting, StageRun, stage
@@ -18,7 +19,6 @@ from etl.pipeline.outcome import Outcome
 from etl.tables import emo_pillars_analysis as tables
 from etl.tables import llm
 from etl.tables.emo_pillars import CONTEXTS, CONTEXTUAL_EXAMPLES, EXAMPLES
-from jobs.emo_pillars.synthesis import prompt_of
 
 SECTION = "emo_pillars.analysis"
 ENCODER = "analysis_encoder"
@@ -140,7 +140,7 @@ def emo_pillars_find_topics(
     return Outcome(run.spark.createDataFrame(topics, tables.TOPICS.schema), dropped, rows_in=rows_in)
 
 
-@prompt_stage((tables.TOPICS,), llm.TOPIC_NAMES, NAMER, **prompt_of("topic_names"))
+@prompt_stage((tables.TOPICS,), llm.TOPIC_NAMES, NAMER, resources=topic_names.STEP.prompt_files)
 def emo_pillars_ask_topic_names(
     topics: DataFrame,
     decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_names")],
@@ -148,29 +148,29 @@ def emo_pillars_ask_topic_names(
     run: StageRun,
 ) -> DataFrame:
     """Ask a language model, if one is set, for the name of each large topic (Emo Pillars H)."""
-    requests = steps.topic_names_requests(topics, large_topic, decoding)
+    requests = topic_names.requests(topics, large_topic, decoding)
     return requests if run.model(NAMER).given else requests.limit(0)
 
 
 @answer_stage(emo_pillars_ask_topic_names, tables.TOPIC_NAMES, "topics")
 def emo_pillars_topic_names(answers: DataFrame) -> Outcome:
     """Parse the names of topics (Emo Pillars H)."""
-    return reading.read_topic_names(answers)
+    return topic_names.rows(answers)
 
 
-@prompt_stage((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, **prompt_of("topic_categories"))
+@prompt_stage((tables.TOPIC_NAMES,), llm.TOPIC_CATEGORIES, NAMER, resources=topic_categories.STEP.prompt_files)
 def emo_pillars_ask_topic_categories(
     names: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.topic_categories")], run: StageRun
 ) -> DataFrame:
     """Ask the language model for a broad category of each named topic (Emo Pillars H)."""
-    requests = steps.topic_categories_requests(names, decoding)
+    requests = topic_categories.requests(names, decoding)
     return requests if run.model(NAMER).given else requests.limit(0)
 
 
 @answer_stage(emo_pillars_ask_topic_categories, tables.TOPIC_CATEGORIES, "emotions")
 def emo_pillars_topic_categories(answers: DataFrame) -> Outcome:
     """Parse the categories of topics (Emo Pillars H)."""
-    return reading.read_topic_categories(answers)
+    return topic_categories.rows(answers)
 
 
 @stage(

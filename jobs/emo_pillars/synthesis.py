@@ -8,12 +8,10 @@ from conf.emo_pillars_settings import ExampleRules, PlotRules, QualitySettings, 
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS, GOEMOTIONS_MAPPING
 from etl.emo_pillars import examples as data_sets
-from etl.emo_pillars import reading, steps
 from etl.emo_pillars.answer_quality import answer_quality
 from etl.emo_pillars.plot_files import read_stories
 from etl.emo_pillars.plots import select_plots
-from etl.emo_pillars.prompts import GRAMMARS, template_files
-from etl.emo_pillars.step_answers import STEPS
+from etl.emo_pillars.steps import SYNTHESIS, actors, clean_contexts, contexts, rewrites, soft_labels, utterances
 from etl.llm.model_stages import answer_stage, prompt_stage
 from etl.pipeline import At, RowAccounting, stage
 from etl.pipeline.outcome import LocalOutcome, Outcome
@@ -29,12 +27,6 @@ JUDGED: dict[str, Any] = {"resources": NAMES, "version": 4}
 """Declarations shared by all stages that parse answers."""
 
 
-def prompt_of(step: str, resources: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the declared resources of a step's prompts: its templates, and its grammar."""
-    grammar = (f"prompts/emo_pillars/{step}.gbnf",) if step in GRAMMARS else ()
-    return {"resources": (*template_files(step), *grammar, *resources)}
-
-
 @stage(
     manual=True,
     writes=tables.PLOTS,
@@ -46,12 +38,12 @@ def emo_pillars_read_plots(path: Annotated[str | None, At("emo_pillars.plots")],
     return select_plots(stories, rules.plot_limit, rules.plot_words, rules.english_share)
 
 
-@prompt_stage((tables.PLOTS,), llm.ACTORS, GENERATOR, **prompt_of("actors"))
+@prompt_stage((tables.PLOTS,), llm.ACTORS, GENERATOR, resources=actors.STEP.prompt_files)
 def emo_pillars_ask_actors(
     plots: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.actors")]
 ) -> DataFrame:
     """Ask for the characters of each plot (Emo Pillars 3.1)."""
-    return steps.actors_requests(plots, decoding)
+    return actors.requests(plots, decoding)
 
 
 @answer_stage(
@@ -59,14 +51,14 @@ def emo_pillars_ask_actors(
 )
 def emo_pillars_actors(answers: DataFrame, quality: QualitySettings) -> Outcome:
     """Parse the characters, one per line (Emo Pillars 3.1)."""
-    return reading.read_actors(answers, quality)
+    return actors.rows(answers, quality)
 
 
 @prompt_stage(
     (tables.ACTORS, tables.PLOTS),
     llm.UTTERANCES,
     GENERATOR,
-    **prompt_of("utterances", resources=(GOEMOTIONS,)),
+    resources=utterances.STEP.prompt_files,
 )
 def emo_pillars_ask_utterances(
     actors: DataFrame,
@@ -76,7 +68,7 @@ def emo_pillars_ask_utterances(
     order: PromptOrder,
 ) -> DataFrame:
     """Ask for each character's utterances: eight with emotions and two neutral ones (Emo Pillars 3.2)."""
-    return steps.utterances_requests(actors, plots, asked, order, decoding)
+    return utterances.requests(actors, plots, asked, order, decoding)
 
 
 @answer_stage(
@@ -87,7 +79,7 @@ def emo_pillars_ask_utterances(
 )
 def emo_pillars_utterances(answers: DataFrame, quality: QualitySettings, order: PromptOrder) -> Outcome:
     """Parse the utterances and their emotions (Emo Pillars 3.2)."""
-    return reading.read_utterances(answers, quality, order)
+    return utterances.rows(answers, quality, order)
 
 
 @stage(
@@ -107,7 +99,7 @@ def emo_pillars_distinct_utterances(
     (tables.DISTINCT_UTTERANCES,),
     llm.SOFT_LABELS,
     GENERATOR,
-    **prompt_of("soft_labels", resources=(GOEMOTIONS,)),
+    resources=soft_labels.STEP.prompt_files,
 )
 def emo_pillars_ask_soft_labels(
     utterances: DataFrame,
@@ -116,7 +108,7 @@ def emo_pillars_ask_soft_labels(
     order: PromptOrder,
 ) -> DataFrame:
     """Ask for the emotions of each utterance and their levels (Emo Pillars 3.3)."""
-    return steps.soft_labels_requests(utterances, top_labels, order, decoding)
+    return soft_labels.requests(utterances, top_labels, order, decoding)
 
 
 @answer_stage(
@@ -129,7 +121,7 @@ def emo_pillars_soft_labels(
     answers: DataFrame, quality: QualitySettings, top_labels: TopLabels, order: PromptOrder
 ) -> Outcome:
     """Parse labels and levels, and map the labels to the taxonomy (Emo Pillars 3.3, 4)."""
-    return reading.read_soft_labels(answers, top_labels, quality, order)
+    return soft_labels.rows(answers, top_labels, quality, order)
 
 
 @stage(
@@ -143,12 +135,12 @@ def emo_pillars_examples(soft_labels: DataFrame, utterances: DataFrame, rules: E
     return data_sets.examples(soft_labels, utterances, rules.least_level, rules.context_share, rules.split_by)
 
 
-@prompt_stage((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, **prompt_of("contexts"))
+@prompt_stage((tables.EXAMPLES, tables.PLOTS), llm.CONTEXTS, GENERATOR, resources=contexts.STEP.prompt_files)
 def emo_pillars_ask_contexts(
     examples: DataFrame, plots: DataFrame, decoding: Annotated[DecodingSettings, At("emo_pillars.steps.contexts")]
 ) -> DataFrame:
     """Ask for the events before each drawn utterance (Emo Pillars 3.4)."""
-    return steps.contexts_requests(examples, plots, decoding)
+    return contexts.requests(examples, plots, decoding)
 
 
 @answer_stage(
@@ -156,26 +148,28 @@ def emo_pillars_ask_contexts(
 )
 def emo_pillars_contexts(answers: DataFrame, quality: QualitySettings) -> Outcome:
     """Parse the contexts (Emo Pillars 3.4)."""
-    return reading.read_contexts(answers, quality)
+    return contexts.rows(answers, quality)
 
 
-@prompt_stage((tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, **prompt_of("clean_contexts"))
+@prompt_stage(
+    (tables.CONTEXTS, tables.EXAMPLES), llm.CLEAN_CONTEXTS, GENERATOR, resources=clean_contexts.STEP.prompt_files
+)
 def emo_pillars_ask_clean_contexts(
     contexts: DataFrame,
     examples: DataFrame,
     decoding: Annotated[DecodingSettings, At("emo_pillars.steps.clean_contexts")],
 ) -> DataFrame:
     """Ask for each context without mentions of emotions (Emo Pillars 3.4)."""
-    return steps.clean_contexts_requests(contexts, examples, decoding)
+    return clean_contexts.requests(contexts, examples, decoding)
 
 
 @answer_stage(emo_pillars_ask_clean_contexts, tables.CLEAN_CONTEXTS, "contexts", **JUDGED)
 def emo_pillars_clean_contexts(answers: DataFrame, quality: QualitySettings) -> Outcome:
     """Parse the cleaned contexts (Emo Pillars 3.4)."""
-    return reading.read_clean_contexts(answers, quality)
+    return clean_contexts.rows(answers, quality)
 
 
-@prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, **prompt_of("rewrites"))
+@prompt_stage((tables.CLEAN_CONTEXTS, tables.EXAMPLES), llm.REWRITES, GENERATOR, resources=rewrites.STEP.prompt_files)
 def emo_pillars_ask_rewrites(
     clean_contexts: DataFrame,
     examples: DataFrame,
@@ -183,13 +177,13 @@ def emo_pillars_ask_rewrites(
     form: RewritePrompt,
 ) -> DataFrame:
     """Ask for each utterance rewritten so that it depends on its context (Emo Pillars 3.5)."""
-    return steps.rewrites_requests(clean_contexts, examples, form, decoding)
+    return rewrites.requests(clean_contexts, examples, form, decoding)
 
 
 @answer_stage(emo_pillars_ask_rewrites, tables.REWRITES, "contexts", **JUDGED)
 def emo_pillars_rewrites(answers: DataFrame, quality: QualitySettings, form: RewritePrompt) -> Outcome:
     """Parse the rewritten utterances (Emo Pillars 3.5)."""
-    return reading.read_rewrites(answers, quality, form)
+    return rewrites.rows(answers, quality, form)
 
 
 @stage(
@@ -210,8 +204,8 @@ def emo_pillars_contextual_examples(rewrites: DataFrame, clean_contexts: DataFra
     optional=(llm.CONTEXTS, llm.CLEAN_CONTEXTS, llm.REWRITES),
     writes=tables.ANSWER_QUALITY,
     units="answers",
-    resources=(*NAMES, *(name for step in STEPS for name in template_files(step))),
+    resources=(*NAMES, *(name for step in SYNTHESIS for name in step.template_files)),
 )
 def emo_pillars_measure_quality(*answers: DataFrame, quality: QualitySettings, top_labels: TopLabels) -> Outcome:
     """Measure what all stored answers give, by any model: items that can be read, and usable ones (ours)."""
-    return answer_quality(dict(zip(STEPS, answers, strict=True)), quality, top_labels)
+    return answer_quality(dict(zip([step.name for step in SYNTHESIS], answers, strict=True)), quality, top_labels)

@@ -3,7 +3,7 @@
 import pytest
 
 from conf.prompts import prompt
-from etl.emo_pillars.actors import parse_actors
+from etl.emo_pillars.steps.actors import parse_actors
 
 TEMPLATE = prompt("emo_pillars/actors")
 

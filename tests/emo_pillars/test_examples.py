@@ -7,13 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conf.errors import InputError
-from etl.emo_pillars.examples import (
-    check_splits,
-    contextual_examples,
-    distinct_utterances,
-    examples,
-    split_of,
-)
+from etl.emo_pillars.examples import check_splits, contextual_examples, distinct_utterances, examples, split_of
 
 DISTINCT = "utterance_id string, plot_id string, actor_id string, actor string, utterance string, label string"
 

@@ -5,9 +5,13 @@ import time
 import pytest
 
 from conf.prompts import prompt
-from etl.emo_pillars.actors import parse_actors
-from etl.emo_pillars.labels import known_names, labelled_utterances, labels_with_levels
-from etl.emo_pillars.prose import parse_cleaned, parse_prose, parse_rewrite
+from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.prose import parse_prose
+from etl.emo_pillars.steps.actors import parse_actors
+from etl.emo_pillars.steps.clean_contexts import parse_cleaned
+from etl.emo_pillars.steps.rewrites import parse_rewrite
+from etl.emo_pillars.steps.soft_labels import labels_with_levels
+from etl.emo_pillars.steps.utterances import labelled_utterances
 
 ACTORS, UTTERANCES, LABELS, CONTEXT, CLEAN, REWRITE = (
     prompt(f"emo_pillars/{step}")

@@ -8,20 +8,16 @@ from pyspark.sql import functions as F
 
 from conf.prompts import prompt, slots
 from conf.taxonomy import goemotions_definitions, goemotions_labels, goemotions_mapping, goemotions_polarities
-from etl.emo_pillars.labels import known_names, label_of, labels_with_levels
-from etl.emo_pillars.prompts import (
-    actors_prompt,
-    as_data,
-    clean_contexts_prompt,
-    contexts_prompt,
-    definitions,
-    filled,
-    rewrites_prompt,
-    soft_labels_prompt,
-    topic_categories_prompt,
-    topic_names_prompt,
-    utterances_prompt,
-)
+from etl.emo_pillars.labels import known_names, label_of
+from etl.emo_pillars.prompts import as_data, definitions, filled
+from etl.emo_pillars.steps.actors import actors_prompt
+from etl.emo_pillars.steps.clean_contexts import clean_contexts_prompt
+from etl.emo_pillars.steps.contexts import contexts_prompt
+from etl.emo_pillars.steps.rewrites import rewrites_prompt
+from etl.emo_pillars.steps.soft_labels import labels_with_levels, soft_labels_prompt
+from etl.emo_pillars.steps.topic_categories import topic_categories_prompt
+from etl.emo_pillars.steps.topic_names import topic_names_prompt
+from etl.emo_pillars.steps.utterances import utterances_prompt
 
 SEEN = {"plot": "PLOT-TEXT", "actor": "ACTOR-TEXT", "said": "SAID-TEXT", "emotions": "EMO-TEXT", "context": "CON-TEXT"}
 

@@ -3,7 +3,9 @@
 import pytest
 
 from conf.prompts import prompt
-from etl.emo_pillars.prose import parse_cleaned, parse_prose, parse_rewrite
+from etl.emo_pillars.prose import parse_prose
+from etl.emo_pillars.steps.clean_contexts import parse_cleaned
+from etl.emo_pillars.steps.rewrites import parse_rewrite
 
 CONTEXT, CLEAN, REWRITE = (prompt(f"emo_pillars/{name}") for name in ("contexts", "clean_contexts", "rewrites"))
 STORY = "Ada had kept the lamp alone since her uncle sailed. A letter came that named the day of his return."

@@ -6,11 +6,16 @@ from conf.emo_pillars_settings import EmoPillarsSettings, QualitySettings
 from conf.prompts import prompt
 from etl.emo_pillars.answer_quality import OTHER, judged_answer
 from etl.emo_pillars.labels import known_names
-from etl.emo_pillars.prompts import FORMS, PLAIN, forms_of, template
-from etl.emo_pillars.quality import is_of_other_person, label_faults, rewrite_faults, text_faults, utterance_faults
-from etl.emo_pillars.step_answers import STEPS, Rules, parse_step, slots_of
+from etl.emo_pillars.prompts import PLAIN
+from etl.emo_pillars.quality import text_faults
+from etl.emo_pillars.step import Rules, slots_of
+from etl.emo_pillars.steps import SYNTHESIS
+from etl.emo_pillars.steps.rewrites import is_of_other_person, rewrite_faults
+from etl.emo_pillars.steps.soft_labels import label_faults
+from etl.emo_pillars.steps.utterances import utterance_faults
 
 NAMES = known_names()
+STEPS = {step.name: step for step in SYNTHESIS}
 QUALITY = QualitySettings()
 SAID = {"utterance": "I can see the lamp from my window.", "actor": "Ada Voss (keeper of the lamp)", "labels": ["joy"]}
 
@@ -105,28 +110,28 @@ def test_bare_lists_of_labels_parse_and_are_not_usable() -> None:
     """Five answers that a small model gives in place of rewritten utterances."""
     answers = ("joy, love, admiration", "Anger", "1. Joy\n2. Love", '"fear and sadness"', "Emotions: joy, pride")
     for answer in answers:
-        parsed = parse_step("rewrites", rules("rewrites"), answer, False, SAID)
+        parsed = STEPS["rewrites"].items_of(rules("rewrites"), answer, False, SAID)
         assert parsed.items == [], answer
         assert parsed.rejected[0].reason == "list_of_labels", answer
-        kept = parse_step("rewrites", rules("rewrites", reject=()), answer, False, SAID)
+        kept = STEPS["rewrites"].items_of(rules("rewrites", reject=()), answer, False, SAID)
         assert "list_of_labels" in kept.items[0][-1]
 
 
 def test_faults_are_a_column_or_a_reason_by_setting() -> None:
     answer = '1. (Joy) "What a joy!"\n2. (Fear) "Who is at the door?"'
-    kept = parse_step("utterances", rules("utterances"), answer, False, {})
+    kept = STEPS["utterances"].items_of(rules("utterances"), answer, False, {})
     assert [(item[1], item[-1]) for item in kept.items] == [
         ("What a joy!", ["names_emotion"]),
         ("Who is at the door?", []),
     ]
-    some = parse_step("utterances", rules("utterances", reject=("names_emotion",)), answer, False, {})
+    some = STEPS["utterances"].items_of(rules("utterances", reject=("names_emotion",)), answer, False, {})
     assert [item[1] for item in some.items] == ["Who is at the door?"]
     assert [(one.reason, one.text) for one in some.rejected] == [("names_emotion", "What a joy!")]
 
 
 def test_a_context_that_stays_as_it_was_is_judged_too() -> None:
     given = {"labels": ["joy"], "context": "Her joy was great when the ship came into the harbour."}
-    parsed = parse_step("clean_contexts", rules("clean_contexts"), "No changes are needed.", False, given)
+    parsed = STEPS["clean_contexts"].items_of(rules("clean_contexts"), "No changes are needed.", False, given)
     assert parsed.items == [("", False, True, ["names_emotion"])]
 
 
@@ -151,15 +156,17 @@ def test_a_stored_answer_is_judged_with_what_its_prompt_contained() -> None:
     asked = filled(
         "rewrites", context="It is dark.", actor=SAID["actor"], utterance=SAID["utterance"], emotions="joy, love"
     )
-    name, items, usable, faults, rejected = judged_answer("rewrites", rules("rewrites"), asked, "She sees love.", False)
+    name, items, usable, faults, rejected = judged_answer(
+        STEPS["rewrites"], rules("rewrites"), asked, "She sees love.", False
+    )
     assert len(name) == 8
     assert (items, usable) == (1, 0)
     assert rejected == []
     assert faults == ["names_emotion", "other_person"]
-    assert judged_answer("rewrites", rules("rewrites"), asked, None, False) == (name, None, None, [], [])
-    other = judged_answer("rewrites", rules("rewrites"), "an old prompt", "She sees it now.", False)
+    assert judged_answer(STEPS["rewrites"], rules("rewrites"), asked, None, False) == (name, None, None, [], [])
+    other = judged_answer(STEPS["rewrites"], rules("rewrites"), "an old prompt", "She sees it now.", False)
     assert other == (OTHER, 1, 1, [], [])
-    assert judged_answer("rewrites", rules("rewrites"), asked, "I cannot rewrite that.", False)[1:] == (
+    assert judged_answer(STEPS["rewrites"], rules("rewrites"), asked, "I cannot rewrite that.", False)[1:] == (
         0,
         0,
         [],
@@ -171,12 +178,12 @@ def test_a_stored_answer_is_judged_with_what_its_prompt_contained() -> None:
     ("step", "answer"), [("utterances", '1. (joy) "I see it now."'), ("soft_labels", "1. joy (0.9)\n2. love (0.8)")]
 )
 def test_a_prompt_of_either_order_is_told_by_its_template(step: str, answer: str) -> None:
-    forms = tuple(template(step, form) for form in forms_of(step))
+    forms = tuple(map(STEPS[step].template, STEPS[step].forms))
     said = {"plot": "It is dark.", "actor": SAID["actor"], "utterance": SAID["utterance"], "start": "1. joy"}
     said |= {"definitions": "- joy: joy", "emotional": "8", "neutral": "2", "top": "5"}
     judged = [
-        judged_answer(step, rules(step), filled(name, **said), answer, False, forms[1:])
-        for name in (step, f"{step}_{FORMS[step]}")
+        judged_answer(STEPS[step], rules(step), filled(name, **said), answer, False, forms[1:])
+        for name in (step, f"{step}_{STEPS[step].form}")
     ]
     assert len({one[0] for one in judged}) == 2
     assert OTHER not in {one[0] for one in judged}
@@ -189,11 +196,11 @@ def test_a_prompt_of_either_order_is_told_by_its_template(step: str, answer: str
 
 def test_a_rewriting_prompt_of_either_form_is_told_by_its_template() -> None:
     names = ("rewrites", "rewrites_example")
-    assert forms_of("rewrites") == [PLAIN, "example"]
+    assert STEPS["rewrites"].forms == (PLAIN, "example")
     forms = tuple(prompt(f"emo_pillars/{name}") for name in names)
     said = {"context": "It is dark.", "actor": SAID["actor"], "utterance": SAID["utterance"], "emotions": "joy"}
     judged = [
-        judged_answer("rewrites", rules("rewrites"), filled(name, **said), '"I see it now."', False, forms)
+        judged_answer(STEPS["rewrites"], rules("rewrites"), filled(name, **said), '"I see it now."', False, forms)
         for name in names
     ]
     assert len({one[0] for one in judged}) == 2
@@ -201,7 +208,8 @@ def test_a_rewriting_prompt_of_either_form_is_told_by_its_template() -> None:
     assert [one[1:] for one in judged] == [(1, 1, [], [])] * 2
     echoed = "So I ran all that way, and then nothing but a locked door."  # of the examples
     assert (
-        judged_answer("rewrites", rules("rewrites"), filled("rewrites_example", **said), echoed, False, forms)[1] == 0
+        judged_answer(STEPS["rewrites"], rules("rewrites"), filled("rewrites_example", **said), echoed, False, forms)[1]
+        == 0
     )
 
 

@@ -3,11 +3,13 @@
 import pytest
 
 from conf.prompts import prompt
-from etl.emo_pillars.actors import parse_actors
 from etl.emo_pillars.answers import Parsed
-from etl.emo_pillars.labels import known_names, labelled_utterances
-from etl.emo_pillars.prose import LEAST_WORDS, parse_cleaned, parse_prose, parse_rewrite
-from etl.emo_pillars.utterances import parse_utterances
+from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.prose import LEAST_WORDS, parse_prose
+from etl.emo_pillars.steps.actors import parse_actors
+from etl.emo_pillars.steps.clean_contexts import parse_cleaned
+from etl.emo_pillars.steps.rewrites import parse_rewrite
+from etl.emo_pillars.steps.utterances import labelled_utterances, parse_utterances
 from tests.emo_pillars.remarks import KINDS, half, remarks
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from conf.prompts import prompt
-from etl.emo_pillars.soft_labels import level_of, parse_soft_labels
+from etl.emo_pillars.steps.soft_labels import level_of, parse_soft_labels
 
 TEMPLATE = prompt("emo_pillars/soft_labels")
 

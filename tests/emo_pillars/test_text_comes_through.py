@@ -12,8 +12,10 @@ import pytest
 
 from conf.prompts import prompt
 from etl.emo_pillars.answers import Parsed
-from etl.emo_pillars.prose import LEAST_WORDS, MOST_UTTERANCE_WORDS, parse_cleaned, parse_prose, parse_rewrite
-from etl.emo_pillars.utterances import parse_utterances
+from etl.emo_pillars.prose import LEAST_WORDS, parse_prose
+from etl.emo_pillars.steps.clean_contexts import parse_cleaned
+from etl.emo_pillars.steps.rewrites import MOST_UTTERANCE_WORDS, parse_rewrite
+from etl.emo_pillars.steps.utterances import parse_utterances
 
 CONTEXT, CLEAN, REWRITE, UTTERANCES = (
     prompt(f"emo_pillars/{name}") for name in ("contexts", "clean_contexts", "rewrites", "utterances")

@@ -12,12 +12,7 @@ from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
 from etl.emo_pillars.transfer_files import one_file, parts_of
 from etl.emo_pillars.transfer_scores import emocontext_scores, goemotions_scores, isear_scores
-from etl.emo_pillars.transfer_sets import (
-    emocontext_dialogues,
-    goemotions_comments,
-    isear_reports,
-    report_text,
-)
+from etl.emo_pillars.transfer_sets import emocontext_dialogues, goemotions_comments, isear_reports, report_text
 from etl.training.recipes.transfer_tasks import (
     Arm,
     TaskRows,

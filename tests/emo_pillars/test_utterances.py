@@ -3,7 +3,7 @@
 import pytest
 
 from conf.prompts import prompt
-from etl.emo_pillars.utterances import first_label, parse_utterances
+from etl.emo_pillars.steps.utterances import first_label, parse_utterances
 
 TEMPLATE = prompt("emo_pillars/utterances")
 WORDS = "The lamp went out again!"

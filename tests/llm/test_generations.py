@@ -15,8 +15,7 @@ from conf.llm_settings import DecodingSettings, LlmSettings, ServerSettings
 from conf.settings import LakehouseSettings
 from conf.taxonomy import load_taxonomy
 from etl.analysis.views import all_views
-from etl.emo_pillars.reading import read_soft_labels
-from etl.emo_pillars.steps import soft_labels_requests
+from etl.emo_pillars.steps import soft_labels
 from etl.llm.model_stages import source
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
 from etl.pipeline.lakehouse import Lakehouse
@@ -90,12 +89,12 @@ def test_a_dictated_start_gives_equal_labels_in_every_dialect(spark: SparkSessio
     units = spark.createDataFrame(
         [("u", "I see the ship!", "joy")], "utterance_id string, utterance string, label string"
     )
-    asked = soft_labels_requests(units, 5, "plain", EmoPillarsSettings().steps.soft_labels)
+    asked = soft_labels.requests(units, 5, "plain", EmoPillarsSettings().steps.soft_labels)
     with RecordedServer(as_the_dialect_answers).running() as server:
         source = source_of("", "openai:recorded", LlmSettings(server=ServerSettings(url=server.url, dialect=dialect)))
         said = generate_answers(distinct_requests(asked), source, 1).persist()
         labels = (
-            read_soft_labels(with_answers(asked, said, "openai:recorded"), 5, QualitySettings())
+            soft_labels.rows(with_answers(asked, said, "openai:recorded"), 5, QualitySettings())
             .rows.orderBy("place")
             .collect()
         )

@@ -13,8 +13,10 @@ from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, LlmSettings
 from conf.prompts import prompt as prompt_text
-from etl.emo_pillars.labels import known_names, labels_with_levels
-from etl.emo_pillars.prompts import GRAMMARS, step_decoding
+from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.step import Step
+from etl.emo_pillars.steps import SYNTHESIS, soft_labels, utterances
+from etl.emo_pillars.steps.soft_labels import labels_with_levels
 from tests.llm_servers import as_the_dialect_answers
 from tests.udfs.gguf_files import written
 from udfs.generate import source_of
@@ -172,25 +174,24 @@ def test_a_bare_prompt_is_continued_without_a_chat(model: LlamaCppGenerator) -> 
     assert answer.prompt_tokens < 10
 
 
-@pytest.mark.parametrize("step", GRAMMARS)
-def test_an_answer_under_a_steps_grammar_is_read_whole(model: LlamaCppGenerator, step: str) -> None:
+@pytest.mark.parametrize("step", [step for step in SYNTHESIS if step.has_grammar], ids=lambda step: step.name)
+def test_an_answer_under_a_steps_grammar_is_read_whole(model: LlamaCppGenerator, step: Step) -> None:
     """135 million parameters cannot follow these prompts; under a grammar the form is right all the same."""
-    steps = {step: {"grammar": "step", "max_new_tokens": 200}}
+    steps = {step.name: {"grammar": "step", "max_new_tokens": 200}}
     settings = EmoPillarsSettings.model_validate({"steps": steps, "emotional": 3, "neutral": 1})
-    start = {"soft_labels": "1. joy"}.get(step, "")
+    start = "1. joy" if step is soft_labels.STEP else ""
     prompt = "Ann meets Bob at the harbour. They are glad.\nAnswer in the form that was asked for."
-    (answer,) = model.answers(
-        [Request(prompt, start)],
-        step_decoding(step, getattr(settings.steps, step), settings if step == "utterances" else None),
-    )
+    slots = {"utterances": utterances.grammar_slots(settings), "soft_labels": soft_labels.grammar_slots()}
+    decoding = step.decoding(getattr(settings.steps, step.name), slots.get(step.name))
+    (answer,) = model.answers([Request(prompt, start)], decoding)
     assert answer.error is None
-    items = _read(step, start + (answer.text or ""))
+    items = _read(step.name, start + (answer.text or ""))
     assert items, answer.text
 
 
 def _read(step: str, text: str) -> list[Any]:
-    from etl.emo_pillars.actors import parse_actors
-    from etl.emo_pillars.utterances import parse_utterances
+    from etl.emo_pillars.steps.actors import parse_actors
+    from etl.emo_pillars.steps.utterances import parse_utterances
 
     if step == "soft_labels":
         return list(labels_with_levels(text, TEMPLATE, 5, known_names()).items)

@@ -12,7 +12,8 @@ import pytest
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, ServerSettings
 from conf.prompts import prompt as prompt_text
-from etl.emo_pillars.labels import known_names, labels_with_levels
+from etl.emo_pillars.labels import known_names
+from etl.emo_pillars.steps.soft_labels import labels_with_levels
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from tests.ports import free_port
 from tests.udfs.tiny_models import tiny_language_model

@@ -1,8 +1,13 @@
-"""Parse a story's characters from an answer (Emo Pillars 3.1)."""
+"""The characters of a plot, one per line of the answer (Emo Pillars 3.1)."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import (
     ARROW,
     Line,
@@ -16,9 +21,14 @@ from etl.emo_pillars.answers import (
     without_repeats,
     words_of,
 )
-from etl.emo_pillars.json_answers import actor_lines, json_records
+from etl.emo_pillars.json_answers import NAME, field, json_records, key_of, text_of
+from etl.emo_pillars.prompts import as_data, filled
+from etl.emo_pillars.quality import judged
 from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.refusals import refuses
+from etl.emo_pillars.step import FAULTS, Rules, Step, child_id
+from etl.llm.requests import with_requests
+from etl.pipeline.outcome import Outcome
 
 MOST_NAME_WORDS = 8
 MOST_DESCRIPTION_WORDS = 40
@@ -42,6 +52,9 @@ _ATTRIBUTE = re.compile(
     r"|relationships?|relations?|connections?|characteristics?|summary|type|origin|alias(?:es)?|nicknames?)"
     r"(?: (?:to|with|in|of|towards) [\w ]{1,30})?)\s*:\s",
     re.IGNORECASE,
+)
+ABOUT = words_of(
+    "description who_they_are who role about relation relationship occupation details identity summary bio"
 )
 _SAME = re.compile(
     r"(?:the )?(?:same|identical)(?: (?:person|character|one))? (?:as|to)\b|see (?:above|\#?\d|no\b|number\b"
@@ -146,3 +159,65 @@ def _spread(lines: list[Line]) -> list[Line]:
     names = [name.strip(" .") for name in re.split(r",\s*(?:and\s+)?", lines[0].text)]
     short = all(name and len(name.split()) <= 4 for name in names)
     return [Line(name, False) for name in names] if short else lines
+
+
+def actor_lines(records: Sequence[Any]) -> list[str]:
+    """Return characters as lines of the text form (Emo Pillars 3.1)."""
+    lines = []
+    for record in records:
+        if not isinstance(record, Mapping):
+            lines.append(text_of(record))
+            continue
+        name = field(record, NAME)
+        if name is None and record and not set(map(key_of, record)) & {*NAME, *ABOUT}:  # the names are the keys
+            lines += [_named(str(key), _about(value)) for key, value in record.items()]
+        else:
+            about = field({key: value for key, value in record.items() if value is not name}, ABOUT)
+            lines.append(_named(text_of(name), text_of(about)))
+    return lines
+
+
+def _named(name: str, about: str) -> str:
+    about = re.sub(r"[()\[\]\n]+", " ", about).strip()
+    return f"{name} ({about})" if about and "(" not in name else name
+
+
+def _about(value: Any) -> str:
+    return text_of(field(value, ABOUT)) if isinstance(value, Mapping) else text_of(value)
+
+
+def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    parsed = parse_actors(answer, rules.template, cut_off)
+    return judged(parsed, [one.actor for one in parsed.items], [[] for _ in parsed.items], ())
+
+
+STEP = Step(
+    name="actors",
+    unit="plot",
+    key="plot_id",
+    item=f"name: string, description: string, actor: string, {FAULTS}",
+    parse=_judged,
+    has_grammar=True,
+)
+
+
+def actors_prompt(plot: Column) -> Column:
+    """Ask for the characters of a plot (Emo Pillars 3.1)."""
+    return filled(STEP.template(), {"plot": as_data(plot)})
+
+
+def requests(plots: DataFrame, decoding: DecodingSettings) -> DataFrame:
+    """Return one prompt per plot (Emo Pillars 3.1)."""
+    return with_requests(plots.select("plot_id", "plot"), actors_prompt(F.col("plot")), STEP.decoding(decoding))
+
+
+def rows(answers: DataFrame, quality: Any) -> Outcome:
+    """Return ``emo_pillars.actors``. A plot whose answer names nobody is dropped (Emo Pillars 3.1).
+
+    Args:
+        answers: rows of ``etl.llm.requests.with_answers``.
+        quality: the section ``emo_pillars.quality``.
+    """
+    items, dropped = STEP.read(answers, STEP.rules(quality))
+    found = ("place", "item.actor", "item.name", "item.description")
+    return Outcome(items.select(child_id("plot_id").alias("actor_id"), "plot_id", *found), dropped)

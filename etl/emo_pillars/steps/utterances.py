@@ -1,9 +1,15 @@
-"""Parse a character's utterances with their emotions from an answer (Emo Pillars 3.2)."""
+"""The utterances of a character with their emotions: eight of various emotions, two neutral ones (Emo Pillars 3.2)."""
 
 import re
-from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from conf.emo_pillars_settings import UtterancePrompt
+from conf.llm_settings import DecodingSettings
+from conf.taxonomy import GOEMOTIONS
 from etl.emo_pillars.answers import (
     ARROW,
     Line,
@@ -19,11 +25,17 @@ from etl.emo_pillars.answers import (
     without_repeats,
     words_of,
 )
-from etl.emo_pillars.json_answers import json_records, said_records
-from etl.emo_pillars.prompts import NEUTRAL
+from etl.emo_pillars.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
+from etl.emo_pillars.labels import Names, known_only
+from etl.emo_pillars.prompts import NEUTRAL, PLAIN, as_data, definitions, filled, labels_of_grammar
+from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
+from etl.emo_pillars.step import MAPPED, Rules, Step, child_id
+from etl.llm.requests import with_requests
+from etl.pipeline.outcome import Outcome
 
+SAME = "same_across_emotions"
 MOST_WORDS = 100
 MOST_LABELS = 5
 """Names of emotions that are removed on each side of an utterance."""
@@ -48,6 +60,14 @@ _ARROW_BESIDE = re.compile(
     rf"(?P<before>[\"”»)\]])[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}|[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}(?=[\"“«])"
 )
 _BETWEEN = re.compile(rf"[\s,;/|]*(?:(?:and|or)\s+)?(?:[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*:?\s*)?")
+
+
+class LabelledUtterance(NamedTuple):
+    raw_label: str
+    utterance: str
+    reasoning: str | None
+    label: str
+    was_mapped: bool
 
 
 class Utterance(NamedTuple):
@@ -202,3 +222,113 @@ def _continues(line: Line, found: list[Utterance]) -> bool:
 
 def _joined(before: str | None, more: str) -> str:
     return f"{before} {more.strip('() ')}" if before else more.strip("() ")
+
+
+def said_records(records: Sequence[Any], neutral: str) -> list[tuple[str, str, str | None]]:
+    """Return utterances as (emotion, words, reasoning or None) (Emo Pillars 3.2).
+
+    Lists under names of emotions, and under such as ``neutral_utterances``, give their emotion to the utterances.
+    """
+    found: list[tuple[str, str, str | None]] = []
+    for record in records:
+        if not isinstance(record, Mapping):
+            continue
+        words = field(record, WORDS)
+        if isinstance(words, str):
+            label = field(record, LABEL)
+            label = label[0] if isinstance(label, list) else label
+            is_neutral = label is None and field(record, ["neutral", "is_neutral"]) is True
+            why = field(record, WHY)
+            found.append((neutral if is_neutral else text_of(label), words, text_of(why) or None))
+            continue
+        for key, value in record.items():
+            label = neutral if neutral in key_of(key) else str(key)
+            inside = value if isinstance(value, list) else [value]
+            texts = [(label, one, None) for one in inside if isinstance(one, str)]
+            nested = said_records([one for one in inside if isinstance(one, Mapping)], neutral)
+            found += [*texts, *((its or label, said, why) for its, said, why in nested)]
+    return found
+
+
+def labelled_utterances(answer: str, template: str, cut_off: bool, names: Names) -> Parsed:
+    """Parse an answer's utterances, and reject those of unknown emotions (Emo Pillars 3.2, 4)."""
+    found = parse_utterances(answer, template, cut_off, names)
+    return known_only(found, LabelledUtterance, lambda one: f"{one.raw_label}: {one.utterance}", names)
+
+
+def utterance_faults(said: Sequence[tuple[str, str]], emotions: Collection[str], quality: Any) -> list[list[str]]:
+    """Return the faults of an answer's utterances, given as (label, text): also nearly equal ones of other emotions."""
+    bags = [frozenset(words_of(text)) - set(emotions) for _, text in said]
+    found = []
+    for place, (label, text) in enumerate(said):
+        faults = text_faults(text, [label], emotions, quality)
+        if len(words_of(text)) < quality.least_words:
+            faults.append(SHORT)
+        others = (bag for other, bag in zip(said, bags, strict=True) if other[0] != label)
+        if any(_jaccard(bags[place], bag) >= quality.sameness for bag in others):
+            faults.append(SAME)
+        found.append(faults)
+    return found
+
+
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    parsed = labelled_utterances(answer, rules.template, cut_off, rules.names)
+    said = [(one.label, one.utterance) for one in parsed.items]
+    faults = utterance_faults(said, rules.names, rules.quality)
+    return judged(parsed, [text for _, text in said], faults, rules.quality.reject)
+
+
+STEP = Step(
+    name="utterances",
+    unit="actor",
+    key="actor_id",
+    item=f"raw_label: string, utterance: string, reasoning: string, {MAPPED}",
+    parse=_judged,
+    form="shared",
+    has_grammar=True,
+    resources=(GOEMOTIONS,),
+)
+
+
+def utterances_prompt(plot: Column, actor: Column, emotional: int, neutral: int, form: str = PLAIN) -> Column:
+    """Ask for a character's utterances, given the plot and the definitions without neutral (Emo Pillars 3.2)."""
+    slots = {"plot": as_data(plot), "actor": as_data(actor), "definitions": F.lit(definitions(neutral=False))}
+    return filled(STEP.template(form), slots | {"emotional": F.lit(emotional), "neutral": F.lit(neutral)})
+
+
+def grammar_slots(asked: UtterancePrompt) -> dict[str, str]:
+    """Return the slots of the grammar. A repetition is one less than the number: the first one stands before it."""
+    return {
+        "labels": labels_of_grammar(neutral=False),
+        "emotional": str(asked.emotional - 1),
+        "neutral": str(max(asked.neutral - 1, 0)),
+        "with_neutral": str(int(asked.neutral > 0)),
+    }
+
+
+def requests(
+    actors: DataFrame, plots: DataFrame, asked: UtterancePrompt, order: str, decoding: DecodingSettings
+) -> DataFrame:
+    """Return one prompt per actor (Emo Pillars 3.2)."""
+    units = actors.select("actor_id", "plot_id", "actor").join(plots.select("plot_id", "plot"), "plot_id")
+    prompt = utterances_prompt(F.col("plot"), F.col("actor"), asked.emotional, asked.neutral, order)
+    return with_requests(units, prompt, STEP.decoding(decoding, grammar_slots(asked)))
+
+
+def rows(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
+    """Return ``emo_pillars.utterances``. An actor without utterances is dropped (Emo Pillars 3.2).
+
+    Args:
+        answers: rows of ``etl.llm.requests.with_answers``.
+        quality: the section ``emo_pillars.quality``.
+        form: of the prompts' template.
+    """
+    items, dropped = STEP.read(answers, STEP.rules(quality, form=form))
+    found = ("utterance", "raw_label", "label", "was_mapped", "reasoning", "faults")
+    given = ("plot_id", "actor_id", "actor", "place")
+    rows = items.select(child_id("actor_id").alias("utterance_id"), *given, *(f"item.{name}" for name in found))
+    return Outcome(rows, dropped)

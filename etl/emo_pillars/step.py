@@ -1,0 +1,189 @@
+"""A step of Emo Pillars: its templates, and how the answers to its prompts become rows and ledger rows (3).
+
+Each module of ``etl.emo_pillars.steps`` is one step, with its ``STEP``, its prompt, its requests, its parser with the
+faults that only its answers have, and its rows.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from conf.errors import InputError
+from conf.llm_settings import STEP_GRAMMAR, DecodingSettings
+from conf.prompts import SLOT, grammar, prompt
+from etl.emo_pillars.answers import Parsed
+from etl.emo_pillars.labels import Names, known_names
+from etl.emo_pillars.prompts import PLAIN
+from etl.llm.requests import fault_of
+from etl.pipeline.outcome import dropped_columns
+
+MOST_CHARACTERS = 20_000
+"""Most characters of an answer that are parsed; the longest step asks for 500 tokens."""
+FAULTS = "faults: array<string>"
+"""Field of an item for its faults; see ``etl.emo_pillars.quality``."""
+MAPPED = f"label: string, was_mapped: boolean, {FAULTS}"
+PROSE = f"text: string, cut: boolean, unchanged: boolean, {FAULTS}"
+
+
+class Rules(NamedTuple):
+    """Settings of the parser of a step's answers.
+
+    Attributes:
+        template: the step's template, to detect repetitions of the prompt.
+        names: known names of emotions; none where a step asks for none.
+        quality: the section ``emo_pillars.quality``; None for a step without faults.
+        top: number of requested soft labels.
+    """
+
+    template: str
+    names: Names
+    quality: Any = None
+    top: int = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """A kind of prompt, and how its answers are read.
+
+    Attributes:
+        name: of its template ``conf/prompts/emo_pillars/<name>.txt`` and of its settings ``emo_pillars.steps.<name>``.
+        unit: what one prompt is about, for the ledger.
+        key: column of the unit's id.
+        item: fields of what an answer gives, as DDL.
+        parse: the items of an answer as tuples of these fields, and its rejected parts; from the answer, whether
+            generation stopped at the token limit, the rules, and what the prompt contained (labels as a list).
+        form: of a second template ``<name>_<form>.txt``, which a setting chooses.
+        has_grammar: whether ``<name>.gbnf`` describes the form of its answers; other steps answer in prose.
+        resources: further files of ``conf`` that its prompts contain.
+    """
+
+    name: str
+    unit: str
+    key: str
+    item: str
+    parse: Callable[[str, bool, Rules, Mapping[str, Any]], Parsed]
+    form: str | None = None
+    has_grammar: bool = False
+    resources: tuple[str, ...] = ()
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms of its template, the plain one first."""
+        return (PLAIN,) if self.form is None else (PLAIN, self.form)
+
+    @property
+    def template_files(self) -> tuple[str, ...]:
+        """The files of its templates in all forms, as resources."""
+        return tuple(f"prompts/{self._file(form)}.txt" for form in self.forms)
+
+    @property
+    def prompt_files(self) -> tuple[str, ...]:
+        """All files that its prompts are made of, as resources."""
+        grammars = (f"prompts/emo_pillars/{self.name}.gbnf",) if self.has_grammar else ()
+        return (*self.template_files, *grammars, *self.resources)
+
+    def template(self, form: str = PLAIN) -> str:
+        """Return its template in one of ``forms``."""
+        return prompt(self._file(form))
+
+    def decoding(self, decoding: DecodingSettings, slots: Mapping[str, str] | None = None) -> DecodingSettings:
+        """Return a decoding whose grammar ``step`` is the text of the step's own grammar (ours).
+
+        Args:
+            decoding: the settings ``emo_pillars.steps.<name>``.
+            slots: contents of the grammar's slots.
+
+        Raises:
+            InputError: the step has no grammar of its own.
+        """
+        if decoding.grammar != STEP_GRAMMAR:
+            return decoding
+        if not self.has_grammar:
+            raise InputError(f"emo_pillars.steps.{self.name}.grammar: this step has no grammar of its own: write one")
+        known = slots or {}
+        text = SLOT.sub(lambda slot: known.get(slot[1], slot[0]), grammar(f"emo_pillars/{self.name}"))
+        return decoding.model_copy(update={"grammar": text})
+
+    def rules(self, quality: Any, top: int = 5, form: str = PLAIN) -> Rules:
+        """Return the rules by which its answers are read."""
+        return Rules(self.template(form), known_names(), quality, top)
+
+    def items_of(self, rules: Rules, answer: str, cut_off: bool, given: Mapping[str, Any]) -> Parsed:
+        """Return the items of an answer as tuples, and its rejected parts.
+
+        Args:
+            rules: the rules.
+            answer: the raw answer.
+            cut_off: whether generation stopped at the token limit.
+            given: what the prompt contained: labels (a list), utterance, actor, context.
+        """
+        return self.parse(answer[:MOST_CHARACTERS], cut_off or len(answer) > MOST_CHARACTERS, rules, given)
+
+    def read(
+        self, answers: DataFrame, rules: Rules, given: Mapping[str, Column] | None = None
+    ) -> tuple[DataFrame, DataFrame]:
+        """Return a row per item, and ledger rows of units without items and of rejected parts.
+
+        Args:
+            answers: rows of ``etl.llm.requests.with_answers``.
+            rules: the rules.
+            given: columns of what the prompt contained, by the names that ``parse`` knows.
+
+        Returns:
+            The rows of ``answers`` with ``item`` and ``place`` (from 1); and rows of an ``Outcome``'s ``dropped``.
+        """
+        rejected = "rejected: array<struct<reason: string, text: string>>"
+        schema = f"struct<items: array<struct<{self.item}>>, {rejected}>"
+        names = tuple(given or ())
+
+        def parsed(answer: str | None, cut_off: bool, *values: Any) -> Parsed:
+            return self.items_of(rules, answer or "", bool(cut_off), dict(zip(names, values, strict=True)))
+
+        # Spark calls a nondeterministic function once, not once per column that reads its result.
+        parser = F.udf(parsed, schema).asNondeterministic()
+        columns = (given or {}).values()
+        read = answers.withColumn("parsed", parser("answer", "cut_off", *columns)).persist()
+        failed = F.col("error").isNotNull()
+        nothing = F.size("parsed.items") == 0
+        reason = F.when(failed, fault_of(F.col("error"), "model_failed")).otherwise("nothing_read")
+        ledger = dropped_columns(self.unit, self.key, reason, 1, F.coalesce("error", "answer"))
+        whole = read.where(failed | nothing).select(*ledger)
+        answered = read.where(~failed)
+        parts = answered.select(self.key, F.posexplode("parsed.rejected").alias("place", "part"))
+        line_id = F.concat(self.key, F.lit("#"), (F.col("place") + 1).cast("string"))
+        lines = parts.select(*dropped_columns("line", line_id, F.col("part.reason"), 0, F.col("part.text")))
+        items = answered.select("*", F.posexplode("parsed.items").alias("from_0", "item"))
+        return items.withColumn("place", F.col("from_0") + 1), whole.unionByName(lines)
+
+    def _file(self, form: str) -> str:
+        return f"emo_pillars/{self.name}" if form == PLAIN else f"emo_pillars/{self.name}_{form}"
+
+
+def child_id(parent: str) -> Column:
+    """Return the id of an item: its unit's id and its place."""
+    return F.concat(parent, F.lit("-"), F.col("place").cast("string"))
+
+
+def slots_of(template: str, prompt: str) -> dict[str, str] | None:
+    """Return the contents of a template's slots in a prompt; None for a prompt of another template."""
+    match = _pattern(template).fullmatch(prompt)
+    return None if match is None else match.groupdict()
+
+
+@lru_cache
+def _pattern(template: str) -> re.Pattern[str]:
+    pieces = SLOT.split(template)
+    seen = set()
+    pattern = ""
+    for place, piece in enumerate(pieces):
+        if place % 2 == 0:
+            pattern += re.escape(piece)
+        else:
+            pattern += f"(?P={piece})" if piece in seen else f"(?P<{piece}>.*?)"
+            seen.add(piece)
+    return re.compile(pattern, re.DOTALL)

@@ -1,0 +1,51 @@
+"""The context of an utterance: the events that led to it (Emo Pillars 3.4)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from conf.llm_settings import DecodingSettings
+from etl.emo_pillars.answers import Parsed
+from etl.emo_pillars.examples import with_needed_context
+from etl.emo_pillars.prompts import as_data, emotions, filled, spoken_slots
+from etl.emo_pillars.prose import parse_prose
+from etl.emo_pillars.quality import judged, text_faults
+from etl.emo_pillars.step import PROSE, Rules, Step
+from etl.llm.requests import with_requests
+from etl.pipeline.outcome import Outcome
+
+
+def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    parsed = parse_prose(answer, rules.template, cut_off)
+    texts = [one.text for one in parsed.items]
+    faults = [text_faults(text, given.get("labels") or (), rules.names, rules.quality) for text in texts]
+    return judged(parsed, texts, faults, rules.quality.reject)
+
+
+STEP = Step(name="contexts", unit="context", key="utterance_id", item=PROSE, parse=_judged)
+
+
+def contexts_prompt(plot: Column, actor: Column, utterance: Column, emotions: Column) -> Column:
+    """Ask for the events before an utterance, given plot, actor and emotions (Emo Pillars 3.4)."""
+    return filled(STEP.template(), {"plot": as_data(plot)} | spoken_slots(actor, utterance, emotions))
+
+
+def requests(examples: DataFrame, plots: DataFrame, decoding: DecodingSettings) -> DataFrame:
+    """Return one prompt per example that needs a context (Emo Pillars 3.4, 4)."""
+    units = with_needed_context(examples).join(plots.select("plot_id", "plot"), "plot_id")
+    prompt = contexts_prompt(F.col("plot"), F.col("actor"), F.col("utterance"), emotions())
+    return with_requests(units, prompt, STEP.decoding(decoding))
+
+
+def rows(answers: DataFrame, quality: Any) -> Outcome:
+    """Return ``emo_pillars.contexts`` (Emo Pillars 3.4).
+
+    Args:
+        answers: rows of ``etl.llm.requests.with_answers``.
+        quality: the section ``emo_pillars.quality``.
+    """
+    items, dropped = STEP.read(answers, STEP.rules(quality), {"labels": F.col("labels")["label"]})
+    found = items.select("utterance_id", F.col("item.text").alias("context"), "item.cut", "item.faults")
+    return Outcome(found, dropped)

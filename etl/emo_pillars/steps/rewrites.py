@@ -1,0 +1,138 @@
+"""An utterance in words that need its context (Emo Pillars 3.5)."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from conf.llm_settings import DecodingSettings
+from etl.emo_pillars.answers import Parsed, lines_of, plain, problem_of, without_remark, words_of
+from etl.emo_pillars.examples import with_needed_context
+from etl.emo_pillars.json_answers import json_value, prose_of
+from etl.emo_pillars.prompts import PLAIN, as_data, emotions, filled, spoken_slots
+from etl.emo_pillars.prose import prose
+from etl.emo_pillars.quality import SHORT, judged, text_faults
+from etl.emo_pillars.quotes import quotations, unquoted, without_labels
+from etl.emo_pillars.remarks import without_opening
+from etl.emo_pillars.step import PROSE, Rules, Step
+from etl.llm.requests import with_requests
+from etl.pipeline.outcome import Outcome
+
+MOST_UTTERANCE_WORDS = 100
+_SPEAKER = re.compile(r"[A-Z][\w .'’-]{0,40}:\s*(?=[\"“«])")
+_BESIDE = re.compile(
+    r"\W*|\s*[(\[].*[)\]]\W*|\s*(?:/|or\b|and\b|[-–—]|,)\s*[\"“«].*|\s*(?:→|[-=]>).*", re.IGNORECASE | re.DOTALL
+)
+MORE_WORDS = 10
+"""Words that a rewritten utterance may always have beyond its share of the original."""
+_FIRST = frozenset(words_of("I me my mine myself we us our ours ourselves"))
+_THIRD = frozenset(words_of("he she they his her their him them"))
+_SPEAKERS = (("the", "character"), ("the", "speaker"), ("this", "character"), ("this", "person"))
+LONG = "too_many_words"
+OTHER_PERSON = "other_person"
+UNCHANGED = "same_as_original"
+
+
+def parse_rewrite(answer: str, template: str, cut_off: bool = False, emotions: Collection[str] = ()) -> Parsed:
+    """Parse the rewritten utterance: the first of several proposals, without explanations (Emo Pillars 3.5).
+
+    Args:
+        answer: the raw answer.
+        template: the prompt's template, to detect repetitions of the prompt.
+        cut_off: whether generation stopped at the token limit.
+        emotions: names of emotions, which are no part of an utterance when they stand before or behind it.
+    """
+    value = json_value(answer)
+    lines = lines_of(without_opening(plain(answer if value is None else prose_of(value)[0])))
+    lines = [line for line in lines if not line.text.endswith(":")] or lines
+    text = without_labels(without_remark(lines[0].text), emotions) if lines else ""
+    spoken = _spoken(text)
+    problem = problem_of(text, template) if spoken is None else problem_of(spoken, template, quoted=True)
+    text = text if spoken is None else spoken
+    problem = problem or ("too_long" if len(text.split()) > MOST_UTTERANCE_WORDS else None)
+    return prose(text, answer, problem, cut_off and len(lines) == 1)
+
+
+def _spoken(text: str) -> str | None:
+    """Return the quotation that a line consists of, maybe after a name and before remarks or further proposals."""
+    speaker = _SPEAKER.match(text)
+    line = text[speaker.end() :] if speaker else text
+    found = quotations(line)
+    if found and found[0].start == 0 and _BESIDE.fullmatch(line[found[0].end :]):
+        return found[0].text
+    bare = unquoted(line)
+    return bare if bare != line else None
+
+
+def rewrite_faults(text: str, given: Mapping[str, Any], emotions: Collection[str], quality: Any) -> list[str]:
+    """Return the faults of a rewritten utterance: also its length and its person.
+
+    Args:
+        text: the rewritten utterance.
+        given: the original ``utterance``, the ``actor`` who says it, and its ``labels``.
+        emotions: all known names of emotions.
+        quality: the section ``emo_pillars.quality``.
+    """
+    found = text_faults(text, given.get("labels") or (), emotions, quality)
+    words = words_of(text)
+    before = words_of(given.get("utterance") or "")
+    if len(words) < quality.least_words:
+        found.append(SHORT)
+    if before and len(words) > quality.longest_rewrite * len(before) + MORE_WORDS:
+        found.append(LONG)
+    if words == before:
+        found.append(UNCHANGED)
+    if is_of_other_person(words, before, given.get("actor") or ""):
+        found.append(OTHER_PERSON)
+    return found
+
+
+def is_of_other_person(words: Sequence[str], before: Sequence[str], actor: str) -> bool:
+    """Return true if words tell of a character instead of being said by it.
+
+    They begin with the character, or with a pronoun or the character's name where the original says "I".
+    """
+    if tuple(words[:2]) in _SPEAKERS:
+        return True
+    name = words_of(actor.split("(")[0])
+    tells = bool(words) and (words[0] in _THIRD or words[0] in name[:1])
+    return tells and bool(_FIRST & set(before)) and not _FIRST & set(words)
+
+
+def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    parsed = parse_rewrite(answer, rules.template, cut_off, rules.names)
+    texts = [one.text for one in parsed.items]
+    faults = [rewrite_faults(text, given, rules.names, rules.quality) for text in texts]
+    return judged(parsed, texts, faults, rules.quality.reject)
+
+
+STEP = Step(name="rewrites", unit="rewrite", key="utterance_id", item=PROSE, parse=_judged, form="example")
+
+
+def rewrites_prompt(context: Column, actor: Column, utterance: Column, emotions: Column, form: str = PLAIN) -> Column:
+    """Ask for a rewritten utterance, given the cleaned context, actor and emotions (Emo Pillars 3.5)."""
+    slots = {"context": as_data(context)} | spoken_slots(actor, utterance, emotions)
+    return filled(STEP.template(form), slots)
+
+
+def requests(clean: DataFrame, examples: DataFrame, form: str, decoding: DecodingSettings) -> DataFrame:
+    """Return one prompt per cleaned context (Emo Pillars 3.5)."""
+    units = clean.select("utterance_id", "context").join(with_needed_context(examples), "utterance_id")
+    prompt = rewrites_prompt(F.col("context"), F.col("actor"), F.col("utterance"), emotions(), form)
+    return with_requests(units, prompt, STEP.decoding(decoding))
+
+
+def rows(answers: DataFrame, quality: Any, form: str = PLAIN) -> Outcome:
+    """Return ``emo_pillars.rewrites`` (Emo Pillars 3.5).
+
+    Args:
+        answers: rows of ``etl.llm.requests.with_answers``.
+        quality: the section ``emo_pillars.quality``.
+        form: of the prompts' template.
+    """
+    given = {"labels": F.col("labels")["label"], "utterance": F.col("utterance"), "actor": F.col("actor")}
+    items, dropped = STEP.read(answers, STEP.rules(quality, form=form), given)
+    found = items.select("utterance_id", F.col("item.text").alias("rewritten"), "item.cut", "item.faults")
+    return Outcome(found, dropped)

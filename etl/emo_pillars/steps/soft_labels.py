@@ -1,0 +1,240 @@
+"""The emotions of an utterance with their levels, the primary emotion first (Emo Pillars 3.3)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from conf.llm_settings import DecodingSettings
+from conf.taxonomy import GOEMOTIONS
+from etl.emo_pillars.answers import ARROW, Line, Parsed, Rejected, echoes, lines_of, without_emoji, without_repeats
+from etl.emo_pillars.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
+from etl.emo_pillars.labels import Names, known_only
+from etl.emo_pillars.prompts import PLAIN, as_data, definitions, filled, labels_of_grammar
+from etl.emo_pillars.quality import judged
+from etl.emo_pillars.step import MAPPED, Rules, Step
+from etl.llm.requests import with_requests
+from etl.pipeline.outcome import Outcome
+
+FEW_LABELS = "few_labels"
+EQUAL_LEVELS = "equal_levels"
+_ON_ONE_LINE = re.compile(
+    r"(?<=[\d)\]%])(?:[,;]?[ \t]+(?=\d{1,2}[.)]\s*[A-Za-z])"
+    r"|[,;][ \t]+(?=[A-Za-z]+[ -]?[A-Za-z]*[ \t]*[:=(\[]*[ \t]*[01]?\.\d))"
+)
+_LABEL_IS = re.compile(r"(?:label|emotion)\s*[:=]\s*(?=\w)", re.IGNORECASE)
+_LABEL = re.compile(
+    r"[\"“'(\[*]*(?P<label>[A-Za-z]+(?:[ -][A-Za-z]+)?)[\"”')\]*]*(?P<rest>[\s:=(\[,|–—-].*|$)", re.DOTALL
+)
+_NAMED = r"(?:(?:expressiveness|expressed|intensity|strength|level|rating|score)[a-z ]*[:=]?\s*)*"
+_LEVEL = re.compile(
+    rf"[\s:=(\[,|–—-]*{_NAMED}(?P<number>\d+(?:[.,]\d+)?|[.,]\d+)\s*"
+    r"(?:(?:/|out of)\s*(?P<of>\d+(?:[.,]\d+)?)|(?P<percent>%))?\s*[)\]]?(?P<why>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ARROW = re.compile(rf"[ \t]{{0,9}}{ARROW}[ \t]{{0,9}}")
+_SECOND_LABEL = re.compile(
+    r"(?<=[A-Za-z])[ \t]?(?:/|&|,|\bor\b|\band\b)[ \t]?[A-Za-z]{3,20}(?=[ \t]*[:=(\[–—-][ \t]*[\d.])"
+    r"|(?<=[A-Za-z])[ \t]?\((?:or|and|also|aka|i\.e\.|e\.g\.|/)[^()\d\n]{1,40}\)",
+    re.IGNORECASE,
+)
+_NEGATIVE = re.compile(r"\s*[:=(\[]\s*[-−–]\s*[\d.,]")
+_RANGE = re.compile(r"\s*(?:[-–—]|to\b)\s*[\d.,]*\d")
+_IN_WORDS = re.compile(
+    r"[\s:=(\[,|–—-]*(?:very |quite |extremely )?(?:high|low|medium|moderate|strong|mild|weak|intense|none)\w*\b",
+    re.IGNORECASE,
+)
+
+
+class MappedLabel(NamedTuple):
+    raw_label: str
+    level: float
+    reasoning: str | None
+    label: str
+    was_mapped: bool
+
+
+class SoftLabel(NamedTuple):
+    """A label as named by the model, its level, and the model's reasoning."""
+
+    raw_label: str
+    level: float
+    reasoning: str | None
+
+
+def parse_soft_labels(answer: str, template: str, top: int) -> Parsed:
+    """Parse the first ``top`` labels of an answer with levels from 0 to 1 (Emo Pillars 3.3).
+
+    "0,7", "7/10" and "70%" are levels. "high", a bare 7, a range or a negative number is not.
+
+    Args:
+        answer: the raw answer with its predefined start.
+        template: the prompt's template.
+        top: number of requested labels.
+    """
+    found = []
+    rejected = []
+    records = json_records(answer)
+    if records is None:
+        answer = _SECOND_LABEL.sub("", _ARROW.sub(": ", without_emoji(answer)))
+        lines = _with_levels(lines_of(_ON_ONE_LINE.sub("\n", answer)))
+    else:
+        lines = [Line(text, True) for text in level_lines(records) if text]
+    for line in lines:
+        result = _soft_label(line.text, line.listed, template)
+        if isinstance(result, SoftLabel):
+            found.append(result)
+        elif result is not None:
+            rejected.append(result)
+    kept = without_repeats(found, lambda one: one.raw_label, "repeated_label")
+    beyond = [Rejected("beyond_top", f"{one.raw_label} {one.level}") for one in kept.items[top:]]
+    return Parsed(kept.items[:top], rejected + kept.rejected + beyond)
+
+
+def _with_levels(lines: list[Line]) -> list[Line]:
+    """Return the lines, each joined with a level that stands on the next line."""
+    joined: list[Line] = []
+    for line in lines:
+        before = _LABEL.match(joined[-1].text) if joined else None
+        alone = not line.numbered and _LEVEL.match(line.text) is not None
+        if alone and before is not None and _LEVEL.match(before["rest"]) is None:
+            joined[-1] = joined[-1]._replace(text=f"{joined[-1].text.rstrip(' :')}: {line.text}", listed=True)
+        else:
+            joined.append(line._replace(text=_LABEL_IS.sub("", line.text, count=1)))
+    return joined
+
+
+def _soft_label(text: str, listed: bool, template: str) -> SoftLabel | Rejected | None:
+    if echoes(text, template):
+        return Rejected("repeats_prompt", text)
+    match = _LABEL.match(text)
+    if match is None:
+        return Rejected("no_label", text)
+    rest = match["rest"]
+    if _NEGATIVE.match(rest):
+        return Rejected("level_out_of_range", text)
+    number = _LEVEL.match(rest)
+    if number is None:
+        if not listed:
+            return None if text.endswith(":") else Rejected("no_list_item", text)
+        return Rejected("level_in_words" if _IN_WORDS.match(rest) else "no_level", text)
+    if _RANGE.match(number["why"]):
+        return Rejected("level_is_a_range", text)
+    level = level_of(number["number"], number["of"], bool(number["percent"]))
+    if level is None:
+        return Rejected("level_out_of_range", text)
+    why = number["why"].strip(" .:;,|-–—\t()")
+    return SoftLabel(match["label"].strip().lower(), level, why or None)
+
+
+def level_of(number: str, of: str | None = None, percent: bool = False) -> float | None:
+    """Return a level from 0 to 1 with two decimals; None for a number out of range."""
+    whole = 100.0 if percent else float(of.replace(",", ".")) if of else 1.0
+    level = float(number.replace(",", ".")) / whole if whole > 0 else -1.0
+    return round(level, 2) if 0 <= level <= 1 else None
+
+
+def level_lines(records: Sequence[Any]) -> list[str]:
+    """Return labels with levels as lines of the text form (Emo Pillars 3.3)."""
+    lines = []
+    for record in records:
+        if not isinstance(record, Mapping):
+            lines.append(text_of(record))
+            continue
+        label = field(record, LABEL)
+        level = field(record, LEVEL)
+        if label is None or (level is None and len(record) != 1 and not isinstance(label, str)):
+            lines += [f"{key}: {_level(value)}" for key, value in record.items() if not isinstance(value, bool)]
+        elif isinstance(label, Mapping | list):
+            lines += level_lines(unwrapped(label))
+        else:
+            why = text_of(field(record, WHY))
+            number = field(record, LEVEL) if level is not None else next(iter(_numbers(record)), "")
+            lines.append(f"{label}: {number}" + (f" - {why}" if why else ""))
+    return lines
+
+
+def _level(value: Any) -> str:
+    if isinstance(value, Mapping):
+        why = text_of(field(value, WHY))
+        return f"{field(value, LEVEL)}" + (f" - {why}" if why else "")
+    return text_of(value)
+
+
+def _numbers(record: Mapping[str, Any]) -> list[Any]:
+    return [value for value in record.values() if isinstance(value, int | float) and not isinstance(value, bool)]
+
+
+def labels_with_levels(answer: str, template: str, top: int, names: Names) -> Parsed:
+    """Parse an answer's soft labels, and reject unknown emotions (Emo Pillars 3.3, 4)."""
+    found = parse_soft_labels(answer, template, top)
+    return known_only(found, MappedLabel, lambda one: f"{one.raw_label} {one.level}", names)
+
+
+def label_faults(levels: Sequence[tuple[str, float]], quality: Any) -> list[str]:
+    """Return the faults of an utterance's labels with levels: too few labels, or three and more of one level."""
+    found = [FEW_LABELS] if len({label for label, _ in levels}) < quality.least_labels else []
+    equal = len(levels) > 2 and len({level for _, level in levels}) == 1
+    return [*found, EQUAL_LEVELS] if equal else found
+
+
+def _judged(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    parsed = labels_with_levels(answer, rules.template, rules.top, rules.names)
+    faults = label_faults([(one.label, one.level) for one in parsed.items], rules.quality)
+    texts = [f"{one.raw_label} {one.level}" for one in parsed.items]
+    return judged(parsed, texts, [faults for _ in texts], rules.quality.reject)
+
+
+STEP = Step(
+    name="soft_labels",
+    unit="utterance",
+    key="utterance_id",
+    item=f"raw_label: string, level: double, reasoning: string, {MAPPED}",
+    parse=_judged,
+    form="shared",
+    has_grammar=True,
+    resources=(GOEMOTIONS,),
+)
+
+
+def soft_labels_start(primary: Column) -> Column:
+    """Return the start of the answer: the emotion for which the utterance was generated (Emo Pillars 3.3)."""
+    return F.concat(F.lit("1. "), primary)
+
+
+def soft_labels_prompt(utterance: Column, primary: Column, top: int, form: str = PLAIN) -> Column:
+    """Ask for an utterance's emotions and their levels, given the definitions with neutral (Emo Pillars 3.3).
+
+    The prompt contains no plot and no actor, so that only the utterance itself is judged.
+    """
+    slots = {"definitions": F.lit(definitions(neutral=True)), "utterance": as_data(utterance), "top": F.lit(top)}
+    return filled(STEP.template(form), slots | {"start": soft_labels_start(primary)})
+
+
+def grammar_slots() -> dict[str, str]:
+    """Return the slots of the grammar."""
+    return {"labels": labels_of_grammar(neutral=True)}
+
+
+def requests(utterances: DataFrame, top_labels: int, order: str, decoding: DecodingSettings) -> DataFrame:
+    """Return one prompt per utterance, whose answer starts with the utterance's emotion (Emo Pillars 3.3)."""
+    primary = F.col("label")
+    prompt = soft_labels_prompt(F.col("utterance"), primary, top_labels, order)
+    units = utterances.select("utterance_id", "utterance", "label")
+    return with_requests(units, prompt, STEP.decoding(decoding, grammar_slots()), soft_labels_start(primary))
+
+
+def rows(answers: DataFrame, top: int, quality: Any, form: str = PLAIN) -> Outcome:
+    """Return ``emo_pillars.soft_labels`` of all levels. The threshold is applied later (Emo Pillars 3.3).
+
+    Args:
+        answers: rows of ``etl.llm.requests.with_answers``.
+        top: number of requested labels.
+        quality: the section ``emo_pillars.quality``.
+        form: of the prompts' template.
+    """
+    items, dropped = STEP.read(answers, STEP.rules(quality, top, form))
+    found = ("raw_label", "level", "label", "was_mapped", "reasoning", "faults")
+    return Outcome(items.select("utterance_id", "place", *(f"item.{name}" for name in found)), dropped)

@@ -1,0 +1,82 @@
+"""The name of a topic, from examples of its utterances (Emo Pillars H)."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from conf.llm_settings import DecodingSettings
+from etl.emo_pillars.answers import Line, Parsed, Rejected, lines_of, problem_of, words_of
+from etl.emo_pillars.json_answers import field, json_value, prose_of
+from etl.emo_pillars.prompts import as_data, filled
+from etl.emo_pillars.quotes import unquoted
+from etl.emo_pillars.step import Rules, Step
+from etl.llm.requests import with_requests
+from etl.pipeline.outcome import Outcome
+
+MOST_NAME_WORDS = 10
+NAMED = "number: int, text: string"
+_OPENING = re.compile(r"(?:the )?(?:common |shared )?topic(?: of [^:]{1,60})?\s*(?::|\bis\b:?)\s*", re.IGNORECASE)
+
+
+class Named(NamedTuple):
+    """A name or a category, and its number in the answer; 0 for none."""
+
+    number: int
+    text: str
+
+
+def parse_topic_name(answer: str, template: str, cut_off: bool = False) -> Parsed:
+    """Parse a topic's name of at most ten words (Emo Pillars H)."""
+    value = json_value(answer)
+    answer = answer if value is None else _text_of(value)
+    lines = [line for line in lines_of(answer) if not line.text.endswith(":")] or [Line("", False)]
+    text = short(_OPENING.sub("", lines[0].text, count=1))
+    if cut_off and len(lines) == 1:
+        return Parsed([], [Rejected("cut_off", text)])
+    problem = problem_with(text, template, MOST_NAME_WORDS)
+    return Parsed([], [Rejected(problem, answer.strip())]) if problem else Parsed([Named(0, text)], [])
+
+
+def _text_of(value: Any) -> str:
+    """Return the topic of an answer in JSON."""
+    topic = field(value, ("topic", "name", "topic_name", "title")) if isinstance(value, dict) else None
+    return topic if isinstance(topic, str) else prose_of(value)[0]
+
+
+def short(text: str) -> str:
+    """Return a name without quotation marks around it and a full stop behind it."""
+    return unquoted(text.strip().rstrip(".")).rstrip(".").strip()
+
+
+def problem_with(text: str, template: str, most: int) -> str | None:
+    """Return why a text is no name of at most ``most`` words; None if it is one."""
+    return problem_of(text, template) or ("too_long" if len(words_of(text)) > most else None)
+
+
+def _parsed(answer: str, cut_off: bool, rules: Rules, given: Mapping[str, Any]) -> Parsed:
+    return parse_topic_name(answer, rules.template, cut_off)
+
+
+STEP = Step(name="topic_names", unit="topic", key="topic_id", item=NAMED, parse=_parsed)
+
+
+def topic_names_prompt(utterances: Column) -> Column:
+    """Ask for a topic's name, given an array of its utterances (Emo Pillars H)."""
+    lines = F.transform(utterances, lambda one: F.concat(F.lit("- "), as_data(one)))
+    return filled(STEP.template(), {"utterances": F.array_join(lines, "\n")})
+
+
+def requests(topics: DataFrame, large_topic: int, decoding: DecodingSettings) -> DataFrame:
+    """Return one prompt per large topic (Emo Pillars H)."""
+    large = topics.where(F.col("utterances") >= large_topic)
+    units = large.select("emotion", "topic", "examples", F.concat_ws("-", "emotion", "topic").alias("topic_id"))
+    return with_requests(units, topic_names_prompt(F.col("examples")), STEP.decoding(decoding))
+
+
+def rows(answers: DataFrame) -> Outcome:
+    """Return ``emo_pillars.topic_names`` (Emo Pillars H). ``answers`` are rows of ``with_answers``."""
+    items, dropped = STEP.read(answers, Rules(STEP.template(), {}))
+    return Outcome(items.select("emotion", "topic", F.col("item.text").alias("name")), dropped)
