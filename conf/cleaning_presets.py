@@ -1,7 +1,11 @@
-"""The presets of the cleaning rules, and where each rule comes from."""
+"""Where a cleaning rule comes from, and its values in the presets: said at its field in ``conf.subtitle_settings``."""
 
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from pydantic import Field
+
+from conf.section import Section
 
 
 class Mark(StrEnum):
@@ -18,74 +22,39 @@ class Mark(StrEnum):
     OURS = "ours"
 
 
-class _Same:
-    """Stands for the value of the preset ``released``, the default of the setting itself."""
-
-
-SAME = _Same()
+PRESETS = ("paper", "trusted")
+"""The presets beside ``released``: the paper's words; and a data set to use rather than to compare."""
 
 
 class CleaningRule(NamedTuple):
-    """A setting under ``subtitles.cleaning``: where its rule comes from, and its values in two presets.
-
-    The value in the preset ``released`` is the default of the setting.
-    """
+    """A setting under ``subtitles.cleaning``: where its rule comes from, and its values in presets."""
 
     setting: str
     mark: Mark
-    paper: Any = SAME
-    trusted: Any = SAME
+    values: dict[str, Any]
 
 
-RULES = (
-    CleaningRule("strip_names", Mark.PAPER),
-    CleaningRule("strip_brackets", Mark.OURS, paper=False),
-    CleaningRule("repair_scans", Mark.OURS, paper=False),
-    CleaningRule("repeated_turns", Mark.PAPER),
-    CleaningRule("repeated_match", Mark.PAPER, paper="words"),
-    CleaningRule("repeated_min_words", Mark.OURS, paper=1, trusted=4),
-    CleaningRule("previously_on", Mark.PAPER),
-    CleaningRule("min_characters", Mark.PAPER, trusted=1),
-    CleaningRule("max_characters", Mark.PAPER),
-    CleaningRule("length_in", Mark.PAPER, paper="characters"),
-    CleaningRule("min_alphabetic_share", Mark.PAPER),
-    CleaningRule("letters_among", Mark.PAPER, paper="visible", trusted="visible"),
-    CleaningRule("min_distinct_share", Mark.RELEASED, paper=None, trusted=None),
-    CleaningRule("min_local_distinct_share", Mark.OURS, paper=None, trusted=0.5),
-    CleaningRule("repetitive_share", Mark.PAPER, paper=0.5),
-    CleaningRule("repetitive_min_tokens", Mark.PAPER),
-    CleaningRule("cues_end_dialogue", Mark.PAPER, paper=True),
-    CleaningRule("cues_bridge_silences", Mark.PAPER, trusted=False),
-    CleaningRule("keep_after_removed", Mark.OURS, paper=False, trusted=True),
-    CleaningRule("drop_songs", Mark.OURS, paper=False),
-    CleaningRule("drop_credits", Mark.OURS, paper=False),
-    CleaningRule("drop_quoted", Mark.RELEASED, paper=False),
-    CleaningRule("drop_inner_labels", Mark.OURS, paper=False),
-    CleaningRule("max_turn_frequency", Mark.RELEASED, paper=None, trusted=None),
-    CleaningRule("min_turns", Mark.PAPER),
-    CleaningRule("excluded_genres", Mark.PAPER),
-    CleaningRule("drop_silent_films", Mark.OURS, paper=False),
-    CleaningRule("min_address_share", Mark.OURS, paper=None),
-    CleaningRule("drop_wrong_years", Mark.OURS, paper=False, trusted=True),
-    CleaningRule("max_unknown_words", Mark.OURS, paper=None, trusted=0.1),
-    CleaningRule("max_unended_turns", Mark.OURS, paper=None, trusted=0.5),
-    CleaningRule("exact_duplicates", Mark.PAPER),
-    CleaningRule("near_duplicates", Mark.OURS, paper=False),
-    CleaningRule("near_duplicate_jaccard", Mark.OURS),
-    CleaningRule("corpus_duplicates", Mark.OURS, paper=False),
-    CleaningRule("min_certainty", Mark.OURS, paper=None),
-    CleaningRule("certain_turns", Mark.OURS),
-    CleaningRule("certain_opening", Mark.OURS),
-    CleaningRule("drop_profane", Mark.OURS, paper=False),
-)
-"""All settings under ``subtitles.cleaning`` but the preset.
+def rule(default: Any, mark: Mark, *, added: bool = False, **about: Any) -> Any:
+    """Return the field of a setting of the cleaning rules.
 
-``near_duplicate_jaccard`` has no effect while ``near_duplicates`` and ``corpus_duplicates`` are off,
-``certain_turns`` and ``certain_opening`` none without ``min_certainty``.
-"""
+    Args:
+        default: its value in the preset ``released``.
+        mark: where the rule comes from.
+        added: whether a later version added the rule, off by default (`conf.section.added`).
+        about: ``paper`` and ``trusted``, its values in those presets where they differ; description and limits.
+    """
+    values = {name: about.pop(name) for name in PRESETS if name in about}
+    extra: dict[str, Any] = {"mark": mark, "presets": values, "added": added}
+    return Field(default, json_schema_extra=extra, **about)
 
-PAPER_PRESET: dict[str, Any] = {rule.setting: rule.paper for rule in RULES if rule.paper is not SAME}
-"""Values of the preset ``paper``, which reads the paper's words, where it names one of its own."""
-TRUSTED_PRESET: dict[str, Any] = {rule.setting: rule.trusted for rule in RULES if rule.trusted is not SAME}
-"""Values of the preset ``trusted``, for a data set to use rather than to compare, where they are not ``released``."""
-PRESETS: dict[str, dict[str, Any]] = {"released": {}, "paper": PAPER_PRESET, "trusted": TRUSTED_PRESET}
+
+def rules_of(section: type[Section]) -> list[CleaningRule]:
+    """Return the rules of a section."""
+    extras: dict[str, Any] = {name: field.json_schema_extra for name, field in section.model_fields.items()}
+    marked = {name: extra for name, extra in extras.items() if isinstance(extra, dict) and "mark" in extra}
+    return [CleaningRule(name, Mark(extra["mark"]), extra["presets"]) for name, extra in marked.items()]
+
+
+def preset_of(section: type[Section], preset: str) -> dict[str, Any]:
+    """Return the values of a preset where they differ from the defaults."""
+    return {one.setting: one.values[preset] for one in rules_of(section) if preset in one.values}

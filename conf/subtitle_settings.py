@@ -4,12 +4,14 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from conf.cleaning_presets import PRESETS
+from conf.cleaning_presets import Mark, preset_of, rule
 from conf.section import Part, Section, outside, speed
 
 
 class CleaningSettings(Section):
-    """The rules of EDOS 3.1 and ours; defaults are those of ``released``, the others in ``conf.cleaning_presets``.
+    """The rules of EDOS 3.1 and ours. Each says where it comes from, and its values in presets.
+
+    Defaults are those of ``released``.
 
     ``released`` reads the rules as the rows do that the authors released, ``paper`` as the paper's words do, and
     ``trusted`` as it costs least good data.
@@ -18,91 +20,192 @@ class CleaningSettings(Section):
     preset: Literal["released", "paper", "trusted"] = Field(
         "released", description="sets the defaults below: the authors' released rows, the paper's words, or ours"
     )
-    strip_names: bool = Field(True, description="EDOS 3.1: character names leave the turn, the turn stays")
-    strip_brackets: bool = Field(True, description="ours: bracketed sounds and manners leave the turn; paper: false")
-    repair_scans: bool = Field(True, description="ours: I read as l and l read as I (scanned subtitles), English only")
-    repeated_turns: Literal["previous", "dialogue", "off"] = Field(
-        "previous", description="a turn that says again what the previous (or any earlier) turn said"
+    strip_names: bool = rule(True, Mark.PAPER, description="EDOS 3.1: character names leave the turn, the turn stays")
+    strip_brackets: bool = rule(
+        True, Mark.OURS, paper=False, description="ours: bracketed sounds and manners leave the turn; paper: false"
     )
-    repeated_match: Literal["exact", "words"] = Field(
-        "exact", description="released rows: the same string; paper: words, apart from case and punctuation"
+    repair_scans: bool = rule(
+        True, Mark.OURS, paper=False, description="ours: I read as l and l read as I (scanned subtitles), English only"
     )
-    repeated_min_words: int = Field(1, ge=1, description="ours: shorter turns may repeat; trusted: 4")
-    previously_on: bool = Field(True, description="EDOS 3.1: turns that start with previous(ly) on go")
-    min_characters: int | None = Field(2, description="EDOS 3.1: shortest turn, in length_in; null: no limit")
-    max_characters: int | None = Field(100, description="EDOS 3.1: longest turn, in length_in; null: no limit")
-    length_in: Literal["characters", "tokens"] = Field(
-        "tokens", description="unit of the lengths; released rows: tokens; paper: characters"
+    repeated_turns: Literal["previous", "dialogue", "off"] = rule(
+        "previous", Mark.PAPER, description="a turn that says again what the previous (or any earlier) turn said"
     )
-    min_alphabetic_share: float | None = Field(0.6, ge=0, le=1, description="EDOS 3.1")
-    letters_among: Literal["all", "visible"] = Field(
-        "all", description="what letters are a share of; released rows: all characters; paper: those but blanks"
+    repeated_match: Literal["exact", "words"] = rule(
+        "exact",
+        Mark.PAPER,
+        paper="words",
+        description="released rows: the same string; paper: words, apart from case and punctuation",
     )
-    min_distinct_share: float | None = Field(
-        0.6667, ge=0, le=1, description="distinct tokens among all; released rows: at least two thirds; paper: null"
+    repeated_min_words: int = rule(
+        1, Mark.OURS, paper=1, trusted=4, ge=1, description="ours: shorter turns may repeat; trusted: 4"
     )
-    min_local_distinct_share: float | None = Field(
-        None, ge=0, le=1, description="ours: mean share of distinct words in each ten successive ones; trusted: 0.5"
+    previously_on: bool = rule(True, Mark.PAPER, description="EDOS 3.1: turns that start with previous(ly) on go")
+    min_characters: int | None = rule(
+        2, Mark.PAPER, trusted=1, description="EDOS 3.1: shortest turn, in length_in; null: no limit"
     )
-    repetitive_min_tokens: int = Field(5, ge=1, description="shorter turns may repeat a word (EDOS 3.1 has no number)")
-    repetitive_share: float | None = Field(
-        None, ge=0, le=1, description="one word above this share is a lot (EDOS 3.1 has no number); paper: 0.5"
+    max_characters: int | None = rule(
+        100, Mark.PAPER, description="EDOS 3.1: longest turn, in length_in; null: no limit"
     )
-    cues_end_dialogue: bool = Field(
-        False, description="EDOS 3.1 to the letter, paper: true; false: a bare name or sound goes alone"
+    length_in: Literal["characters", "tokens"] = rule(
+        "tokens",
+        Mark.PAPER,
+        paper="characters",
+        description="unit of the lengths; released rows: tokens; paper: characters",
     )
-    cues_bridge_silences: bool = Field(
-        True, description="a name or sound that goes alone joins dialogues over a silence; ours, trusted: false"
+    min_alphabetic_share: float | None = rule(0.6, Mark.PAPER, ge=0, le=1, description="EDOS 3.1")
+    letters_among: Literal["all", "visible"] = rule(
+        "all",
+        Mark.PAPER,
+        paper="visible",
+        trusted="visible",
+        description="what letters are a share of; released rows: all characters; paper: those but blanks",
     )
-    keep_after_removed: bool = Field(
-        False, description="ours: the turns after a removed one become a dialogue of their own; trusted: true"
+    min_distinct_share: float | None = rule(
+        0.6667,
+        Mark.RELEASED,
+        paper=None,
+        trusted=None,
+        ge=0,
+        le=1,
+        description="distinct tokens among all; released rows: at least two thirds; paper: null",
     )
-    drop_songs: bool = Field(True, description="ours: sung turns go")
-    drop_credits: bool = Field(True, description="ours: credits, adverts, notes of uploaders, episode titles go")
-    drop_quoted: bool = Field(True, description="turns that begin with a quotation mark go: read or sung; paper: false")
-    drop_inner_labels: bool = Field(True, description="ours: turns in which a label names a second speaker go")
-    max_turn_frequency: int | None = Field(
-        100, ge=1, description="occurrences of one text that stay (their file is named reduce_freq); paper: null"
+    min_local_distinct_share: float | None = rule(
+        None,
+        Mark.OURS,
+        paper=None,
+        trusted=0.5,
+        ge=0,
+        le=1,
+        description="ours: mean share of distinct words in each ten successive ones; trusted: 0.5",
     )
-    min_turns: int = Field(2, ge=1, description="EDOS 3.1: dialogues left with one turn go")
-    excluded_genres: tuple[str, ...] = Field(("Documentary",), description="EDOS 3.1")
-    drop_silent_films: bool = Field(True, description="ours: films before 1930 whose texts stand alone go")
-    min_address_share: float | None = Field(
-        0.03, ge=0, le=1, description="ours: I, you and the like among the tokens of a film without genre; null: off"
+    repetitive_min_tokens: int = rule(
+        5, Mark.PAPER, ge=1, description="shorter turns may repeat a word (EDOS 3.1 has no number)"
     )
-    drop_wrong_years: bool = Field(False, description="ours: films with sound dated before 1927 go; trusted: true")
-    max_unknown_words: float | None = Field(
-        None, ge=0, le=1, description="ours: English films with a larger share of unknown words go; trusted: 0.1"
+    repetitive_share: float | None = rule(
+        None,
+        Mark.PAPER,
+        paper=0.5,
+        ge=0,
+        le=1,
+        description="one word above this share is a lot (EDOS 3.1 has no number); paper: 0.5",
     )
-    max_unended_turns: float | None = Field(
-        None, ge=0, le=1, description="ours: English films with more turns without an end mark go; trusted: 0.5"
+    cues_end_dialogue: bool = rule(
+        False,
+        Mark.PAPER,
+        paper=True,
+        description="EDOS 3.1 to the letter, paper: true; false: a bare name or sound goes alone",
     )
-    exact_duplicates: bool = Field(True, description="EDOS 3.1: the first copy across films stays")
-    near_duplicates: bool = Field(True, description="ours: between uploads of one film; paper: false")
-    near_duplicate_jaccard: float = Field(0.8, ge=0, le=1, description="ours: on word shingles")
-    corpus_duplicates: bool = Field(
-        False, description="ours: of dialogues of any films with that Jaccard similarity the first by id stays"
+    cues_bridge_silences: bool = rule(
+        True,
+        Mark.PAPER,
+        trusted=False,
+        description="a name or sound that goes alone joins dialogues over a silence; ours, trusted: false",
     )
-    min_certainty: float | None = Field(
-        None, ge=0, le=1, description="ours: the turns that stay are right with this probability; null: all stay"
+    keep_after_removed: bool = rule(
+        False,
+        Mark.OURS,
+        paper=False,
+        trusted=True,
+        description="ours: the turns after a removed one become a dialogue of their own; trusted: true",
     )
-    certain_turns: Literal["spans", "first"] = Field(
+    drop_songs: bool = rule(True, Mark.OURS, paper=False, description="ours: sung turns go")
+    drop_credits: bool = rule(
+        True, Mark.OURS, paper=False, description="ours: credits, adverts, notes of uploaders, episode titles go"
+    )
+    drop_quoted: bool = rule(
+        True,
+        Mark.RELEASED,
+        paper=False,
+        description="turns that begin with a quotation mark go: read or sung; paper: false",
+    )
+    drop_inner_labels: bool = rule(
+        True, Mark.OURS, paper=False, description="ours: turns in which a label names a second speaker go"
+    )
+    max_turn_frequency: int | None = rule(
+        100,
+        Mark.RELEASED,
+        paper=None,
+        trusted=None,
+        ge=1,
+        description="occurrences of one text that stay (their file is named reduce_freq); paper: null",
+    )
+    min_turns: int = rule(2, Mark.PAPER, ge=1, description="EDOS 3.1: dialogues left with one turn go")
+    excluded_genres: tuple[str, ...] = rule(("Documentary",), Mark.PAPER, description="EDOS 3.1")
+    drop_silent_films: bool = rule(
+        True, Mark.OURS, paper=False, description="ours: films before 1930 whose texts stand alone go"
+    )
+    min_address_share: float | None = rule(
+        0.03,
+        Mark.OURS,
+        paper=None,
+        ge=0,
+        le=1,
+        description="ours: I, you and the like among the tokens of a film without genre; null: off",
+    )
+    drop_wrong_years: bool = rule(
+        False,
+        Mark.OURS,
+        paper=False,
+        trusted=True,
+        description="ours: films with sound dated before 1927 go; trusted: true",
+    )
+    max_unknown_words: float | None = rule(
+        None,
+        Mark.OURS,
+        paper=None,
+        trusted=0.1,
+        ge=0,
+        le=1,
+        description="ours: English films with a larger share of unknown words go; trusted: 0.1",
+    )
+    max_unended_turns: float | None = rule(
+        None,
+        Mark.OURS,
+        paper=None,
+        trusted=0.5,
+        ge=0,
+        le=1,
+        description="ours: English films with more turns without an end mark go; trusted: 0.5",
+    )
+    exact_duplicates: bool = rule(True, Mark.PAPER, description="EDOS 3.1: the first copy across films stays")
+    near_duplicates: bool = rule(
+        True, Mark.OURS, paper=False, description="ours: between uploads of one film; paper: false"
+    )
+    near_duplicate_jaccard: float = rule(0.8, Mark.OURS, ge=0, le=1, description="ours: on word shingles")
+    corpus_duplicates: bool = rule(
+        False,
+        Mark.OURS,
+        paper=False,
+        description="ours: of dialogues of any films with that Jaccard similarity the first by id stays",
+    )
+    min_certainty: float | None = rule(
+        None,
+        Mark.OURS,
+        paper=None,
+        ge=0,
+        le=1,
+        description="ours: the turns that stay are right with this probability; null: all stay",
+    )
+    certain_turns: Literal["spans", "first"] = rule(
         "spans",
+        Mark.OURS,
         description="ours: which turns min_certainty keeps: all runs of a dialogue whose borders are right together, or"
         " its first turns while all so far are right",
     )
-    certain_opening: bool = Field(
+    certain_opening: bool = rule(
         True,
+        Mark.OURS,
         description="ours: the border before a run's first turn counts, too; false: that turn may lack its beginning",
     )
-    drop_profane: bool = Field(False, description="ours: dialogues with a word of conf/profanity.txt go")
+    drop_profane: bool = rule(
+        False, Mark.OURS, paper=False, description="ours: dialogues with a word of conf/profanity.txt go"
+    )
 
     @model_validator(mode="before")
     @classmethod
     def from_preset(cls, given: Any) -> Any:
         """Lay the given settings over those of their preset."""
-        preset = PRESETS.get(str(given.get("preset"))) if isinstance(given, dict) else None
-        return {**preset, **given} if preset else given
+        return {**preset_of(cls, str(given.get("preset"))), **given} if isinstance(given, dict) else given
 
 
 class TurnCertainty(Section):

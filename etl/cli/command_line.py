@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
@@ -99,48 +99,92 @@ def _main(arguments: list[str]) -> int:
     return show(settings, stages, options.json)
 
 
-def _opened(options: argparse.Namespace, settings: Settings) -> int | None:  # noqa: PLR0911
+def _opened(options: argparse.Namespace, settings: Settings) -> int | None:
     """Run a command that runs no stages, and return its exit status; None for another one."""
-    if options.command in ("reply", "chat"):
-        return _talk(options, settings)
-    if options.command == "sql":
-        from etl.cli.sql_shell import open_sql
+    command = _COMMANDS.get(options.command)
+    return None if command is None else command(options, settings)
 
-        return open_sql(settings, options.execute, options.csv)
-    if options.command == "check-tables":
-        from etl.cli.check_tables import check_tables
 
-        return check_tables(settings, options.set_aside)
-    if options.command == "convokit":
-        from etl.cli.convokit import open_convokit
+def _sql(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.sql_shell import open_sql
 
-        return open_convokit(settings, options.export, options.out)
-    if options.command == "mlflow":
-        from etl.cli.mlflow_pages import open_mlflow
+    return open_sql(settings, options.execute, options.csv)
 
-        return open_mlflow(settings, options.port, options.link)
-    if options.command == "register":
-        from etl.cli.register import register
 
-        return register(settings, options.catalog)
-    if options.command == "doctor":
-        from etl.cli.doctor import doctor
+def _check_tables(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.check_tables import check_tables
 
-        return doctor(settings)
-    if options.command == "read":
-        from etl.cli.read_shell import open_read
+    return check_tables(settings, options.set_aside)
 
-        chosen = {"label": options.label, "reason": options.reason, "seed": options.seed}
-        return open_read(settings, options.film, options.n, **chosen)
-    if options.command == "trace":
-        from etl.cli.trace import trace
 
-        return trace(settings, options.dialogue_id)
-    if options.command == "restore-text":
-        from etl.publishing.dataset_export import restore_text
+def _convokit(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.convokit import open_convokit
 
-        return restore_text(settings)
-    return None
+    return open_convokit(settings, options.export, options.out)
+
+
+def _mlflow(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.mlflow_pages import open_mlflow
+
+    return open_mlflow(settings, options.port, options.link)
+
+
+def _register(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.register import register
+
+    return register(settings, options.catalog)
+
+
+def _doctor(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.doctor import doctor
+
+    return doctor(settings)
+
+
+def _read(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.read_shell import open_read
+
+    return open_read(settings, options.film, options.n, label=options.label, reason=options.reason, seed=options.seed)
+
+
+def _trace(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.trace import trace
+
+    return trace(settings, options.dialogue_id)
+
+
+def _restore_text(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.publishing.dataset_export import restore_text
+
+    return restore_text(settings)
+
+
+def _reply(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.reply_shell import open_replies
+
+    return open_replies(settings, options.model, options.intent)
+
+
+def _chat(options: argparse.Namespace, settings: Settings) -> int:
+    from etl.cli.chat import open_chat, typed_lines
+
+    return open_chat(settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair)
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
+    "sql": _sql,
+    "check-tables": _check_tables,
+    "convokit": _convokit,
+    "mlflow": _mlflow,
+    "register": _register,
+    "doctor": _doctor,
+    "read": _read,
+    "trace": _trace,
+    "restore-text": _restore_text,
+    "reply": _reply,
+    "chat": _chat,
+}
+"""The commands that run no stages; each imports what it needs, for others start faster without it."""
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -150,16 +194,6 @@ def _settings(options: argparse.Namespace) -> Settings:
     from etl.cli.demo import demo_settings
 
     return demo_settings(options.profile, options.config, overrides)
-
-
-def _talk(options: argparse.Namespace, settings: Settings) -> int:
-    if options.command == "reply":
-        from etl.cli.reply_shell import open_replies
-
-        return open_replies(settings, options.model, options.intent)
-    from etl.cli.chat import open_chat, typed_lines
-
-    return open_chat(settings, options.bot, typed_lines(sys.stdin), options.model, options.save, options.pair)
 
 
 def _require_unicode(arguments: Sequence[str]) -> None:

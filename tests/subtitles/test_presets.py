@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from conf.cleaning_presets import PAPER_PRESET, RULES, TRUSTED_PRESET, CleaningRule, Mark
+from conf.cleaning_presets import CleaningRule, Mark, preset_of, rules_of
 from conf.errors import InputError
 from conf.settings import load_settings
 from conf.subtitle_settings import CleaningSettings
@@ -17,6 +17,9 @@ from etl.edos.votes import dialogue_turns
 from etl.subtitles.cleaning import judge_turns
 from etl.subtitles.cleaning_words import cleaning_words
 
+RULES = rules_of(CleaningSettings)
+PAPER_PRESET = preset_of(CleaningSettings, "paper")
+TRUSTED_PRESET = preset_of(CleaningSettings, "trusted")
 RELEASED = CleaningSettings()
 PAPER = CleaningSettings(preset="paper")
 TRUSTED = CleaningSettings(preset="trusted")
@@ -59,12 +62,12 @@ OFF = {
 """Values that switch a rule off; of the others it is false."""
 
 
-def test_the_table_of_rules_has_each_setting_once() -> None:
-    assert [rule.setting for rule in RULES] == list(dict.fromkeys(rule.setting for rule in RULES))
+def test_each_setting_but_the_preset_says_where_its_rule_comes_from() -> None:
     assert {rule.setting for rule in RULES} == set(CleaningSettings.model_fields) - {"preset"}
 
 
 WITHOUT_EFFECT = {"near_duplicate_jaccard", "certain_turns", "certain_opening"}
+"""Settings without effect while those that they belong to are off."""
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.mark != Mark.PAPER], ids=lambda rule: rule.setting)
