@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame
 
 from conf.llm_settings import DecodingSettings
 from udfs.answer_texts import answer_in
-from udfs.generate import GATHERED_ROWS, Source
+from udfs.generate import GATHERED_ROWS
+from udfs.llm_kinds import Source
 from udfs.llm_requests import Generator, Request
 from udfs.predict import gathered
 from udfs.session_files import one_line

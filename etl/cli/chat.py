@@ -17,7 +17,8 @@ from etl.cli.safety import safe_conversation
 from etl.cli.saved_talk import SavedTalk
 from etl.pipeline.locations import model_at
 from udfs.answer_texts import answer_in
-from udfs.generate import Source, source_of
+from udfs.generate import source_of
+from udfs.llm_kinds import Source
 from udfs.llm_requests import Request
 from udfs.session_files import one_line
 

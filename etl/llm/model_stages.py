@@ -16,11 +16,11 @@ from etl.pipeline.stage_run import StageRun
 from etl.pipeline.stages import Declare, Incremental, RowAccounting, Stage, Units, stage
 from etl.tables import Table
 from udfs.failures import DEVICE_FAULT, REFUSED
+from udfs.llm_kinds import kind_of
 from udfs.llm_requests import UNAVAILABLE
-from udfs.models.loader import ENGINE
 
 if TYPE_CHECKING:
-    from udfs.generate import Source
+    from udfs.llm_kinds import Source
 
 PROMPTS_PER_MINUTE = 10
 """Throughput of one core with the smallest model, for planning batches. A GPU is faster."""
@@ -177,8 +177,9 @@ def source(run: StageRun, name: str, llm: LlmSettings) -> "Source":
     model = run.model(name).required
     compute = run.compute
     gpus = gpus_of_task(run.spark.conf.get)
-    if model.identity.startswith(ENGINE) and 0 < gpus < 1:
+    kind = kind_of(model.identity)
+    if kind.whole_gpu and 0 < gpus < 1:
         raise InputError(
-            f"models.{name}: a server of vllm: needs a whole GPU a task: set {GPUS_OF_TASK}=1, not {gpus:g}"
+            f"models.{name}: a server of {kind.prefix} needs a whole GPU a task: set {GPUS_OF_TASK}=1, not {gpus:g}"
         )
     return source_of(run.worker_path(model), model.identity, llm, compute.threads, compute.partitions)

@@ -10,7 +10,8 @@ from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
 from etl.pipeline.locations import resolved_in
 from etl.pipeline.spark_api import cores, is_local
-from udfs.models.loader import NO_MODEL, SERVED, ResolvedModel
+from udfs.llm_kinds import kind_of
+from udfs.models.loader import NO_MODEL, ResolvedModel
 from udfs.models.stores import folder_name, put
 
 
@@ -93,7 +94,7 @@ class StageRun:
 
     def worker_path(self, model: ResolvedModel) -> str:
         """Return where executors find a model's folder, for `udfs.models.stores.fetched`; it is put there first."""
-        if self.store is None or is_local(self.spark) or model.identity.startswith(SERVED):
+        if self.store is None or is_local(self.spark) or not kind_of(model.identity).in_files:
             return str(model.path)
         return put(model.path, f"{self.store}/copies/{folder_name(model.identity)}")
 

@@ -24,7 +24,8 @@ from etl.tables import TABLES
 from etl.tables.llm import generations
 from etl.tables.model import AND_ALSO
 from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
-from udfs.generate import SCHEMA, Source, generate_answers, source_of
+from udfs.generate import SCHEMA, generate_answers, source_of
+from udfs.llm_kinds import Source
 from udfs.llm_requests import UNAVAILABLE
 from udfs.models.loader import resolve
 
@@ -176,8 +177,8 @@ def test_a_server_that_is_away_stops_the_stage_before_its_work() -> None:
 def test_a_served_model_is_its_name(tmp_path) -> None:
     resolved = resolve("openai:org/model-7b", tmp_path)
     assert resolved.identity == "openai:org/model-7b"
-    assert Source("", resolved.identity).served
-    assert not Source("", "pkg:x==1#sha256:0").served
+    assert not Source("", resolved.identity).kind.in_files
+    assert Source("", "pkg:x==1#sha256:0").kind.in_files
     with pytest.raises(InputError, match="not a model URI"):
         resolve("openai:", tmp_path)
 

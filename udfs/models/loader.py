@@ -15,23 +15,15 @@ from typing import TypeVar
 
 from conf.errors import InputError
 from conf.places import local_path
+from udfs.llm_kinds import kind_of, kinds
 from udfs.models.folders import filling
-from udfs.models.gguf_header import gguf_file, read_header
 from udfs.models.parts import join_parts, part_names, unpack_parts
 from udfs.models.stores import fetched
 
-SCHEMES = (
-    "hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS, openai:NAME, or gguf: or vllm: before one of them"
-)
+IN_FILES = ("hf:", "pkg:", "file:", "models:")
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
 NO_MODEL = "none"
 """Identity of a model that the settings set to null."""
-SERVED = "openai:"
-"""Prefix of the URI and the identity of a language model on an OpenAI-compatible server."""
-PACKED = "gguf:"
-"""Prefix of the URI and the identity of a language model that llama.cpp runs from its GGUF file."""
-ENGINE = "vllm:"
-"""Prefix of the URI and the identity of a language model on a server that each worker starts."""
 WEIGHTS = ("*.safetensors", "*.gguf")
 # Weights that may be pickles are never read or copied.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
@@ -77,15 +69,16 @@ def resolve(
         raise InputError("a model that this needs is null in the settings: name one under models")
     scheme, separator, name = uri.partition(":")
     if not separator or not name:
-        raise InputError(f"model {uri!r}: not a model URI: use {SCHEMES}")
-    if uri.startswith(SERVED):
+        raise InputError(f"model {uri!r}: not a model URI: use {schemes()}")
+    kind = kind_of(uri)
+    if not kind.in_files:
         return ResolvedModel(Path(), uri)
-    if uri.startswith((PACKED, ENGINE)):
-        if name.startswith((SERVED, PACKED, ENGINE)):
+    if kind.prefix:
+        if kind_of(name).prefix:
             raise InputError(f"model {uri!r}: {scheme}: is followed by hf:, pkg:, file: or models:/")
         model = resolve(name, cache_dir, tracking_uri, share, registry_uri)
-        if uri.startswith(PACKED):
-            read_header(gguf_file(model.path))
+        if kind.check_files is not None:
+            kind.check_files(model.path)
         return ResolvedModel(model.path, f"{scheme}:{model.identity}")
     if scheme == "pkg":
         parts = part_names(name)
@@ -100,18 +93,27 @@ def resolve(
     elif scheme == "hf":
         return _from_hub(uri, name, cache_dir)
     else:
-        raise InputError(f"model {uri!r}: unknown scheme {scheme!r}: use {SCHEMES}")
+        raise InputError(f"model {uri!r}: unknown scheme {scheme!r}: use {schemes()}")
     return _shared(model, cache_dir) if share else model
+
+
+def schemes() -> str:
+    """Return the forms of URIs, for messages."""
+    others = sorted(kinds(), key=lambda kind: kind.prefix)
+    served = "".join(f", {kind.prefix}NAME" for kind in others if not kind.in_files)
+    before = " or ".join(kind.prefix for kind in others if kind.in_files and kind.prefix)
+    return f"hf:NAME[@REVISION], pkg:PACKAGE, file:DIR, models:/NAME@ALIAS{served}, or {before} before one of them"
 
 
 def is_uri(text: str) -> bool:
     """Return whether a text is the URI of a model in files, neither of a server nor another setting."""
-    return text.startswith(("hf:", "pkg:", "file:", "models:", PACKED, ENGINE))
+    prefix = kind_of(text).prefix
+    return text.startswith(IN_FILES) or (bool(prefix) and kind_of(text).in_files)
 
 
 def is_installed(uri: str) -> bool:
     """Return whether a URI names a folder or a package of this machine."""
-    return uri.removeprefix(PACKED).removeprefix(ENGINE).startswith(("file:", "pkg:"))
+    return uri.removeprefix(kind_of(uri).prefix).startswith(("file:", "pkg:"))
 
 
 @lru_cache(maxsize=4)

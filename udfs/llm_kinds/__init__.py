@@ -1,0 +1,75 @@
+"""The kinds of language models. Each module of this package is one: ``KIND`` says how its models are named and run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from conf.llm_settings import LlmSettings
+from udfs.llm_requests import Generator
+
+
+@dataclass(frozen=True)
+class Source:
+    """A language model, its settings and its server's key, as sent to the workers."""
+
+    model_path: str
+    identity: str  # from `resolve`; ``openai:NAME`` for a server's model
+    settings: LlmSettings = field(default_factory=LlmSettings)
+    threads: int = 1  # of a worker with a local model
+    workers: int = 1  # that share a server
+    key: str | None = field(default=None, repr=False)
+
+    @property
+    def kind(self) -> "Kind":
+        return kind_of(self.identity)
+
+    def generator(self) -> Generator:
+        """Return the worker's cached generator."""
+        return self.kind.load(self) if self.kind.shared else _loaded(self)
+
+    def new_generator(self) -> Generator:
+        """Return a separate generator, for work that needs two models at once; servers are shared."""
+        return self.kind.load(self)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A way to run a language model.
+
+    Attributes:
+        prefix: of the URIs and identities of its models.
+        load: returns a model's generator in a worker. A shared one is cached.
+        in_files: whether the URI of a model in files follows the prefix. If not, nothing is resolved.
+        shared: whether all work of a worker has one generator, the client of a server.
+        whole_gpu: whether each task needs a GPU of its own.
+        check_files: raises an InputError where the resolved folder has no model that can be run so.
+        check: raises an InputError where the driver finds that the model cannot be reached.
+    """
+
+    prefix: str
+    load: Callable[[Source], Generator]
+    in_files: bool = True
+    shared: bool = False
+    whole_gpu: bool = False
+    check_files: Callable[[Path], None] | None = None
+    check: Callable[[Source], None] | None = None
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """Return all kinds; the last one has no prefix, and runs what no other does."""
+    found: list[Kind] = [import_module(f"{__name__}.{module.name}").KIND for module in iter_modules(__path__)]
+    return tuple(sorted(found, key=lambda kind: kind.prefix, reverse=True))
+
+
+def kind_of(text: str) -> Kind:
+    """Return the kind of a URI or an identity."""
+    return next(kind for kind in kinds() if text.startswith(kind.prefix))
+
+
+@lru_cache(maxsize=1)
+def _loaded(source: Source) -> Generator:
+    return source.kind.load(source)

@@ -1,0 +1,26 @@
+"""Other URIs: a model in transformers, which each worker loads."""
+
+import os
+from typing import TYPE_CHECKING
+
+from udfs.llm_kinds import Kind, Source
+from udfs.models.stores import fetched
+
+if TYPE_CHECKING:
+    from udfs.models.language.generator import LocalGenerator
+
+
+def load(source: Source) -> "LocalGenerator":
+    """Return the model, on the task's device."""
+    from udfs.devices import set_threads, task_device, with_patience
+    from udfs.models.language.generator import LocalGenerator
+
+    path = str(fetched(source.model_path))
+    settings = source.settings
+    set_threads(source.threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    device = task_device()
+    return with_patience(lambda: LocalGenerator.load(path, settings.batch_size, settings.precision).to(device))
+
+
+KIND = Kind("", load)

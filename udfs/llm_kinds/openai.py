@@ -1,0 +1,27 @@
+"""``openai:NAME``: a model on the OpenAI-compatible server of ``llm.server``, which all workers ask."""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from udfs.llm_kinds import Kind, Source
+
+if TYPE_CHECKING:
+    from udfs.llm_server import ServerGenerator
+
+PREFIX = "openai:"
+
+
+@lru_cache(maxsize=4)
+def client(source: Source) -> "ServerGenerator":
+    """Return the worker's client of the server."""
+    from udfs.llm_server import ServerGenerator
+
+    return ServerGenerator(source.identity.removeprefix(PREFIX), source.settings.server, source.key, source.workers)
+
+
+def check(source: Source) -> None:
+    """Raise an InputError where the server is unreachable, refuses the key or lacks the model."""
+    client(source).check()
+
+
+KIND = Kind(PREFIX, client, in_files=False, shared=True, check=check)
