@@ -256,6 +256,12 @@ class TurnRules(Part):
     opening_dash_margin: float = Field(
         -0.2, description="ours: a score above it opens a turn at a dash that opens a block of several; 0 elsewhere"
     )
+    film_spread: float = Field(
+        0.5,
+        ge=0,
+        description="ours: the marks within a film's blocks correct the segmenter in the rest of the film; by how much"
+        " films differ, as the standard deviation of the log-odds of a new turn. 0: one limit for all films",
+    )
     certainty: TurnCertainty = TurnCertainty()
     silence_seconds: float = Field(5.0, gt=0, description="EDOS 3.1: more silence parts two dialogues")
     silence_ends_turn: bool = Field(

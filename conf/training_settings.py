@@ -26,10 +26,10 @@ class SegmenterOptions(Part):
     """Which kind of segmenter is trained, and on how much."""
 
     name: str = Field("edos-turn-segmenter", description="in the MLflow registry")
-    kind: Literal["svm", "encoder", "cascade"] = Field(
+    kind: Literal["svm", "encoder", "cascade", "both"] = Field(
         "svm",
         description="EDOS 3.1: svm. Ours: an encoder that reads both sentences; cascade: the SVM, and where it is"
-        " unsure the mean of both",
+        " unsure the mean of both; both: their weighed sum at every border",
     )
     subtitle_pairs: int = Field(20_000, ge=0, description="pairs of each kind of mark, at most")
     films: int = Field(2_000, ge=0, description="films whose marks are read for training, by content hash")
@@ -58,6 +58,8 @@ class TurnPairSettings(ClassifierOptions):
 
     epochs: int = Field(2, ge=1)
     max_tokens: int = Field(64, ge=8)
+    subtitle_pairs: int = Field(200_000, ge=0, description="pairs of each kind of mark that the encoder learns from")
+    films: int = Field(20_000, ge=0, description="films whose marks it learns from, by content hash")
 
 
 class WeakLabelerSettings(ClassifierOptions):

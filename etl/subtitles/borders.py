@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conf.subtitle_settings import TurnCertainty
+from etl.subtitles.film_shift import ONE_LIMIT, FilmSpread, film_shifts
 from etl.subtitles.turn_marks import NEW_TURN, SAME_TURN, UNMARKED, Spoken, spoken
 from etl.subtitles.turn_sentences import Sentences
 
@@ -27,7 +28,7 @@ class Borders:
         lines: the spoken ones.
         own: the decision before each spoken sentence by the file's own marks: NEW_TURN, SAME_TURN or UNMARKED.
         marked: the same by own or carried marks.
-        margin: how far the segmenter's score is above its limit.
+        margin: how far the segmenter's score is above its limit, which the marks of the film correct.
         silence_ends_turn_ms: a longer silence ends a turn (ours); None disables that rule.
     """
 
@@ -49,6 +50,7 @@ class Borders:
         explicit_marks: bool = True,
         silence_ends_turn_ms: int | None = None,
         opening_dash_margin: float = OPENING_DASH_MARGIN,
+        films: FilmSpread = ONE_LIMIT,
     ) -> "Borders":
         """Return the borders of files.
 
@@ -62,12 +64,17 @@ class Borders:
             silence_ends_turn_ms: see the attribute.
             opening_dash_margin: where nothing else decides, a score above it opens a turn at a
                 ``Spoken.opening_dash``.
+            films: how far the limit moves in files that mark their turns throughout (``film_shift.film_shifts``).
         """
         lines = spoken(sentences) if lines is None else lines
         own = lines.certain if explicit_marks else np.full(len(lines.file), UNMARKED, dtype=np.int8)
         marked = own if carried is None else np.where(own == UNMARKED, carried[lines.opens_at], own)
+        score = scores[lines.opens_at]
         limit = np.where(explicit_marks & lines.opening_dash, opening_dash_margin, 0.0)
-        return cls(sentences, lines, own, marked, scores[lines.opens_at] - limit, silence_ends_turn_ms)
+        if explicit_marks and films.deviation > 0 and films.slope > 0:
+            # A dash that opens a block has a limit of its own, which is right more often without the film's shift.
+            limit = limit - np.where(lines.opening_dash, 0.0, _shifts(lines, score, films)[lines.file])
+        return cls(sentences, lines, own, marked, score - limit, silence_ends_turn_ms)
 
     @property
     def starts(self) -> np.ndarray:
@@ -119,3 +126,16 @@ class Borders:
         found[self.lines.opens_at[~self.lines.pairable]] = 1.0
         found[self.silent] = 1.0
         return found
+
+
+def _shifts(lines: Spoken, score: np.ndarray, films: FilmSpread) -> np.ndarray:
+    """Return by how much the limit of each file is lower than 0.
+
+    Between blocks marks tell changes only, and so they do within the blocks of files that mark some turns.
+    """
+    throughout = (lines.dashed | lines.labelled)[lines.file]
+    told = np.flatnonzero(lines.same_block & lines.pairable & throughout)
+    new_turn = lines.decided[told] == NEW_TURN
+    files = len(lines.offsets) - 1
+    shifts = film_shifts(films.slope * score[told], new_turn, lines.file[told], files, films.deviation)
+    return shifts / films.slope

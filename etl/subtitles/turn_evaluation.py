@@ -1,5 +1,7 @@
 """Accuracy of the turn segmenter and of simpler rules, by source of held-out pairs (EDOS 3.1)."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -29,11 +31,16 @@ def split_held_out(pairs: DataFrame, share: float, fold: int = 0) -> tuple[DataF
     return pairs.filter(~held_out), pairs.filter(held_out)
 
 
-def at_most(pairs: DataFrame, count: int) -> DataFrame:
-    """Return at most ``count`` pairs of each source, the first by the hash of their content."""
+def at_most(pairs: DataFrame, count: int, only: Sequence[str] = ()) -> DataFrame:
+    """Return at most ``count`` pairs of each source, the first by the hash of their content.
+
+    Args:
+        only: the sources that are bounded; () bounds all.
+    """
     content = F.sha2(F.concat_ws("\u0001", "source", "split_group", "left_text", "right_text"), 256)
     order = Window.partitionBy("source").orderBy(content, "split_group", "left_text", "right_text")
-    return pairs.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= count).drop("place")
+    free = ~F.col("source").isin(*only) if only else F.lit(False)
+    return pairs.withColumn("place", F.row_number().over(order)).filter(free | (F.col("place") <= count)).drop("place")
 
 
 def rule_accuracies(scored: DataFrame) -> DataFrame:
@@ -66,6 +73,21 @@ def rule_accuracies(scored: DataFrame) -> DataFrame:
     )
     long = wide.unpivot(["source", "pairs"], [f"`{name}`" for name in rules], "rule", "accuracy")
     return long.select("source", "rule", "pairs", "accuracy")
+
+
+def shares_of_changes(scored: DataFrame) -> DataFrame:
+    """Return (source, pairs, true, predicted): the share of pairs that are changes of speaker, and that are told to be.
+
+    A segmenter that finds fewer changes than there are makes turns of two speakers, at the same accuracy.
+
+    Args:
+        scored: held-out pairs with ``label`` and the model's ``margin``.
+    """
+    return scored.groupBy("source").agg(
+        F.count("*").alias("pairs"),
+        F.avg((F.col("label") == 1).cast("double")).alias("true"),
+        F.avg((F.col("margin") > 0).cast("double")).alias("predicted"),
+    )
 
 
 def accuracy_metrics(evaluation: DataFrame) -> dict[str, float]:

@@ -51,6 +51,8 @@ MIN_DASH_SHARE = 0.15
 Ours. Of 90 uploads of fiction, those that mark every turn have 17 to 55%, those that mark some or none 0 to 12%; the
 sentences without a dash of the latter say nothing.
 """
+MIN_LABELS = 10
+"""A file with fewer labelled sentences does not label its speakers."""
 
 
 def opens_with_dash(texts: pa.Array) -> np.ndarray:
@@ -151,6 +153,11 @@ class Spoken(Sentences):
         found = np.bincount(self.file[self.new_by_dash], minlength=files)
         pairs = np.bincount(self.file[self.same_block & self.pairable], minlength=files)
         return (found >= MIN_DASHES) & (found >= MIN_DASH_SHARE * pairs)
+
+    @cached_property
+    def labelled(self) -> np.ndarray:
+        """Whether each file labels its speakers (``MIN_LABELS``)."""
+        return np.bincount(self.file[self.label >= 0], minlength=len(self.offsets) - 1) >= MIN_LABELS
 
     @property
     def opening_dash(self) -> np.ndarray:

@@ -29,8 +29,8 @@ _compute: Any = pc
 DASHES = "dashes"
 LABELS = "labels"
 CARRIED = "carried"
-MIN_LABELS = 10
-"""A file with fewer labelled sentences does not label its speakers."""
+MARKS = (DASHES, LABELS, CARRIED)
+"""The sources that the subtitles' own marks label."""
 MIN_CARRIED = 12
 """Two sentences with at most this many characters occur in many places of a film, so no label is carried over."""
 
@@ -55,8 +55,7 @@ def pair_candidates(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
         lines = spoken(sentences)
         decided = lines.decided
         sizes = np.diff(sentences.offsets)
-        labels = np.bincount(lines.file[lines.label >= 0], minlength=batch.num_rows)
-        labelled = (labels >= MIN_LABELS)[lines.file]
+        labelled = lines.labelled[lines.file]
         is_label = labelled & (((lines.label >= 0) & (decided == NEW_TURN)) | lines.same_block)
         is_dash = lines.same_block & lines.dashed[lines.file] & ~labelled
         kept = np.flatnonzero(lines.pairable & (is_label | is_dash | ~lines.same_block))

@@ -1,13 +1,15 @@
-"""The kinds of turn segmenters as scorers of pairs: the SVM, the encoder, and a cascade of both."""
+"""The kinds of turn segmenters as scorers of pairs: the SVM, the encoder, a cascade, and both added."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from conf.errors import InputError
+from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.turn_features import LemmaTable, PairContext
 from etl.subtitles.turn_scoring import PairScorer
 from etl.subtitles.turn_segmenter import SvmScorer, TurnSegmenter
@@ -60,32 +62,110 @@ class CascadeScorer:
         return margins
 
 
+@dataclass(frozen=True)
+class BothScorer:
+    """The SVM and the encoder at every pair, weighed and added (ours).
+
+    Attributes:
+        weights: of the SVM's margin, of the encoder's log-odds, and a constant, see :func:`fitted_weights`.
+    """
+
+    svm: SvmScorer
+    encoder: EncoderScorer
+    weights: tuple[float, float, float]
+
+    def __call__(self, texts: pa.Array, left: np.ndarray, right: np.ndarray, context: PairContext) -> np.ndarray:
+        by_svm, by_encoder, constant = self.weights
+        margins = self.svm(texts, left, right, context)
+        odds = self.encoder(texts, left, right, context)
+        return by_svm * margins + by_encoder * odds + constant
+
+
+EQUAL_WEIGHTS = (0.5, 0.5, 0.0)
+"""Those of a cascade, for want of pairs to fit them on."""
+MIN_FITTED = 100
+"""With fewer pairs of either class the weights are not fitted."""
+
+
+def fitted_weights(
+    margins: np.ndarray, odds: np.ndarray, new_turn: np.ndarray, weight: np.ndarray
+) -> tuple[float, float, float]:
+    """Return the weights with which the sum of both kinds tells best how likely a new turn is.
+
+    A logistic regression on pairs that neither kind has learned from. The sum is scaled so that its log-odds are those
+    of the SVM's score, b of ``subtitles.certainty.model``: one limit, one certainty and one shift of films serve both.
+
+    Args:
+        margins, odds: of the SVM and of the encoder.
+        new_turn: the truth.
+        weight: of each pair.
+    """
+    classes = np.bincount(new_turn.astype(np.int64), minlength=2)
+    if classes.min() < MIN_FITTED:
+        return EQUAL_WEIGHTS
+    from sklearn.linear_model import LogisticRegression
+
+    line = LogisticRegression(C=1e4).fit(np.column_stack([margins, odds]), new_turn, sample_weight=weight)
+    slope = TurnCertainty().model[1]
+    by_svm, by_encoder = (line.coef_[0] / slope).tolist()
+    return float(by_svm), float(by_encoder), float(line.intercept_[0] / slope)
+
+
 CASCADE = "cascade.json"
 _CASCADE_FORMAT = 2
+BOTH = "both.json"
+_BOTH_FORMAT = 1
 
 
 def save_cascade(folder: Path, svm: TurnSegmenter, sure_margin: float) -> Path:
     """Write the SVM and the margin of a cascade, and return the folder for its encoder."""
     svm.save(folder / "svm")
-    about = {"sure_margin": sure_margin, "format": _CASCADE_FORMAT}
-    (folder / CASCADE).write_text(json.dumps(about) + "\n", encoding="utf-8")
+    _write(folder / CASCADE, {"sure_margin": sure_margin, "format": _CASCADE_FORMAT})
     return folder / "encoder"
 
 
-def _cascade(folder: Path, table: LemmaTable, encoder: EncoderScorer) -> CascadeScorer:
+def save_both(folder: Path, svm: TurnSegmenter, weights: tuple[float, float, float] = EQUAL_WEIGHTS) -> Path:
+    """Write the SVM and the weights of both, and return the folder for its encoder."""
+    svm.save(folder / "svm")
+    by_svm, by_encoder, constant = weights
+    _write(folder / BOTH, {"svm": by_svm, "encoder": by_encoder, "constant": constant, "format": _BOTH_FORMAT})
+    return folder / "encoder"
+
+
+def _write(path: Path, about: dict[str, Any]) -> None:
+    path.write_text(json.dumps(about) + "\n", encoding="utf-8")
+
+
+def _combined(folder: Path, table: LemmaTable, encoder: EncoderScorer) -> CascadeScorer | BothScorer:
+    svm = SvmScorer(TurnSegmenter.load(folder / "svm"), table)
+    if (folder / BOTH).is_file():
+        weights = _read(folder / BOTH, _BOTH_FORMAT, "svm", "encoder", "constant")
+        return BothScorer(svm, encoder, (weights[0], weights[1], weights[2]))
+    (sure,) = _read(folder / CASCADE, _CASCADE_FORMAT, "sure_margin")
+    return CascadeScorer(svm, encoder, sure)
+
+
+def _read(path: Path, version: int, *names: str) -> list[float]:
+    """Return the named numbers of a model's file.
+
+    Raises:
+        InputError: The file is damaged or of another format.
+    """
     try:
-        about = json.loads((folder / CASCADE).read_bytes())
-        known = about.get("format") == _CASCADE_FORMAT
-        sure = float(about["sure_margin"])
+        about = json.loads(path.read_bytes())
+        known = about.get("format") == version
+        found = [float(about[name]) for name in names]
+        if not np.isfinite(found).all():
+            raise ValueError(f"{path.name} has the numbers {found}")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"turn segmenter {folder}: cannot be read ({error}); train it again") from error
+        raise InputError(f"turn segmenter {path.parent}: cannot be read ({error}); train it again") from error
     if not known:
-        raise InputError(f"turn segmenter {folder}: not of this version's format; train it again")
-    return CascadeScorer(SvmScorer(TurnSegmenter.load(folder / "svm"), table), encoder, sure)
+        raise InputError(f"turn segmenter {path.parent}: not of this version's format; train it again")
+    return found
 
 
 def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, path: str | None = None) -> PairScorer:
-    """Return the scorer of the model in a folder: the SVM, the encoder that reads both sentences, or their cascade.
+    """Return the scorer of the model in a folder: the SVM, the encoder that reads both sentences, or both.
 
     Args:
         folder: the folder that ``train_turn_segmenter`` wrote.
@@ -96,12 +176,12 @@ def turn_scorer(folder: Path, table: LemmaTable, batch_size: int, threads: int, 
     Raises:
         InputError: The folder has no kind of model.
     """
-    is_cascade = (folder / CASCADE).is_file()
-    inner = "encoder" if is_cascade else ""
-    if is_cascade or (folder / "head.json").is_file():
+    combined = (folder / CASCADE).is_file() or (folder / BOTH).is_file()
+    inner = "encoder" if combined else ""
+    if combined or (folder / "head.json").is_file():
         from udfs.models.classifiers.turn_pair_classifier import TurnPairClassifier
 
         TurnPairClassifier.load(folder / inner)  # raises here, not in a worker, if the model cannot be read
         encoder = EncoderScorer(str(Path(path or str(folder)) / inner), batch_size, threads)
-        return _cascade(folder, table, encoder) if is_cascade else encoder
+        return _combined(folder, table, encoder) if combined else encoder
     return SvmScorer(TurnSegmenter.load(folder), table)

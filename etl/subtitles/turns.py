@@ -11,6 +11,7 @@ from pyspark.sql.types import ArrayType, FloatType, IntegerType, StringType, Str
 
 from conf.subtitle_settings import TurnCertainty
 from etl.subtitles.borders import OPENING_DASH_MARGIN, Borders
+from etl.subtitles.film_shift import FilmSpread
 from etl.subtitles.turn_marks import UNMARKED, Spoken, speaker_names, without_dash
 from etl.subtitles.turn_sentences import UNKNOWN_MS, Sentences
 
@@ -127,6 +128,7 @@ def turns_of(
     silence_ends_turn_ms: int | None,
     carried_marks: bool = True,
     opening_dash_margin: float = OPENING_DASH_MARGIN,
+    film_spread: float = 0.0,
     rates: TurnCertainty = DEFAULT_RATES,
 ) -> DataFrame:
     """Replace ``sentences``, ``scores`` and ``carried`` by the turns and what is known about them.
@@ -137,6 +139,7 @@ def turns_of(
         scored: ``subtitles.files`` with ``scores`` of ``subtitles.turn_scores``, and its ``carried`` where it has any.
         explicit_marks, silence_ends_turn_ms, opening_dash_margin: see :meth:`Borders.of`.
         carried_marks: whether the marks of a film's other uploads override the segmenter, if explicit marks do.
+        film_spread: see ``film_shift.FilmSpread``.
         rates: how often each kind of decision is right.
 
     Returns:
@@ -157,6 +160,7 @@ def turns_of(
                 explicit_marks=explicit_marks,
                 silence_ends_turn_ms=silence_ends_turn_ms,
                 opening_dash_margin=opening_dash_margin,
+                films=FilmSpread(film_spread, rates.model[1]),
             )
             columns = [batch.column(name) for name in kept]
             lists = turn_lists(borders, borders.certainty(rates))

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from udfs.models.trainable import EpochMetrics, TrainingResult
 
 CHAMPION = "champion"
+FILMS = "films"
+PILOT = 0.5
+"""A corpus with a smaller share of another's films is a pilot of it."""
 MODEL = "model"
 CARD = "README.md"
 FLAVOR = "safetensors_classifier"
@@ -243,6 +246,9 @@ class Candidate:
         metric, score: the metric that is compared, measured on the held-out rows.
         held_out: digest of these rows (`rows_digest`), a tag of the version.
         lower: whether a lower score is better, as for perplexity.
+        films: how many films the corpus had that the model learned from, a tag of the version; None if it does not
+            count. A corpus with fewer than half of another's films is a pilot of it: its model does not replace the
+            other's, and gives way to it, whatever the scores.
     """
 
     name: str
@@ -251,6 +257,7 @@ class Candidate:
     score: float
     held_out: str
     lower: bool = False
+    films: int | None = None
 
 
 def promote_if_better(
@@ -276,6 +283,9 @@ def promote_if_better(
     elif before is None:
         promoted = True
         reason = "there was no champion"
+    elif (whole := _whole_of(candidate, _films_of(client, name, before))) is not None:
+        promoted, reason = whole
+        reason = f"{reason} (version {before})"
     else:
         try:
             champion = resolve(
@@ -291,9 +301,28 @@ def promote_if_better(
     if promoted:
         client.set_registered_model_alias(name, CHAMPION, version)
     tags = {candidate.metric: f"{mine:.6f}", "held_out": candidate.held_out, "promotion": reason[:500]}
+    if candidate.films is not None:
+        tags[FILMS] = str(candidate.films)
     for key, value in _tags(tags).items():
         client.set_model_version_tag(name, version, key, value)
     return Promotion(promoted, version, mine, before, theirs, reason)
+
+
+def _whole_of(candidate: Candidate, films: int | None) -> tuple[bool, str] | None:
+    """Return whether a candidate is promoted, and why, where one of two corpora is a pilot of the other."""
+    mine = candidate.films
+    if mine is None or films is None:
+        return None
+    if mine < films * PILOT:
+        return False, f"a pilot of {mine:,} films does not replace the champion of {films:,}"
+    if films < mine * PILOT:
+        return True, f"a corpus of {mine:,} films replaces the pilot of {films:,}"
+    return None
+
+
+def _films_of(client: MlflowClient, name: str, version: str) -> int | None:
+    films = client.get_model_version(name, version).tags.get(FILMS, "")
+    return int(films) if films.isdigit() else None
 
 
 def champion_version(store: ModelStore, name: str) -> str | None:

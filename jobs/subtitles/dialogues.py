@@ -57,6 +57,7 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
         rates=rules.certainty,
         carried_marks=rules.carried_marks,
         opening_dash_margin=rules.opening_dash_margin,
+        film_spread=rules.film_spread,
     )
     return dialogues_between_silences(turns, rules.silence_seconds)
 

@@ -12,7 +12,7 @@ from etl.tables.ops import WORK_VERSION
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
 KIND = "training.turn_segmenter.kind"
-BY_ENCODER = While(KIND, "encoder", "cascade")
+BY_ENCODER = While(KIND, "encoder", "cascade", "both")
 
 
 @stage(
@@ -24,7 +24,7 @@ BY_ENCODER = While(KIND, "encoder", "cascade")
 def train_turn_segmenter(
     files: DataFrame,
     options: SegmenterOptions,
-    svm: Annotated[SvmOptions, While(KIND, "svm", "cascade")],
+    svm: Annotated[SvmOptions, While(KIND, "svm", "cascade", "both")],
     sure_margin: Annotated[float, At("training.turn_segmenter.sure_margin"), While(KIND, "cascade")],
     pairs: Annotated[TurnPairSettings, BY_ENCODER],
     encoder: Annotated[str, At("models.turn_encoder"), BY_ENCODER],

@@ -5,6 +5,7 @@
 
 An upload's kind is its share of marked sentences and its sentences a block, each in thirds. A kind's threshold is the
 one with the best accuracy on the other folds' films, or the one at which as many changes are predicted as are true.
+The last table corrects the scores film by film (``prior_shift``).
 The first table has limits for a dash that opens a block of several: on the film with the most of them, and on others.
 """
 
@@ -15,7 +16,9 @@ import pandas as pd
 import pyarrow as pa
 
 from etl.subtitles.turn_marks import NEW_TURN, UNMARKED, spoken
+from etl.subtitles.turn_pairs import CARRIED, DASHES, LABELS
 from etl.subtitles.turn_sentences import Sentences
+from tests.benchmarks import prior_shift
 from tests.benchmarks.bench_marks import borders_of
 from tests.benchmarks.turn_folds import arguments, fold_of, margins_of, read_uploads
 
@@ -61,10 +64,18 @@ def opening_dashes(borders: pd.DataFrame) -> pd.DataFrame:
     found = pd.DataFrame({"film": rows["film"], "always a turn": new.astype(float)})
     for limit in LIMITS:
         found[f"above {limit}"] = ((rows["margin"] > limit) == new).astype(float)
+    by_others = pd.Series(0.0, found.index)
+    for film, held_out in found.groupby("film"):
+        limits = found[found["film"] != film].drop(columns="film").mean()
+        by_others[held_out.index] = held_out[limits.idxmax()]
+    found["chosen by the other films"] = by_others
     most = found["film"].mode()[0]
     names = {True: f"film {most}", False: "the other films"}
-    means = found.drop(columns="film").groupby((found["film"] == most).map(names))
-    return means.mean().join(means.size().rename("dashes"))
+    rules = found.drop(columns="film")
+    means = rules.groupby((found["film"] == most).map(names))
+    table = means.mean().join(means.size().rename("dashes"))
+    table.loc["all films"] = [*rules.mean(), len(rules)]
+    return table
 
 
 def main() -> int:
@@ -72,9 +83,9 @@ def main() -> int:
     uploads = read_uploads(given.folder)
     margins, pairs = margins_of(given, uploads)
     print(opening_dashes(borders_of(uploads, margins)).round(3).to_string(), "\n")
-    pairs = pairs[pairs["source"].isin(["dashes", "carried"])].join(kinds(uploads), on="source_path")
-    pairs["truth"] = pairs["label"].astype(int) == 1
-    pairs["margin"] = pairs["margin"].astype(float)
+    pairs = pairs.assign(truth=pairs["label"].astype(int) == 1, margin=pairs["margin"].astype(float))
+    judged = pairs[pairs["source"].isin([DASHES, LABELS, CARRIED])].reset_index(drop=True)
+    pairs = pairs[pairs["source"].isin([DASHES, CARRIED])].join(kinds(uploads), on="source_path")
     pairs["fold"] = pairs["split_group"].map(lambda film: fold_of(film, given.folds))
     by: dict[str, list[str]] = {
         "one": ["source"],
@@ -95,7 +106,8 @@ def main() -> int:
             for name, columns in by.items():
                 row[f"{rule}, {name}"] = _accuracy(chosen, columns, threshold)
         rows[source] = row
-    print(pd.DataFrame(rows).round(4).to_string())
+    print(pd.DataFrame(rows).round(4).to_string(), "\n")
+    print(prior_shift.table(judged).round(4).T.to_string())
     return 0
 
 

@@ -21,7 +21,7 @@ from etl.pipeline.signatures import UNCOUNTED, At, While, receiver_of
 from jobs import all_stages
 
 COVERED: dict[str, list[str]] = json.loads((Path(__file__).parent / "covered_settings.json").read_text("utf-8"))
-KINDS = ("svm", "encoder", "cascade")
+KINDS = ("svm", "encoder", "cascade", "both")
 
 
 def test_stages_cover_the_settings_that_they_covered() -> None:
@@ -78,7 +78,7 @@ def test_a_changed_setting_makes_work_for_the_stages_that_cover_it_alone(tmp_pat
     ("stage", "hashed"),
     [
         ("choose_uploads", "e7a3b826a00ce810"),
-        ("segment_dialogues", "9b476d8ac470af77"),
+        ("segment_dialogues", "e2a537edbac70149"),
         ("train_turn_segmenter", "079c2c553f426110"),
     ],
 )

@@ -214,6 +214,41 @@ def test_the_alias_moves_only_to_a_better_model_on_the_same_rows(mlflow_store, t
     assert asked == ["1", "1", "1"]
 
 
+# films of the champion's corpus and of the candidate's, the candidate's score beside the champion's 0.5, and whether it
+# is promoted
+PILOTS = {
+    "a pilot that seems better": (1_000, 10, 0.9, False),
+    "one that learned from no film": (1_000, 0, 0.9, False),
+    "the whole, after a pilot that seems better": (10, 1_000, 0.1, True),
+    "the whole, after a model of no film": (0, 1_000, 0.1, True),
+    "a corpus that lost some films, better": (1_000, 900, 0.9, True),
+    "a corpus that lost some films, worse": (1_000, 900, 0.1, False),
+    "a corpus that grew a little, worse": (900, 1_000, 0.1, False),
+    "two models of no film": (0, 0, 0.9, True),
+    "a champion of an earlier version": (None, 10, 0.9, True),
+    "a model whose films do not count": (1_000, None, 0.9, True),
+}
+
+
+@pytest.mark.parametrize("what", PILOTS)
+def test_the_model_of_a_pilot_is_no_champion_of_the_whole(what, mlflow_store, tracked_model, tmp_path):
+    before, films, score, promoted = PILOTS[what]
+    name = f"edos-pilot-{list(PILOTS).index(what)}"
+    client = mlflow_store.client()
+    source = client.get_model_version(NAME, tracked_model[1]).source
+    client.create_registered_model(name)
+    first, second = (str(client.create_model_version(name, source, tracked_model[0]).version) for _ in range(2))
+    cache = tmp_path / "cache"
+    champion = Candidate(name, first, "accuracy", 0.5, "x", films=before)
+    assert promote_if_better(mlflow_store, champion, lambda folder: 0.5, cache).promoted
+    candidate = Candidate(name, second, "accuracy", score, "x", films=films)
+    found = promote_if_better(mlflow_store, candidate, lambda folder: 0.5, cache)
+    assert found.promoted is promoted
+    assert champion_version(mlflow_store, name) == (second if promoted else first)
+    tags = mlflow_store.client().get_model_version(name, second).tags
+    assert tags.get("films") == (None if films is None else str(films))
+
+
 def test_a_champion_that_cannot_be_read_gives_way(mlflow_store, tmp_path):
     name = "edos-unreadable"
     first = registered(mlflow_store, tmp_path, 1, name)

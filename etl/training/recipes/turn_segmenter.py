@@ -1,10 +1,11 @@
 """The training of the turn segmenter on transcripts and on turn marks in subtitles.
 
-The setting ``kind`` chooses the paper's linear SVM, an encoder that reads both sentences, or a cascade of the two.
+The setting ``kind`` chooses the paper's linear SVM, an encoder that reads both sentences, or one of two ways to ask
+both.
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -26,12 +27,13 @@ from etl.subtitles.turn_evaluation import (
     accuracy_metrics,
     at_most,
     rule_accuracies,
+    shares_of_changes,
     split_held_out,
 )
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable
-from etl.subtitles.turn_pairs import films_by_hash, marked_pairs, transcript_rows, without_leaks
-from etl.subtitles.turn_scorers import save_cascade, turn_scorer
-from etl.subtitles.turn_scoring import with_margins
+from etl.subtitles.turn_pairs import MARKS, films_by_hash, marked_pairs, transcript_rows, without_leaks
+from etl.subtitles.turn_scorers import BothScorer, fitted_weights, save_both, save_cascade, turn_scorer
+from etl.subtitles.turn_scoring import PairScorer, with_margins
 from etl.subtitles.turn_segmenter import (
     SOURCE_WEIGHTS,
     TurnSegmenter,
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 
 HELD_OUT_FILMS = 0.2
 VALIDATION_GROUPS = 0.1
+ENCODER_SHARES: Mapping[str, float] = {"dailydialog": 0.0}
+"""Share of a source's pairs that an encoder learns from, else all: DailyDialog is written, and each line is a turn."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,13 @@ def train_and_register_turn_segmenter(
 ) -> Trained:
     """Train on transcripts and marks, evaluate every rule on each held-out source, log and register (EDOS 3.1).
 
-    The champion's alias moves if the model's mean accuracy over the sources is higher than the champion's.
+    The champion's alias moves if the model's mean accuracy over the sources is higher than the champion's. The model of
+    a pilot, or one that learned from no film, does not replace that of the whole corpus (``Candidate.films``).
 
     Raises:
         InputError: ``subtitles.turn_examples`` has no known transcripts and the files have no marks.
     """
-    training, held_out = pairs_apart(files, options, examples)
+    training, held_out = pairs_apart(files, widest(options, kinds.pairs), examples, held_out=options.subtitle_pairs)
     training = training.persist()
     held_out = held_out.persist()
     sizes = {row["source"]: row["count"] for row in training.groupBy("source").count().collect()}
@@ -103,10 +108,12 @@ def train_and_register_turn_segmenter(
         **pairs,
     }
 
-    def evaluated(path: Path) -> DataFrame:
+    def scorer_of(path: Path) -> PairScorer:
         model = ResolvedModel(path, f"{SEGMENTER}#sha256:{folder_digest(path)}")
-        scorer = turn_scorer(path, table, run.compute.batch_size, run.compute.threads, run.worker_path(model))
-        return rule_accuracies(with_margins(held_out, scorer))
+        return turn_scorer(path, table, run.compute.batch_size, run.compute.threads, run.worker_path(model))
+
+    def scored(path: Path) -> DataFrame:
+        return with_margins(held_out, scorer_of(path)).persist()
 
     folder.mkdir(parents=True, exist_ok=True)
     tags = {**training_tags(run, options.name), "kind": "turn_segmenter"}
@@ -117,28 +124,44 @@ def train_and_register_turn_segmenter(
         tracked_run(model_store(run.tracking), name, params, tags) as tracked,
     ):
         model = Path(scratch) / "model"
-        if options.kind == "svm":
-            train_svm(training, table, kinds.svm).save(model)
-        else:
-            both = options.kind == "cascade"
-            out = save_cascade(model, train_svm(training, table, kinds.svm), kinds.sure_margin) if both else model
-            tracked.log_history(train_encoder(training, run, kinds, tracked, out))
-        evaluation = evaluated(model).persist()
+        train_kind(training, table, run, options, kinds, tracked, model)
+        if options.kind == "both":
+            weigh_both(training, scorer_of(model), model, run)
+        judged = scored(model)
+        evaluation = rule_accuracies(judged).persist()
+        shares = shares_of_changes(judged).orderBy("source").collect()
+        for row in shares:
+            tracked.log_metrics({f"changes.{row['source']}.{name}": row[name] for name in ("true", "predicted")})
         tracked.log_metrics(accuracy_metrics(evaluation))
         tracked.client.log_text(tracked.run_id, accuracy_table(evaluation), "accuracy.txt")
         create_registry_schema(run, options.name)
         version = tracked.register(options.name, tracked.log_model(model, "turn_segmenter"))
     for line in accuracy_table(evaluation).splitlines():
         run.say(line)
-    candidate = Candidate(options.name, version, "accuracy", mean_accuracy(evaluation), _digest(held_out))
-    champion, promotion = promote(run, candidate, lambda path: mean_accuracy(evaluated(path)))
+    for row in shares:
+        run.say(f"changes of speaker in {row['source']}: {row['predicted']:.1%} predicted, {row['true']:.1%} true")
+    candidate = Candidate(
+        options.name,
+        version,
+        "accuracy",
+        mean_accuracy(evaluation),
+        _digest(held_out),
+        films=films_behind(files, sizes),
+    )
+    champion, promotion = promote(run, candidate, lambda path: mean_accuracy(rule_accuracies(scored(path))))
     run.say(f"champion: {promotion.reason}")
     rows = sum(sizes.values()) + held
     return Trained(champion.identity, rows, rows, figures={"accuracy": promotion.score})
 
 
 def pairs_apart(
-    files: DataFrame, options: SegmenterOptions, examples: Sequence[str], share: float = HELD_OUT_FILMS, fold: int = 0
+    files: DataFrame,
+    options: SegmenterOptions,
+    examples: Sequence[str],
+    share: float = HELD_OUT_FILMS,
+    fold: int = 0,
+    *,
+    held_out: int | None = None,
 ) -> tuple[DataFrame, DataFrame]:
     """Return training and held-out pairs: transcripts are split by scene, marked subtitles by film.
 
@@ -147,6 +170,7 @@ def pairs_apart(
         options: how many pairs and films.
         examples: folders of transcripts.
         share, fold: choice of the held-out films, see ``turn_evaluation.split_held_out``.
+        held_out: pairs of each kind of mark, at most; None: as many as are learned from.
     """
     training_pairs, held_out_pairs = transcript_pairs(*example_frames(examples))
     marked = marked_pairs(films_by_hash(files, options.films))
@@ -154,8 +178,9 @@ def pairs_apart(
     transcripts = transcript_rows(held_out_pairs, files.sparkSession)
     # The subtitles may include the episodes of the transcripts' held-out scenes.
     marked_training = at_most(without_leaks(marked_training, transcripts), options.subtitle_pairs)
-    held_out = transcripts.unionByName(at_most(marked_held_out, options.subtitle_pairs))
-    return transcript_rows(training_pairs, files.sparkSession).unionByName(marked_training), held_out
+    most = options.subtitle_pairs if held_out is None else held_out
+    judged = transcripts.unionByName(at_most(marked_held_out, most))
+    return transcript_rows(training_pairs, files.sparkSession).unionByName(marked_training), judged
 
 
 def train_svm(training: DataFrame, table: LemmaTable, settings: SvmOptions) -> TurnSegmenter:
@@ -169,33 +194,97 @@ def train_svm(training: DataFrame, table: LemmaTable, settings: SvmOptions) -> T
     )
 
 
+def widest(options: SegmenterOptions, pairs: TurnPairSettings) -> SegmenterOptions:
+    """Return the options with as many pairs and films as any part of the kind learns from."""
+    if options.kind == "svm":
+        return options
+    most = max(options.subtitle_pairs, pairs.subtitle_pairs)
+    return options.model_copy(update={"subtitle_pairs": most, "films": max(options.films, pairs.films)})
+
+
+def train_kind(
+    training: DataFrame,
+    table: LemmaTable,
+    run: StageRun,
+    options: SegmenterOptions,
+    kinds: SegmenterKinds,
+    tracked: TrackedRun,
+    model: Path,
+) -> None:
+    """Train what the kind consists of, and write it to the folder ``model``.
+
+    For ``both`` a tenth of the scenes and films is kept apart from the SVM, too: on it the two are weighed.
+    """
+    if options.kind == "svm":
+        train_svm(training, table, kinds.svm).save(model)
+        return
+    out = model
+    if options.kind != "encoder":
+        learned = validation_apart(training)[0] if options.kind == "both" else training
+        svm = train_svm(at_most(learned, options.subtitle_pairs, only=MARKS), table, kinds.svm)
+        out = save_both(model, svm) if options.kind == "both" else save_cascade(model, svm, kinds.sure_margin)
+    tracked.log_history(train_encoder(training, run, kinds, tracked, out))
+
+
+def weigh_both(training: DataFrame, scorer: PairScorer, model: Path, run: StageRun) -> None:
+    """Fit the weights of the SVM and the encoder on pairs that neither learned from, and write them.
+
+    A source counts as in the SVM's training (``SOURCE_WEIGHTS``).
+    """
+    if not isinstance(scorer, BothScorer):
+        raise TypeError("only the kind both has weights")
+    apart = mask_label_leakage(validation_apart(training)[1])
+    by_svm = with_margins(apart, scorer.svm).withColumnRenamed("margin", "svm")
+    scored = with_margins(by_svm, scorer.encoder).select("source", "label", "svm", "margin")
+    rows = scored.orderBy("source", "label", "svm", "margin").toPandas()
+    weight = rows["source"].map(SOURCE_WEIGHTS).fillna(1.0).to_numpy(dtype=float)
+    weights = fitted_weights(rows["svm"].to_numpy(), rows["margin"].to_numpy(), rows["label"].to_numpy() == 1, weight)
+    save_both(model, scorer.svm.segmenter, weights)
+    run.say("weights: SVM {:.2f}, encoder {:.2f}, constant {:.2f}".format(*weights))
+
+
+def validation_apart(training: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Return the pairs that both kinds learn from, and those of a tenth of the scenes and films, by hash."""
+    held = content_share(F.col("split_group"), salt="turn pairs") < VALIDATION_GROUPS
+    return training.where(~held), training.where(held)
+
+
+def films_behind(files: DataFrame, sizes: Mapping[str, int]) -> int:
+    """Return the number of films of the corpus, or 0 if the model learned from none of them."""
+    return files.select("movie_id").distinct().count() if any(sizes.get(source) for source in MARKS) else 0
+
+
 def train_encoder(
     training: DataFrame, run: StageRun, kinds: SegmenterKinds, tracked: TrackedRun, out: Path
 ) -> "TrainingResult":
     """Train the pair classifier on these pairs, and write it to ``out``.
 
-    A source with weight 0.4 in the SVM contributes 40 percent of its pairs, chosen by a hash. A tenth of the scenes
-    and films is for validation.
+    It learns from all pairs, apart from ``ENCODER_SHARES``. A tenth of the scenes and films is for validation.
     """
     from etl.training.loop.train import train_model
     from udfs.models.classifiers.turn_pair_classifier import LABELS, SentencePair, TurnPairClassifier
     from udfs.models.trainable import TrainingRows
 
-    weights = F.create_map(*chain.from_iterable((F.lit(k), F.lit(v)) for k, v in sorted(SOURCE_WEIGHTS.items())))
-    share = content_share(F.col("source"), F.col("left_text"), F.col("right_text"), salt="turn pairs")
-    rows = mask_label_leakage(training).where(share < F.coalesce(weights[F.col("source")], F.lit(1.0)))
-    ordered = rows.withColumn(
-        "validation", content_share(F.col("split_group"), salt="turn pairs") < VALIDATION_GROUPS
-    ).orderBy(F.xxhash64("left_text", "right_text"), "source", "split_group", "left_text", "right_text")
-    parts: dict[bool, list[tuple[SentencePair, int]]] = {False: [], True: []}
-    for row in ordered.toLocalIterator():
-        pair = SentencePair(row["left_text"], row["right_text"], row["same_block"])
-        parts[row["validation"]].append((pair, row["label"]))
+    shares = F.create_map(*chain.from_iterable((F.lit(k), F.lit(v)) for k, v in sorted(ENCODER_SHARES.items())))
+    place = content_share(F.col("source"), F.col("left_text"), F.col("right_text"), salt="turn pairs")
+    marked = at_most(training, kinds.pairs.subtitle_pairs, only=MARKS)
+    rows = mask_label_leakage(marked).where(place < F.coalesce(shares[F.col("source")], F.lit(1.0)))
+    parts: list[list[tuple[SentencePair, int]]] = []
+    for part in validation_apart(rows):
+        ordered = part.orderBy(
+            F.xxhash64("left_text", "right_text"), "source", "split_group", "left_text", "right_text"
+        )
+        parts.append(
+            [
+                (SentencePair(row["left_text"], row["right_text"], row["same_block"]), row["label"])
+                for row in ordered.toLocalIterator()
+            ]
+        )
     encoder = run.model(kinds.encoder)
     options = kinds.pairs
     start = partial(TurnPairClassifier.new, encoder.path, LABELS, options)
     return train_model(
-        start, TrainingRows(parts[False], parts[True]), options, out, training_context(run, tracked, "turn_pairs")
+        start, TrainingRows(parts[0], parts[1]), options, out, training_context(run, tracked, "turn_pairs")
     )
 
 
