@@ -27,6 +27,7 @@ _OPEN = (
 )
 _CLOSE = rf"<\s*/\s*{_NAMES}\s*>|(?-i:\[/(?:THINK|THINKING|REASONING|THOUGHTS?)\])|◁/think▷"
 _TAG = re.compile(rf"(?P<close>{_CLOSE}|(?P<details></details>))|(?P<open>{_OPEN})", re.IGNORECASE)
+_DETAILS = re.compile(r"<details", re.IGNORECASE)
 _ESCAPED = re.compile(r"&lt;(/?[a-z_ :-]{1,30})&gt;", re.IGNORECASE)
 _BEGIN = re.compile(
     r"<\|(?:begin_of_thought|start_of_thought|START_THINKING|thinking|think|begin_of_thinking|thought_start)\|>",
@@ -130,12 +131,14 @@ def _untagged(text: str) -> tuple[str, bool]:
     kept: list[str] = []
     depth = 0
     start = 0
+    first_details = _DETAILS.search(text)
+    details = len(text) if first_details is None else first_details.end()
     for tag in _TAG.finditer(text):
         if tag["open"]:
             if depth == 0:
                 kept.append(text[start : tag.start()])
             depth += 1
-        elif tag["details"] is None or (depth and "<details" in text[: tag.start()].lower()):
+        elif tag["details"] is None or (depth and details <= tag.start()):
             if depth == 0:  # the chat template has opened the thought
                 kept = []
             depth = 0

@@ -10,8 +10,10 @@ A model continues this text. It contains no support strategies (AugESC 4.1).
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from conf import resources
+from etl.augesc.json_turns import json_turns
 from udfs.answer_texts import answer_in
 from udfs.session_files import one_line
 
@@ -24,6 +26,15 @@ END_TOKENS = ("<|endoftext|>", "<|im_end|>", "</s>")
 _LINE_END = re.compile(r"\r\n?|\n|\x0b|\x0c|\x85|\u2028|\u2029|\\n")
 _OPENING = re.compile(r"[\W_]+")
 _SPEAKER = re.compile(r"(Human|AI)[ \t*_]*[:：][*_]*")
+_WITHIN = re.compile(
+    r"(?:(?<=\s)|(?<=[.!?…\"”|]))[*_\"“(\[|/–—-]{0,3}(?P<name>Human|AI)[*_]{0,2}\s?[:：][*_]{0,2}(?=\s*\S)"
+)
+"""A speaker's name and a colon in the middle of a line."""
+_ON_NEXT_LINE = re.compile(r"\nAI:[ \t]*\n+(?=\s*\S)(?!\W*(?:Human|AI)[ \t*_]*[:：])")
+"""The prompt's last line, where the answer begins on the next one, as it does after a thought."""
+_SEPARATOR = re.compile(r"\s*(?:[|/]|[–—-]{1,2})\s*$")
+_SENTENCE_ENDS = re.compile(r"^[\s*_]*$|(?:[.!?…~|/\"”’')\]*]|[^\x00-\u2fff])\s*$")
+"""What may stand before the next speaker's name: the end of a sentence, a separator, an emoji."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +125,8 @@ def parse(text: str, task: str | None = None) -> Parsed:
 
     Each line must begin with ``Human:`` or ``AI:``, after optional punctuation. Our parser also accepts blank lines,
     the instruction as first line, all kinds of line breaks including a literal backslash and n, stars around the name,
-    a blank or a wide colon after it, and any text after an end token.
+    a blank or a wide colon after it, and any text after an end token. An answer in JSON is read as
+    ``etl.augesc.json_turns`` says, and several speakers on one line as ``spoken_on`` does.
 
     Args:
         text: prompt and answer joined, or a conversation alone.
@@ -122,6 +134,11 @@ def parse(text: str, task: str | None = None) -> Parsed:
     """
     for token in END_TOKENS:
         text = text.partition(token)[0]
+    text = _ON_NEXT_LINE.sub(f"\n{NAMES['supporter']}: ", text, count=1)
+    head, name, rest = text.partition(f"\n{NAMES['supporter']}:")
+    found = json_turns(rest or head)
+    if found is not None:
+        return _with_turns(parse(head, task).turns if name else (), found)
     lines = [line.strip() for line in _LINE_END.split(text)]
     if lines and one_line(lines[0]) == (task or instruction()):
         lines = lines[1:]
@@ -129,12 +146,53 @@ def parse(text: str, task: str | None = None) -> Parsed:
     faulty = []
     for line in filter(None, lines):
         match = _SPEAKER.match(_OPENING.sub("", line, count=1) if _OPENING.match(line) else line)
-        spoken = one_line(match.string[match.end() :]) if match else ""
-        if match and spoken:
-            turns.append(Turn(ROLES[match[1]], spoken))
-        else:
+        if match is None:
             faulty.append(line)
+            continue
+        for speaker, words in spoken_on(match[1], match.string[match.end() :]):
+            spoken = one_line(words)
+            if spoken:
+                turns.append(Turn(ROLES[speaker], spoken))
+            else:
+                faulty.append(line)
     return Parsed(tuple(turns), tuple(faulty))
+
+
+def spoken_on(speaker: str, line: str) -> list[tuple[str, str]]:
+    """Return the utterances of a line as (speaker, words), in which others may begin without a new line (ours).
+
+    A name and a colon begin an utterance after the end of a sentence. If there are several and the names alternate from
+    the line's own on, each begins one. "I said Human: twice" is one utterance.
+
+    Args:
+        speaker: whose name the line begins with.
+        line: the rest of it.
+    """
+    marks = list(_WITHIN.finditer(line))
+    names = [speaker, *(mark["name"] for mark in marks)]
+    alternate = len(marks) > 1 and all(one != other for one, other in pairwise(names))
+    begun = [mark for mark in marks if alternate or _SENTENCE_ENDS.search(line[: mark.start()])]
+    if begun and not line[: begun[0].start()].strip(" \t*_"):  # the name is repeated
+        return spoken_on(begun[0]["name"], line[begun[0].end() :])
+    starts = [0, *(mark.end() for mark in begun)]
+    ends = [*(mark.start() for mark in begun), len(line)]
+    speakers = [speaker, *(mark["name"] for mark in begun)]
+    pieces = [line[start:end] for start, end in zip(starts, ends, strict=True)]
+    pieces[:-1] = [_SEPARATOR.sub("", piece) for piece in pieces[:-1]]
+    return list(zip(speakers, pieces, strict=True))
+
+
+def _with_turns(before: tuple[Turn, ...], found: Sequence[tuple[str | None, str]]) -> Parsed:
+    """Return the turns of a prompt and of an answer in JSON, which may repeat the prompt's."""
+    turns = [Turn(role, one_line(text)) for role, text in found if role is not None and one_line(text)]
+    faulty = [one_line(text) or role or "" for role, text in found if role is None or not one_line(text)]
+    if [_words_of(turn) for turn in turns[: len(before)]] == [_words_of(turn) for turn in before]:
+        turns = turns[len(before) :]
+    return Parsed((*before, *turns), tuple(faulty))
+
+
+def _words_of(turn: Turn) -> tuple[str, list[str]]:
+    return turn.role, re.findall(r"\w+", turn.text.lower())
 
 
 def _line(role: str, text: str) -> str:

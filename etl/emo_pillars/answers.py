@@ -17,7 +17,7 @@ _MARKDOWN = re.compile(
     r"(?P<mark>\*\*|`)(?=\S)(?P<inside>[^\n]{1,400}?)(?<=\S)(?P=mark)|(?<!\*)\*(?P<quoted>[\"“«][^\n*]{1,400}[\"”»])\*"
 )
 _BLANKS = re.compile(r"[ \t]{3,}")
-_BLOCK = re.compile(r"^\s*(?:#{1,6}\s+|```.*$)", re.MULTILINE)
+_BLOCK = re.compile(r"^\s*(?:#{1,6}\s+|(?:>[ \t]?){1,3}(?=\S)|```.*$)", re.MULTILINE)
 _RULE = re.compile(r"\s*\|?[\s:|-]*--[\s:|-]*\|[\s:|-]*")
 _ROW = re.compile(r"\s*\|.*\|\s*")
 SENTENCE_END = re.compile(r"[.!?…][\"”’')\]]*(?=\s|$)")
@@ -62,6 +62,30 @@ _PLACEHOLDER = re.compile(
 )
 
 
+_WIDE = str.maketrans("（）：，；＝～【】", "():,;=~[]")
+_NEXT_NUMBER = re.compile(r"(?<=[.!?)\"”»\]\d,;])[ \t]+\(?(?P<number>\d{1,2})[.)][ \t]+(?=\S)")
+_NUMBER = re.compile(r"[ \t]*\(?(?P<number>\d{1,2})[.)][ \t]+(?=\S)")
+
+
+def each_on_its_line(answer: str) -> str:
+    """Return an answer whose numbered items stand on lines of their own, where several follow each other on one.
+
+    Only the next number begins an item: "at 7. 30 people came" has none.
+    """
+    lines = []
+    for line in answer.splitlines():
+        first = _NUMBER.match(line)
+        start = 0
+        awaited = int(first["number"]) + 1 if first else None
+        for mark in _NEXT_NUMBER.finditer(line) if first else ():
+            if int(mark["number"]) == awaited:
+                lines.append(line[start : mark.start()])
+                start = mark.start()
+                awaited += 1
+        lines.append(line[start:])
+    return "\n".join(lines)
+
+
 def without_emoji(answer: str) -> str:
     """Return an answer without emoji that stand before a line's text or beside a label."""
     return _EMOJI_IN_BRACKET.sub("", _EMOJI_FIRST.sub(r"\g<mark>\g<bold>", answer))
@@ -74,6 +98,15 @@ def without_remark(text: str) -> str:
     if behind is None or _REMARK.match(behind["dash"] or behind["bracket"]) is None:
         return text
     return text[: behind.start()].rstrip()
+
+
+_HEADING = re.compile(r"\s*(?:#{1,6}[ \t]+[^\n]{1,80}|\*\*[^*\n.!?\"“]{1,60}\*\*)[ \t]*\n+(?=\s*\S)")
+
+
+def without_heading(answer: str) -> str:
+    """Return an answer without a heading of Markdown on its first line."""
+    found = _HEADING.match(answer)
+    return answer[found.end() :] if found else answer
 
 
 def is_placeholder(text: str) -> bool:
@@ -111,7 +144,7 @@ class Line(NamedTuple):
 def lines_of(answer: str) -> list[Line]:
     """Return the non-empty lines. A table's rows become lines with dashes between the cells."""
     found = []
-    for line in plain(_rows(answer)).splitlines():
+    for line in plain(_rows(each_on_its_line(answer.translate(_WIDE)))).splitlines():
         mark = _LIST_MARK.match(line)
         text = line[mark.end() :].strip() if mark else line.strip()
         if text:

@@ -8,11 +8,12 @@ from etl.emo_pillars.answers import (
     plain,
     problem_of,
     up_to_last_sentence,
+    without_heading,
     without_remark,
 )
-from etl.emo_pillars.json_answers import json_value, prose_of
 from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.remarks import without_closing, without_opening
+from etl.llm.json_answers import json_value, prose_of
 
 LEAST_WORDS = 5
 
@@ -33,7 +34,8 @@ class Prose(NamedTuple):
 def parse_prose(answer: str, template: str, cut_off: bool = False) -> Parsed:
     """Parse the text of an answer, without a model's remarks before and after it (Emo Pillars 3.4)."""
     value = json_value(answer)
-    text = without_closing(without_opening(plain(answer if value is None else prose_of(value)[0])))
+    text = answer if value is None else prose_of(value)[0]
+    text = without_closing(without_opening(plain(without_heading(text))))
     text = unquoted(without_remark(" ".join(text.split())))
     problem = problem_of(text, template) or ("too_short" if len(text.split()) < LEAST_WORDS else None)
     return prose(text, answer, problem, cut_off)

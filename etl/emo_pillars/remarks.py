@@ -94,7 +94,7 @@ def _is_remark(line: str) -> bool:
     sentences = _SENTENCE.split(line)
     if _YES.fullmatch(line) or all(_YES.fullmatch(one) for one in sentences):
         return True
-    begun = _YES.sub("", line, count=1)
+    begun = _without_yes(line)
     last = line[-1:]
     if _GO.match(begun):
         return True
@@ -107,9 +107,14 @@ def _is_remark(line: str) -> bool:
     return last in ":." and begins is not None and bool(words & STATED)
 
 
+def _without_yes(text: str) -> str:
+    found = _YES.match(text)
+    return text[found.end() :] if found else text
+
+
 def _without_label(text: str) -> str:
     """Return a text without a label on its first line."""
-    begun = _YES.sub("", text, count=1)
+    begun = _without_yes(text)
     head = _HEAD.match(begun)
     if head is None:
         return text

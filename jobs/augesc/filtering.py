@@ -22,7 +22,7 @@ from etl.tables.llm import AUGMENTED, UNTUNED
     models=("augmenter", "augmenter_base"),
     units="texts",
     resources=(INSTRUCTION,),
-    version=2,
+    version=3,
 )
 def augesc_measure_texts(
     sessions: DataFrame,

@@ -23,7 +23,7 @@ TopLabels = Annotated[int, At("emo_pillars.top_labels")]
 PromptOrder = Annotated[Literal["plain", "shared"], At("emo_pillars.prompt_order")]
 RewritePrompt = Annotated[Literal["plain", "example"], At("emo_pillars.rewrite_prompt")]
 NAMES = (GOEMOTIONS, GOEMOTIONS_MAPPING)
-JUDGED: dict[str, Any] = {"resources": NAMES, "version": 4}
+JUDGED: dict[str, Any] = {"resources": NAMES, "version": 5}
 """Declarations shared by all stages that parse answers."""
 
 

@@ -5,7 +5,6 @@ import time
 import pytest
 
 from conf.prompts import prompt
-from etl.emo_pillars.json_answers import json_value
 from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.prose import parse_prose
 from etl.emo_pillars.steps.actors import parse_actors
@@ -15,6 +14,7 @@ from etl.emo_pillars.steps.soft_labels import labels_with_levels
 from etl.emo_pillars.steps.topic_categories import parse_categories
 from etl.emo_pillars.steps.topic_names import parse_topic_name
 from etl.emo_pillars.steps.utterances import labelled_utterances
+from etl.llm.json_answers import json_value
 
 ACTORS, UTTERANCES, LABELS, CONTEXT, CLEAN, REWRITE = (
     prompt(f"emo_pillars/{step}")

@@ -117,3 +117,10 @@ def test_hostile_texts_are_read_in_time(text: str) -> None:
     began = time.process_time()
     answer_in(text)
     assert time.process_time() - began < 3
+
+
+def test_many_closed_details_are_read_in_linear_time() -> None:
+    text = "<details><summary>Thoughts</summary>x</details>ok" * 20_000
+    began = time.monotonic()
+    assert answer_in(text).text == "ok" * 20_000
+    assert time.monotonic() - began < 10

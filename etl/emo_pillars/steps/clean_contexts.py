@@ -9,12 +9,12 @@ from pyspark.sql import functions as F
 from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Parsed, plain
 from etl.emo_pillars.examples import with_needed_context
-from etl.emo_pillars.json_answers import json_value, prose_of
 from etl.emo_pillars.prompts import as_data, emotions, filled
 from etl.emo_pillars.prose import Prose, parse_prose
 from etl.emo_pillars.quality import judged, text_faults
 from etl.emo_pillars.remarks import without_unchanged
 from etl.emo_pillars.step import PROSE, Rules, Step
+from etl.llm.json_answers import json_value, prose_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
 

@@ -8,15 +8,24 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
-from etl.emo_pillars.answers import Parsed, lines_of, plain, problem_of, without_remark, words_of
+from etl.emo_pillars.answers import (
+    Parsed,
+    lines_of,
+    plain,
+    problem_of,
+    without_emoji,
+    without_heading,
+    without_remark,
+    words_of,
+)
 from etl.emo_pillars.examples import with_needed_context
-from etl.emo_pillars.json_answers import json_value, prose_of
 from etl.emo_pillars.prompts import PLAIN, as_data, emotions, filled, spoken_slots
 from etl.emo_pillars.prose import prose
 from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.remarks import without_opening
 from etl.emo_pillars.step import PROSE, Rules, Step
+from etl.llm.json_answers import json_value, prose_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
 
@@ -45,7 +54,8 @@ def parse_rewrite(answer: str, template: str, cut_off: bool = False, emotions: C
         emotions: names of emotions, which are no part of an utterance when they stand before or behind it.
     """
     value = json_value(answer)
-    lines = lines_of(without_opening(plain(answer if value is None else prose_of(value)[0])))
+    said = answer if value is None else prose_of(value)[0]
+    lines = lines_of(without_opening(plain(without_emoji(without_heading(said)))))
     lines = [line for line in lines if not line.text.endswith(":")] or lines
     text = without_labels(without_remark(lines[0].text), emotions) if lines else ""
     spoken = _spoken(text)

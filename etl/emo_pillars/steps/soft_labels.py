@@ -10,11 +10,11 @@ from pyspark.sql import functions as F
 from conf.llm_settings import DecodingSettings
 from conf.taxonomy import GOEMOTIONS
 from etl.emo_pillars.answers import ARROW, Line, Parsed, Rejected, echoes, lines_of, without_emoji, without_repeats
-from etl.emo_pillars.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
 from etl.emo_pillars.labels import Names, known_only
 from etl.emo_pillars.prompts import PLAIN, as_data, definitions, filled, labels_of_grammar
 from etl.emo_pillars.quality import judged
 from etl.emo_pillars.step import MAPPED, Rules, Step
+from etl.llm.json_answers import LABEL, LEVEL, WHY, field, json_records, text_of, unwrapped
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
 
@@ -30,7 +30,7 @@ _LABEL = re.compile(
 )
 _NAMED = r"(?:(?:expressiveness|expressed|intensity|strength|level|rating|score)[a-z ]*[:=]?\s*)*"
 _LEVEL = re.compile(
-    rf"[\s:=(\[,|–—-]*{_NAMED}(?P<number>\d+(?:[.,]\d+)?|[.,]\d+)\s*"
+    rf"[\s:=(\[,|–—-]*{_NAMED}(?:[~≈]|ca?\.|about|around|approx(?:\.|imately)?)?\s?(?P<number>\d+(?:[.,]\d+)?|[.,]\d+)\s*"
     r"(?:(?:/|out of)\s*(?P<of>\d+(?:[.,]\d+)?)|(?P<percent>%))?\s*[)\]]?(?P<why>.*)",
     re.IGNORECASE | re.DOTALL,
 )

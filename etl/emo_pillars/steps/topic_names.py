@@ -9,10 +9,10 @@ from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
 from etl.emo_pillars.answers import Line, Parsed, Rejected, lines_of, problem_of, words_of
-from etl.emo_pillars.json_answers import field, json_value, prose_of
 from etl.emo_pillars.prompts import as_data, filled
 from etl.emo_pillars.quotes import unquoted
 from etl.emo_pillars.step import Rules, Step
+from etl.llm.json_answers import field, json_value, prose_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
 

@@ -25,13 +25,13 @@ from etl.emo_pillars.answers import (
     without_repeats,
     words_of,
 )
-from etl.emo_pillars.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
 from etl.emo_pillars.labels import Names, known_only
 from etl.emo_pillars.prompts import NEUTRAL, PLAIN, as_data, definitions, filled, labels_of_grammar
 from etl.emo_pillars.quality import SHORT, judged, text_faults
 from etl.emo_pillars.quotes import quotations, unquoted, without_labels
 from etl.emo_pillars.refusals import refuses
 from etl.emo_pillars.step import MAPPED, Rules, Step, child_id
+from etl.llm.json_answers import LABEL, WHY, WORDS, field, json_records, key_of, text_of
 from etl.llm.requests import with_requests
 from etl.pipeline.outcome import Outcome
 
@@ -45,6 +45,8 @@ _NUMBER = re.compile(
 )
 _EMOTION_IS = re.compile(r"(?:emotion|label|feeling)\s*:\s*(?=\w)", re.IGNORECASE)
 _WORDS_ARE = re.compile(r"(?:words|utterance|text|quote|line|thought)\s*:\s*(?=\S)", re.IGNORECASE)
+_LABEL_NUMBER = re.compile(r"^(?P<label>[A-Za-z]{3,20})[ \t]?#?\d{1,2}(?=[ \t]*[:)\]–—-])")
+"""A numbered label, such as "Neutral 2:"."""
 _LABEL = r"[A-Za-z][A-Za-z /&,-]{1,40}?"
 _BRACKET = re.compile(rf"[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\s*[:–—-]?\s*(?P<spoken>.*)", re.DOTALL)
 _BEFORE = re.compile(rf"(?P<label>{_LABEL})\s*(?::|\s[-–—]|[–—])\s*(?P<spoken>.*)", re.DOTALL)
@@ -52,6 +54,8 @@ _BARE = re.compile(rf"(?P<label>{_LABEL})\s+(?P<spoken>[\"“«].*)", re.DOTALL)
 _BEHIND = re.compile(rf"(?P<spoken>[\"“«].+[\"”»])\s*[-–—:]?\s*[(\[]?\s*(?P<label>{_LABEL})\s*[)\]]?\.?", re.DOTALL)
 _LAST = re.compile(rf"(?P<spoken>.+?)\s*[(\[]\s*(?P<label>{_LABEL})\s*[)\]]\.?", re.DOTALL)
 _WHY = re.compile(r"\(.*|(?:reason(?:ing)?|explanation|because)\b\s*:?.*", re.IGNORECASE | re.DOTALL)
+_SPEAKER = re.compile(r"(?:[A-Z][\w.'’-]{0,20} ?){1,4}:\s*(?=[\"“«])")
+"""The speaker's name before a quotation, each word with a capital: "I said:" is none."""
 _TAGGED = re.compile(r"^\[[A-Za-z ]{1,20}\]$")
 _OF_A_MODEL = re.compile(
     r"\b(?:as|i am|i['’]m) an? (?:ai\b|(?:large )?language model|virtual assistant)", re.IGNORECASE
@@ -142,6 +146,7 @@ def _of_records(records: list[tuple[str, str, str | None]], template: str) -> Pa
 def _labelled(line: Line, heading: str | None, emotions: Collection[str]) -> tuple[str | None, str]:
     """Return a line's emotion, or else the heading's, and its text."""
     text = _EMOTION_IS.sub("", _NUMBER.sub("", line.text, count=1), count=1)
+    text = _LABEL_NUMBER.sub(lambda found: found["label"] if found["label"].lower() in emotions else found[0], text)
     if heading is not None and _WORDS_ARE.match(text):
         return heading, _WORDS_ARE.sub("", text, count=1)
     if first_label(text) in emotions and len(text.split()) == 1:
@@ -181,6 +186,8 @@ def _utterances(line: str, label: str | None, text: str, template: str, last: bo
     elif label is None:  # a labelled line may be a character's refusal
         yield Rejected("refusal" if refuses(line) else "no_emotion", line)
     else:
+        speaker = _SPEAKER.match(text)
+        text = text[speaker.end() :] if speaker else text
         quoted = quotations(text)
         if not quoted or quoted[0].start > 0:
             if is_placeholder(text) or _OF_A_MODEL.search(text):
@@ -203,6 +210,8 @@ def _utterances(line: str, label: str | None, text: str, template: str, last: bo
 def _utterance(line: str, label: str, words: str, why: str | None) -> Utterance | Rejected:
     if not has_letters(words):
         return Rejected("no_words", line)
+    if words.startswith("[") and is_placeholder(words):
+        return Rejected("placeholder", line)
     if len(words.split()) > MOST_WORDS:
         return Rejected("too_long", line)
     return Utterance(label, words, why)

@@ -10,9 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from etl.emo_pillars.quotes import words_of
-
 MOST_CHARACTERS = 20_000
+
 _FENCE = re.compile(r"```[ \t]*(?:json[c5l]?|javascript|js|python)?[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _START = re.compile(r"[\[{](?=\s*[\"'{\[“])")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
@@ -23,25 +22,117 @@ MOST_STARTS = 20
 """Places of an answer at which JSON is looked for."""
 
 _CONTAINERS = frozenset(
-    words_of(
-        """characters actors people names list items results result data output answer answers response utterances lines
-        statements thoughts quotes labels emotions scores ratings top_labels top_emotions entries categories topics
-        turns messages conversation dialogue dialog"""
-    )
+    [
+        "characters",
+        "actors",
+        "people",
+        "names",
+        "list",
+        "items",
+        "results",
+        "result",
+        "data",
+        "output",
+        "answer",
+        "answers",
+        "response",
+        "utterances",
+        "lines",
+        "statements",
+        "thoughts",
+        "quotes",
+        "labels",
+        "emotions",
+        "scores",
+        "ratings",
+        "top_labels",
+        "top_emotions",
+        "entries",
+        "categories",
+        "topics",
+        "turns",
+        "messages",
+        "conversation",
+        "dialogue",
+        "dialog",
+    ]
 )
-NAME = words_of("name character character_name full_name actor person who title")
-LABEL = words_of("emotion label primary_emotion primary_label feeling emotions labels category name sentiment tag")
-WORDS = words_of("utterance text words line quote sentence statement thought speech said content dialogue message")
-WHY = words_of("reason reasoning explanation why rationale justification because note context")
-LEVEL = words_of(
-    "level score rating intensity strength value expressiveness degree confidence probability weight strength_score"
-)
-PROSE = words_of(
-    """rewritten rewritten_utterance rewrite new_utterance new_words hidden_words cleaned_context clean_context
-    cleaned_text cleaned context background text utterance story summary events answer response result output content
-    words line new rephrased paraphrase revised revised_text"""
-)
-_UNCHANGED = words_of("unchanged no_change no_changes no_changes_needed")
+NAME = ["name", "character", "character_name", "full_name", "actor", "person", "who", "title"]
+LABEL = [
+    "emotion",
+    "label",
+    "primary_emotion",
+    "primary_label",
+    "feeling",
+    "emotions",
+    "labels",
+    "category",
+    "name",
+    "sentiment",
+    "tag",
+]
+WORDS = [
+    "utterance",
+    "text",
+    "words",
+    "line",
+    "quote",
+    "sentence",
+    "statement",
+    "thought",
+    "speech",
+    "said",
+    "content",
+    "dialogue",
+    "message",
+]
+WHY = ["reason", "reasoning", "explanation", "why", "rationale", "justification", "because", "note", "context"]
+LEVEL = [
+    "level",
+    "score",
+    "rating",
+    "intensity",
+    "strength",
+    "value",
+    "expressiveness",
+    "degree",
+    "confidence",
+    "probability",
+    "weight",
+    "strength_score",
+]
+PROSE = [
+    "rewritten",
+    "rewritten_utterance",
+    "rewrite",
+    "new_utterance",
+    "new_words",
+    "hidden_words",
+    "cleaned_context",
+    "clean_context",
+    "cleaned_text",
+    "cleaned",
+    "context",
+    "background",
+    "text",
+    "utterance",
+    "story",
+    "summary",
+    "events",
+    "answer",
+    "response",
+    "result",
+    "output",
+    "content",
+    "words",
+    "line",
+    "new",
+    "rephrased",
+    "paraphrase",
+    "revised",
+    "revised_text",
+]
+_UNCHANGED = ["unchanged", "no_change", "no_changes", "no_changes_needed"]
 
 
 def json_value(answer: str) -> Any:
@@ -177,6 +268,8 @@ def unwrapped(value: Any) -> list[Any]:
     for _ in range(3):
         if not isinstance(value, dict):
             break
+        if len(value) > 1 and all(_NUMBERED.fullmatch(key_of(key)) for key in value):
+            return list(value.values())
         inner = [
             its for key, its in value.items() if key_of(key) in _CONTAINERS and isinstance(its, list | dict) and its
         ]
@@ -192,6 +285,10 @@ def unwrapped(value: Any) -> list[Any]:
             break
         value = inner[0]
     return value if isinstance(value, list) else [value]
+
+
+_NUMBERED = re.compile(r"(?:[a-z]+_?)?\d{1,3}")
+"""A key that only numbers a record, such as "1" and "character_1"."""
 
 
 def _has_records(value: Any) -> bool:
