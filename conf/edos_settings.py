@@ -142,6 +142,17 @@ class SelfLabelSettings(SelfLabelRules):
 
 Choice = Literal["emotion", "emotion_and_certainty", "certainty", "random"]
 
+INTENTS = (
+    "agreeing",
+    "acknowledging",
+    "encouraging",
+    "consoling",
+    "sympathizing",
+    "suggesting",
+    "questioning",
+    "wishing",
+)
+"""The empathetic intents of EDOS; ``trusted`` chooses by the 32 emotions alone."""
 PRESETS: dict[str, dict[str, Any]] = {
     "released": {},
     "paper": {
@@ -151,7 +162,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "trusted": {
         "subtitles": {"cleaning": {"preset": "trusted", "min_certainty": 0.79, "certain_opening": False}},
-        "edos": {"choice": "emotion_and_certainty"},
+        "edos": {"choice": "emotion_and_certainty", "not_emotions": ["neutral", *INTENTS]},
     },
 }
 """Settings of each named set that differ from the defaults, which are those of ``released``."""
@@ -185,6 +196,11 @@ class EdosSettings(Section):
     audit: AuditSettings = AuditSettings()
     released_labels: tuple[str, ...] = outside(
         (), description="released files of similar, self-labelled and similar self-labelled dialogues"
+    )
+    published_dialogues: tuple[str, ...] = outside(
+        (),
+        description="files of EDOS as its authors published it (dialogue_id, text, label or emotion, confidence, a row"
+        " a turn): edos.dialogues of a set of its own (lakehouse.set), in place of one's own labels",
     )
     top_n: int = Field(1_000_000, ge=1, description="EDOS 3.1: the most confident dialogues")
     dialogue_confidence: DialogueConfidence = Field(
@@ -224,7 +240,7 @@ class PublishingSettings(Section):
     """The published files, with or without the films' text."""
 
     name: str = Field("edos", pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", description="the data set's name and folder")
-    folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>")
+    folder: str | None = Field(None, description="null: <lakehouse.root>/exports/<name>, -<lakehouse.set> after it")
     text: Literal["included", "references"] = Field(
         "included", description="references: sentence numbers of OPUS in place of the films' text"
     )

@@ -36,6 +36,12 @@ class LakehouseSettings(Section):
         pattern=r"^\w*$",
         description="before the schemas' names in a catalog: edos_lakehouse_ gives edos_lakehouse_edos",
     )
+    set: str = Field(
+        "",
+        pattern=r"^([a-z][a-z0-9_]*)?$",
+        description="name of a set beside others: its tables from subtitles.clean_dialogues on, and its views, are in"
+        " schemas that end in _NAME, its models have names that end in -NAME; empty: the set without a name",
+    )
     change_data_feed: list[str] = Field(
         default_factory=list, description="tables whose changed rows others follow by Delta's change data feed"
     )
@@ -153,14 +159,29 @@ class Settings(Section):
         return {**given, "models": {**(given.get("models") or {}), **none}}
 
 
-def _in_unity_catalog(settings: Settings) -> Settings:
-    """Return the settings with three-part names for the models that have their default name.
+MODELS_OF_SETS = (
+    "weak_labeler",
+    "self_labeler",
+    "emotion_classifier",
+    "emotion_student",
+    "reply_pretrained",
+    "reply_edos",
+    "reply_empathetic",
+    "reply_causal",
+    "reply_steered",
+)
+"""The models that each set of ``lakehouse.set`` trains for itself."""
 
-    They are in the schema ``<schema_prefix>models`` of the tables' catalog: ``edos-weak-labeler`` becomes
-    ``main.edos_lakehouse_models.edos_weak_labeler``.
+
+def _with_own_models(settings: Settings) -> Settings:
+    """Return the settings with other names for the models that have their default name.
+
+    Those of a set end in its name: ``edos-weak-labeler-trusted``; a URI that is set stays. In Unity Catalog they are in
+    the schema ``<schema_prefix>models`` of the tables' catalog: ``main.edos_lakehouse_models.edos_weak_labeler``.
     """
     where = settings.lakehouse
-    if settings.mlflow.registry_uri != "databricks-uc" or not where.catalog:
+    in_unity_catalog = settings.mlflow.registry_uri == "databricks-uc" and where.catalog
+    if not in_unity_catalog and not where.set:
         return settings
     training: dict[str, Any] = {}
     uris: dict[str, str] = {}
@@ -168,9 +189,12 @@ def _in_unity_catalog(settings: Settings) -> Settings:
         name = getattr(options, "name", None)
         if name is None or name != type(options).model_fields["name"].default:
             continue
-        own = f"{where.catalog}.{where.schema_prefix}models.{name.replace('-', '_')}"
+        own = f"{name}-{where.set}" if where.set and key in MODELS_OF_SETS else name
+        if in_unity_catalog:
+            own = f"{where.catalog}.{where.schema_prefix}models.{own.replace('-', '_')}"
         training[key] = options.model_copy(update={"name": own})
-        if getattr(settings.models, key, None) == f"models:/{name}@champion":
+        asked_for = not in_unity_catalog and key in settings.models.model_fields_set
+        if getattr(settings.models, key, None) == f"models:/{name}@champion" and not asked_for:
             uris[key] = f"models:/{own}@champion"
     update = {
         "training": settings.training.model_copy(update=training),
@@ -207,7 +231,7 @@ def load_settings(
     for key, value in _pairs(overrides):
         merged = _laid_over(merged, _nested(key, value))
     try:
-        return _in_unity_catalog(Settings.model_validate(_from_home(merged)))
+        return _with_own_models(Settings.model_validate(_from_home(merged)))
     except ValidationError as error:
         raise InputError(_one_line(error)) from None
 

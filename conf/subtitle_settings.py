@@ -284,4 +284,9 @@ class SubtitleSettings(TurnRules, Lemmas, ReadingRules, Listing):
     turn_examples: tuple[str, ...] = outside(
         (), description="folders of MELD, EmoryNLP and DailyDialog transcripts, for the turn segmenter"
     )
+    published_dialogues: tuple[str, ...] = outside(
+        (),
+        description="files of the cleaned dialogues that the authors of EDOS published (dialogue_id and text, a row a"
+        " turn): subtitles.clean_dialogues of a set of its own (lakehouse.set), in place of one's own films",
+    )
     cleaning: CleaningSettings = CleaningSettings()

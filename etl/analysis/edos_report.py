@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from etl.analysis import pages
 from etl.analysis.findings import Findings
 from etl.analysis.pages import percent
-from etl.analysis.report_labels import flow, labels
+from etl.analysis.report_labels import by_turn, flow, labels
 from etl.analysis.report_making import dropped, funnel, made, silences, sizes
 from etl.analysis.report_trust import confidence, dialogues, limits, people, sentences
 
@@ -26,6 +26,7 @@ def report(findings: Findings, examples: int = 12, flow_labels: int = 9) -> str:
         ("steps", "From files to dialogues", funnel(findings)),
         ("labels", "Emotions and intents", labels(findings)),
         ("flow", "Consecutive labels", flow(findings, flow_labels)),
+        ("by-turn", "Emotions along a dialogue", by_turn(findings)),
         ("confidence", "Confidence of the classifier", confidence(findings)),
         ("silences", "Silences between dialogues", silences(findings)),
         ("examples", "Dialogues with their labels", dialogues(findings, examples)),

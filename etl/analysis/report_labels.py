@@ -12,6 +12,9 @@ from etl.analysis.pictures import Bar, Link, Node, bars, sankey
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+PAPER = "paper"
+CORPORA = {"EDOS": "EDOS, ours", PAPER: "EDOS, the paper's Table 9", "EmpatheticDialogues": "EmpatheticDialogues"}
+"""Titles of the sets of ``analysis.edos_emotions_by_turn``."""
 OTHERS = {"emotion": "other emotions", "intent": "other intents", "neutral": "neutral"}
 
 
@@ -106,6 +109,34 @@ def flow(findings: Findings, most: int) -> "Markup | str":
     titles = {"position": "from turn", "label": "label", "to_label": "to label", "dialogues": "dialogues"}
     table = pages.records(frequent[:20], titles)
     return joined(parts) + pages.details("The 20 most frequent steps as a table", table)
+
+
+def by_turn(findings: Findings) -> "Markup | str":
+    """Return the kinds of labels and their valence by turn: whether emotions give way to intents (EDOS 4)."""
+    rows = findings.rows("edos_emotions_by_turn")
+    if not any(row["corpus"] == "EDOS" for row in rows):
+        return ""
+    kinds = ("emotions", "intents", "neutral")
+    parts: list[Markup | str] = []
+    text = (
+        "The paper says that emotions de-escalate as dialogues go on, in both sets, without numbers. Its Table 9 has "
+        "the labels of first turns and of all turns; the rest are those of later turns. Valence is the mean over turns "
+        "with an emotion that has one, from -1 to 1; which emotions are positive is ours."
+    )
+    parts += [pages.paragraph(text), pages.key((kind.removesuffix("s"), kind) for kind in kinds)]
+    for corpus, title in CORPORA.items():
+        chosen = [row for row in rows if row["corpus"] == corpus and row["all_lengths"]]
+        lines = []
+        for row in chosen:
+            drawn = [Bar(row[kind] or 0.0, kind.removesuffix("s"), f"{kind}: {percent(row[kind])}") for kind in kinds]
+            valence = "" if row["valence"] is None else f"{row['valence']:+.2f}"
+            later = " and later" if corpus == PAPER and row["position"] > 1 else ""
+            numbers = [*(percent(row[kind]) for kind in kinds), valence, pages.shown(row["turns"])]
+            lines.append((f"turn {row['position']}{later}", bars(drawn, 5, 1), numbers))
+        if lines:
+            parts.append(pages.heading(title))
+            parts.append(pages.chart(("", *kinds, "valence", "turns"), lines))
+    return joined(parts)
 
 
 def _flow_words(ours: Rows, kinds: Mapping[str, str]) -> str:

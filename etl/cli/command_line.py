@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
@@ -12,6 +13,9 @@ from conf.telemetry import without_telemetry
 from etl.cli.options import COMMANDS, parsed
 from etl.cli.redacted_output import redacted_output
 from udfs.text_files import is_unicode
+
+if TYPE_CHECKING:
+    from etl.pipeline.stages import Stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,14 +83,14 @@ def _main(arguments: list[str]) -> int:
     from etl.pipeline.planner import chosen
     from jobs import all_stages
 
-    stages = all_stages()
+    stages = [stage.under(settings) for stage in all_stages()]
     if options.command not in COMMANDS:
-        return run(settings, chosen(stages, only=options.command), options.again)
+        return run(settings, _of_the_set(chosen(stages, only=options.command), settings), options.again)
     if options.command == "withdraw":
         from etl.cli.withdraw import withdraw
 
         return withdraw(settings, stages, {"film": options.film, "file": options.file}, options.reason, options.undo)
-    stages = chosen(stages, to=options.to, start=options.start, only=options.only)
+    stages = _of_the_set(chosen(stages, to=options.to, start=options.start, only=options.only), settings)
     if options.command in ("run", "demo"):
         return run(settings, stages, options.again)
     if options.command == "estimate":
@@ -97,6 +101,13 @@ def _main(arguments: list[str]) -> int:
 
     show = {"plan": overviews.plan, "status": overviews.status}[options.command]
     return show(settings, stages, options.json)
+
+
+def _of_the_set(stages: "list[Stage]", settings: Settings) -> "list[Stage]":
+    """Return the stages; with ``lakehouse.set``, those that make this set."""
+    from etl.pipeline.planner import in_sets
+
+    return in_sets(stages) if settings.lakehouse.set else stages
 
 
 def _opened(options: argparse.Namespace, settings: Settings) -> int | None:

@@ -17,7 +17,7 @@ def open_convokit(settings: Settings, export: str | None, out: str | None) -> in
     Raises:
         InputError: there is no export with texts, or the folder holds something else.
     """
-    source = Path(export or export_folder(settings.lakehouse.root, settings.publishing))
+    source = Path(export or export_folder(settings.lakehouse.root, settings.publishing, settings.lakehouse.set))
     folder = Path(out) if out else source.with_name(f"{source.name}-convokit")
     conversations, utterances = write_convokit(source, folder)
     print(f"{conversations:,} conversations with {utterances:,} utterances in {folder}")

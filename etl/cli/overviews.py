@@ -58,7 +58,7 @@ def planned(context: Any, stages: Sequence[Stage]) -> list[Planned]:
     faults = model_faults(stages, context.settings, on_disk=True)
     for stage in stages:
         before = tuple(first.name for first in running if feeds(first, stage))
-        one = _planned(context, stage, before, faults.get(stage.name))
+        one = _planned(context.of(stage), stage, before, faults.get(stage.name))
         running = [*running, stage] if one.action == "run" else running
         found.append(one)
     return found
@@ -107,7 +107,8 @@ def status(settings: Settings, stages: list[Stage], as_json: bool = False) -> in
     require_tables((), settings)
     spark = spark_session(settings)
     try:
-        found = states(PipelineContext(spark, settings).log, stages)
+        context = PipelineContext(spark, settings)
+        found = [states(context.of(stage).log, [stage])[0] for stage in stages]
     finally:
         close_session(spark, settings)
     if as_json:

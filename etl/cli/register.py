@@ -19,7 +19,7 @@ def register(settings: Settings, catalog: str) -> int:
     """Register the tables, where they lie, and the views over them; return the exit status.
 
     Args:
-        settings: ``lakehouse.schema_prefix`` comes before the names of the schemas.
+        settings: ``lakehouse.schema_prefix`` comes before the names of schemas, ``lakehouse.set`` after those of a set.
         catalog: a key of ``CATALOGS``.
     """
     conf = CATALOGS[catalog] | settings.spark.conf
@@ -28,6 +28,7 @@ def register(settings: Settings, catalog: str) -> int:
     try:
         lakehouse = Lakehouse(spark, own.lakehouse)
         lakehouse.prefix = own.lakehouse.schema_prefix
+        lakehouse.suffix = own.lakehouse.set
         statements = lakehouse.catalog_statements(all_views(own.edos.taxonomy))
         for statement in statements:
             spark.sql(statement)

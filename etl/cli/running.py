@@ -21,7 +21,7 @@ from etl.pipeline import session
 from etl.pipeline.lease import events, leased
 from etl.pipeline.lineage import StageEvent, package_version
 from etl.pipeline.model_checks import check_models
-from etl.pipeline.planner import PipelineContext, StagePlan, given_model
+from etl.pipeline.planner import PipelineContext, StagePlan, given_model, without_set
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.spark_api import cores, is_local
@@ -123,6 +123,12 @@ def require_inputs(stages: Iterable[Stage], settings: Settings) -> None:
         raise InputError("; ".join(dict.fromkeys(filter(None, missing))))
 
 
+def _events(spark: SparkSession, settings: Settings) -> list[str | None]:
+    """Return what differs after each event of any run at the stages, those of a set and those that it shares."""
+    places = (settings, without_set(settings)) if settings.lakehouse.set else (settings,)
+    return [events(spark, place) for place in places]
+
+
 def run_stages(
     spark: SparkSession,
     settings: Settings,
@@ -145,25 +151,26 @@ def run_stages(
         InputError: a setting names what is not there; then none of the stages has run.
     """
     stages = list(stages)
-    known = events(spark, settings)
-    context = PipelineContext(spark, settings)
+    known = _events(spark, settings)
+    contexts = PipelineContext(spark, settings)
     require_inputs(stages, settings)
     cores(spark)  # what is not known is told before the first stage
     for table in followed(settings):
-        context.lakehouse.feed_changes(table)
+        contexts.lakehouse.feed_changes(table)
     progress = Progress(spark, len(stages))
     if any(isinstance(stage.writes, Table) and stage.models for stage in stages):
         for line in idle_gpus(is_local(spark), gpus_here()):
             progress.say_once(line)
-    ran = recorder(settings, context, progress.say)
+    ran = recorder(settings, contexts, progress.say)
     for stage in stages:
+        context = contexts.of(stage)
         running.append(stage.name)
         given = context.given_model(stage)
         if given is not None and len(stages) > 1:
             with progress.stage(f"{stage.name} (model given: {given})", None):
                 continue
         if before is not None:
-            with leased(settings, stage.name), failures_recorded(context, stage):
+            with leased(context.settings, stage.name), failures_recorded(context, stage):
                 before(context, stage)
         with failures_recorded(context, stage):
             plan = context.plan(stage, again)
@@ -172,14 +179,15 @@ def run_stages(
                 stage.name + (f" ({stage.enabled_if} is false)" if context.is_off(stage) else ""), None
             ):
                 continue
-        with leased(settings, stage.name):
-            if events(spark, settings) != known:  # another run has done something meanwhile
-                context = PipelineContext(spark, settings)
+        with leased(context.settings, stage.name):
+            if _events(spark, settings) != known:  # another run has done something meanwhile
+                contexts = PipelineContext(spark, settings)
+                context = contexts.of(stage)
                 plan = context.plan(stage, again)
             work = partial(run_stage, context, stage, plan, progress)
             with progress.stage(stage.name, plan.why), failures_recorded(context, stage, plan):
                 event = ran(stage, plan, work) if plan.why is not None else None
-        known = events(spark, settings)
+        known = _events(spark, settings)
         if event is not None:
             progress.done(event)
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 
 from conf.errors import InputError
 from conf.settings import Settings
-from etl.analysis.views import all_views, named_in
+from etl.analysis.views import View, all_views, named_in
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.session import close_session, spark_configuration, spark_session
 from etl.publishing.screen_tables import aligned, csv_row, terminal_width
@@ -46,17 +46,18 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
             views = all_views(settings.edos.taxonomy)
             split = sqlparse.split(statements, strip_semicolon=True)
             # To register all takes half a minute; only statements like SHOW TABLES and USE need them.
-            if all(map(QUERY.match, split)):
-                lakehouse.register(*named_in(split, views))
-            else:
-                lakehouse.register(views)
+            queries = split if all(map(QUERY.match, split)) else None
+            lakehouse.register(*((views,) if queries is None else named_in(queries, views)))
+            for statement in statements_of_sets(lakehouse, views, queries):
+                spark.sql(statement)
             for statement in split:
                 try:
                     _show(spark.sql(lakehouse.named(statement)), as_csv)
                 except AnalysisException as error:
                     raise InputError(refusal(error, [*TABLES, *views], settings.lakehouse.root)) from None
             return 0
-        registered = lakehouse.catalog_statements(all_views(settings.edos.taxonomy))
+        views = all_views(settings.edos.taxonomy)
+        registered = [*lakehouse.catalog_statements(views), *statements_of_sets(lakehouse, views)]
         named = sum(not statement.startswith("CREATE SCHEMA") for statement in registered)
         print(GREETING.format(tables=named, root=settings.lakehouse.catalog or settings.lakehouse.root), flush=True)
     finally:
@@ -73,6 +74,27 @@ def open_sql(settings: Settings, statements: str | None = None, as_csv: bool = F
         # On a cluster, executors must be able to reach the driver.
         local = {"SPARK_LOCAL_IP": "127.0.0.1"} if settings.spark.local else {}
         return subprocess.run(command, cwd=folder, env={**os.environ, **local}).returncode
+
+
+def statements_of_sets(
+    lakehouse: Lakehouse, views: Mapping[str, View], queries: Sequence[str] | None = None
+) -> list[str]:
+    """Return the SQL that gives the tables and views of named sets their names, such as ``edos_trusted.turns``.
+
+    Args:
+        lakehouse: of a folder; a catalog has the names already.
+        views: all, by name.
+        queries: only what these name is registered; None: everything.
+    """
+    found: list[str] = []
+    for name in lakehouse.sets():
+        own = lakehouse.of_set(name, named=True)
+        plain = [query.replace("`", "").lower().replace(f"_{name}.", ".") for query in queries or ()]
+        if queries is None:
+            found += own.catalog_statements(views)
+        elif any(f"_{name}." in query.replace("`", "").lower() for query in queries):
+            found += own.catalog_statements(*named_in(plain, views))
+    return found
 
 
 def refusal(error: AnalysisException, known: Sequence[str], root: str) -> str:

@@ -68,6 +68,10 @@ def withdraw_with(
     files = listed(lakehouse, named) if undo else before
     names = ", ".join(f"{kind} {one}" for kind, ids in named.items() for one in ids)
     print(_told(names, files, undo))
+    others = [one for one in lakehouse.sets() if one != settings.lakehouse.set]
+    if others or settings.lakehouse.set:
+        left = ", ".join([*others, *(["the one without a name"] if settings.lakehouse.set else [])])
+        print(f"other sets follow when they are run again with their settings: {left}")
 
 
 def _told(names: str, files: int, undo: bool) -> str:
@@ -109,7 +113,7 @@ def affected(context: PipelineContext, stages: Sequence[Stage]) -> list[Stage]:
     for stage in stages:
         if stage.writes == MANIFEST or any(feeds(one, stage) for one in reached):
             reached.append(stage)
-    return [one for one in reached if one.writes is not None and context.log.last(one.name, "done") is not None]
+    return [one for one in reached if one.writes is not None and context.of(one).log.last(one.name, "done") is not None]
 
 
 def forget_unasked(context: PipelineContext, stage: Stage) -> None:

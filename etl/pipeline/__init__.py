@@ -2,12 +2,13 @@
 
 from etl.pipeline.signatures import UNCOUNTED, At, While
 from etl.pipeline.stage_run import StageRun
-from etl.pipeline.stages import Declare, Incremental, Model, RowAccounting, Stage, Trial, Units, stage
+from etl.pipeline.stages import Declare, FromFiles, Incremental, Model, RowAccounting, Stage, Trial, Units, stage
 
 __all__ = [
     "UNCOUNTED",
     "At",
     "Declare",
+    "FromFiles",
     "Incremental",
     "Model",
     "RowAccounting",

@@ -1,21 +1,26 @@
 """The Delta tables of one place. No other module of the program reads or writes them."""
 
+import copy
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
+from conf.errors import InputError
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
 from etl.pipeline import local_delta
-from etl.pipeline.folders import located
-from etl.pipeline.spark_api import is_local
+from etl.pipeline.folders import Folders, located
+from etl.pipeline.spark_api import is_connect, is_local
 from etl.pipeline.spark_tables import CHANGE_FEED, SparkTables
 from etl.pipeline.storage import EVERYTHING, Commit, TableStorage, path_of, reference_of
-from etl.tables import NAMES, TABLES, Table, view_statements
+from etl.tables import NAMES, TABLES, Table, in_set, view_statements
 from etl.tables.hidden_secrets import without_secrets
+from etl.tables.model import sql_text
+from etl.tables.ops import DROPPED, STAGE_RUNS
 
 CHECK = "delta.constraints."
 
@@ -48,6 +53,7 @@ class Lakehouse:
         self.spark = spark
         self.settings = settings
         self.prefix = settings.schema_prefix if settings.catalog else ""
+        self.suffix = settings.set if settings.catalog else ""
         self._small = small
         self._identities: dict[str, str | None] = {}
 
@@ -55,6 +61,34 @@ class Lakehouse:
     def storage(self) -> TableStorage:
         """How the tables are kept."""
         return storage_of(self.spark, self.settings, self._small)
+
+    def of_set(self, name: str, *, named: bool = False) -> "Lakehouse":
+        """Return the tables of another set of the same lakehouse (``lakehouse.set``), with what is known of them.
+
+        Args:
+            name: of the set.
+            named: whether SQL calls them ``edos_NAME.turns`` in a folder too, beside those of this set.
+        """
+        other = copy.copy(self)
+        other.__dict__.pop("storage", None)
+        other.settings = self.settings.model_copy(update={"set": name})
+        other.suffix = name if self.settings.catalog or named else ""
+        return other
+
+    def sets(self) -> list[str]:
+        """Return the names of the sets of a lakehouse in a folder; the one without a name is not among them.
+
+        None in a catalog, which lists them itself, and over Spark Connect.
+        """
+        if self.settings.catalog or is_connect(self.spark):
+            return []
+        ledger = STAGE_RUNS.name.partition(".")[0] + "_"
+        folders = Folders(self.spark).entries(self.settings.root.rstrip("/"))
+        return sorted(one.name.removeprefix(ledger) for one in folders if one.is_folder and one.name.startswith(ledger))
+
+    def own_name(self, table: Table) -> str:
+        """Return the table's name with the set in its schema."""
+        return in_set(table.name, self.settings.set)
 
     def path(self, table: Table) -> str:
         """Return the table's path when no catalog holds it."""
@@ -71,7 +105,7 @@ class Lakehouse:
         """Create the table with comments, CHECKs and properties unless it exists."""
         if not self.exists(table):
             self.storage.create(table)
-            self._identities.pop(table.name, None)
+            self._identities.pop(self.own_name(table), None)
 
     def feed_changes(self, table: Table) -> None:
         """Turn the change data feed of a table on, from its next commit, if the table is there without one."""
@@ -133,7 +167,7 @@ class Lakehouse:
         """Add one row in one commit. The row has no secrets."""
         self.ensure(table)
         self.storage.write_row(table, row, _metadata(lineage))
-        self._identities.pop(table.name, None)
+        self._identities.pop(self.own_name(table), None)
 
     def replace(self, table: Table, rows: DataFrame, lineage: Mapping[str, Any], where: str = EVERYTHING) -> None:
         """Replace all rows, or those that ``where`` selects, in one commit."""
@@ -146,12 +180,12 @@ class Lakehouse:
             for field in table.schema
         ]
         self.storage.write(table, without_secrets(rows.select(*fitting)), commit)
-        self._identities.pop(table.name, None)
+        self._identities.pop(self.own_name(table), None)
 
     def delete(self, table: Table, where: str, lineage: Mapping[str, Any]) -> None:
         """Delete the rows that ``where`` selects; without any, make no commit."""
         self.storage.delete(table, where, _metadata(lineage))
-        self._identities.pop(table.name, None)
+        self._identities.pop(self.own_name(table), None)
 
     def delete_keys(
         self, table: Table, keys: DataFrame, column: str, lineage: Mapping[str, Any], where: str = EVERYTHING
@@ -159,16 +193,17 @@ class Lakehouse:
         """Delete the rows whose ``column`` is among ``keys`` (one column, distinct), in one commit."""
         if self.exists(table):
             self.storage.delete_keys(table, keys, column, where, _metadata(lineage))
-            self._identities.pop(table.name, None)
+            self._identities.pop(self.own_name(table), None)
 
     def identity(self, table: Table) -> str | None:
         """Return ``<table id>:<version of its last data-changing commit>``; None where there is no table.
 
         Commits of OPTIMIZE, constraints or properties do not count as changes.
         """
-        if table.name not in self._identities:
-            self._identities[table.name] = self.storage.identity(table) if self.exists(table) else None
-        return self._identities[table.name]
+        name = self.own_name(table)
+        if name not in self._identities:
+            self._identities[name] = self.storage.identity(table) if self.exists(table) else None
+        return self._identities[name]
 
     def size(self, table: Table) -> int:
         """Return the bytes of the table's present version; 0 where there is no table."""
@@ -189,35 +224,73 @@ class Lakehouse:
             self.spark.catalog.setCurrentCatalog(self.settings.catalog)
         elif self.spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory":
             self._drop(views, tables)
-        for statement in self.catalog_statements(views, tables):
-            self.spark.sql(statement)
+        try:
+            for statement in self.catalog_statements(views, tables):
+                self.spark.sql(statement)
+        except AnalysisException:
+            if (older := self._older(tables)) is not None:
+                raise InputError(older) from None
+            raise
+
+    def _older(self, tables: Iterable[Table]) -> str | None:
+        """Return which of these tables an older version wrote without a column of today, and what cures that."""
+        for table in filter(self.exists, tables):
+            there = self.spark.table(self.reference(table)).columns
+            if lacking := [name for name in table.columns if name not in there]:
+                done = [row for row in self.rows(STAGE_RUNS) if row["output_version"] == self.identity(table)]
+                stage = done[-1]["stage"] if done else "the stage that writes it (docs/tables.md)"
+                return (
+                    f"{table.name} was written by an older version, without {', '.join(lacking)}: run {stage} again, "
+                    "which adds them"
+                )
+        return None
 
     def _drop(self, views: Iterable[str], tables: Iterable[Table]) -> None:
         """Drop these names of the session, where another lakehouse's definitions may stand under them."""
         schemas = [row[0] for row in self.spark.sql("SHOW SCHEMAS").collect()]
         shown = (self.spark.sql(f"SHOW TABLES IN `{schema}`") for schema in schemas)
         there = {f"{row.namespace}.{row.tableName}" for names in shown for row in names.collect()}
-        for kind, wanted in (("VIEW", set(views)), ("TABLE", {table.name for table in tables})):
-            for name in there & wanted:
-                self.spark.sql(f"DROP {kind} {name}")
+        wanted = there & {*views, *(table.name for table in tables)}
+        shown = (self.spark.sql(f"SHOW VIEWS IN `{schema}`") for schema in {name.split(".")[0] for name in wanted})
+        as_views = {f"{row.namespace}.{row.viewName}" for names in shown for row in names.collect()}
+        for name in sorted(wanted):
+            self.spark.sql(f"DROP {'VIEW' if name in as_views else 'TABLE'} {name}")
 
     def catalog_statements(
         self, views: Mapping[str, tuple[str, str]], tables: Iterable[Table] = TABLES.values()
     ) -> list[str]:
         """Return the SQL that registers tables and views in an in-memory metastore."""
         present = [table for table in tables if self.exists(table)]
-        schemas = dict.fromkeys(name.split(".")[0] for name in (*(table.name for table in present), *views))
-        statements = [f"CREATE SCHEMA IF NOT EXISTS {self.prefix}{schema}" for schema in schemas]
+        names = (*(table.name for table in present), *views)
+        schemas = dict.fromkeys(self.named(name).partition(".")[0] for name in names)
+        statements = [f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in schemas]
         if not self.settings.catalog:
-            statements += [
-                f"CREATE TABLE IF NOT EXISTS {table.name} {self.storage.location(table)}" for table in present
-            ]
+            statements += [self._registration(table) for table in present]
         statements += view_statements(views, TABLES.keys() - {table.name for table in present})
         return list(map(self.named, statements))
 
+    def _registration(self, table: Table) -> str:
+        """Return the SQL that gives a table in a folder its name in an in-memory metastore.
+
+        A set's ledger and log are views, to which the rows of stages that it did not run itself are added: those of the
+        lakehouse, which made the tables before.
+        """
+        shared = self.of_set("")
+        with_shared = self.settings.set and table in (DROPPED, STAGE_RUNS) and shared.exists(table)
+        if with_shared and self.exists(STAGE_RUNS):
+            own = f"SELECT stage FROM {self.reference(STAGE_RUNS)}"
+            before = f"SELECT * FROM {shared.reference(table)} WHERE stage NOT IN ({own})"
+            return (
+                f"CREATE OR REPLACE VIEW {table.name} COMMENT {sql_text(table.comment)} "
+                f"AS SELECT * FROM {self.reference(table)} UNION ALL {before}"
+            )
+        return f"CREATE TABLE IF NOT EXISTS {table.name} {self.storage.location(table)}"
+
     def named(self, sql: str) -> str:
-        """Return SQL, or one name, with ``lakehouse.schema_prefix`` before the names of tables and views."""
-        return NAMES.sub(rf"{self.prefix}\1", sql) if self.prefix else sql
+        """Return SQL, or one name, with ``lakehouse.schema_prefix`` before and the set after the names of schemas."""
+        if not self.prefix and not self.suffix:
+            return sql
+        return NAMES.sub(lambda found: f"{self.prefix}{in_set(found[1], self.suffix)}", sql)
 
 
 def _metadata(lineage: Mapping[str, Any]) -> str:

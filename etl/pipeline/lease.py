@@ -22,6 +22,7 @@ from conf.errors import InputError, InUseError
 from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
+from etl.tables import in_set
 from etl.tables.ops import STAGE_RUNS
 from udfs.models.stores import is_store
 
@@ -102,12 +103,14 @@ def _no_file(place: Path) -> InputError:
 
 @contextmanager
 def leased(settings: Settings, stage: str) -> Iterator[None]:
-    """Hold the lock of one stage of a lakehouse inside the block. Different stages may run at the same time.
+    """Hold the lock of one stage of a lakehouse inside the block. Different stages, and sets, may run at the same time.
 
     Raises:
         InUseError: another run is at this stage, longer than ``pipeline.wait_minutes``.
     """
-    with local_lease(settings.lakehouse.root, stage, settings.pipeline.wait_minutes):
+    own = settings.lakehouse.set
+    name = f"{own}.{stage}" if own else stage
+    with local_lease(settings.lakehouse.root, name, settings.pipeline.wait_minutes):
         yield
 
 
@@ -116,7 +119,7 @@ def events(spark: SparkSession, settings: Settings) -> str | None:
     root = settings.lakehouse.root
     if settings.lakehouse.catalog is not None or _is_store(root):
         return Lakehouse(spark, settings.lakehouse).identity(STAGE_RUNS)
-    log = _folder(root, STAGE_RUNS.name.replace(".", "/"), "_delta_log")
+    log = _folder(root, in_set(STAGE_RUNS.name, settings.lakehouse.set).replace(".", "/"), "_delta_log")
     return max((commit.name for commit in log.glob("*.json")), default="")
 
 

@@ -98,6 +98,24 @@ def chosen(
     return [stage for stage in stages if stage.name in wanted]
 
 
+def in_sets(stages: Iterable[Stage]) -> list[Stage]:
+    """Return those of the stages that a set runs for itself, and those that these cannot do without, in order.
+
+    Raises:
+        InputError: no set has any of them.
+    """
+    stages = list(stages)
+    own = [stage for stage in stages if stage.of_sets]
+    if not own:
+        names = ", ".join(stage.name for stage in stages)
+        raise InputError(f"{names}: all sets share what these stages make: leave out lakehouse.set")
+    needed = {stage.name for stage in own}
+    for stage in reversed(stages):
+        if any(feeds(stage, other) and stage.writes not in other.optional for other in stages if other.name in needed):
+            needed.add(stage.name)
+    return [stage for stage in stages if stage.name in needed]
+
+
 def _reach(origin: Stage, stages: list[Stage], *, forward: bool) -> set[str]:
     reached = {origin.name}
     for stage in stages if forward else reversed(stages):
@@ -166,19 +184,32 @@ def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return sorted(name for name in now if before.get(name) != now[name])
 
 
+def without_set(settings: Settings) -> Settings:
+    """Return the settings of the stages that all sets of a lakehouse share."""
+    return settings.model_copy(update={"lakehouse": settings.lakehouse.model_copy(update={"set": ""})})
+
+
 class PipelineContext:
-    """The session, tables, log and models of one lakehouse.
+    """The session, tables, log and models of one lakehouse, or of one set in it (``lakehouse.set``).
 
     Attributes:
         small: whether the data of the run fit into the driver.
+        shared: the context of the stages that no set runs for itself; without a set, this one.
     """
 
-    def __init__(self, spark: SparkSession, settings: Settings) -> None:
+    def __init__(self, spark: SparkSession, settings: Settings, lakehouse: Lakehouse | None = None) -> None:
         self.spark = spark
         self.settings = settings
         self.small = bool(settings.spark.short_session)
-        self.lakehouse = Lakehouse(spark, settings.lakehouse, small=self.small)
+        self.lakehouse = lakehouse or Lakehouse(spark, settings.lakehouse, small=self.small)
         self.log = StageLog(self.lakehouse)
+        self.shared = self
+        if settings.lakehouse.set:
+            self.shared = PipelineContext(spark, without_set(settings), self.lakehouse.of_set(""))
+
+    def of(self, stage: Stage) -> "PipelineContext":
+        """Return the context that a stage runs in."""
+        return self if stage.of_sets else self.shared
 
     @property
     def cores(self) -> int:

@@ -5,21 +5,22 @@ import inspect
 import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, Required, TypedDict, Unpack
 
 from pyspark.sql import DataFrame
 
+from conf.errors import InputError
 from conf.places import local_path
 from conf.resources import digests, reading_only
 from conf.section import Counts, Section, counted_values
-from conf.settings import Settings
+from conf.settings import MODELS_OF_SETS, Settings
 from etl.pipeline.outside_files import file_digests, is_absent, not_there, paths_of
 from etl.pipeline.signatures import Received, Receiver, is_added_default, receiver_of, setting
 from etl.pipeline.stage_run import StageRun
-from etl.tables import Table
+from etl.tables import Table, is_of_sets
 from etl.tables.ops import WORK_VERSION
 
 
@@ -126,6 +127,21 @@ class RowAccounting:
     rows_out: str = "count(*)"
 
 
+@dataclass(frozen=True)
+class FromFiles:
+    """What a stage does in place of its work where a setting names files that have its rows already.
+
+    Attributes:
+        key: the setting. It needs ``lakehouse.set``: a set made from such files is none of one's own films.
+        function: makes the rows; it receives settings and the run as the stage's own function does, and no tables.
+        units: its account.
+    """
+
+    key: str
+    function: Callable[..., Any] | Receiver
+    units: RowAccounting
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     """A declared stage; :class:`Declaration` describes its other fields.
@@ -157,6 +173,21 @@ class Stage:
     shows: str = "the screen"
     manual: bool = False
     enabled_if: str | None = None
+    from_files: FromFiles | None = None
+
+    def under(self, settings: Settings) -> "Stage":
+        """Return the stage as these settings make it: one that reads files in place of tables and models, or itself.
+
+        Raises:
+            InputError: there are such files, but no name for their set.
+        """
+        files = self.from_files
+        if files is None or not setting(settings, files.key):
+            return self
+        if not settings.lakehouse.set:
+            raise InputError(f"{files.key} makes a set of its own: give it a name, such as lakehouse.set=published")
+        without: dict[str, Any] = {"reads": (), "optional": (), "models": (), "prepare": None, "incremental": None}
+        return replace(self, **without, function=receiver_of(files.function), units=files.units, from_files=None)
 
     @property
     def received(self) -> tuple[Received, ...]:
@@ -225,6 +256,14 @@ class Stage:
         return nullcontext() if self.writes is None else reading_only(self.name, self.resources)
 
     @property
+    def of_sets(self) -> bool:
+        """Whether each set of ``lakehouse.set`` runs the stage for itself; its other stages are shared."""
+        if isinstance(self.writes, Model):
+            return self.writes.name in MODELS_OF_SETS
+        tables = self.reads if self.writes is None else (self.writes,)
+        return any(is_of_sets(table.name) for table in tables)
+
+    @property
     def group(self) -> str:
         """The folder of its module, which is its data set."""
         return self.module.split(".")[-2] if "." in self.module else ""
@@ -261,6 +300,7 @@ class Declaration(TypedDict, total=False):
         shows: the output of a stage that writes no table, for the documentation.
         manual: it runs only when it is named or a named stage needs it: exports, comparisons that take hours.
         enabled_if: a setting; while it is false, a stage that never ran is off and its table is empty.
+        from_files: what it does where a setting names files with its rows.
     """
 
     writes: Required[Table | Model | None]
@@ -279,6 +319,7 @@ class Declaration(TypedDict, total=False):
     shows: str
     manual: bool
     enabled_if: str | None
+    from_files: FromFiles
 
 
 def stage(**declared: Unpack[Declaration]) -> Callable[[Callable[..., Any] | Receiver], Stage]:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from conf.settings import LakehouseSettings
 from etl.pipeline.folders import located
-from etl.tables import Table
+from etl.tables import Table, in_set
 
 EVERYTHING = "true"
 """The condition that selects all rows."""
@@ -101,11 +101,11 @@ class TableStorage(ABC):
 
 def path_of(settings: LakehouseSettings, table: Table) -> str:
     """Return a table's path when no catalog holds it."""
-    return f"{settings.root.rstrip('/')}/{table.name.replace('.', '/')}"
+    return f"{settings.root.rstrip('/')}/{in_set(table.name, settings.set).replace('.', '/')}"
 
 
 def reference_of(settings: LakehouseSettings, table: Table) -> str:
     """Return a table's name in SQL."""
     if settings.catalog:
-        return f"`{settings.catalog}`.{settings.schema_prefix}{table.name}"
+        return f"`{settings.catalog}`.{settings.schema_prefix}{in_set(table.name, settings.set)}"
     return f"delta.`{located(path_of(settings, table)).replace('`', '``')}`"

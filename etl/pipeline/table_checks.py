@@ -17,7 +17,7 @@ from conf.places import local_path
 from conf.settings import Settings
 from etl.pipeline import local_delta
 from etl.pipeline.stages import REGISTRY, Stage
-from etl.tables import TABLES, Table
+from etl.tables import TABLES, Table, in_set
 from etl.tables.ops import DROPPED, STAGE_RUNS
 
 LOG = "_delta_log"
@@ -108,7 +108,7 @@ def table_faults(
     if root is None:
         return
     for table in tables:
-        folder = root / table.name.replace(".", "/")
+        folder = root / in_set(table.name, settings.lakehouse.set).replace(".", "/")
         try:
             _check_log(folder)
             if files_of is None or table.name in files_of:
@@ -140,7 +140,7 @@ def set_aside(settings: Settings, faults: Sequence[TableFault]) -> Iterator[tupl
             continue
         target = root / ASIDE / f"{name}-{now}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        (root / name.replace(".", "/")).rename(target)
+        (root / in_set(name, settings.lakehouse.set).replace(".", "/")).rename(target)
         yield name, target
 
 

@@ -1,13 +1,17 @@
 """The export of EDOS, and the restoring of texts in an export with references."""
 
+from dataclasses import dataclass, fields
+from typing import Any
+
 import yaml
 from pyspark.sql import functions as F
 
 from conf.edos_settings import EdosSettings, PublishingSettings
 from conf.errors import InputError
 from conf.redaction import redacted
-from conf.settings import Settings
+from conf.settings import MODELS_OF_SETS, Settings
 from conf.subtitle_settings import CleaningSettings, SubtitleSettings
+from conf.training_settings import ModelSettings, TrainSections
 from etl.analysis.dataset_card import card, described, restored_card, restored_croissant, unfinished_card
 from etl.analysis.licences import check_licence, used_sources
 from etl.pipeline.folders import Folders
@@ -41,27 +45,80 @@ from etl.tables.subtitles import CLEAN_DIALOGUES, FILES
 
 SETTINGS = "settings.yaml"
 """The settings of an export that differ from the defaults; ``--config`` reads it."""
+TRAININGS = ("turn_segmenter", "turn_pairs", *MODELS_OF_SETS)
+"""The trainings whose settings an export's file has."""
 TEXT_RULES = ("strip_names", "strip_brackets", "repair_scans")
 """Cleaning rules that change a turn's text."""
 
 
-def publish(
-    run: StageRun, publishing: PublishingSettings, subtitles: SubtitleSettings, edos: EdosSettings, labels: str = "edos"
-) -> str:
+@dataclass(frozen=True)
+class MadeWith:
+    """The settings that an export was made with.
+
+    Attributes:
+        publishing, subtitles, edos, models, training: sections of the settings.
+    """
+
+    publishing: PublishingSettings
+    subtitles: SubtitleSettings
+    edos: EdosSettings
+    models: ModelSettings
+    training: TrainSections
+
+    def to_yaml(self, own: str) -> str:
+        """Return those that were set, profile included, as YAML without secrets: they make the same rows again.
+
+        Args:
+            own: ``lakehouse.set``. The names that its models have by themselves are left out, so that another set can
+                be made with the file.
+        """
+        given = {one.name: getattr(self, one.name).model_dump(mode="json", exclude_unset=True) for one in fields(self)}
+        given["training"] = {key: value for key, value in given["training"].items() if key in TRAININGS}
+        for key in MODELS_OF_SETS if own else ():
+            if getattr(self.training, key).name.endswith(f"-{own}"):
+                given["training"].get(key, {}).pop("name", None)
+                given["models"].pop(key, None)
+        given |= {"lakehouse": {"set": own}} if own else {}
+        head = "# Settings of this export: python -m jobs run --config settings.yaml --to export_dataset\n"
+        head += "# Where its tables lie (lakehouse.root) and how Spark works is not here.\n"
+        return head + yaml.safe_dump(without_secrets(given), sort_keys=True, allow_unicode=True)
+
+
+def without_secrets(value: Any, name: str = "") -> Any:
+    """Return settings with the secrets in their texts hidden; a setting such as ``start_token: true`` is none.
+
+    Args:
+        value: a section, list or single value.
+        name: of the setting that has it.
+    """
+    if isinstance(value, dict):
+        return {key: without_secrets(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(inner, name) for inner in value]
+    if not isinstance(value, str):
+        return value
+    return redacted(f"{name}: {value}").removeprefix(f"{name}: ")
+
+
+def publish(run: StageRun, made_with: MadeWith, labels: str = "edos") -> str:
     """Write the export if its inputs have changed, its card and its settings, and return the folder.
 
     Args:
         run: the stage's run.
-        publishing, subtitles, edos: settings.
+        made_with: settings.
         labels: ``edos``: finished dialogues. ``weak``: clean dialogues with weak labels; ``none``: without labels. The
             folder of the last two ends in ``-weak`` and ``-clean``.
 
     Raises:
         InputError: the folder has other files, there are no dialogues, or the licence grants more than the sources.
     """
+    publishing, subtitles, edos = made_with.publishing, made_with.subtitles, made_with.edos
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     folders = Folders(run.spark)
-    folder = export_folder(run.lakehouse.root, publishing) + {"edos": "", "weak": "-weak", "none": "-clean"}[labels]
+    folder = (
+        export_folder(run.lakehouse.root, publishing, run.lakehouse.set)
+        + {"edos": "", "weak": "-weak", "none": "-clean"}[labels]
+    )
     refuse_foreign(folders, folder)
     sources = used_sources(publishing, subtitles, edos)
     check_licence(publishing.licence, sources)
@@ -106,7 +163,7 @@ def publish(
             f"{finished - written:,} of {finished:,} finished dialogues are not in subtitles.clean_dialogues: "
             "run the stages before"
         )
-    folders.write_text(f"{folder}/{SETTINGS}", settings_file(publishing, subtitles, edos))
+    folders.write_text(f"{folder}/{SETTINGS}", made_with.to_yaml(run.lakehouse.set))
     if labels != "edos":
         folders.write_text(f"{folder}/{CARD}", unfinished_card(publishing, manifest.rows, subtitles, sources, labels))
         return folder
@@ -116,16 +173,6 @@ def publish(
     folders.write_text(f"{folder}/{CARD}", text)
     folders.write_text(f"{folder}/{CROISSANT}", described(findings, publishing, manifest.rows, languages))
     return folder
-
-
-def settings_file(publishing: PublishingSettings, subtitles: SubtitleSettings, edos: EdosSettings) -> str:
-    """Return the settings that were set, as YAML without secrets, from which the same export is made again."""
-    sections = {"subtitles": subtitles, "edos": edos, "publishing": publishing}
-    given = {name: section.model_dump(mode="json", exclude_unset=True) for name, section in sections.items()}
-    given["edos"]["taxonomy"] = edos.taxonomy.name
-    head = "# Settings of this export: python -m jobs run --config settings.yaml --to export_dataset\n"
-    head += "# Those of the profile, models and trainings are not here.\n"
-    return head + redacted(yaml.safe_dump(given, sort_keys=True, allow_unicode=True))
 
 
 def restore_text(settings: Settings) -> int:

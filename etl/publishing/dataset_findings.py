@@ -33,6 +33,7 @@ REPORT_VIEWS = (
     "edos_table_4",
     "edos_kl_divergence",
     "edos_flow",
+    "edos_emotions_by_turn",
     "edos_examples",
     "edos_example_sentences",
     "edos_gaps",

@@ -81,9 +81,16 @@ def read_manifest(folders: Folders, folder: str) -> Manifest | None:
     return Manifest(str(found.fingerprint), str(found.text), rules, rows, files) if named else None
 
 
-def export_folder(root: str, settings: PublishingSettings | AugescPublishing) -> str:
-    """Return the folder of an export: the one in the settings, or ``exports/<name>`` under the root."""
-    return str(settings.folder or f"{root.rstrip('/')}/exports/{settings.name}").rstrip("/")
+def export_folder(root: str, settings: PublishingSettings | AugescPublishing, own: str = "") -> str:
+    """Return the folder of an export: the one in the settings, or ``exports/<name>`` under the root.
+
+    Args:
+        root: of the lakehouse.
+        settings: of the export.
+        own: ``lakehouse.set``, which the folder under the root ends in.
+    """
+    name = f"{settings.name}-{own}" if own else settings.name
+    return str(settings.folder or f"{root.rstrip('/')}/exports/{name}").rstrip("/")
 
 
 def refuse_foreign(folders: Folders, folder: str) -> None:

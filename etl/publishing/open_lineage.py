@@ -183,7 +183,8 @@ class LineageEvents:
 
     def _table(self, kind: Any, table: Table, version: str | None, rows: int | None = None) -> Any:
         catalog = self.lakehouse.settings.catalog
-        name = f"{catalog}.{self.lakehouse.prefix}{table.name}" if catalog else table.name
+        own = self.lakehouse.own_name(table)
+        name = f"{catalog}.{self.lakehouse.prefix}{own}" if catalog else own
         place = (self.namespace, name) if catalog else place_of(self.lakehouse.path(table))
         dataset = kind(*place, facets=_version(version))
         if not catalog:

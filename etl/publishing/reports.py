@@ -39,13 +39,14 @@ EMO_PILLARS_VIEWS = tuple(
 
 
 def write_edos_report(run: StageRun, settings: ReportSettings, subtitles: SubtitleSettings, edos: EdosSettings) -> str:
-    """Write ``edos.html``, log it with metrics as an MLflow run if it has changed, and return its path."""
+    """Write ``edos.html``, or ``edos-NAME.html`` of a set, log it if it has changed, and return its path."""
     findings = gather(run.spark, run.tracking, subtitles, edos)
     figures: dict[str, float] = {"dialogues": findings.dialogues, "turns": findings.turns, "films": findings.films}
     if findings.divergence is not None:
         figures["kl_to_empathetic_dialogues"] = findings.divergence
     html = edos_report.report(findings, settings.examples, settings.flow_labels)
-    return _write(run, "edos.html", html, settings.folder, findings, figures)
+    own = run.lakehouse.set
+    return _write(run, f"edos-{own}.html" if own else "edos.html", html, settings.folder, findings, figures)
 
 
 def write_augesc_report(run: StageRun, folder: str | None, filters: FilterSettings) -> str:

@@ -41,6 +41,21 @@ NAMES = re.compile(rf"(?<![\w.`'])({'|'.join(map(re.escape, (*TABLES, *VIEWS)))}
 """Names of tables and views in SQL."""
 
 
+OF_SETS = ("edos", "replies", "ops", "analysis")
+"""Schemas of which each named set has its own; the first of its tables is ``subtitles.clean_dialogues``."""
+
+
+def is_of_sets(name: str) -> bool:
+    """Return whether each set of ``lakehouse.set`` has a table or view of its own: all from clean dialogues on."""
+    return name == subtitles.CLEAN_DIALOGUES.name or name.partition(".")[0] in OF_SETS
+
+
+def in_set(name: str, own: str) -> str:
+    """Return the name of a table or view in a set: ``edos.turns`` is ``edos_trusted.turns`` in the set ``trusted``."""
+    schema, _, rest = name.partition(".")
+    return f"{schema}_{own}.{rest}" if own and is_of_sets(name) else name
+
+
 def names_in(sql: str) -> set[str]:
     """Return what may be the name of a table or view in SQL: two words with a dot, in lower case."""
     return {*re.findall(r"(?=\b([a-z_]+\.\w+)\b)", sql)}
@@ -58,4 +73,4 @@ def view_statements(views: Mapping[str, tuple[str, str]], absent: Iterable[str])
     return statements
 
 
-__all__ = ["NAMES", "TABLES", "Table", "names_in", "view_statements"]
+__all__ = ["NAMES", "TABLES", "Table", "in_set", "is_of_sets", "names_in", "view_statements"]

@@ -144,7 +144,7 @@ GAPS = Table(
     "subtitles.gaps",
     "One class of silences between neighbouring sentences of the chosen uploads, and how many there are (EDOS C).",
     """
-    kind string COMMENT 'gap; overlap: starts before the last one ends; same_block; no_time',
+    kind string COMMENT 'gap; overlap: starts before the last one ends; same_block; no_time; in_sentence: of blocks',
     from_ms int COMMENT 'lower edge of the bin, of a gap; null otherwise',
     to_ms int COMMENT 'upper edge, not included; null for the last bin', pairs bigint
     """,

@@ -9,6 +9,7 @@ from mlflow.entities import Dataset, DatasetInput, InputTag
 
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
+from etl.tables import in_set
 
 TAG = "data."
 """Before a table's name in the tags of a run; their values are ``<table id>:<version>``."""
@@ -51,6 +52,7 @@ def _digest(identity: str) -> str:
 def _source(name: str, identity: str, lakehouse: LakehouseSettings | None) -> str:
     """Return the JSON that ``mlflow.data.delta_dataset_source`` reads back."""
     source: dict[str, str | int | bool | None] = {"delta_table_version": int(identity.rpartition(":")[2])}
+    name = name if lakehouse is None else in_set(name, lakehouse.set)
     if lakehouse is not None and lakehouse.catalog:
         source |= {"delta_table_name": f"{lakehouse.catalog}.{lakehouse.schema_prefix}{name}"}
     elif lakehouse is not None:

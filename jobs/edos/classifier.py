@@ -6,9 +6,10 @@ from pyspark.sql import DataFrame
 
 from conf.taxonomy import Taxonomy
 from conf.training_settings import ComparisonSettings, EmotionClassifierSettings, EmotionStudentSettings
+from etl.edos import published
 from etl.edos.turn_labels import distinct_histories, labelled_dialogues
 from etl.llm.model_stages import history_scores, model_stage
-from etl.pipeline import At, Incremental, Model, StageRun, Units, stage
+from etl.pipeline import At, FromFiles, Incremental, Model, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome, Trained
 from etl.tables.edos import CLASSIFIER_TRIALS, DIALOGUE_SCORES, DIALOGUES, INITIAL, TRAINING_DIALOGUES
 
@@ -101,7 +102,20 @@ def score_dialogues(initial: DataFrame) -> DataFrame:
     return distinct_histories(initial)
 
 
-@stage(reads=(INITIAL, DIALOGUE_SCORES), writes=DIALOGUES, models=(CLASSIFIER,), units="dialogues")
+def read_published(
+    paths: Annotated[tuple[str, ...], At("edos.published_dialogues")], labels: Taxonomy, run: StageRun
+) -> Outcome:
+    """Read EDOS as its authors published it, in place of one's own labels (EDOS, footnote 1)."""
+    return published.published_edos(run.spark, paths, labels.names)
+
+
+@stage(
+    reads=(INITIAL, DIALOGUE_SCORES),
+    writes=DIALOGUES,
+    models=(CLASSIFIER,),
+    units="dialogues",
+    from_files=FromFiles(published.SETTING, read_published, RowAccounting("turns", rows_out="sum(size(turns))")),
+)
 def annotate_dialogues(initial: DataFrame, scores: DataFrame, run: StageRun) -> Outcome:
     """Label every turn of every chosen dialogue with a confidence: the finished EDOS rows (EDOS 3.3)."""
     return labelled_dialogues(initial, scores, run.model(CLASSIFIER).identity)

@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from conf.edos_settings import AuditDraw, EdosSettings, Posting, PublishingSettings, ReportSettings
 from conf.subtitle_settings import SubtitleSettings
 from conf.taxonomy import Taxonomy
+from conf.training_settings import ModelSettings, TrainSections
 from etl.annotation.form_files import write_batch
 from etl.common.labelled_files import local_rows
 from etl.edos.audit import audit_tasks
@@ -20,6 +21,8 @@ from etl.tables.subtitles import CLEAN_DIALOGUES, GAPS
 TALKS = "edos.empathetic_dialogues"
 AllSubtitles = Annotated[SubtitleSettings, UNCOUNTED]
 AllEdos = Annotated[EdosSettings, UNCOUNTED]
+AllModels = Annotated[ModelSettings, UNCOUNTED]
+AllTrainings = Annotated[TrainSections, UNCOUNTED]
 """Reports and exports print all settings; they run each time that they are asked for."""
 
 
@@ -76,6 +79,7 @@ def read_empathetic_dialogues(path: Annotated[str | None, At(TALKS)], labels: Ta
 @stage(
     manual=True,
     reads=(DIALOGUES, EMPATHETIC_TURNS, GAPS),
+    optional=(GAPS,),
     writes=None,
     shows="a page under `edos.report.folder`",
 )
@@ -106,12 +110,14 @@ def export_dataset(
     publishing: PublishingSettings,
     subtitles: AllSubtitles,
     edos: AllEdos,
+    models: AllModels,
+    training: AllTrainings,
     run: StageRun,
 ) -> None:
     """Export the data set: Parquet and JSON Lines split by film, with a card, and texts or references to OPUS."""
-    from etl.publishing.dataset_export import publish
+    from etl.publishing.dataset_export import MadeWith, publish
 
-    publish(run, publishing, subtitles, edos)
+    publish(run, MadeWith(publishing, subtitles, edos, models, training))
 
 
 @stage(manual=True, reads=(CLEAN_DIALOGUES,), writes=None, shows="files under `publishing.folder`-clean")
@@ -120,12 +126,14 @@ def export_clean_dialogues(
     publishing: PublishingSettings,
     subtitles: AllSubtitles,
     edos: AllEdos,
+    models: AllModels,
+    training: AllTrainings,
     run: StageRun,
 ) -> None:
     """Export the clean dialogues without labels, as `export_dataset` does; needs no classifier (ours)."""
-    from etl.publishing.dataset_export import publish
+    from etl.publishing.dataset_export import MadeWith, publish
 
-    publish(run, publishing, subtitles, edos, labels="none")
+    publish(run, MadeWith(publishing, subtitles, edos, models, training), labels="none")
 
 
 @stage(manual=True, reads=(CLEAN_DIALOGUES, WEAK_LABELS), writes=None, shows="files under `publishing.folder`-weak")
@@ -135,9 +143,11 @@ def export_weak_dialogues(
     publishing: PublishingSettings,
     subtitles: AllSubtitles,
     edos: AllEdos,
+    models: AllModels,
+    training: AllTrainings,
     run: StageRun,
 ) -> None:
     """Export the clean dialogues with their weak labels; needs no emotion classifier (ours)."""
-    from etl.publishing.dataset_export import publish
+    from etl.publishing.dataset_export import MadeWith, publish
 
-    publish(run, publishing, subtitles, edos, labels="weak")
+    publish(run, MadeWith(publishing, subtitles, edos, models, training), labels="weak")

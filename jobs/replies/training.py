@@ -62,6 +62,7 @@ def tuned_generator(
 @stage(
     manual=True,
     reads=(subtitles.CLEAN_DIALOGUES, subtitles.DIALOGUES, DIALOGUES),
+    optional=(subtitles.DIALOGUES,),
     writes=EXAMPLES,
     units="replies",
     version=3,

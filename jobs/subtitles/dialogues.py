@@ -5,13 +5,14 @@ from typing import Annotated
 from pyspark.sql import DataFrame
 
 from conf.subtitle_settings import CleaningSettings, TurnRules
-from etl.pipeline import At, Incremental, RowAccounting, StageRun, Units, stage
+from etl.pipeline import At, FromFiles, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
 from etl.pipeline.spark_api import cached
 from etl.subtitles import cleaning as cleaning_stage
+from etl.subtitles import published_pool as published
 from etl.subtitles.cleaning_words import cleaning_words
 from etl.subtitles.dialogues import dialogues_between_silences
-from etl.subtitles.gaps import count_pairs, gap_histogram
+from etl.subtitles.gaps import IN_SENTENCE, count_pairs, gap_histogram
 from etl.subtitles.trade_off import trade_off
 from etl.subtitles.turns import turns_of
 from etl.tables.ops import WORK_VERSION
@@ -21,7 +22,13 @@ Languages = Annotated[tuple[str, ...], At("subtitles.languages")]
 SilenceSeconds = Annotated[float, At("subtitles.silence_seconds")]
 
 
-@stage(manual=True, reads=(CHOSEN_UPLOADS, FILES), writes=GAPS, units=RowAccounting("pairs", rows_out="sum(pairs)"))
+@stage(
+    manual=True,
+    reads=(CHOSEN_UPLOADS, FILES),
+    writes=GAPS,
+    units=RowAccounting("pairs", rows_out=f"coalesce(sum(pairs) FILTER (WHERE kind <> '{IN_SENTENCE}'), 0)"),
+    version=2,
+)
 def measure_gaps(chosen: DataFrame, files: DataFrame) -> Outcome:
     """Count the silences between neighbouring sentences by length, which justify the 5 s (EDOS C, Figure 5)."""
     chosen_files = files.join(chosen.select("source_path"), "source_path", "left_semi")
@@ -62,9 +69,17 @@ def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFram
     return dialogues_between_silences(turns, rules.silence_seconds)
 
 
+def published_pool(
+    paths: Annotated[tuple[str, ...], At("subtitles.published_dialogues")], languages: Languages, run: StageRun
+) -> Outcome:
+    """Read the clean dialogues that the authors of EDOS published, in place of one's own (EDOS, footnote 1)."""
+    return published.published_pool(run.spark, paths, cleaning_words(languages).profanity)
+
+
 @stage(
     reads=(DIALOGUES,),
     writes=CLEAN_DIALOGUES,
+    from_files=FromFiles(published.SETTING, published_pool, RowAccounting("turns", rows_out="sum(size(turns))")),
     units=RowAccounting("turns", "sum(size(turns))", "sum(size(turns))"),
     version=10,
     resources=("not_names.txt", "profanity.txt", "address_words.txt", "languages/*", "credit_patterns.yaml"),

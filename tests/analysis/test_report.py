@@ -58,7 +58,13 @@ def gap(kind: str, start: float | None, end: float | None, pairs: int, so_far: f
         "pairs": pairs,
         "share_of_gaps": None,
         "share_up_to_here": so_far,
+        "share_of_blocks_up_to_here": so_far,
     }
+
+
+def by_turn(corpus: str, position: int, emotions: float, valence: float | None) -> dict[str, Any]:
+    shares = {"emotions": emotions, "intents": 1 - emotions, "neutral": 0.0}
+    return {"corpus": corpus, "all_lengths": True, "position": position, "turns": 7, "valence": valence, **shares}
 
 
 FULL: dict[str, list[dict[str, Any]]] = {
@@ -86,6 +92,12 @@ FULL: dict[str, list[dict[str, Any]]] = {
         {"corpus": "EDOS", "position": 1, "label": "sad", "to_label": "questioning", "dialogues": 30},
         {"corpus": "EDOS", "position": 1, "label": "sad", "to_label": "sad", "dialogues": 10},
         {"corpus": "EDOS", "position": 1, "label": "neutral", "to_label": None, "dialogues": 60},
+    ],
+    "edos_emotions_by_turn": [
+        by_turn("EDOS", 1, 0.75, -0.5),
+        by_turn("EDOS", 2, 0.5, None),
+        by_turn("paper", 1, 0.4, 0.25),
+        by_turn("paper", 2, 0.3, 0.5),
     ],
     "edos_confidence": [
         {"from_confidence": 0.2, "to_confidence": 0.3, "turns": 250, "share": 0.25},

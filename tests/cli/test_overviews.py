@@ -50,6 +50,9 @@ class Context:
         self.log = log
         self.settings = Settings()
 
+    def of(self, stage: Stage) -> "Context":
+        return self
+
     def given_model(self, stage: Stage) -> str | None:
         return self._given.get(stage.name)
 

@@ -5,6 +5,7 @@ import pytest
 from conf.edos_settings import PRESETS
 from conf.errors import InputError
 from conf.settings import Settings, load_settings
+from conf.taxonomy import load_taxonomy
 
 
 def test_released_is_the_default() -> None:
@@ -24,7 +25,8 @@ def test_trusted_asks_for_certain_turns() -> None:
     settings = load_settings("local", [], ["edos.preset=trusted"])
     assert settings.edos.choice == "emotion_and_certainty"
     assert settings.subtitles.cleaning.min_certainty == 0.79
-    assert settings.edos.not_emotions == ("neutral", "questioning")
+    labels = load_taxonomy("edos").labels
+    assert set(settings.edos.not_emotions) == {one.label for one in labels if one.kind != "emotion"}
 
 
 @pytest.mark.parametrize("preset", PRESETS)

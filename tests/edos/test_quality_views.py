@@ -135,6 +135,16 @@ def test_gaps_run_up_to_one(spark: SparkSession, stand_ins: StandIns) -> None:
     found = query("edos_gaps")
     assert [row["share_up_to_here"] for row in found] == [0.6, 0.9, 1.0, None]
     assert [row["from_seconds"] for row in found] == [0, 0.25, 10, None]
+    assert {row["share_of_blocks_up_to_here"] for row in found} == {None}
+
+
+def test_gaps_between_blocks_count_those_within_sentences_as_short(spark: SparkSession, stand_ins: StandIns) -> None:
+    rows = [("gap", 0, 250, 60), ("gap", 2_750, 3_000, 20), ("gap", 4_750, 5_000, 10), ("gap", 10_000, None, 10)]
+    rows += [("in_sentence", None, None, 100), ("no_time", None, None, 7)]
+    stand_ins.give("subtitles.gaps", spark.createDataFrame(rows, TABLES["subtitles.gaps"].schema))
+    found = {row["to_seconds"]: row["share_of_blocks_up_to_here"] for row in stand_ins.ask("edos_gaps")}
+    found.pop(None, None)
+    assert found == {0.25: None, 3.0: 0.9, 5.0: 0.95}
 
 
 def test_table_2_has_the_papers_rows_and_ours(spark: SparkSession, stand_ins: StandIns) -> None:

@@ -78,6 +78,9 @@ def test_kinds_and_valence_by_turn(views: StandIns, spark: SparkSession) -> None
     found = {(row.corpus, row.all_lengths, row.position): row for row in rows}
     ours = [(row.emotions, row.valence) for row in rows if row.corpus == "EDOS"]
     assert ours == [(1.0, -1.0), (1.0, 1.0)]
+    paper = [(row.position, row.turns, row.emotions, row.intents) for row in rows if row.corpus == "paper"]
+    assert [row[:2] for row in paper] == [(1, 1_000_000), (2, 1_829_426)]
+    assert paper[0][2] > paper[1][2]
     first = found["EmpatheticDialogues", True, 1]
     assert (first.turns, first.positive, first.negative, first.valence) == (2, 0.5, 0.5, 0.0)
     assert found["EmpatheticDialogues", False, 1].valence == 1.0

@@ -38,6 +38,15 @@ def test_pairs_by_the_silence_between_them(spark: SparkSession) -> None:
     assert count_pairs(files) == sum(rows.values()) == 9
 
 
+def test_blocks_within_a_sentence_are_a_class_of_their_own(spark: SparkSession) -> None:
+    long = (0, 1, 3, 0, 9_000, "over three blocks")
+    rows = [long, (1, 3, 4, 9_000, 12_000, "two"), (2, None, None, 12_100, 13_000, "none"), (3, 9, 8, 13_000, 1, "odd")]
+    files = spark.createDataFrame([("a", rows)], FILE)
+    found = {row["kind"]: row["pairs"] for row in gap_histogram(files).collect()}
+    assert found == {"same_block": 1, "gap": 2, "in_sentence": 3}
+    assert count_pairs(files) == 3
+
+
 def test_no_files_have_no_gaps(spark: SparkSession) -> None:
     files = spark.createDataFrame([], FILE)
     assert gap_histogram(files).collect() == []

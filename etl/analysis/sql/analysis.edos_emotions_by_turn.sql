@@ -1,18 +1,23 @@
 -- Kinds of labels and their valence by turn, from the first to the tenth: whether emotions de-escalate (EDOS 4).
 --
 -- The paper says that in both sets emotions give way to intents as dialogues go on, without numbers. all_lengths is
--- false for the first four turns of dialogues of at least four: there, no share moves because short dialogues end. The valence of the 32 emotions is ours: surprised, sentimental and nostalgic have none. valence is the
--- mean over the turns with an emotion that has one, from -1 to 1.
+-- false for the first four turns of dialogues of at least four: there, no share moves because short dialogues end. The
+-- corpus paper is Table 9: its labels of first turns are position 1, those of all other turns position 2. The valence of
+-- the 32 emotions is ours: surprised, sentimental and nostalgic have none. valence is the mean over the turns with an
+-- emotion that has one, from -1 to 1.
 WITH lines AS (
   SELECT 'EDOS' AS corpus, turns.label AS labels FROM edos.dialogues
   UNION ALL
   SELECT 'EmpatheticDialogues', transform(array_sort(collect_list(struct(turn, label))), line -> line.label)
   FROM edos.empathetic_turns GROUP BY dialogue_id
 ), labelled AS (
-  SELECT corpus, place + 1 AS position, size(labels) AS length, label
+  SELECT corpus, place + 1 AS position, size(labels) AS length, label, 1L AS turns
   FROM lines LATERAL VIEW posexplode(labels) AS place, label WHERE place < 10
+  UNION ALL
+  SELECT 'paper', position, 0, label, IF(position = 1, dialogues, turns - dialogues)
+  FROM analysis.edos_paper_table_9 LATERAL VIEW explode(array(1, 2)) AS position
 ), valued AS (
-  SELECT corpus, position, length, kind,
+  SELECT corpus, position, length, labelled.turns, kind,
          CASE
            WHEN labelled.label IN ('prepared', 'anticipating', 'hopeful', 'proud', 'excited', 'joyful', 'content', 'caring',
            'grateful', 'trusting', 'confident', 'faithful', 'impressed')
@@ -27,9 +32,11 @@ WITH lines AS (
   SELECT true AS all_lengths, * FROM valued
   UNION ALL SELECT false, * FROM valued WHERE length >= 4 AND position <= 4
 )
-SELECT corpus, all_lengths, position, count(*) AS turns,
-       round(avg(CAST(kind = 'emotion' AS int)), 4) AS emotions, round(avg(CAST(kind = 'intent' AS int)), 4) AS intents,
-       round(avg(CAST(kind = 'neutral' AS int)), 4) AS neutral,
-       round(avg(CAST(coalesce(valence, 0) > 0 AS int)), 4) AS positive,
-       round(avg(CAST(coalesce(valence, 0) < 0 AS int)), 4) AS negative, round(avg(valence), 4) AS valence
+SELECT corpus, all_lengths, position, sum(turns) AS turns,
+       round(coalesce(sum(turns) FILTER (WHERE kind = 'emotion'), 0) / sum(turns), 4) AS emotions,
+       round(coalesce(sum(turns) FILTER (WHERE kind = 'intent'), 0) / sum(turns), 4) AS intents,
+       round(coalesce(sum(turns) FILTER (WHERE kind = 'neutral'), 0) / sum(turns), 4) AS neutral,
+       round(coalesce(sum(turns) FILTER (WHERE valence > 0), 0) / sum(turns), 4) AS positive,
+       round(coalesce(sum(turns) FILTER (WHERE valence < 0), 0) / sum(turns), 4) AS negative,
+       round(sum(turns * valence) / sum(turns) FILTER (WHERE valence IS NOT NULL), 4) AS valence
 FROM chosen GROUP BY corpus, all_lengths, position ORDER BY corpus, all_lengths DESC, position

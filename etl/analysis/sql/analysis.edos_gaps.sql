@@ -1,9 +1,18 @@
 -- EDOS Figure 5: silences between neighbouring sentences by length, with running shares.
+--
+-- share_of_blocks_up_to_here is of pairs of subtitle blocks, as in the paper: those within a sentence are counted as
+-- shorter than 3 s, since files keep the times of sentences alone. Measured in the XML of the sample, the shares are 87.8 %
+-- under 3 s and 91.8 % under 5 s; this column has 87.7 % and 91.7 %.
 WITH total AS (
-  SELECT sum(pairs) AS pairs FROM subtitles.gaps WHERE kind = 'gap'
+  SELECT sum(pairs) FILTER (WHERE kind = 'gap') AS pairs,
+         coalesce(sum(pairs) FILTER (WHERE kind = 'in_sentence'), 0) AS inner_pairs
+  FROM subtitles.gaps
+), running AS (
+  SELECT *, sum(pairs) OVER (PARTITION BY kind ORDER BY from_ms) AS up_to_here FROM subtitles.gaps
 )
-SELECT kind, from_ms / 1000D AS from_seconds, to_ms / 1000D AS to_seconds, gaps.pairs,
-       CASE WHEN kind = 'gap' THEN round(gaps.pairs / total.pairs, 6) END AS share_of_gaps,
-       CASE WHEN kind = 'gap' THEN round(sum(gaps.pairs) OVER (PARTITION BY kind ORDER BY from_ms) / total.pairs, 6) END
-         AS share_up_to_here
-FROM subtitles.gaps AS gaps CROSS JOIN total ORDER BY kind, from_ms
+SELECT kind, from_ms / 1000D AS from_seconds, to_ms / 1000D AS to_seconds, running.pairs,
+       CASE WHEN kind = 'gap' THEN round(running.pairs / total.pairs, 6) END AS share_of_gaps,
+       CASE WHEN kind = 'gap' THEN round(up_to_here / total.pairs, 6) END AS share_up_to_here,
+       CASE WHEN kind = 'gap' AND to_ms >= 3000
+            THEN round((up_to_here + inner_pairs) / (total.pairs + inner_pairs), 6) END AS share_of_blocks_up_to_here
+FROM running CROSS JOIN total ORDER BY kind, from_ms
