@@ -135,7 +135,7 @@ def by_turn(findings: Findings) -> "Markup | str":
             lines.append((f"turn {row['position']}{later}", bars(drawn, 5, 1), numbers))
         if lines:
             parts.append(pages.heading(title))
-            parts.append(pages.chart(("", *kinds, "valence", "turns"), lines))
+            parts.append(pages.chart(("", *kinds, "valence", "turns"), lines, ("name", "count")))
     return joined(parts)
 
 

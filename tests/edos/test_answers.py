@@ -1,5 +1,8 @@
 """Which answers of the annotation page count, what a HIT's worker is owed, and the views over it (EDOS 3.2, 7)."""
 
+import csv
+import gzip
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -343,12 +346,27 @@ def test_table_4_workers_and_cost(spark: SparkSession, view) -> None:
     assert view("edos_crowd_cost", assignments=nothing)[0]["value"] == 0
 
 
+RELEASED = {
+    8187: {"majority": 7100, "bands": {"0.9": 6899, "0.8": 944, "0.7": 314, "0.6": 30}},
+    10245: {
+        "majority": 8919,
+        "as given": 8913,
+        "specified": (403, 425),
+        "bands": {"0.9": 8593, "0.8": 1211, "0.7": 397, "0.6": 44},
+    },
+}
+"""Figures of the released votes by their number of rows: of a part of the file, and of the complete one."""
+
+
 @pytest.mark.slow
 def test_the_released_votes_give_the_released_figures(spark: SparkSession, view, shared_data: Path) -> None:
     from etl.common.labelled_files import labelled_rows
     from etl.edos.votes import agree
 
     path = shared_data / "edos" / "mturk_groundtruth_labels_9k.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
+        raw = list(csv.DictReader(file))
+    known = RELEASED[len(raw)]
     nobody = spark.createDataFrame([], ANSWERS.schema)
     votes = labelled_rows(spark, [str(path)], VOTE_COLUMNS, "edos.crowd_votes")
     annotations = all_annotations(votes, nobody, edos_labels())
@@ -356,7 +374,15 @@ def test_the_released_votes_give_the_released_figures(spark: SparkSession, view,
     labels = agree(rows, edos_labels()).rows.cache()
     done = assignments(nobody, pass_at=3, reward=0.4, bonus=0.1)
     table = [row["value"] for row in view("edos_table_4", crowd_labels=labels, assignments=done, annotations=rows)]
-    assert annotations.rows_in == 3 * 8187 == rows.count()
-    assert table[:3] == [8187, 7100, 86.72]
+    assert annotations.rows_in == 3 * len(raw) == rows.count()
+    assert table[:3] == [len(raw), known["majority"], round(100 * known["majority"] / len(raw), 2)]
     assert table[4] is None
     assert table[3] == pytest.approx(0.45, abs=0.01)
+    answers = [[row[f"Worker {n} answer"] for n in (1, 2, 3)] for row in raw]
+    marked = [sum("(other)" in answer.lower() for answer in three) for three in answers]
+    assert (table[5], table[6]) == (sum(map(bool, marked)), sum(marked)) == known.get("specified", (table[5], table[6]))
+    assert table[7] == known.get("as given", table[7])
+    assert Counter(row["Index"].split("-")[0] for row in raw) == known["bands"]
+    tasks = spark.createDataFrame([], "band string, label string, quiz_label string")
+    bands = view("edos_annotation_bands", annotation_tasks=tasks, annotations=rows)
+    assert {row["band"]: row["voted_turns"] for row in bands} == known["bands"]

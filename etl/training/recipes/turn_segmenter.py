@@ -1,7 +1,7 @@
 """The training of the turn segmenter on transcripts and on turn marks in subtitles.
 
-The setting ``kind`` chooses the paper's linear SVM, an encoder that reads both sentences, or one of two ways to ask
-both.
+The setting ``kind`` chooses a linear SVM as in the paper, an encoder that reads both sentences, or one of two ways to
+ask both.
 """
 
 import tempfile
