@@ -11,9 +11,9 @@ from etl.common.labelled_files import columns_in, read_files, usable_files
 from etl.pipeline.outcome import Outcome, dropped_columns
 from udfs.turn_rows import DIALOGUES, DIALOGUES_DDL, dialogues_in
 
-TURN: Mapping[str, tuple[str, ...]] = {"dialogue_id": ("dialogue_id", "dialog_id"), "text": ("text",)}
+TURN: dict[str, tuple[str, ...]] = {"dialogue_id": ("dialogue_id", "dialog_id"), "text": ("text",)}
 """The columns of a turn, each with its names; other columns are ignored."""
-LABELLED_TURN: Mapping[str, tuple[str, ...]] = TURN | {"label": ("label", "emotion"), "confidence": ("confidence",)}
+LABELLED_TURN: dict[str, tuple[str, ...]] = TURN | {"label": ("label", "emotion"), "confidence": ("confidence",)}
 """Those of a turn with its label."""
 
 
