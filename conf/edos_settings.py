@@ -158,7 +158,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "subtitles": {"cleaning": {"preset": "paper"}},
         "edos": {"not_emotions": [], "self_labels": {"confidence": 0.9, "per_class": None, "calibrated": False}},
-        "training": {"weak_labeler": {"calibrated": False}},
+        "training": {"weak_labeler": {"calibrated": False}, "emotion_classifier": {"calibrated": False}},
     },
     "trusted": {
         "subtitles": {"cleaning": {"preset": "trusted", "min_certainty": 0.79, "certain_opening": False}},

@@ -18,7 +18,7 @@ from conf.reply_settings import (
     ReplyTraining,
     SteeredReplyTraining,
 )
-from conf.section import Part, Section
+from conf.section import Part, Section, added
 from conf.training_options import ClassifierOptions
 
 
@@ -62,7 +62,15 @@ class TurnPairSettings(ClassifierOptions):
     films: int = Field(20_000, ge=0, description="films whose marks it learns from, by content hash")
 
 
-class WeakLabelerSettings(ClassifierOptions):
+class EnsembleOptions(ClassifierOptions):
+    """The training of a classifier that may be several models."""
+
+    members: int = added(
+        1, ge=1, le=32, description="ours: models of consecutive seeds that answer as one, by their mean probabilities"
+    )
+
+
+class WeakLabelerSettings(EnsembleOptions):
     name: str = "edos-weak-labeler"
     calibrated: bool = Field(
         True,
@@ -71,10 +79,10 @@ class WeakLabelerSettings(ClassifierOptions):
     )
 
 
-class EmotionClassifierSettings(ClassifierOptions):
+class DialogueClassifierSettings(EnsembleOptions):
     """The recipe of the authors' public script, which trains 10 epochs at a constant rate (EDOS C)."""
 
-    name: str = "edos-emotion-classifier"
+    name: str
     epochs: int = Field(10, ge=1)
     warmup_share: float = Field(0.0, ge=0, le=1)
     decay: Literal["linear", "none"] = "none"
@@ -95,6 +103,25 @@ class EmotionClassifierSettings(ClassifierOptions):
         return self.crowd_epochs
 
 
+class WeakStudentSettings(WeakLabelerSettings):
+    """The small weak labeler that learns from the weak labeler; ours."""
+
+    name: str = "edos-weak-student"
+    unlabelled: int = Field(100_000, ge=0, description="distinct turns that the teacher labels, at most")
+    teacher_share: float = Field(
+        0.5, ge=0, le=1, description="share of the teacher's answer in the truth of a labelled sentence"
+    )
+
+
+class EmotionClassifierSettings(DialogueClassifierSettings):
+    name: str = "edos-emotion-classifier"
+    calibrated: bool = Field(
+        True,
+        description="ours: confidences are divided by a temperature that is fitted on validation rows; no label"
+        " changes; paper: false",
+    )
+
+
 class ComparisonSettings(Section):
     seeds: tuple[int, ...] = Field((13, 14, 15), min_length=1, description="one training each, of every arm")
     weightings: tuple[bool, ...] = Field((True, False), min_length=1, description="EDOS C: with weights and without")
@@ -103,7 +130,7 @@ class ComparisonSettings(Section):
     )
 
 
-class SelfLabelerSettings(EmotionClassifierSettings):
+class SelfLabelerSettings(DialogueClassifierSettings):
     name: str = "edos-self-labeler"
 
 
@@ -112,6 +139,10 @@ class EmotionStudentSettings(EmotionClassifierSettings):
 
     name: str = "edos-emotion-student"
     unlabelled: int = Field(100_000, ge=0, description="turns with their history that the teacher labels, at most")
+    teacher_share: float = added(
+        0.0, ge=0, le=1, description="share of the teacher's answer in the truth of a labelled row; the rest: its label"
+    )
+    crowd_teacher_share: float = added(0.0, ge=0, le=1, description="the same of the rows that people labelled")
 
 
 CLASSIFIERS = ("toxicity", "contradiction")
@@ -145,6 +176,10 @@ class ModelSettings(Section):
     )
     emotion_classifier: str = "models:/edos-emotion-classifier@champion"
     student_encoder: str = Field("hf:distilroberta-base", description="ours: what the student starts from")
+    weak_student: str = Field(
+        "models:/edos-weak-student@champion", description="ours: a small copy of weak_labeler, its teacher"
+    )
+    weak_student_encoder: str = Field("hf:distilroberta-base", description="ours: what that student starts from")
     emotion_student: str = Field(
         "models:/edos-emotion-student@champion", description="ours: a small copy of emotion_classifier, its teacher"
     )
@@ -291,6 +326,7 @@ class TrainSections(Section):
     turn_segmenter: TurnSegmenterSettings = TurnSegmenterSettings()
     turn_pairs: TurnPairSettings = TurnPairSettings()
     weak_labeler: WeakLabelerSettings = WeakLabelerSettings()
+    weak_student: WeakStudentSettings = WeakStudentSettings()
     self_labeler: SelfLabelerSettings = SelfLabelerSettings()
     emotion_classifier: EmotionClassifierSettings = EmotionClassifierSettings()
     emotion_student: EmotionStudentSettings = EmotionStudentSettings()

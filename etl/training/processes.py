@@ -64,7 +64,7 @@ def train_in_processes(
         checkpoints = str(context.checkpoints) if context.checkpoints is not None else None
         if checkpoints is not None and not is_store(checkpoints):
             checkpoints = str(Path(checkpoints).resolve())
-        job = TrainingJob(model.kind, start_path, options, checkpoints, load_options)
+        job = TrainingJob(model.kind, start_path, options, checkpoints, load_options, context.keep_checkpoint)
         job.write(encoded(model, rows), folder)
         run_processes(run, options.device, folder)
         result = read_result(folder, options)

@@ -65,12 +65,13 @@ class Recipe:
 
     Attributes:
         name: of the registered model and of its run.
-        start: returns the model to train, for `etl.training.loop.train.train_model`.
+        start: from the options of a training to the model to train, for `etl.training.loop.train.train_model`.
         starts_from: that model's identity.
         test: the evaluation on rows that are not trained on.
         rows_out: number of labelled rows used, for training or held out.
         dropped: rows of the ledger.
         params, tags: of the run, in addition to the options and versions.
+        members: how many models are trained, with different seeds, to answer as one.
         differs: what sets the run apart from others of the model, in its name beside the seed.
         finish: changes the trained model before it is evaluated.
         derive: further metrics of an epoch.
@@ -81,7 +82,7 @@ class Recipe:
     name: str
     model: "type[TrainableModel]"
     options: TrainingOptions
-    start: "Callable[[], TrainableModel]"
+    start: "Callable[[TrainingOptions], TrainableModel]"
     starts_from: str
     rows: "TrainingRows"
     test: HeldOutTest
@@ -93,6 +94,7 @@ class Recipe:
     derive: "Callable[[EpochMetrics], Mapping[str, float]]" = lambda epoch: {}
     choice: HeldOutTest | None = None
     differs: Sequence[str] = ()
+    members: int = 1
 
 
 def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
@@ -102,7 +104,6 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     A killed training resumes after its last complete epoch, and its run is closed.
     """
     from etl.training.loop.reproducible import reproducible
-    from etl.training.loop.train import train_model
 
     params = {**recipe.options.model_dump(exclude={"name"}), "starts_from": recipe.starts_from, **recipe.params}
     tags = {**training_tags(run, recipe.name), "kind": recipe.model.kind, **recipe.tags}
@@ -116,9 +117,7 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
             rows = recipe.rows.train
             tracked.log_inputs([file_input(f"files of {run.stage}", rows_digest(rows), len(rows))])
         tracked.derive = recipe.derive
-        context = training_context(run, tracked, recipe.name)
-        result = train_model(recipe.start, recipe.rows, recipe.options, Path(scratch) / "model", context)
-        result = recipe.finish(result)
+        result = recipe.finish(_trained(recipe, Path(scratch) / "model", training_context(run, tracked, recipe.name)))
         tracked.log_history(result)
         # A local session leaves one thread to this process: the training's number is set for its tests, too.
         with reproducible(recipe.options):
@@ -142,6 +141,18 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
     rows_in = recipe.rows_out + sum(row[-1] for row in recipe.dropped)
     rounded = {name: round(value, 4) for name, value in figures.items()}
     return Trained(champion.identity, rows_in, recipe.rows_out, dropped, rounded)
+
+
+def _trained(recipe: Recipe, out_dir: Path, context: "TrainingContext") -> "TrainingResult":
+    from etl.training.loop.train import train_model
+    from etl.training.members import train_members
+    from udfs.models.classifiers.classifier import SequenceClassifier
+
+    options = recipe.options
+    if recipe.members == 1:
+        return train_model(partial(recipe.start, options), recipe.rows, options, out_dir, context)
+    assert issubclass(recipe.model, SequenceClassifier)
+    return train_members(recipe.model, recipe.start, recipe.rows, options, recipe.members, out_dir, context)
 
 
 def promote(run: StageRun, candidate: Candidate, score: Callable[[Path], float]) -> tuple[ResolvedModel, Promotion]:

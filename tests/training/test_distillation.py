@@ -1,11 +1,13 @@
 """The small classifier that learns from the large one's probabilities."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from conf.errors import InputError
@@ -17,13 +19,15 @@ from etl.pipeline.runner import run_stage
 from etl.tables.edos import INITIAL, TRAINING_DIALOGUES
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes import distillation
-from etl.training.recipes.distillation import one_hot, soft_rows, teacher_answers
+from etl.training.recipes.distillation import mixed, one_hot, soft_rows, teacher_answers
 from jobs.edos.classifier import distil_emotion_classifier
 from tests.training.small_sets import LABELS, TRAIN, VALID
 from tests.training.trial_rows import labelled
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, DistilledClassifier
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.distilled import DistilledClassifier, DistilledLabeler
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingRows
 
 HISTORIES = [tuple(turns) for turns, _ in TRAIN]
@@ -76,10 +80,39 @@ def test_a_student_without_labels_comes_near_its_teacher(small_encoder: Path, tm
 def test_the_answers_are_the_teachers_in_the_order_of_the_histories(small_encoder: Path, tmp_path: Path) -> None:
     torch.manual_seed(2)
     teacher = DialogueClassifier(*load_encoder(small_encoder), LABELS).eval()
-    rows = soft_rows(HISTORIES, teacher_answers(teacher.save(tmp_path / "teacher"), HISTORIES, OPTIONS))
+    rows = soft_rows(
+        HISTORIES, teacher_answers(DialogueClassifier, teacher.save(tmp_path / "teacher"), OPTIONS, HISTORIES)
+    )
     assert [turns for turns, _ in rows] == HISTORIES
     for turns, shares in rows:
         assert shares == pytest.approx(teacher.probabilities([turns], 1)[0].tolist(), abs=1e-4)
+
+
+def test_truths_are_between_label_and_teacher_by_each_rows_share() -> None:
+    asked: list[Sequence[str]] = []
+
+    def answers(items: Sequence[str]) -> NDArray[np.float64]:
+        asked.append(items)
+        return np.array([[0.2, 0.8]] * len(items))
+
+    rows = [("a", 0), ("b", 0), ("c", 1)]
+    assert mixed(rows, [0.5, 0.0, 1.0], answers, 2) == [("a", (0.6, 0.4)), ("b", (1.0, 0.0)), ("c", (0.2, 0.8))]
+    assert asked == [["a", "c"]]
+    assert mixed(rows, [0.0] * 3, answers, 2) == one_hot(rows, 2)
+    assert len(asked) == 1
+
+
+def test_a_weak_labelers_student_comes_near_its_teacher(small_encoder: Path, tmp_path: Path) -> None:
+    texts = [" ".join(turns) for turns in HISTORIES]
+    wanted = np.random.default_rng(6).dirichlet([0.6] * len(LABELS), len(texts))
+    start = partial(DistilledLabeler.new, small_encoder, LABELS, OPTIONS)
+    rows = TrainingRows(soft_rows(texts, wanted), one_hot([(texts[0], 0)], len(LABELS)))
+    saved = train_model(start, rows, OPTIONS, tmp_path / "student", TrainingContext()).path
+
+    def distance(model: WeakLabeler) -> float:
+        return float((wanted * np.log(wanted / model.probabilities(texts, 4).numpy())).sum(axis=1).mean())
+
+    assert distance(WeakLabeler.load(saved)) < 0.2 * distance(start().eval())
 
 
 def test_a_row_of_another_taxonomy_is_refused(small_encoder: Path) -> None:
@@ -115,7 +148,7 @@ def test_the_stage_learns_from_turns_that_nobody_labelled(
     place.lakehouse.replace(INITIAL, spark.createDataFrame(chosen, INITIAL.schema), {})
     asked: list[list[tuple[str, ...]]] = []
     real = distillation.teacher_answers
-    monkeypatch.setattr(distillation, "teacher_answers", lambda *given: asked.append(given[1]) or real(*given))
+    monkeypatch.setattr(distillation, "teacher_answers", lambda *given: asked.append(given[3]) or real(*given))
     plan = place.plan(distil_emotion_classifier)
     done = run_stage(place, distil_emotion_classifier, plan, Progress(spark, 1))
     # "so happy !" is the last turn of a labelled history.

@@ -63,6 +63,7 @@ class TrainingJob:
         options: of the training; each process sets its device.
         checkpoints: folder or place in an object store shared by all processes, or None.
         load_options: keyword arguments of the model's ``load``.
+        keep_checkpoint: as in ``TrainingContext``.
     """
 
     kind: str
@@ -70,6 +71,7 @@ class TrainingJob:
     options: TrainingOptions
     checkpoints: str | None = None
     load_options: Mapping[str, Any] = field(default_factory=dict)
+    keep_checkpoint: bool = False
 
     def write(self, rows: EncodedRows, folder: Path) -> None:
         """Write the job and its encoded rows to `folder`."""
@@ -128,7 +130,10 @@ def train_in_this_process(folder: Path) -> None:
         with process_group(job.options.device) as (group, device):
             losses: dict[int, float] = {}
             context = TrainingContext(
-                replace(group, sharded=model.sharded), job.checkpoints, on_update=losses.__setitem__
+                replace(group, sharded=model.sharded),
+                job.checkpoints,
+                job.keep_checkpoint,
+                on_update=losses.__setitem__,
             )
             # Without the GPU's number: the process has set its default GPU.
             options = job.options.model_copy(update={"device": device.partition(":")[0]})

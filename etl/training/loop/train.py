@@ -41,6 +41,7 @@ class TrainingContext:
         group: the processes that train the model together; all of them call `train_model` with the same rows.
         checkpoints: folder, or place in an object store, of this training's state after each epoch. One of the same
             start, rows and options resumes from it, to the same weights. It is deleted at the end.
+        keep_checkpoint: do not delete it at the end, so that the same training again ends at once.
         on_epoch: called after each epoch.
         on_update: called with each update's number, from 1, and its mean loss.
         say: called with lines of progress.
@@ -49,6 +50,7 @@ class TrainingContext:
 
     group: ProcessGroup = ALONE
     checkpoints: Path | str | None = None
+    keep_checkpoint: bool = False
     on_epoch: Callable[[EpochMetrics], None] | None = None
     on_update: Callable[[int, float], None] | None = None
     say: Callable[[str], None] = print
@@ -155,7 +157,7 @@ class _Training:
                 self.context.on_epoch(state.history[-1])
             self._checkpoint(epoch)
         path = self._save(out_dir)
-        if self.checkpoints is not None and self.group.leads:
+        if self.checkpoints is not None and self.group.leads and not self.context.keep_checkpoint:
             self.checkpoints.clear()
         kept = state.best if options.keep == "best" else state.history[-1]
         hardware = hardware_parameters(options.precision, options.device)

@@ -119,7 +119,7 @@ def tuning_recipe(
         name=options.name,
         model=CausalLanguageModel,
         options=options,
-        start=lambda: network,
+        start=lambda options: network,
         starts_from=start.identity,
         rows=TrainingRows(rows, test.rows),
         test=test,

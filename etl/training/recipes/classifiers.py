@@ -1,8 +1,8 @@
 """The trainings of EDOS's classifiers: the weak labeler, the dialogue classifier and the self-labeler."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,14 @@ from pyspark.sql import functions as F
 
 from conf.errors import InputError
 from conf.taxonomy import Taxonomy
-from conf.training_settings import EmotionClassifierSettings, WeakLabelerSettings
+from conf.training_settings import DialogueClassifierSettings, EmotionClassifierSettings, WeakLabelerSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
 from etl.pipeline.outcome import DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.registration import Recipe, train_and_register
 from udfs.models.classifiers.calibration import calibration, set_temperature
-from udfs.models.classifiers.classifier import ENCODER, SequenceClassifier
+from udfs.models.classifiers.classifier import SequenceClassifier, encoder_folder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.loader import ResolvedModel
@@ -32,22 +32,43 @@ PARTS = ("classifier_train", "classifier_valid", "classifier_test")
 Rows = list[tuple[tuple[str, ...], int]]
 
 
-def train_and_register_weak_labeler(
-    run: StageRun, options: WeakLabelerSettings, taxonomy: Taxonomy, encoder_uri: str, folder: str | None
-) -> Trained:
-    """Train the weak labeler on ``classifier_train``, choose the epoch on ``classifier_valid`` (EDOS 3.1).
+@dataclass(frozen=True)
+class WeakRows:
+    """The labelled sentences of the weak labeler, each as (text, label id).
 
-    It is evaluated on ``classifier_test``. The paper's 25 K situations and 7 K utterances are the three files together.
-    Without that file it is evaluated on ``classifier_valid``, and the epoch is chosen on a tenth of the training
-    sentences, selected by content. The tag ``held_out`` of the MLflow run names the file. A
-    temperature is fitted on the sentences that choose the epoch; ``held_out_...`` metrics are after scaling.
+    Attributes:
+        train: to learn from.
+        validation: by which the epoch is chosen and the temperature fitted.
+        held_out: for the figures.
+        held_out_file: the name of the file that they are of.
+        folder: of the files.
+        dropped: rows of the ledger.
+    """
+
+    train: list[tuple[str, int]]
+    validation: list[tuple[str, int]]
+    held_out: list[tuple[str, int]]
+    held_out_file: str
+    folder: str
+    dropped: list[DroppedRow]
+
+    @property
+    def used(self) -> int:
+        """The number of sentences of the files that are used."""
+        return len(self.train) + len(self.validation) + len(self.held_out)
+
+
+def weak_rows(folder: str | None, labels: Sequence[str]) -> WeakRows:
+    """Return the sentences of ``classifier_train``, ``classifier_valid`` and ``classifier_test`` (EDOS 3.1).
+
+    The paper's 25 K situations and 7 K utterances are the three files together. Without the third, the second is held
+    out, and the epoch is chosen on a tenth of the training sentences, selected by content.
 
     Raises:
         InputError: ``edos.weak_label_examples`` is not a folder with the first two files.
     """
     if folder is None:
         raise InputError("edos.weak_label_examples is not set: name a folder with classifier_train.txt[.gz]")
-    labels = taxonomy.names
     given = {part: _examples(folder, part, labels) for part in ("train", "valid")}
     has_test = any(_file(folder, "test"))
     if has_test:
@@ -62,9 +83,6 @@ def train_and_register_weak_labeler(
     usable = [row for row in given["train"].rows if row[0] not in known]
     validation = chosen_on or [row for row in usable if _share(row[0]) < VALIDATION_SHARE]
     train = usable if chosen_on else [row for row in usable if _share(row[0]) >= VALIDATION_SHARE]
-    encoder = run.model(encoder_uri)
-    sizes = f"{len(train):,} sentences to train on, {len(validation):,} for validation, {len(held_out):,}"
-    run.say(f"{sizes} of classifier_{held_out_file} held out")
     dropped = [row for examples in given.values() for row in examples.dropped]
     dropped += [DroppedRow("file", name, "unknown_file", f"read are {', '.join(PARTS)}", 0) for name in others]
     seen = len(given["train"].rows) - len(usable)
@@ -73,22 +91,54 @@ def train_and_register_weak_labeler(
     seen = len(given["valid"].rows) - len(chosen_on) if has_test else 0
     if seen:
         dropped.append(DroppedRow("sentence", "classifier_valid", "in_test_file", f"{seen} sentences", seen))
+    return WeakRows(train, validation, held_out, f"classifier_{held_out_file}", folder, dropped)
+
+
+def train_and_register_weak_labeler(
+    run: StageRun, options: WeakLabelerSettings, taxonomy: Taxonomy, encoder_uri: str, folder: str | None
+) -> Trained:
+    """Train the weak labeler on labelled sentences (EDOS 3.1).
+
+    The tag ``held_out`` of the MLflow run names the file of its figures. A temperature is fitted on the sentences that
+    choose the epoch; ``held_out_...`` metrics are after scaling.
+
+    Raises:
+        InputError: ``edos.weak_label_examples`` is not a folder with the first two files.
+    """
+    rows = weak_rows(folder, taxonomy.names)
+    return train_and_register(weak_recipe(run, options, taxonomy, run.model(encoder_uri), rows), run)
+
+
+def weak_recipe(
+    run: StageRun, options: WeakLabelerSettings, taxonomy: Taxonomy, start: ResolvedModel, rows: WeakRows
+) -> Recipe:
+    """Return the recipe of a weak labeler.
+
+    Args:
+        options: of its training.
+        taxonomy: its labels.
+        start: the encoder that it starts from.
+    """
+    labels = taxonomy.names
+    sizes = f"{len(rows.train):,} sentences to train on, {len(rows.validation):,} for validation"
+    run.say(f"{sizes}, {len(rows.held_out):,} of {rows.held_out_file} held out")
     recipe = Recipe(
         name=options.name,
         model=WeakLabeler,
         options=options,
-        start=partial(WeakLabeler.new, encoder.path, labels, options),
-        starts_from=encoder.identity,
-        rows=TrainingRows(train, validation),
-        test=ClassifierTest(WeakLabeler, held_out, "accuracy", labels, options.device),
-        choice=ClassifierTest(WeakLabeler, validation, "accuracy", labels, options.device),
-        rows_out=len(usable) + len(chosen_on) + len(held_out),
-        dropped=dropped,
-        tags={"examples": folder, "held_out": f"classifier_{held_out_file}"},
+        start=partial(WeakLabeler.new, start.path, labels),
+        members=options.members,
+        starts_from=start.identity,
+        rows=TrainingRows(rows.train, rows.validation),
+        test=ClassifierTest(WeakLabeler, rows.held_out, "accuracy", labels, options.device),
+        choice=ClassifierTest(WeakLabeler, rows.validation, "accuracy", labels, options.device),
+        rows_out=rows.used,
+        dropped=rows.dropped,
+        tags={"examples": rows.folder, "held_out": rows.held_out_file},
     )
     if options.calibrated:
-        recipe = replace(recipe, finish=lambda result: _calibrated(result, WeakLabeler, validation, run))
-    return train_and_register(recipe, run)
+        recipe = replace(recipe, finish=lambda result: calibrated(result, WeakLabeler, rows.validation, run))
+    return recipe
 
 
 def train_and_register_emotion_classifier(
@@ -96,7 +146,8 @@ def train_and_register_emotion_classifier(
 ) -> Trained:
     """Train the dialogue classifier (EDOS 3.3.1) on ``edos.training_dialogues`` and evaluate it on its test split.
 
-    The epoch is chosen by validation cross-entropy (EDOS C).
+    The epoch is chosen by validation cross-entropy (EDOS C). ``options.calibrated`` is as in
+    `train_and_register_self_labeler`.
 
     Raises:
         InputError: a split has no rows.
@@ -104,6 +155,8 @@ def train_and_register_emotion_classifier(
     rows, dropped = rows_by_split(training_dialogues, labels.names)
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(training_dialogues))
+    if options.calibrated:
+        recipe = replace(recipe, finish=lambda result: calibrated(result, DialogueClassifier, rows["validation"], run))
     return train_and_register(recipe, run)
 
 
@@ -111,14 +164,14 @@ def train_and_register_self_labeler(
     seeds: DataFrame,
     similar: DataFrame,
     run: StageRun,
-    options: EmotionClassifierSettings,
+    options: DialogueClassifierSettings,
     labels: Taxonomy,
     encoder: str,
-    calibrated: bool,
+    scaled: bool,
 ) -> Trained:
     """Train the self-labeler on the crowd's training rows and similar dialogues (EDOS 3.3).
 
-    The epoch is chosen on the validation split. With ``calibrated`` so is a temperature: the MLflow run has it, and the
+    The epoch is chosen on the validation split. With ``scaled`` so is a temperature: the MLflow run has it, and the
     expected calibration error on validation rows before and after scaling. ``held_out_...`` metrics are after scaling.
 
     Raises:
@@ -131,12 +184,12 @@ def train_and_register_self_labeler(
     rows, dropped = rows_by_split(given, labels.names, "edos.seeds")
     start = starting_encoder(run, options, encoder)
     recipe = dialogue_recipe(run, options, labels, start, (rows, dropped), origins_of(given))
-    if calibrated:
-        recipe = replace(recipe, finish=lambda result: _calibrated(result, DialogueClassifier, rows["validation"], run))
+    if scaled:
+        recipe = replace(recipe, finish=lambda result: calibrated(result, DialogueClassifier, rows["validation"], run))
     return train_and_register(recipe, run)
 
 
-def _calibrated(
+def calibrated(
     result: TrainingResult, kind: type[SequenceClassifier[Any]], validation: Sequence[Any], run: StageRun
 ) -> TrainingResult:
     """Set the temperature of a trained model on validation rows, and add it to the result's metrics."""
@@ -152,7 +205,7 @@ def _calibrated(
 
 def dialogue_recipe(
     run: StageRun,
-    options: EmotionClassifierSettings,
+    options: DialogueClassifierSettings,
     taxonomy: Taxonomy,
     start: ResolvedModel,
     given: tuple[Mapping[str, Rows], Sequence[DroppedRow]],
@@ -174,7 +227,8 @@ def dialogue_recipe(
         name=options.name,
         model=DialogueClassifier,
         options=options,
-        start=new_dialogue_classifier(start, options, taxonomy),
+        start=partial(new_dialogue_classifier, start, taxonomy),
+        members=options.members,
         starts_from=start.identity,
         rows=training_rows(rows),
         test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
@@ -193,10 +247,10 @@ def origins_of(dialogues: DataFrame) -> str:
 
 
 def new_dialogue_classifier(
-    start: ResolvedModel, options: EmotionClassifierSettings, taxonomy: Taxonomy
-) -> Callable[[], DialogueClassifier]:
-    """Return a function that creates the untrained classifier; without ``weighted`` it is the paper's ablation."""
-    return partial(DialogueClassifier.new, start.path, taxonomy.names, options, weighted=options.weighted)
+    start: ResolvedModel, taxonomy: Taxonomy, options: DialogueClassifierSettings
+) -> DialogueClassifier:
+    """Return the untrained classifier; without ``weighted`` it is the paper's ablation."""
+    return DialogueClassifier.new(start.path, taxonomy.names, options, weighted=options.weighted)
 
 
 def training_rows(rows: Mapping[str, Rows]) -> TrainingRows:
@@ -245,12 +299,12 @@ def rows_by_split(
     return rows, dropped
 
 
-def starting_encoder(run: StageRun, options: EmotionClassifierSettings, plain: str) -> ResolvedModel:
+def starting_encoder(run: StageRun, options: DialogueClassifierSettings, plain: str) -> ResolvedModel:
     """Return the initial encoder: the plain one at this URI, or the weak labeler's encoder."""
     if not options.start_from_weak_labeler:
         return run.model(plain)
     labeler = run.model("weak_labeler")
-    return ResolvedModel(labeler.path / ENCODER, labeler.identity)
+    return ResolvedModel(encoder_folder(labeler.path), labeler.identity)
 
 
 def _examples(folder: str, part: str, labels: Sequence[str]) -> WeakExamples:

@@ -1,6 +1,7 @@
-"""The training of a small dialogue classifier on the answers of a large one."""
+"""The training of small classifiers on the answers of large ones (ours)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -12,19 +13,33 @@ from pyspark.sql import DataFrame
 
 from conf.taxonomy import Taxonomy
 from conf.training_options import TrainingOptions
-from conf.training_settings import EmotionStudentSettings
+from conf.training_settings import EmotionStudentSettings, WeakStudentSettings
 from etl.pipeline.outcome import Trained
 from etl.pipeline.stage_run import StageRun
-from etl.training.held_out_classifiers import ClassifierTest, answers_to, load_on_device
+from etl.training.held_out_classifiers import answers_to, load_on_device
 from etl.training.loop.reproducible import reproducible
-from etl.training.recipes.classifiers import CROWD, SPLITS, Rows, origins_of, rows_by_split, starting_encoder
-from etl.training.registration import Recipe, train_and_register
+from etl.training.recipes.classifiers import (
+    CROWD,
+    SPLITS,
+    calibrated,
+    dialogue_recipe,
+    origins_of,
+    rows_by_split,
+    starting_encoder,
+    weak_recipe,
+    weak_rows,
+)
+from etl.training.registration import train_and_register
 from udfs.devices import chosen_precision, training_device
-from udfs.models.classifiers.dialogue_classifier import DialogueClassifier, DistilledClassifier
+from udfs.models.classifiers.classifier import SequenceClassifier
+from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.distilled import DistilledClassifier, DistilledLabeler
+from udfs.models.classifiers.weak_labeler import WeakLabeler
 from udfs.models.trainable import TrainingRows
 
-Turns = tuple[str, ...]
-SoftRows = list[tuple[Turns, tuple[float, ...]]]
+SoftRows = list[tuple[Any, tuple[float, ...]]]
+Answers = Callable[[Sequence[Any]], NDArray[Any]]
+"""From texts or histories to their probabilities (items, labels)."""
 PLACES = 4
 """Decimals of a probability, so that rows are the same on machines whose last bits differ."""
 
@@ -37,9 +52,10 @@ def train_and_register_emotion_student(
     taxonomy: Taxonomy,
     encoder: str,
 ) -> Trained:
-    """Train a small dialogue classifier on the labels and on the large one's probabilities of unlabelled turns.
+    """Train a small dialogue classifier on the labels and on the large one's answers.
 
-    Champions are chosen on validation rows, and figures are of the test split, as for the large one.
+    The truth of a labelled row is its label and, with a share, the teacher's answer; an unlabelled one has the answer
+    alone. Champions are chosen on validation rows, and figures are of the test split, as for the large one.
 
     Args:
         training_dialogues: ``edos.training_dialogues``.
@@ -52,58 +68,117 @@ def train_and_register_emotion_student(
     """
     labels = taxonomy.names
     rows, dropped = rows_by_split(training_dialogues, labels)
-    unlabelled = _unlabelled(histories, rows, options.unlabelled)
-    run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
+    known = {turns[-1] for split in SPLITS for turns, _ in rows[split]}
+    unlabelled = first_by_hash(histories, "history_hash", "turns", options.unlabelled, known, lambda turns: turns[-1])
     teacher = run.model("emotion_classifier").required
-    soft = soft_rows(unlabelled, teacher_answers(teacher.path, unlabelled, options))
-    hard = {split: one_hot(rows[split], len(labels)) for split in ("train", "validation", CROWD)}
+    answers: Answers = partial(teacher_answers, DialogueClassifier, teacher.path, options)
+    run.say(f"{len(rows['train']):,} labelled rows, {len(unlabelled):,} unlabelled ones for the teacher")
+    people = set(rows[CROWD])
+    shares = [options.crowd_teacher_share if row in people else options.teacher_share for row in rows["train"]]
+    learned = mixed(rows["train"], shares, answers, len(labels))
+    crowd = [truth for row, truth in zip(rows["train"], learned, strict=True) if row in people]
+    soft = soft_rows(unlabelled, answers(unlabelled))
     start = starting_encoder(run, options, encoder)
-    return train_and_register(
-        Recipe(
-            name=options.name,
-            model=DistilledClassifier,
-            options=options,
-            start=partial(DistilledClassifier.new, start.path, labels, options, weighted=options.weighted),
-            starts_from=start.identity,
-            rows=TrainingRows([*hard["train"], *soft], hard["validation"], hard[CROWD]),
-            test=ClassifierTest(DialogueClassifier, rows["test"], "macro_f1", labels, options.device),
-            choice=ClassifierTest(DialogueClassifier, rows["validation"], "macro_f1", labels, options.device),
-            rows_out=sum(len(rows[split]) for split in SPLITS),
-            dropped=dropped,
-            params={
-                "origins": origins_of(training_dialogues),
-                "unlabelled_rows": len(soft),
-                "teacher": teacher.identity,
-            },
-            differs=(f"{len(soft):,} unlabelled",),
-        ),
-        run,
+    recipe = dialogue_recipe(run, options, taxonomy, start, (rows, dropped), origins_of(training_dialogues))
+    recipe = replace(
+        recipe,
+        model=DistilledClassifier,
+        start=partial(DistilledClassifier.new, start.path, labels, weighted=options.weighted),
+        rows=TrainingRows([*learned, *soft], one_hot(rows["validation"], len(labels)), crowd),
+        params={**recipe.params, "unlabelled_rows": len(soft), "teacher": teacher.identity},
+        differs=(f"{len(soft):,} unlabelled",),
     )
+    if options.calibrated:
+        validation = rows["validation"]
+        recipe = replace(recipe, finish=lambda result: calibrated(result, DialogueClassifier, validation, run))
+    return train_and_register(recipe, run)
 
 
-def teacher_answers(folder: Path, histories: Sequence[Turns], options: TrainingOptions) -> NDArray[Any]:
-    """Return the probabilities (histories, labels) of the classifier in a folder, in the precision of the training."""
-    teacher = load_on_device(DialogueClassifier, folder, options.device)
+def train_and_register_weak_student(
+    texts: DataFrame,
+    run: StageRun,
+    options: WeakStudentSettings,
+    taxonomy: Taxonomy,
+    encoder_uri: str,
+    folder: str | None,
+) -> Trained:
+    """Train a small weak labeler on the labelled sentences and on the large one's answers, as its dialogue kind is.
+
+    Args:
+        texts: text_hash, text: of turns without a label. Those that are labelled, in any file, are not used.
+        run: with the model ``weak_labeler``, the teacher.
+        folder: of the files of labelled sentences.
+
+    Raises:
+        InputError: ``edos.weak_label_examples`` is not a folder with the first two files.
+    """
+    labels = taxonomy.names
+    rows = weak_rows(folder, labels)
+    known = {text for part in (rows.train, rows.validation, rows.held_out) for text, _ in part}
+    unlabelled = first_by_hash(texts, "text_hash", "text", options.unlabelled, known, lambda text: text)
+    teacher = run.model("weak_labeler").required
+    answers: Answers = partial(teacher_answers, WeakLabeler, teacher.path, options)
+    learned = mixed(rows.train, [options.teacher_share] * len(rows.train), answers, len(labels))
+    soft = soft_rows(unlabelled, answers(unlabelled))
+    start = run.model(encoder_uri)
+    recipe = weak_recipe(run, options, taxonomy, start, rows)
+    recipe = replace(
+        recipe,
+        model=DistilledLabeler,
+        start=partial(DistilledLabeler.new, start.path, labels),
+        rows=TrainingRows([*learned, *soft], one_hot(rows.validation, len(labels))),
+        params={**recipe.params, "unlabelled_rows": len(soft), "teacher": teacher.identity},
+        differs=(f"{len(soft):,} unlabelled",),
+    )
+    return train_and_register(recipe, run)
+
+
+def teacher_answers(
+    kind: type[SequenceClassifier[Any]], folder: Path, options: TrainingOptions, items: Sequence[Any]
+) -> NDArray[Any]:
+    """Return the probabilities (items, labels) of the classifier in a folder, in the precision of the training."""
+    teacher = load_on_device(kind, folder, options.device)
     device = training_device(options.device)
     dtype = chosen_precision(options.precision, device).dtype
     # A local session leaves one thread to this process: the training's number is set for the answers, too.
     with reproducible(options), torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
-        return answers_to(teacher, [(turns, None) for turns in histories])
+        return answers_to(teacher, [(item, None) for item in items])
 
 
-def soft_rows(histories: Sequence[Turns], probabilities: NDArray[Any]) -> SoftRows:
-    """Return each history with its probabilities, rounded."""
+def soft_rows(items: Sequence[Any], probabilities: NDArray[Any]) -> SoftRows:
+    """Return each item with its probabilities, rounded."""
     shares = probabilities.astype(float).round(PLACES).tolist()
-    return [(turns, tuple(row)) for turns, row in zip(histories, shares, strict=True)]
+    return [(item, tuple(row)) for item, row in zip(items, shares, strict=True)]
 
 
-def one_hot(rows: Rows, labels: int) -> SoftRows:
+def one_hot(rows: Iterable[tuple[Any, int]], labels: int) -> SoftRows:
     """Return labelled rows with the probability 1 of their label."""
-    return [(turns, tuple(float(label == place) for place in range(labels))) for turns, label in rows]
+    return [(item, tuple(float(label == place) for place in range(labels))) for item, label in rows]
 
 
-def _unlabelled(histories: DataFrame, rows: Mapping[str, Rows], most: int) -> list[Turns]:
-    """Return at most `most` histories, the first by hash, without those whose last turn is labelled."""
-    known = {turns[-1] for split in SPLITS for turns, _ in rows[split]}
-    ordered = (tuple(row.turns) for row in histories.orderBy("history_hash").select("turns").toLocalIterator())
-    return list(islice((turns for turns in ordered if turns[-1] not in known), most))
+def mixed(rows: Sequence[tuple[Any, int]], shares: Sequence[float], answers: Answers, labels: int) -> SoftRows:
+    """Return labelled rows with the mean of label and teacher's answer, weighted by each row's share of the teacher."""
+    asked = [item for (item, _), share in zip(rows, shares, strict=True) if share > 0]
+    told = iter(soft_rows(asked, answers(asked)) if asked else ())
+    truths = []
+    for (item, hard), share in zip(one_hot(rows, labels), shares, strict=True):
+        if share > 0:
+            _, soft = next(told)
+            both = zip(hard, soft, strict=True)
+            truths.append((item, tuple(round((1 - share) * one + share * other, PLACES) for one, other in both)))
+        else:
+            truths.append((item, hard))
+    return truths
+
+
+def first_by_hash(
+    items: DataFrame, order: str, column: str, most: int, known: set[Any], key: Callable[[Any], Any]
+) -> list[Any]:
+    """Return at most `most` items, the first by hash, without those whose key is known.
+
+    Args:
+        items: with the columns ``order``, the hash, and ``column``, a text or an array of turns.
+    """
+    ordered = (row[column] for row in items.orderBy(order).select(column).toLocalIterator())
+    plain = (tuple(item) if isinstance(item, list) else item for item in ordered)
+    return list(islice((item for item in plain if key(item) not in known), most))

@@ -62,7 +62,7 @@ def multi_label_recipe(
         rows: (passage, label ids) rows of each split.
         dropped: rows of the ledger.
     """
-    begin = partial(starting_model, start.path, rows["train"], goemotions_labels(), options, options.typed)
+    begin = partial(starting_model, start.path, rows["train"], goemotions_labels(), typed=options.typed)
     test, choice = (
         ClassifierTest(MultiLabelClassifier, rows[split], "macro_f1", goemotions_labels(), options.device)
         for split in ("test", "validation")

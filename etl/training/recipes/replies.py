@@ -135,7 +135,7 @@ def train_and_register_generator(
         name=options.name,
         model=type(model),
         options=options,
-        start=lambda: model,
+        start=lambda options: model,
         starts_from=begun.identity,
         rows=TrainingRows(train, validation),
         test=ReplyTest(rows["test"], options.batch_size, by_word),

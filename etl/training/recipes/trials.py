@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +153,7 @@ def _trial(
         tracked_run(store, arm.title(trial.seed), params, tags) as tracked,
     ):
         result = train_model(
-            new_dialogue_classifier(start, options, labels),
+            partial(new_dialogue_classifier, start, labels, options),
             training_rows(rows),
             options,
             Path(scratch) / "model",
@@ -185,5 +186,5 @@ def _trial(
 
 def _common_digest(run: StageRun, options: EmotionClassifierSettings, encoder: str) -> str:
     """Return the digest of the settings and the encoder that all arms share."""
-    shared = options.model_dump(exclude={"name", "seed", "weighted"})
+    shared = options.model_dump(exclude={"name", "seed", "weighted", "calibrated", "members"})
     return trial_digest([shared, starting_encoder(run, options, encoder).identity])

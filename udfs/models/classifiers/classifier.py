@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 ENCODER = "encoder"
 HEAD_WEIGHTS = "head.safetensors"
 HEAD_CONFIG = "head.json"
+MEMBERS = "members"
+MOST_MEMBERS = 32
 
 Item = TypeVar("Item")
 Self = TypeVar("Self", bound="SequenceClassifier")
@@ -74,6 +76,8 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     epoch_metrics = ("accuracy", "macro_f1")
     settled: ClassVar[tuple[str, ...]] = ("temperature",)
     """Attributes that are chosen after the training; `load` sets those in `head.json`."""
+    averaged: ClassVar[bool] = True
+    """Whether several can answer as one (`Ensemble`)."""
 
     def __init__(
         self, encoder: nn.Module, tokenizer: Any, labels: Sequence[str], max_tokens: int, pooling: str = "mean"
@@ -139,7 +143,11 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     def validate(self, rows: Sequence[LabelledRow], batch_size: int) -> dict[str, float]:
         self.eval()
-        return self.validation_figures(self.answers_to(rows, batch_size).numpy(), [row.truth for row in rows])
+        return self.validation_figures(self.answers_to(rows, batch_size).numpy(), self.truths(rows))
+
+    def truths(self, rows: Sequence[LabelledRow]) -> list[Any]:
+        """Return the rows' truths as metrics read them: the id of a label, or the ids of several."""
+        return [row.truth for row in rows]
 
     def targets(self, truths: Sequence[Any]) -> Tensor:
         """Return the truths as `loss` reads them, one row each."""
@@ -219,7 +227,7 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
     @classmethod
     def load(cls: type[Self], folder: str | Path) -> Self:
-        """Read a model that `save` wrote.
+        """Read a model that `save` wrote, or an `Ensemble` of this kind.
 
         Raises:
             InputError: `folder` holds no model of this kind.
@@ -231,6 +239,9 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
             raise InputError(f"{folder}: no {HEAD_CONFIG} of a {cls.kind} ({error}): train one first") from None
         if config.pop("kind", None) != cls.kind:
             raise InputError(f"{folder}: not a {cls.kind}: check the model's URI")
+        if MEMBERS in config:
+            ensemble: Any = Ensemble.of(cls, folder, config)
+            return ensemble  # type: ignore[no-any-return]
         encoder, tokenizer = load_encoder(folder / ENCODER)
         settled = {name: config.pop(name) for name in cls.settled if name in config}
         try:
@@ -259,6 +270,83 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
     def _answered(self, rows: Sequence[Encoded | LabelledRow], width: int) -> list[Tensor]:
         batch = collate(rows, self.pad_id, width).to(next(self.parameters()).device)
         return list(self.answers(self.logits(batch)).cpu())
+
+
+class Ensemble(SequenceClassifier[Any]):
+    """Classifiers of one kind, of the same encoder and labels, that answer as one by the mean of their probabilities.
+
+    On disk: `head.json`, which names a folder for each member.
+
+    Args:
+        members: at least one.
+    """
+
+    def __init__(self, members: Sequence[SequenceClassifier[Any]]) -> None:
+        super(SequenceClassifier, self).__init__()
+        first = members[0]
+        self.members = nn.ModuleList(members)
+        self.classifiers = tuple(members)
+        self.tokenizer = first.tokenizer
+        self.labels = first.labels
+        self.max_tokens = first.max_tokens
+        self.temperature = 1.0
+
+    @classmethod
+    def of(cls, kind: type[SequenceClassifier[Any]], folder: Path, config: Mapping[str, Any]) -> "Ensemble":
+        """Read the members in a folder, and the temperature of all together.
+
+        Raises:
+            InputError: `head.json` names no members of this kind with the same labels.
+        """
+        names = config[MEMBERS]
+        if not isinstance(names, list) or not 0 < len(names) <= MOST_MEMBERS:
+            raise InputError(f"{folder / HEAD_CONFIG}: {MEMBERS} is no list of 1 to {MOST_MEMBERS} names")
+        if not kind.averaged:
+            raise InputError(f"{folder / HEAD_CONFIG}: models of kind {kind.kind} have no {MEMBERS}")
+        members = []
+        for name in names:
+            if not isinstance(name, str) or Path(name).name != name or (folder / name).is_symlink():
+                raise InputError(f"{folder / HEAD_CONFIG}: {name!r} names no folder beside it")
+            member = kind.load(folder / name)
+            if isinstance(member, Ensemble) or member.labels != tuple(config.get("labels", ())):
+                raise InputError(f"{folder / name}: no {kind.kind} with the labels of {folder / HEAD_CONFIG}")
+            members.append(member)
+        model = cls(members)
+        model.temperature = float(config.get("temperature", 1.0))
+        return model.eval()
+
+    @classmethod
+    def join(cls, kind: type[SequenceClassifier[Any]], folder: Path, names: Sequence[str]) -> "Ensemble":
+        """Write the `head.json` of saved classifiers that are subfolders of `folder`, and read them as one."""
+        first = json.loads((folder / names[0] / HEAD_CONFIG).read_text(encoding="utf-8"))
+        config = {"kind": kind.kind, "labels": first["labels"], MEMBERS: list(names)}
+        (folder / HEAD_CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return cls.of(kind, folder, config)
+
+    def encode(self, items: Sequence[Any]) -> list[Encoded]:
+        """Return token ids and weights of each item, as every member reads them."""
+        return self.classifiers[0].encode(items)
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Return the logarithms of the members' mean probabilities (rows, labels)."""
+        answers = [member.answers(member.logits(batch)) for member in self.classifiers]
+        return torch.stack(answers).mean(dim=0).clamp_min(torch.finfo(torch.float32).tiny).log()
+
+    def truths(self, rows: Sequence[LabelledRow]) -> list[Any]:
+        return self.classifiers[0].truths(rows)
+
+    def head_options(self) -> dict[str, Any]:
+        """Return nothing: members have their own."""
+        return {}
+
+
+def encoder_folder(folder: Path) -> Path:
+    """Return the encoder's folder of a saved classifier, or of an ensemble's first member."""
+    try:
+        members = json.loads((folder / HEAD_CONFIG).read_text(encoding="utf-8")).get(MEMBERS)
+    except (OSError, ValueError, AttributeError):
+        members = None
+    return folder / members[0] / ENCODER if members else folder / ENCODER
 
 
 def load_encoder(folder: str | Path, dropout: float | None = None) -> tuple[nn.Module, Any]:

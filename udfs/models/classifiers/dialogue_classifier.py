@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import torch
 from torch import Tensor, nn
 
@@ -13,7 +11,7 @@ from conf.errors import InputError
 from conf.training_options import ClassifierOptions
 from etl.edos.half_decay import turn_weights
 from udfs.models.batches import Batch, Encoded
-from udfs.models.classifiers.classifier import LabelledRow, SequenceClassifier, row_schema
+from udfs.models.classifiers.classifier import SequenceClassifier
 
 Turns = Sequence[str]
 
@@ -114,25 +112,3 @@ class DialogueClassifier(SequenceClassifier[Turns]):
 
     def head_options(self) -> dict[str, Any]:
         return {"weighted": self.weighted, "dropout": self.dropout.p, "start_token": self.start_token}
-
-
-class DistilledClassifier(DialogueClassifier):
-    """A dialogue classifier that learns from probabilities of all labels; a saved one is a `DialogueClassifier`.
-
-    A row's truth is one probability for each label, from a teacher or, at a labelled row, 1 for its label.
-    """
-
-    schema = row_schema(pa.list_(pa.float32()))
-
-    def check_truths(self, truths: Sequence[Any], what: str) -> None:
-        wrong = next((truth for truth in truths if len(truth) != len(self.labels)), None)
-        if wrong is not None:
-            raise InputError(f"a row of the {what} rows has {len(wrong)} probabilities for {len(self.labels)} labels")
-
-    def targets(self, truths: Sequence[Any]) -> Tensor:
-        return torch.tensor(np.asarray(truths, dtype=np.float32))
-
-    def validate(self, rows: Sequence[LabelledRow], batch_size: int) -> dict[str, float]:
-        """Return metrics on rows, the most probable label of each being its true one."""
-        likeliest = [row._replace(truth=int(np.argmax(row.truth))) for row in rows]
-        return super().validate(likeliest, batch_size)

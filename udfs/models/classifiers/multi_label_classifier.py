@@ -53,6 +53,7 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     kind = "multi_label_classifier"
     schema = row_schema(pa.list_(pa.int32()))
     settled = ("temperature", "threshold", "label_thresholds", "typed")
+    averaged = False
 
     def __init__(
         self,
