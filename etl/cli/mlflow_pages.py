@@ -52,6 +52,8 @@ def open_mlflow(settings: Settings, port: int, link_only: bool) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this command ends the server
     address = ["--host", "127.0.0.1", "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level warning"]
     quiet = {"PYTHONWARNINGS": "ignore", "MLFLOW_LOGGING_LEVEL": "WARNING"}
+    # MLflow's server starts some seven processes for jobs that no page here asks for.
+    quiet["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
     process = subprocess.Popen([*serve, *address], env=quiet | os.environ)
     try:
         deadline = time.monotonic() + WAIT_SECONDS

@@ -76,5 +76,6 @@ def log_answers(
     classes = model.class_figures(probabilities, truths)
     tracked.log_metrics(figures, "held_out_")
     tracked.log_classes(classes, "held_out_")
-    tracked.log_chart(model.chart(probabilities, truths), "held_out_")
+    for chart in model.charts(probabilities, truths):
+        tracked.log_chart(chart, "held_out_")
     return figures, classes

@@ -144,8 +144,8 @@ def train_and_register(recipe: Recipe, run: StageRun) -> Trained:
 
 
 def _trained(recipe: Recipe, out_dir: Path, context: "TrainingContext") -> "TrainingResult":
+    from etl.training.loop.members import train_members
     from etl.training.loop.train import train_model
-    from etl.training.members import train_members
     from udfs.models.classifiers.classifier import SequenceClassifier
 
     options = recipe.options

@@ -12,8 +12,8 @@ import pytest
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
 from conf.training_settings import EmotionClassifierSettings
+from etl.training.loop.members import train_members
 from etl.training.loop.train import TrainingContext, train_model
-from etl.training.members import train_members
 from tests.training.small_sets import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.calibration import calibration, set_temperature, with_temperature

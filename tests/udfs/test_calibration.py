@@ -11,6 +11,8 @@ from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.calibration import calibration, fitted_temperature, set_temperature, with_temperature
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
+from udfs.models.classifiers.metrics import reliability, selective_curve
+from udfs.models.pictures import reliability_chart, selective_chart
 
 LABELS = ("sad", "glad", "neutral")
 
@@ -61,3 +63,27 @@ def test_a_saved_model_answers_by_its_temperature(tmp_path: Path) -> None:
     assert model.probabilities(items, 8).numpy() == pytest.approx(with_temperature(before, 0.25), abs=1e-5)
     again = DialogueClassifier.load(model.save(tmp_path / "again"))
     assert again.temperature == 0.25
+
+
+ANSWERS = np.array([[0.95, 0.05], [0.15, 0.85], [0.85, 0.15], [0.4, 0.6], [0.55, 0.45]])
+TRUTHS = [0, 1, 1, 1, 1]
+
+
+def test_accuracy_is_told_by_bins_of_confidence() -> None:
+    bins = reliability(ANSWERS, TRUTHS, bins=5)
+    assert [one.rows for one in bins] == [0, 0, 1, 1, 3]
+    assert bins[2] == (0.4, 0.6, 1, pytest.approx(0.55), 0.0)
+    assert bins[4] == (0.8, 1.0, 3, pytest.approx((0.95 + 0.85 + 0.85) / 3), pytest.approx(2 / 3))
+    assert bins[0] == (0.0, 0.2, 0, None, None)
+    chart = reliability_chart(bins)
+    assert chart.rows[0] == ["low", "high", "rows", "confidence", "accuracy"]
+    assert chart.rows[5] == [0.8, 1.0, 3, 0.8833, 0.6667]
+
+
+def test_the_most_confident_rows_are_told_with_their_accuracy() -> None:
+    curve = selective_curve(ANSWERS, TRUTHS, steps=5)
+    assert [one.rows for one in curve] == [1, 2, 3, 4, 5]
+    assert [one.accuracy for one in curve] == pytest.approx([1.0, 1.0, 2 / 3, 3 / 4, 3 / 5])
+    assert [one.confidence for one in curve] == [0.95, 0.85, 0.85, 0.6, 0.55]
+    assert selective_curve(ANSWERS[:1], TRUTHS[:1])[0].rows == 1
+    assert selective_chart(curve).rows[3] == [0.6, 3, 0.85, 0.6667]

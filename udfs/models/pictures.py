@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from udfs.models.classifiers.metrics import ConfidenceBin, Selection
     from udfs.models.trainable import EpochMetrics
 
 
@@ -52,6 +53,48 @@ def confusion_chart(counts: NDArray[Any], labels: Sequence[str]) -> Chart:
     axes.set_yticks(range(len(labels)), labels, fontsize=7)
     figure.tight_layout()
     return Chart("confusion", rows, figure)
+
+
+def reliability_chart(bins: Sequence["ConfidenceBin"]) -> Chart:
+    """Return a chart of accuracy by confidence; a calibrated classifier's points lie on the diagonal."""
+    figure = Figure(figsize=(6, 5))
+    axes = figure.subplots()
+    points = [(one.confidence or 0.0, one.accuracy or 0.0, one.rows) for one in bins if one.rows]
+    axes.plot([0, 1], [0, 1], linestyle="--", color="grey", label="calibrated")
+    axes.plot([point[0] for point in points], [point[1] for point in points], marker="o", label="this model")
+    for confidence, accuracy, rows_there in points:
+        axes.annotate(f"{rows_there:,}", (confidence, accuracy), textcoords="offset points", xytext=(6, -10))
+    axes.set(
+        title="Accuracy by confidence, with the number of rows",
+        xlabel="mean confidence",
+        ylabel="accuracy",
+        xlim=(0, 1),
+        ylim=(0, 1),
+    )
+    axes.legend()
+    rows: list[list[Any]] = [["low", "high", "rows", "confidence", "accuracy"]]
+    return Chart("reliability", rows + [list(map(_rounded, one)) for one in bins], figure)
+
+
+def selective_chart(curve: Sequence["Selection"]) -> Chart:
+    """Return a chart of the accuracy of the most confident rows by their share of all rows."""
+    figure = Figure(figsize=(6, 4))
+    axes = figure.subplots()
+    axes.plot([one.share for one in curve], [one.accuracy for one in curve], marker="o")
+    axes.set(
+        title="Accuracy of the most confident rows",
+        xlabel="share of the rows that is kept",
+        ylabel="accuracy of these",
+        xlim=(0, 1.02),
+        ylim=(0, 1.02),
+    )
+    axes.grid(alpha=0.3)
+    rows: list[list[Any]] = [["share", "rows", "least_confidence", "accuracy"]]
+    return Chart("selective", rows + [list(map(_rounded, one)) for one in curve], figure)
+
+
+def _rounded(cell: float | None) -> float | None:
+    return round(cell, 4) if isinstance(cell, float) else cell
 
 
 def threshold_chart(curve: Sequence[tuple[float, float, float, float]], chosen: float) -> Chart:

@@ -178,12 +178,16 @@ class SequenceClassifier(TrainableModel, Generic[Item]):
 
         return per_class_metrics(probabilities, truths, self.labels)
 
-    def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
-        """Return the chart of the model's errors: here the confusion matrix."""
-        from udfs.models.classifiers.metrics import confusion_counts
-        from udfs.models.pictures import confusion_chart
+    def charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
+        """Return charts of the model's errors: here the confusion matrix, and accuracy by confidence."""
+        from udfs.models.classifiers.metrics import confusion_counts, reliability, selective_curve
+        from udfs.models.pictures import confusion_chart, reliability_chart, selective_chart
 
-        return confusion_chart(confusion_counts(probabilities, truths), self.labels)
+        return [
+            confusion_chart(confusion_counts(probabilities, truths), self.labels),
+            reliability_chart(reliability(probabilities, truths)),
+            selective_chart(selective_curve(probabilities, truths)),
+        ]
 
     @property
     def pad_id(self) -> int:

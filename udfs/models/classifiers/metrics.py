@@ -1,7 +1,7 @@
 """Metrics of a classifier on held-out rows."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,69 @@ def expected_calibration_error(probabilities: Probabilities, truth: Labels, bins
     which = np.minimum((confidence * bins).astype(int), bins - 1)
     gaps = [abs(right[which == b].mean() - confidence[which == b].mean()) * (which == b).sum() for b in set(which)]
     return float(sum(gaps) / len(confidence))
+
+
+class ConfidenceBin(NamedTuple):
+    """Rows whose confidence is within one range.
+
+    Attributes:
+        low, high: of the confidence.
+        rows: number of them.
+        confidence, accuracy: means over them; None where there are none.
+    """
+
+    low: float
+    high: float
+    rows: int
+    confidence: float | None
+    accuracy: float | None
+
+
+def reliability(probabilities: Probabilities, truth: Labels, bins: int = 10) -> list[ConfidenceBin]:
+    """Return mean confidence and accuracy in equal bins of confidence."""
+    confidence = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == np.asarray(truth)
+    which = np.minimum((confidence * bins).astype(int), bins - 1)
+    found = []
+    for place in range(bins):
+        inside = which == place
+        rows = int(inside.sum())
+        means = (float(confidence[inside].mean()), float(right[inside].mean())) if rows else (None, None)
+        found.append(ConfidenceBin(place / bins, (place + 1) / bins, rows, *means))
+    return found
+
+
+class Selection(NamedTuple):
+    """The most confident rows.
+
+    Attributes:
+        share: of all rows.
+        rows: number of them.
+        confidence: the least of them.
+        accuracy: over them.
+    """
+
+    share: float
+    rows: int
+    confidence: float
+    accuracy: float
+
+
+def selective_curve(probabilities: Probabilities, truth: Labels, steps: int = 10) -> list[Selection]:
+    """Return the accuracy of the most confident tenth of the rows, of two tenths, up to all of them.
+
+    Rows of the same confidence are in the given order. Shares that select no row are left out.
+    """
+    confidence = probabilities.max(axis=1)
+    order = np.argsort(-confidence, kind="stable")
+    right = (probabilities.argmax(axis=1) == np.asarray(truth))[order]
+    found = []
+    for step in range(1, steps + 1):
+        rows = round(len(order) * step / steps)
+        if rows:
+            least = float(confidence[order[rows - 1]])
+            found.append(Selection(step / steps, rows, least, float(right[:rows].mean())))
+    return found
 
 
 def confusion_counts(probabilities: Probabilities, truth: Sequence[int]) -> NDArray[np.int64]:

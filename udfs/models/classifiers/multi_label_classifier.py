@@ -177,10 +177,10 @@ class MultiLabelClassifier(SequenceClassifier[Passage]):
     def class_figures(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list[dict[str, Any]]:
         return class_rows(counts_at(probabilities, self._truth(truths), self.cutoffs), self.labels)
 
-    def chart(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> "Chart":
+    def charts(self, probabilities: NDArray[Any], truths: Sequence[Any]) -> list["Chart"]:
         from udfs.models.pictures import threshold_chart
 
-        return threshold_chart(threshold_curve(probabilities, self._truth(truths)), self.threshold)
+        return [threshold_chart(threshold_curve(probabilities, self._truth(truths)), self.threshold)]
 
     def head_options(self) -> dict[str, Any]:
         return {
