@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from conf.augesc_settings import AugescSettings, GenerationSettings
+from conf.care_settings import CheckSettings, MaintenanceSettings
 from conf.edos_settings import PRESETS, EdosSettings, PublishingSettings
 from conf.emo_pillars_settings import EmoPillarsSettings
 from conf.errors import InputError
@@ -126,6 +127,8 @@ class Settings(Section):
     training: TrainSections = TrainSections()
     publishing: PublishingSettings = PublishingSettings()
     mlflow: MlflowSettings = MlflowSettings()
+    checks: CheckSettings = CheckSettings()
+    maintenance: MaintenanceSettings = MaintenanceSettings()
 
     @model_validator(mode="before")
     @classmethod

@@ -22,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status.
 
     0: done. 1: a failure. 2: bad settings or input. 3: a stage would lose too many rows. 4: in use by another run.
+    5: `check` found a fault.
     """
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
@@ -55,7 +56,7 @@ def _guarded(arguments: list[str]) -> int:
         return 1
 
 
-def _main(arguments: list[str]) -> int:
+def _main(arguments: list[str]) -> int:  # noqa: PLR0911
     _require_unicode(arguments)
     _one_distribution()
     options = parsed(arguments)
@@ -90,6 +91,10 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.withdraw import withdraw
 
         return withdraw(settings, stages, {"film": options.film, "file": options.file}, options.reason, options.undo)
+    if options.command == "maintain":
+        from etl.cli.maintain import maintain
+
+        return maintain(settings, [stage.name for stage in stages], options.dry_run)
     stages = _of_the_set(chosen(stages, to=options.to, start=options.start, only=options.only), settings)
     if options.command in ("run", "demo"):
         return run(settings, stages, options.again)
@@ -97,6 +102,10 @@ def _main(arguments: list[str]) -> int:
         from etl.cli.estimate import estimate
 
         return estimate(settings, stages, options.files, options.pilot)
+    if options.command == "check":
+        from etl.cli.check import check
+
+        return check(settings, stages, options.json)
     from etl.cli import overviews
 
     show = {"plan": overviews.plan, "status": overviews.status}[options.command]

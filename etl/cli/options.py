@@ -19,6 +19,8 @@ COMMANDS = {
     "plan": "print which stages would run, and why",
     "status": "show each stage's last run",
     "check-tables": "look for damaged tables, and say how to restore them",
+    "check": "check the last runs: age, rows, shares, nulls, labels",
+    "maintain": "join small files and delete what no run reads any more",
     "estimate": "estimate the work ahead from what was measured",
     "sql": "open spark-sql with the tables and views by name",
     "register": "write the names of tables and views into a cluster's catalog",
@@ -103,6 +105,8 @@ def _commands() -> argparse.ArgumentParser:
         "plan": (_choice, _json, _common),
         "status": (_choice, _json, _common),
         "check-tables": (_aside, _common),
+        "check": (_choice, _check, _common),
+        "maintain": (_maintain, _common),
         "estimate": (_choice, _files, _common),
         "sql": (_sql, _common),
         "withdraw": (_withdraw, _common),
@@ -179,6 +183,14 @@ def _aside(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set-aside", action="store_true", help="move damaged tables that a run makes again out of the way"
     )
+
+
+def _check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON object with all checks")
+
+
+def _maintain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, and change nothing")
 
 
 def _shell(parser: argparse.ArgumentParser) -> None:

@@ -25,9 +25,10 @@ from etl.pipeline.planner import PipelineContext, StagePlan, given_model, withou
 from etl.pipeline.progress import Progress
 from etl.pipeline.runner import run_stage
 from etl.pipeline.spark_api import cores, is_local
-from etl.pipeline.stages import Stage
+from etl.pipeline.stages import Model, Stage
 from etl.pipeline.table_checks import require_tables
 from etl.tables import Table
+from etl.training.registry import check_store
 
 SMALL_SOURCES = 64_000_000
 """Stored bytes of subtitle files, about 750 films, up to which `run` takes a short session: 64 s in place of 81 s for
@@ -155,6 +156,8 @@ def run_stages(
     contexts = PipelineContext(spark, settings)
     require_inputs(stages, settings)
     cores(spark)  # what is not known is told before the first stage
+    if any(isinstance(stage.writes, Model) and given_model(stage, settings) is None for stage in stages):
+        check_store(settings)
     for table in followed(settings):
         contexts.lakehouse.feed_changes(table)
     progress = Progress(spark, len(stages))
@@ -166,7 +169,7 @@ def run_stages(
         context = contexts.of(stage)
         running.append(stage.name)
         given = context.given_model(stage)
-        if given is not None and len(stages) > 1:
+        if given is not None:
             with progress.stage(f"{stage.name} (model given: {given})", None):
                 continue
         if before is not None:

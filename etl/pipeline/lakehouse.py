@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from conf.errors import InputError
@@ -141,6 +141,16 @@ class Lakehouse:
     def total(self, table: Table, where: tuple[str, str], units: str | None) -> int | None:
         """Return the number of rows, or the sum of ``units``; see `TableStorage.total`."""
         return self.storage.total(table, where, units)
+
+    def read_version(self, table: Table, identity: str | None) -> DataFrame | None:
+        """Return the table's rows as they were at an `identity`; None where that is not of this table, or is gone."""
+        (table_id, _, version) = (identity or "").partition("+")[0].rpartition(":")
+        if not version.isdigit() or table_id != (self.identity(table) or "").rpartition(":")[0]:
+            return None
+        try:
+            return self.spark.sql(f"SELECT * FROM {self.reference(table)} VERSION AS OF {version}")
+        except PySparkException:
+            return None
 
     def append(
         self,

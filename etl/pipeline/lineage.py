@@ -43,6 +43,7 @@ class StageEvent:
     package_version: str
     task_seconds: float | None = None
     detail: str | None = None
+    settings: dict[str, str] | None = None
 
     def done(self, **facts: Any) -> "StageEvent":
         passed = max(0.0, (datetime.now(UTC) - self.started).total_seconds())

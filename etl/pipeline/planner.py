@@ -1,7 +1,7 @@
 """Order the stages, select those to run, and decide which of them have work to do."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,8 @@ from etl.tables import Table
 from etl.tables.ops import DROPPED
 from udfs.models.loader import NO_MODEL, ResolvedModel
 
+NAMED = 2
+"""Settings that a reason names at most."""
 ASKED_AGAIN = "asked for again"
 """Why a stage runs with ``--again``."""
 
@@ -146,6 +148,29 @@ def is_off(stage: Stage, settings: Settings) -> bool:
     return stage.enabled_if is not None and not setting(settings, stage.enabled_if)
 
 
+def what_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str | None:
+    """Return which settings, or files that they name, have another value than before; None where nothing tells it.
+
+    Args:
+        before: as ``settings`` of ``ops.stage_runs`` has them; empty for a run of an earlier version of the program.
+        now: the present ones.
+    """
+    if not before:
+        return None
+    names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    if not names:
+        return None
+    told = [_told(name, before.get(name), now.get(name)) for name in names[:NAMED]]
+    others = len(names) - NAMED
+    return f"{', '.join(told)}{f' and {others} more' if others > 0 else ''} changed"
+
+
+def _told(name: str, before: str | None, now: str | None) -> str:
+    values = (before, now)
+    shown = all(one is not None and not one.startswith(("sha256:", "[")) for one in values)
+    return f"{name} ({before} -> {now})" if shown and not name.startswith(("the files of ", "conf/")) else name
+
+
 @dataclass(frozen=True)
 class StagePlan:
     """The work of a stage: why it runs (None: it has none), and the identity of the run that does it."""
@@ -156,6 +181,7 @@ class StagePlan:
     settings_hash: str
     models: dict[str, ResolvedModel]
     rebuild: bool = False
+    counted: dict[str, str] = field(default_factory=dict)
 
     @property
     def identities(self) -> dict[str, str]:
@@ -258,11 +284,11 @@ class PipelineContext:
         """Return the plan of a stage without work: its present inputs, settings and models."""
         inputs = {table.name: self._input_identity(stage, table) for table in stage.reads}
         models = {model.name: self.resolve(model) for model in stage.models}
-        settings_hash = stage.settings_hash(self.settings)
+        (settings_hash, counted) = stage.counted(self.settings)
         identities = {name: model.identity for name, model in models.items()}
         runs = len(self.log.done(stage.name))
         run_id = run_id_of(stage.name, stage.version, settings_hash, inputs, identities, runs)
-        return StagePlan(None, run_id, inputs, settings_hash, models)
+        return StagePlan(None, run_id, inputs, settings_hash, models, counted=counted)
 
     def _input_identity(self, stage: Stage, table: Table) -> str:
         identity = self.lakehouse.identity(table)
@@ -283,7 +309,8 @@ class PipelineContext:
             return _Need("its rules changed", rebuild=True)
         if last.settings_hash != present.settings_hash:
             files = " or the files that they name" if stage.keys(Counts.FILES) or stage.fingerprint else ""
-            return _Need(f"its settings{files} changed", rebuild=not _planned(stage))
+            why = what_changed(last.settings or {}, present.counted) or f"its settings{files} changed"
+            return _Need(why, rebuild=not _planned(stage))
         if last.models != present.identities:
             names = ", ".join(_changed(last.models, present.identities))
             return _Need(f"model {names} changed", rebuild=not (_planned(stage) or _kept(stage)))

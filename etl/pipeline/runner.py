@@ -87,6 +87,7 @@ class _Runner:
             models={name: model.identity for name, model in plan.models.items()},
             output_version=None,
             package_version=package_version(),
+            settings=plan.counted,
         )
         settings = context.settings
         (folder, store) = model_places(context.settings)

@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 
 from conf.errors import InputError
 from conf.places import local_path
+from conf.redaction import redacted
 from conf.resources import digests, reading_only
 from conf.section import Counts, Section, counted_values
 from conf.settings import MODELS_OF_SETS, Settings
@@ -209,6 +210,10 @@ class Stage:
 
     def settings_hash(self, settings: Settings) -> str:
         """Return a hash of what counts: settings, and the content of outside files and resources."""
+        return self.counted(settings)[0]
+
+    def counted(self, settings: Settings) -> tuple[str, dict[str, str]]:
+        """Return `settings_hash`, and what counts by name: each setting's value, if it is short, or a digest."""
         keys = self.keys(Counts.VALUE, settings=settings)
         declared = {key: setting(settings, key) for key in keys if not is_added_default(settings, key)}
         files = self.keys(Counts.FILES, settings=settings)
@@ -219,7 +224,14 @@ class Stage:
             outside["fingerprint"] = self.fingerprint.call((), settings, None)
         packaged = [digests(self.resources)] if self.resources else []
         text = json.dumps([declared, outside, *packaged], sort_keys=True, default=_plain)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        shown = {key: _short(value) for key, value in _leaves(declared)}
+        shown |= {f"{self._named_source(key)}": _short(value) for key, value in outside.items()}
+        shown |= {f"conf/{pattern}": _short(digests((pattern,))) for pattern in self.resources}
+        return hashlib.sha256(text.encode()).hexdigest()[:16], shown
+
+    def _named_source(self, key: str) -> str:
+        """Return what a plan calls files outside the lakehouse: by the settings that name them."""
+        return f"the files of {key if key != 'fingerprint' else ', '.join(self.places) or 'its source'}"
 
     def missing(self, settings: Settings) -> str | None:
         """Return which setting of the stage names a file, folder or model folder that is not there; None: all are."""
@@ -274,6 +286,8 @@ class Stage:
         return self.about.partition("\n")[0].strip()
 
 
+LONGEST_SHOWN = 60
+"""Characters of a setting's value that are recorded as they are; of a longer one a digest is."""
 REGISTRY: dict[str, Stage] = {}
 Declare = Callable[[Callable[..., Any]], Stage]
 
@@ -373,6 +387,21 @@ def module_name(function: Callable[..., Any]) -> str:
     if "jobs" in parts:
         return ".".join(parts[len(parts) - 1 - parts[::-1].index("jobs") :])
     return name
+
+
+def _leaves(declared: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the single settings, by key, of those that are sections too."""
+    for key, value in declared.items():
+        if isinstance(value, Section):
+            yield from _leaves({f"{key}.{name}": getattr(value, name) for name in type(value).model_fields})
+        else:
+            yield key, value
+
+
+def _short(value: Any) -> str:
+    """Return a setting's value as JSON without secrets, or a digest of one that is long."""
+    text = redacted(json.dumps(value, sort_keys=True, default=_plain))
+    return text if len(text) <= LONGEST_SHOWN else f"sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _plain(value: Any) -> Any:

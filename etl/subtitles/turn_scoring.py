@@ -89,7 +89,9 @@ def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataF
     names = ["source_path", "subtitle_id", "model", "scores", "carried", "sources"]
     columns = ("source_path", "subtitle_id", "genres", "subtitle_duration_ms", "sentences", "carried")
     none = F.lit(None).cast(CARRIED).alias("carried")
-    with_marks = files.select("*", none) if carried is None else files.join(carried, "source_path", "left")
+    # The marks go to the sentences: they are a thousandth of them.
+    marks = None if carried is None else F.broadcast(carried)
+    with_marks = files.select("*", none) if marks is None else files.join(marks, "source_path", "left")
     ddl = (
         "source_path string, subtitle_id string, model string, scores array<float>, carried array<boolean>, "
         "sources array<string>"
@@ -98,7 +100,9 @@ def score_turns(files: DataFrame, scorer: PairScorer, model: str, carried: DataF
 
 
 def with_film_version(chosen: DataFrame, files: DataFrame, model: str) -> DataFrame:
-    """Add ``work_version`` to chosen uploads: a hash of the file, of all uploads of its film, and of the model.
+    """Add ``sentence_count`` and ``work_version``: a hash of the file, of all uploads of its film, and of the model.
+
+    No sentence is read for it.
 
     Args:
         chosen: source_path of the uploads to score.
@@ -107,7 +111,7 @@ def with_film_version(chosen: DataFrame, files: DataFrame, model: str) -> DataFr
     """
     film = F.expr("bit_xor(xxhash64(source_path, content_hash))").over(Window.partitionBy("language", "movie_id"))
     version = F.xxhash64("content_hash", film, F.lit(model)).alias(WORK_VERSION)
-    return chosen.join(files.select("source_path", version), "source_path")
+    return chosen.join(files.select("source_path", "sentence_count", version), "source_path")
 
 
 def file_scores(batch: pa.RecordBatch, scorer: PairScorer) -> tuple[pa.Array, pa.Array, pa.Array]:

@@ -31,7 +31,8 @@ STAGE_RUNS = Table(
     input_versions map<string, string>, settings_hash string, stage_version int,
     models map<string, string>, output_version string, package_version string,
     task_seconds double,
-    detail string COMMENT 'why a run began, or the one line of a run that failed or was refused'
+    detail string COMMENT 'why a run began, or the one line of a run that failed or was refused',
+    settings map<string, string> COMMENT 'what counted: settings by key, files that they name; digests of long values'
     """,
     ("stage", "run_id", "event", "started"),
     {"event_is_one_of_five": "event IN ('began', 'started', 'done', 'failed', 'refused')"},

@@ -2,11 +2,15 @@
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from conf.errors import InputError
 from conf.places import file_uri
+from conf.redaction import without_user_info
 from etl.pipeline.locations import Stored, _local_root, tracking_uri
+from udfs.failures import untrusted
 from udfs.models.stores import is_store
 
 if TYPE_CHECKING:
@@ -33,6 +37,44 @@ def model_store(settings: Stored) -> "ModelStore":
         artifacts = file_uri(root / "_mlflow")
     mlflow = settings.mlflow
     return ModelStore(tracking_uri(settings), mlflow.experiment, artifacts, mlflow.registry_uri, settings.lakehouse)
+
+
+def check_store(settings: Stored) -> None:
+    """Look whether trainings can log, before hours of other stages have passed. Stores in local files are not opened.
+
+    Raises:
+        InputError: no MLflow server is named, or the one that is does not answer.
+    """
+    uri = model_store(settings).tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
+    if not uri.startswith(("http://", "https://")):
+        return
+    from udfs.models.mlflow_client import client_of
+
+    try:
+        with _one_attempt():
+            client_of(uri, settings.mlflow.registry_uri).search_experiments(max_results=1)
+    except Exception as error:  # MLflow's, or one of the library that it asks by
+        reason = untrusted(str(error), most=200)
+        shown = without_user_info(uri)
+        raise InputError(
+            f"mlflow.tracking_uri {shown} does not answer ({reason}): start the server, or name another"
+        ) from None
+
+
+@contextmanager
+def _one_attempt() -> Iterator[None]:
+    """Let MLflow ask a server once inside the block, for ten seconds; it would go on for minutes."""
+    once = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
+    before = {name: os.environ.get(name) for name in once}
+    os.environ.update(once)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def held_out_figures(settings: Stored, identity: str) -> dict[str, float]:

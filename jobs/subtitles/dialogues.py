@@ -3,10 +3,12 @@
 from typing import Annotated
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from conf.subtitle_settings import CleaningSettings, TurnRules
 from etl.pipeline import At, FromFiles, Incremental, RowAccounting, StageRun, Units, stage
 from etl.pipeline.outcome import Outcome
+from etl.pipeline.rows_among import is_named, rows_among
 from etl.pipeline.spark_api import cached
 from etl.subtitles import cleaning as cleaning_stage
 from etl.subtitles import published_pool as published
@@ -36,9 +38,9 @@ def measure_gaps(chosen: DataFrame, files: DataFrame) -> Outcome:
 
 
 def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -> DataFrame:
-    scores = turn_scores.select("source_path", "scores", "carried", WORK_VERSION)
-    kept = files.drop(WORK_VERSION).join(chosen.select("source_path"), "source_path", "left_semi")
-    return kept.join(scores, "source_path")
+    counts = files.select("source_path", "sentence_count")
+    versions = turn_scores.select("source_path", WORK_VERSION)
+    return chosen.select("source_path").join(counts, "source_path").join(versions, "source_path")
 
 
 @stage(
@@ -54,8 +56,12 @@ def _scored_files(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame) -
     ),
     version=6,
 )
-def segment_dialogues(scored: DataFrame, files: DataFrame, turn_scores: DataFrame, rules: TurnRules) -> Outcome:
+def segment_dialogues(chosen: DataFrame, files: DataFrame, turn_scores: DataFrame, rules: TurnRules) -> Outcome:
     """Split each film's turns into dialogues at silences of more than 5 s (EDOS 3.1)."""
+    scores = rows_among(turn_scores, "source_path", chosen).select("source_path", "scores", "carried")
+    # A score has four bytes where its sentence has a hundred, so the scores go to the sentences.
+    scores = F.broadcast(scores) if is_named(chosen) else scores
+    scored = rows_among(files, "source_path", chosen).drop(WORK_VERSION).join(scores, "source_path")
     silence_ms = round(rules.silence_seconds * 1000) if rules.silence_ends_turn else None
     turns = turns_of(
         scored,

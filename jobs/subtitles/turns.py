@@ -7,8 +7,8 @@ from pyspark.sql import DataFrame
 from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
 from etl.pipeline import At, Incremental, Model, StageRun, Units, While, stage
 from etl.pipeline.outcome import Trained
+from etl.pipeline.rows_among import rows_among
 from etl.subtitles import carried_marks, turn_scoring, turn_segmenter
-from etl.tables.ops import WORK_VERSION
 from etl.tables.subtitles import CHOSEN_UPLOADS, FILES, LEMMAS, TURN_SCORES
 
 KIND = "training.turn_segmenter.kind"
@@ -40,8 +40,7 @@ def train_turn_segmenter(
 
 
 def _chosen_files(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: StageRun) -> DataFrame:
-    marked = turn_scoring.with_film_version(chosen, files, run.model("turn_segmenter").identity)
-    return files.drop(WORK_VERSION).join(marked.select("source_path", WORK_VERSION), "source_path")
+    return turn_scoring.with_film_version(chosen, files, run.model("turn_segmenter").identity)
 
 
 @stage(
@@ -63,5 +62,5 @@ def score_turns(chosen: DataFrame, files: DataFrame, lemmas: DataFrame, run: Sta
     table = turn_segmenter.lemma_table(lemmas)
     path = run.worker_path(model)
     scorer = turn_scorer(model.path, table, compute.batch_size, compute.threads, path)
-    marks = carried_marks.carried_marks(chosen, files)
-    return turn_scoring.score_turns(chosen, scorer, model.identity, marks)
+    marks = carried_marks.carried_marks(chosen, rows_among(files, "movie_id", chosen))
+    return turn_scoring.score_turns(rows_among(files, "source_path", chosen), scorer, model.identity, marks)

@@ -7,6 +7,7 @@ import pytest
 
 from conf.errors import InputError, InUseError, LossError
 from etl.cli import command_line
+from etl.cli.check import FOUND
 from etl.cli.run_errors import RunError
 from etl.pipeline.runner import StageError
 
@@ -38,4 +39,4 @@ def test_an_error_is_one_line_and_an_exit_status(
 
 def test_the_page_has_each_exit_status_once() -> None:
     documented = re.findall(r"^\| (\d) \|", PAGE.read_text("utf-8"), re.MULTILINE)
-    assert documented == [str(status) for status in sorted({0, *(status for _, status in ERRORS)})]
+    assert documented == [str(status) for status in sorted({0, FOUND, *(status for _, status in ERRORS)})]

@@ -178,3 +178,8 @@ def test_tasks_share_the_gpus_of_an_executor_where_nothing_says_how(
     conf = cast(Any, SimpleNamespace(get=lambda key, default: submitted.get(key, default)))
     found = shared_gpus(conf, own)
     assert found == ({} if share is None else {"spark.task.resource.gpu.amount": share})
+
+
+@pytest.mark.parametrize(("profile", "again"), [("local", True), ("emr", False), ("databricks", False)])
+def test_growth_trains_again_on_one_machine_alone(profile: str, again: bool) -> None:
+    assert load_settings(profile).pipeline.retrain_on_growth is again

@@ -155,7 +155,7 @@ def test_another_threshold_needs_no_search_and_the_switch_leaves_the_released(
     stricter = PipelineContext(spark, changed(threshold=0.9999))
     stages = {stage.name: stage for stage in all_stages()}
     assert stricter.plan(stages["search_similar"]).why is None
-    assert stricter.plan(stages["expand_labels"]).why == "its settings changed"
+    assert stricter.plan(stages["expand_labels"]).why == "edos.expansion.threshold (0.95 -> 0.9999) changed"
     off = PipelineContext(spark, changed(enabled=False))
     ran = work(off)
     assert "train_self_labeler" not in ran

@@ -109,7 +109,7 @@ def test_a_pipeline_grows_resumes_and_rebuilds(spark: SparkSession, settings: Se
     assert run_stages(changed, (SHOUT, COUNT)) == ["count"]
 
     louder = settings.model_copy(update={"subtitles": settings.subtitles.model_copy(update={"silence_seconds": 4.0})})
-    assert PipelineContext(spark, louder).plan(SHOUT).why == "its settings changed"
+    assert PipelineContext(spark, louder).plan(SHOUT).why == "subtitles.silence_seconds (5.0 -> 4.0) changed"
     assert run_stages(PipelineContext(spark, louder), (SHOUT, COUNT)) == ["shout", "count"]
     assert column(place, LOUD, "letter") == list("cdfghjkl")
     assert column(place, DROPPED, "id") == ["e", "i"]

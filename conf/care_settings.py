@@ -1,0 +1,34 @@
+"""Settings of what keeps a lakehouse well between its runs: ``jobs check`` and ``jobs maintain``. Ours."""
+
+from pydantic import Field
+
+from conf.section import Section
+
+
+class CheckSettings(Section):
+    """When ``jobs check`` finds fault with a stage's last run; null switches a check off."""
+
+    max_age_hours: float | None = Field(48, gt=0, description="hours since the newest finished run of these stages")
+    max_shrink_share: float | None = Field(0.1, ge=0, le=1, description="rows that are fewer than after the run before")
+    max_quarantined_share: float | None = Field(0.1, ge=0, le=1, description="units of a stage that cannot be read")
+    max_dropped_change: float | None = Field(
+        0.1, ge=0, le=1, description="change of the share of units that a stage drops, since the run before"
+    )
+    max_null_change: float | None = Field(
+        0.05, ge=0, le=1, description="change of the share of nulls in a column, since the run before"
+    )
+    max_drift: float | None = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="distance of the shares of labels from those of the run before: half the sum of their differences",
+    )
+
+
+class MaintenanceSettings(Section):
+    """What ``jobs maintain`` deletes."""
+
+    keep_days: int = Field(
+        30, ge=7, description="days that files of earlier versions of tables, and temporary folders, are kept"
+    )
+    target_megabytes: int = Field(128, ge=1, description="size of the files into which OPTIMIZE puts smaller ones")

@@ -1,0 +1,153 @@
+"""``python -m jobs maintain``: small files are joined, and what no run reads any more is deleted."""
+
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from conf.care_settings import MaintenanceSettings
+from conf.places import local_path
+from conf.settings import Settings
+from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.session import close_session, configured, spark_session
+from etl.publishing.screen_tables import aligned, terminal_width
+from etl.tables import TABLES, Table
+from etl.tables.model import sql_text
+from etl.tables.ops import DROPPED
+
+RETENTION = "delta.deletedFileRetentionDuration"
+MAX_FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
+PILOT = "_pilot"
+"""The folder of ``estimate --pilot`` below the root."""
+SCRATCH = "edos-lakehouse-"
+"""How the names of our folders in the temporary folder begin."""
+NEW = ".new-"
+"""How the name of a table's folder begins while the table is made."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What was done with a table, or would be.
+
+    Attributes:
+        table: its name.
+        files: of its present version, before.
+        joined: files that OPTIMIZE puts into larger ones; before it is done, those of a table of small files.
+        deleted: files of earlier versions that VACUUM deletes; Delta counts up to 1,000 of them beforehand.
+        rows: of ``ops.dropped`` that belong to no stage any more.
+    """
+
+    table: str
+    files: int
+    joined: int
+    deleted: int
+    rows: int = 0
+
+
+def maintain(settings: Settings, stages: Sequence[str], dry_run: bool) -> int:
+    """Maintain every table that is there, and the folders beside them; print what was done, or would be, and return 0.
+
+    Args:
+        settings: ``maintenance`` says what is kept.
+        stages: the names of all stages; ledger rows of others are old.
+        dry_run: change nothing.
+    """
+    spark = spark_session(settings)
+    try:
+        lakehouse = Lakehouse(spark, settings.lakehouse)
+        there = [table for table in TABLES.values() if lakehouse.exists(table)]
+        done = [maintained(lakehouse, table, settings.maintenance, stages, dry_run) for table in there]
+    finally:
+        close_session(spark, settings)
+    folders = list(leftovers(settings.lakehouse.root, settings.maintenance.keep_days))
+    for folder in folders:
+        if not dry_run:
+            shutil.rmtree(folder, ignore_errors=True)  # links in it are removed, and not followed
+    rows = [(one.table, one.files, one.joined, one.deleted, one.rows) for one in done]
+    print("\n".join(aligned(("table", "files", "joined", "deleted", "old ledger rows"), rows, terminal_width())))
+    for folder in folders:
+        print(f"{'would delete' if dry_run else 'deleted'} {folder}")
+    if dry_run:
+        print("nothing was changed (--dry-run)")
+    return 0
+
+
+def maintained(
+    lakehouse: Lakehouse, table: Table, kept: MaintenanceSettings, stages: Sequence[str], dry_run: bool
+) -> Done:
+    """Join a table's small files and delete the files of versions that are older than ``maintenance.keep_days``."""
+    rows = _old_ledger(lakehouse, stages, dry_run) if table is DROPPED else 0
+    reference = lakehouse.reference(table)
+    detail = lakehouse.spark.sql(f"DESCRIBE DETAIL {reference}").select("numFiles", "sizeInBytes", "properties").first()
+    assert detail is not None
+    (files, size, properties) = detail
+    joined = files if is_small(files, size, kept.target_megabytes << 20) else 0
+    if joined and not dry_run:
+        with configured(lakehouse.spark, MAX_FILE_SIZE, str(kept.target_megabytes << 20)):
+            optimized = lakehouse.spark.sql(f"OPTIMIZE {reference}").select("metrics.numFilesRemoved").first()
+        joined = int(optimized[0]) if optimized is not None else 0
+    deleted = _vacuumed(lakehouse.spark, reference, kept.keep_days, retention_days(properties), dry_run)
+    return Done(table.name, files, joined, deleted, rows)
+
+
+def is_small(files: int, size: int, target: int) -> bool:
+    """Return whether a table's files are so small on average that joining them pays."""
+    return files > 1 and size / files < target / 2
+
+
+def retention_days(properties: Mapping[str, str]) -> int:
+    """Return for how many days a table keeps the files of earlier versions, by its property; Delta's default is 7."""
+    found = re.fullmatch(r"interval (\d+) days?", properties.get(RETENTION, ""))
+    return int(found[1]) if found else 7
+
+
+def _old_ledger(lakehouse: Lakehouse, stages: Sequence[str], dry_run: bool) -> int:
+    """Delete the ledger rows of stages that this program does not have any more; return their number."""
+    where = f"stage NOT IN ({', '.join(map(sql_text, stages))})"
+    rows = lakehouse.read(DROPPED).where(where).count()
+    if rows and not dry_run:
+        lakehouse.delete(DROPPED, where, {"stage": "maintain"})
+    return rows
+
+
+def _vacuumed(spark: SparkSession, reference: str, keep_days: int, own_days: int, dry_run: bool) -> int:
+    """Delete files that no version of the last ``keep_days`` has; return their number.
+
+    The table's own retention is set to the same time first, so that Delta's check of it stays on.
+    """
+    if not dry_run and own_days != keep_days:
+        spark.sql(f"ALTER TABLE {reference} SET TBLPROPERTIES ('{RETENTION}' = 'interval {keep_days} days')")
+    hours = 24 * (max(keep_days, own_days) if dry_run else keep_days)
+    found = spark.sql(f"VACUUM {reference} RETAIN {hours} HOURS DRY RUN").count()
+    if found and not dry_run:
+        spark.sql(f"VACUUM {reference} RETAIN {hours} HOURS")
+    return found
+
+
+def leftovers(root: str, keep_days: int, now: float | None = None, scratch: str | None = None) -> Iterator[Path]:
+    """Yield folders on this machine's disks that runs left and that are older than ``keep_days``.
+
+    Pilots of estimates below the root, tables that were never finished, and our folders in the temporary folder, which
+    a killed run cannot remove.
+    """
+    until = (time.time() if now is None else now) - 86_400 * keep_days
+    place = local_path(root)
+    base = None if place is None else Path(place)
+    found: list[Path] = []
+    if base is not None and base.is_dir():
+        found += [base / PILOT, *base.glob(f"*/*/{NEW}*")]
+    found += Path(scratch or tempfile.gettempdir()).glob(f"{SCRATCH}*")
+    for folder in sorted(found):
+        if folder.is_dir() and not folder.is_symlink() and newest(folder) < until:
+            yield folder
+
+
+def newest(folder: Path) -> float:
+    """Return the time of the last change below a folder."""
+    times = [path.lstat().st_mtime for path in (folder, *folder.rglob("*"))]
+    return max(times)

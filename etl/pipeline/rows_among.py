@@ -1,0 +1,65 @@
+"""The rows of a large table that belong to a batch, without a shuffle of what they hold or a read of the rest."""
+
+from urllib.parse import unquote, urlsplit
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+MOST_NAMED = 5_000
+"""Values of a batch that are named in a filter; of more, the table is read whole."""
+MOST_FILES = 16
+"""Stored files of a table that are read whole: to look which of them have the rows takes longer."""
+STORED = "_metadata.file_path"
+_GLOB = "__globPaths__"
+
+
+def rows_among(table: DataFrame, column: str, batch: DataFrame) -> DataFrame:
+    """Return the rows of a table whose column has a value of the batch.
+
+    A join would send the table's rows, with the sentences of every film, through the network. Here the batch's values
+    go to the tasks. First the column alone is read, to learn which stored files have rows of the batch; only those are
+    read then. So a batch costs what it holds, and not what the table holds.
+
+    Args:
+        table: rows as `Lakehouse.read` returns them.
+        column: of table and batch.
+        batch: its rows.
+    """
+    wanted = batch.select(column).where(F.col(column).isNotNull()).distinct()
+    named = sorted(row[0] for row in wanted.limit(MOST_NAMED + 1).collect())
+    if len(named) > MOST_NAMED:
+        return table.join(F.broadcast(wanted), column, "left_semi").select(*table.columns)
+    among = F.col(column).isin(named)
+    stored = _holding(table, among)
+    return (table if stored is None else stored).where(among)
+
+
+def is_named(batch: DataFrame) -> bool:
+    """Return whether a batch is so small that its rows are named, and what belongs to them fits into memory."""
+    return batch.limit(MOST_NAMED + 1).count() <= MOST_NAMED
+
+
+def _holding(table: DataFrame, among: Column) -> DataFrame | None:
+    """Return the stored files that have such rows as a table; None where all are read, or rows of them do not count.
+
+    A file may have rows that do not count any more where another program wrote deletion vectors.
+    """
+    spark = table.sparkSession
+    if len(table.inputFiles()) <= MOST_FILES:
+        return None
+    try:
+        counted = table.where(among).groupBy(F.col(STORED).alias("file")).count().collect()
+    except AnalysisException:  # rows that are in no files
+        return None
+    paths = [_path(row.file) for row in counted]
+    if not paths or not all(path.endswith(".parquet") for path in paths):
+        return None
+    found = spark.read.schema(table.schema).option(_GLOB, "false").parquet(*paths)
+    return found if found.where(among).count() == sum(row[1] for row in counted) else None
+
+
+def _path(uri: str) -> str:
+    """Return a stored file's path; Spark encodes it in the metadata of a row, and nowhere else."""
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme in ("", "file") else unquote(uri)

@@ -1,0 +1,103 @@
+"""``maintain``: small files are joined, old versions and leftovers go, and a dry run changes nothing."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conf.care_settings import MaintenanceSettings
+from conf.settings import load_settings
+from etl.cli import maintain as module
+from etl.cli.maintain import is_small, leftovers, maintain, maintained, retention_days
+from etl.pipeline.lakehouse import Lakehouse
+from etl.tables.ops import DROPPED
+from etl.tables.subtitles import LEMMAS
+
+DAY = 86_400
+WORDS = "word string, lemma string"
+
+
+@pytest.mark.parametrize(
+    ("properties", "days"),
+    [({}, 7), ({module.RETENTION: "interval 30 days"}, 30), ({module.RETENTION: "interval 1 day"}, 1), ({"a": "b"}, 7)],
+)
+def test_a_tables_retention_is_read_from_its_properties(properties: dict[str, str], days: int) -> None:
+    assert retention_days(properties) == days
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "small"), [(0, 0, False), (1, 10, False), (2, 10, True), (10, 1_000, False), (10, 499, True)]
+)
+def test_small_files_are_those_of_less_than_half_the_target(files: int, size: int, small: bool) -> None:
+    assert is_small(files, size, 100) == small
+
+
+def test_leftovers_are_old_folders_of_ours(tmp_path: Path) -> None:
+    root = tmp_path / "lake"
+    scratch = tmp_path / "tmp"
+    names = ["_pilot/edos/x", "edos/dialogues/.new-ab", "edos/dialogues/_delta_log", "_models/checkpoints/a"]
+    folders = [root / name for name in names] + [scratch / "edos-lakehouse-1", scratch / "other"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("")
+    (scratch / "edos-lakehouse-link").symlink_to(root)
+    later = time.time() + 40 * DAY
+    assert list(leftovers(str(root), 30, scratch=str(scratch))) == []
+    found = list(leftovers(str(root), 30, now=later, scratch=str(scratch)))
+    assert found == [root / "_pilot", root / "edos/dialogues/.new-ab", scratch / "edos-lakehouse-1"]
+    os.utime(root / "_pilot/edos/x/file", (later, later))
+    assert root / "_pilot" not in list(leftovers(f"file:{root}", 30, now=later, scratch=str(scratch)))
+    assert list(leftovers("s3://bucket/lake", 30, now=later, scratch=str(tmp_path / "none"))) == []
+
+
+@pytest.mark.slow
+def test_small_files_old_versions_and_old_ledger_rows_go(spark: SparkSession, tmp_path: Path) -> None:
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lake")})
+    lakehouse = Lakehouse(spark, settings.lakehouse)
+    for word in "abc":
+        lakehouse.append(LEMMAS, spark.createDataFrame([(word, word)], WORDS), {})
+    kinds = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in DROPPED.schema)
+    values = [("find_subtitles",), ("a_stage_of_old",)]
+    rows = spark.createDataFrame(values, "stage string").selectExpr(
+        *(
+            f"stage AS {name}" if name == "stage" else f"cast(null AS {kind}) AS {name}"
+            for name, kind in (part.split(" ") for part in kinds.split(", "))
+        )
+    )
+    lakehouse.append(DROPPED, rows, {})
+    identity = lakehouse.identity(LEMMAS)
+    stored = sorted(Path(lakehouse.path(LEMMAS)).rglob("*"))
+    kept = MaintenanceSettings(keep_days=7)
+    planned = maintained(lakehouse, LEMMAS, kept, ["find_subtitles"], dry_run=True)
+    assert (planned.files, planned.joined, planned.deleted) == (3, 3, 0)
+    assert maintained(lakehouse, DROPPED, kept, ["find_subtitles"], dry_run=True).rows == 1
+    assert sorted(Path(lakehouse.path(LEMMAS)).rglob("*")) == stored
+    assert lakehouse.read(DROPPED).count() == 2
+    done = maintained(lakehouse, LEMMAS, kept, ["find_subtitles"], dry_run=False)
+    assert done.joined == 3
+    fresh = Lakehouse(spark, settings.lakehouse)
+    assert fresh.identity(LEMMAS) == identity
+    assert sorted(row.word for row in fresh.read(LEMMAS).collect()) == ["a", "b", "c"]
+    assert len(fresh.read(LEMMAS).inputFiles()) == 1
+    parts = list(Path(lakehouse.path(LEMMAS)).glob("*.parquet"))
+    assert len(parts) == 4  # younger than seven days
+    for path in parts:
+        os.utime(path, (time.time() - 9 * DAY,) * 2)
+    assert maintained(lakehouse, DROPPED, kept, ["find_subtitles"], dry_run=False).rows == 1
+    assert [row.stage for row in Lakehouse(spark, settings.lakehouse).read(DROPPED).collect()] == ["find_subtitles"]
+
+
+@pytest.mark.slow
+def test_a_dry_run_says_so(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = load_settings("local", [], {"lakehouse.root": str(tmp_path / "lake")})
+    Lakehouse(spark, settings.lakehouse).append(LEMMAS, spark.createDataFrame([("a", "b")], WORDS), {})
+    monkeypatch.setattr(module, "spark_session", lambda settings: spark)
+    monkeypatch.setattr(module, "close_session", lambda spark, settings: None)
+    assert maintain(settings, ["find_subtitles"], dry_run=True) == 0
+    told = capsys.readouterr().out
+    assert "subtitles.lemmas" in told
+    assert "nothing was changed (--dry-run)" in told

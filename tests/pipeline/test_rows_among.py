@@ -1,0 +1,126 @@
+"""The rows of a batch come from the stored files that have them, and nothing is sent through the network for it."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conf.settings import load_settings
+from etl.pipeline import rows_among as module
+from etl.pipeline.rows_among import is_named, rows_among
+from etl.pipeline.session import configured
+from jobs.subtitles import dialogues, turns
+
+SENTENCE = "struct<index: int, block_first: int, block_last: int, start_ms: int, end_ms: int, text: string>"
+
+
+@pytest.fixture
+def stored(spark: SparkSession, tmp_path: Path) -> DataFrame:
+    """40 rows in 20 files under a path with a blank and a percent sign; in each two neighbours."""
+    folder = str(tmp_path / "a b%20c")
+    rows = spark.range(40).selectExpr(
+        "concat('film ', lpad(id, 2, '0'), '.xml') AS source_path",
+        "concat('m', id div 4) AS movie_id",
+        "id AS sentences",
+    )
+    rows.repartitionByRange(20, "source_path").write.format("delta").save(folder)
+    return spark.read.format("delta").load(folder)
+
+
+def paths(rows: DataFrame) -> list[str]:
+    return sorted(row.source_path for row in rows.select("source_path").collect())
+
+
+def test_only_the_files_that_have_rows_of_the_batch_are_read(spark: SparkSession, stored: DataFrame) -> None:
+    batch = spark.createDataFrame([("film 03.xml",), ("film 21.xml",), ("gone.xml",), (None,)], "source_path string")
+    found = rows_among(stored, "source_path", batch)
+    assert paths(found) == ["film 03.xml", "film 21.xml"]
+    assert found.columns == stored.columns
+    assert len(stored.inputFiles()) == 20
+    assert len(found.inputFiles()) == 2
+    films = spark.createDataFrame([("m2",), ("m2",)], "movie_id string")
+    assert paths(rows_among(stored, "movie_id", films)) == [f"film {n:02d}.xml" for n in (8, 9, 10, 11)]
+    assert paths(rows_among(stored, "source_path", batch.limit(0))) == []
+
+
+def test_a_large_batch_and_a_small_table_have_the_same_rows(
+    spark: SparkSession, stored: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = stored.where("sentences % 7 = 0").select("source_path", "movie_id")
+    expected = paths(stored.where("sentences % 7 = 0"))
+    assert paths(rows_among(stored, "source_path", batch)) == expected
+    monkeypatch.setattr(module, "MOST_FILES", 100)
+    assert paths(rows_among(stored, "source_path", batch)) == expected
+    assert is_named(batch)
+    monkeypatch.setattr(module, "MOST_NAMED", 3)
+    assert not is_named(batch)
+    assert paths(rows_among(stored, "source_path", batch)) == expected
+    in_memory = spark.createDataFrame(stored.collect(), stored.schema)
+    assert paths(rows_among(in_memory, "source_path", batch)) == expected
+
+
+def test_rows_that_another_program_deleted_do_not_come_back(spark: SparkSession, tmp_path: Path) -> None:
+    folder = str(tmp_path / "t")
+    spark.range(40).selectExpr("concat('f', id) AS source_path").repartition(20).write.format("delta").save(folder)
+    spark.sql(f"ALTER TABLE delta.`{folder}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(f"DELETE FROM delta.`{folder}` WHERE source_path = 'f7'")
+    table = spark.read.format("delta").load(folder)
+    batch = spark.createDataFrame([(f"f{n}",) for n in range(10)], "source_path string")
+    assert paths(rows_among(table, "source_path", batch)) == [f"f{n}" for n in range(10) if n != 7]
+
+
+def files_of(spark: SparkSession) -> DataFrame:
+    rows = [
+        (f"{n}.xml", str(n), f"{n // 2}", "v2018", "en", None, 1, n, [(0, 0, 0, 1, 2, "So."), (1, 1, 1, 3, 4, "No.")])
+        for n in range(8)
+    ]
+    columns = (
+        "source_path string, subtitle_id string, movie_id string, release string, language string, "
+        f"genres array<string>, subtitle_duration_ms int, content_hash bigint, sentences array<{SENTENCE}>"
+    )
+    frame = spark.createDataFrame(rows, columns)
+    return frame.withColumns({"sentence_count": F.lit(2), "year": F.lit(1999), "work_version": F.lit(1).cast("bigint")})
+
+
+def exchanged(frame: DataFrame) -> list[str]:
+    """The columns of each exchange of a plan, other than broadcasts, that has sentences."""
+    mode: Any = frame.sparkSession._jvm.org.apache.spark.sql.execution.ExplainMode  # type: ignore[union-attr]
+    with configured(frame.sparkSession, "spark.sql.debug.maxToStringFields", "1000"):
+        plan = str(frame._jdf.queryExecution().explainString(mode.fromString("formatted")))
+    found = re.findall(r"^\(\d+\) Exchange\s*\nInput \[\d+\]: \[([^\]]*)\]", plan, re.MULTILINE)
+    return [columns for columns in found if "sentences#" in columns]
+
+
+def test_no_batch_sends_sentences_through_the_network(spark: SparkSession, tmp_path: Path) -> None:
+    folder = str(tmp_path / "files")
+    files_of(spark).write.format("delta").save(folder)
+    files = spark.read.format("delta").load(folder)
+    chosen = files.where("subtitle_id % 2 = 0").select("source_path", "subtitle_id", "movie_id", "release", "language")
+    chosen = chosen.repartition(3)
+    run: Any = SimpleNamespace(model=lambda name: SimpleNamespace(identity="m"))
+    units = turns._chosen_files(chosen, files, chosen, run)
+    assert "sentences" not in units.columns
+    assert {"movie_id", "language", "sentence_count", "work_version"} <= set(units.columns)
+    assert len(exchanged(files.repartition(2, "source_path"))) == 1
+    marks = turns.carried_marks.carried_marks(units, rows_among(files, "movie_id", units))
+    scored = turns.turn_scoring.score_turns(rows_among(files, "source_path", units), same_turn, "m", marks)
+    assert exchanged(scored) == []
+    assert scored.count() == 4
+    scores = spark.createDataFrame(scored.collect(), scored.schema).withColumn("work_version", F.lit(2).cast("bigint"))
+    prepared = dialogues._scored_files(chosen, files, scores)
+    assert sorted(prepared.columns) == ["sentence_count", "source_path", "work_version"]
+    assert exchanged(prepared) == []
+    outcome = dialogues.segment_dialogues.call((prepared, files, scores), load_settings("local"), run)
+    assert exchanged(outcome.rows) == []
+    assert outcome.rows.select("source_path").distinct().count() == 4
+
+
+def same_turn(texts: pa.Array, left: np.ndarray, right: np.ndarray, context: object) -> np.ndarray:
+    """Score nothing as a new turn."""
+    return np.zeros(len(left))
