@@ -20,7 +20,7 @@ EXTRAS = ("", "text", "cluster", "local")
 """Each has all that the one before it has."""
 ROLES = {
     "text": (
-        "udfs.models.mlflow_client",
+        "etl.pipeline.mlflow_client",
         "udfs.models.pictures",
         "etl.training.tracking",
         "etl.training.experiment",
@@ -49,6 +49,7 @@ ROLES = {
         "etl.cli.chat",
         "etl.cli.reply_shell",
         "etl.edos.similarity_search",
+        "etl.training.calibration",
         "etl.training.danger",
         "etl.training.danger_tuning",
         "etl.training.held_out_classifiers",

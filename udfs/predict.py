@@ -19,8 +19,8 @@ from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.hub_classifier import HubClassifier
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.loader import load_once
 from udfs.models.sentence_encoder import SentenceEncoder
+from udfs.models.stores import load_once
 
 WEAK_SCHEMA = "text_hash string, model string, top3 array<struct<label: string, confidence: float>>, error string"
 DIALOGUE_SCHEMA = "history_hash string, model string, label string, confidence float, error string"

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from conf.places import local_path, sqlite_uri
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
-from udfs.models.loader import ResolvedModel, resolve
+from etl.pipeline.model_loader import ResolvedModel, resolve
+from etl.pipeline.model_weights import check_weights
 from udfs.models.stores import is_store, local_cache
-from udfs.models.weights import check_weights
 
 
 class Stored(Protocol):
@@ -35,7 +35,7 @@ def model_at(uri: str | None, settings: Settings, share: bool = False) -> Resolv
 
 
 def resolved_in(folder: str, uri: str | None, places: Stored, share: bool = False) -> ResolvedModel:
-    """Return the model at a URI, see :func:`udfs.models.loader.resolve`. Stages and commands resolve here alone.
+    """Return the model at a URI, see :func:`etl.pipeline.model_loader.resolve`. Stages and commands resolve here alone.
 
     Args:
         folder: of resolved models.

@@ -7,12 +7,12 @@ from conf.section import Counts
 from conf.settings import Settings
 from conf.training_settings import CLASSIFIERS, LANGUAGE_MODELS
 from etl.pipeline.locations import model_at
+from etl.pipeline.model_loader import is_installed, is_uri
+from etl.pipeline.model_weights import CLASSIFIER, LANGUAGE_MODEL, check_weights
 from etl.pipeline.outside_files import paths_of
 from etl.pipeline.planner import given_model, is_off
 from etl.pipeline.signatures import setting
 from etl.pipeline.stages import Model, Stage
-from udfs.models.loader import is_installed, is_uri
-from udfs.models.weights import CLASSIFIER, LANGUAGE_MODEL, check_weights
 
 _SECTION = "models."
 _LISTS = ".encoders"

@@ -16,11 +16,11 @@ from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, StageLog, run_id_of
 from etl.pipeline.locations import model_at
+from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.spark_api import cores
 from etl.pipeline.stages import REGISTRY, Model, Stage, setting
 from etl.tables import Table
 from etl.tables.ops import DROPPED
-from udfs.models.loader import NO_MODEL, ResolvedModel
 
 NAMED = 2
 """Settings that a reason names at most."""

@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 from conf.errors import InputError
 from conf.settings import LakehouseSettings, MlflowSettings, Settings
 from etl.pipeline.locations import resolved_in
+from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.spark_api import cores, is_local
 from udfs.llm_kinds import kind_of
-from udfs.models.loader import NO_MODEL, ResolvedModel
 from udfs.models.stores import folder_name, put
 
 

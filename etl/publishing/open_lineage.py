@@ -29,11 +29,11 @@ from conf.section import Counts
 from conf.settings import Settings
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, package_version
+from etl.pipeline.model_loader import NO_MODEL
 from etl.pipeline.planner import StagePlan
 from etl.pipeline.stages import Model, Stage, setting
 from etl.tables import Table
 from etl.tables.ops import DROPPED
-from udfs.models.loader import NO_MODEL
 
 FACET = "edosLakehouse_stageRun"
 COUNT = "count(*)"

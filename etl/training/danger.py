@@ -20,12 +20,12 @@ from etl.augesc.danger_grammar import grammar_lines
 from etl.augesc.danger_set import HELD_OUT, TUNE, DangerLine, Rate, evaluation_lines, rates, training_lines, unlike
 from etl.augesc.safe_conversation import DOUBT, SafeConversation, Scores, windows
 from etl.augesc.safety import DOUBTFUL, PHRASES, danger
+from etl.pipeline.model_loader import ResolvedModel, resolve
 from etl.training.danger_tuning import far, tuned
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.danger_classifier import DangerClassifier, TunedEncoder, Weights
 from udfs.models.classifiers.danger_examples import Examples, FrozenFeatures
 from udfs.models.classifiers.danger_words import DangerWords, counted
-from udfs.models.loader import ResolvedModel, resolve
 
 MOST_FALSE_ALARMS = 0.07
 """On the tuned half, below the aim of 0.10."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
+from etl.pipeline.model_loader import ResolvedModel, folder_digest
 from etl.pipeline.spark_api import GPUS_OF_TASK, cores, gpus_of_task, master
 from etl.pipeline.stage_run import StageRun
 from etl.training.loop.process_job import (
@@ -27,7 +28,6 @@ from etl.training.loop.process_job import (
 )
 from etl.training.loop.reproducible import reproducible
 from etl.training.loop.train import TrainingContext, encoded
-from udfs.models.loader import ResolvedModel, folder_digest
 from udfs.models.stores import delete, is_store, put
 from udfs.models.trainable import TrainableModel, TrainingResult, TrainingRows
 

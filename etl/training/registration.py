@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conf.training_options import TrainingOptions
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DROPPED_DDL, DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.data_inputs import file_input, rows_digest
@@ -25,7 +26,6 @@ from etl.training.tracking import (
     promote_if_better,
     tracked_run,
 )
-from udfs.models.loader import ResolvedModel
 
 if TYPE_CHECKING:
     from etl.training.loop.train import TrainingContext

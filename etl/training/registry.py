@@ -48,7 +48,7 @@ def check_store(settings: Stored) -> None:
     uri = model_store(settings).tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
     if not uri.startswith(("http://", "https://")):
         return
-    from udfs.models.mlflow_client import client_of
+    from etl.pipeline.mlflow_client import client_of
 
     try:
         with _one_attempt():
@@ -88,7 +88,7 @@ def held_out_figures(settings: Stored, identity: str) -> dict[str, float]:
         return {}
     from mlflow.exceptions import MlflowException
 
-    from udfs.models.mlflow_client import client_of
+    from etl.pipeline.mlflow_client import client_of
 
     client = client_of(tracking_uri(settings), settings.mlflow.registry_uri)
     try:

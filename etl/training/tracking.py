@@ -19,11 +19,11 @@ from mlflow.models import Model
 from conf.errors import InputError
 from conf.redaction import redacted
 from conf.settings import LakehouseSettings
+from etl.pipeline.mlflow_client import client_of
+from etl.pipeline.model_loader import resolve
 from etl.training.data_inputs import delta_inputs
 from etl.training.experiment import TAGS, close_dead_runs, code_tags, describe_experiment, process_tags
 from etl.training.signatures import LOADER, SERVED, signature_of
-from udfs.models.loader import resolve
-from udfs.models.mlflow_client import client_of
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput

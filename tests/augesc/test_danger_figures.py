@@ -7,10 +7,10 @@ import pytest
 from conf.safety_settings import SafetySettings
 from etl.augesc.danger_set import HELD_OUT, evaluation_lines, rates
 from etl.augesc.safe_conversation import Scores
+from etl.pipeline.model_loader import resolve
 from etl.training.danger import gate
 from udfs.models.classifiers.danger_classifier import DangerClassifier
 from udfs.models.classifiers.danger_words import DangerWords
-from udfs.models.loader import resolve
 
 TOLERANCE = 0.02
 """Two lines of about 90: rounding on another machine may move one that is next to the threshold."""

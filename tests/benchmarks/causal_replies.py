@@ -25,6 +25,7 @@ from conf.reply_settings import ReplyDecoding
 from conf.taxonomy import edos_labels
 from conf.training_options import TrainingOptions
 from etl.common.spelling import detokenised_text
+from etl.pipeline.model_loader import resolve
 from etl.training.loop.train import TrainingContext, train_model
 from etl.training.recipes.replies import encoded_rows, history_gain
 from tests.benchmarks.harness import content_share
@@ -33,7 +34,6 @@ from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.language.causal_reply_generator import causal_generator, load_generator
 from udfs.models.language.reply_decoding import write_replies
 from udfs.models.language.reply_generator import ReplyGenerator
-from udfs.models.loader import resolve
 from udfs.models.reranking import Reranker
 from udfs.models.sentence_encoder import SentenceEncoder
 from udfs.models.trainable import TrainingRows

@@ -15,13 +15,13 @@ import torch
 from pyspark.sql import DataFrame
 
 from etl.common.hashes import distinct_texts
+from etl.pipeline.model_loader import resolve
 from tests.benchmarks.corpora import film_lines
 from tests.benchmarks.embeddings import table_of
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.loader import resolve
 from udfs.predict import score_texts
 
 OURS = "ours"

@@ -15,10 +15,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from etl.common.hashes import distinct_texts, text_hash
+from etl.pipeline.model_loader import resolve
 from tests.benchmarks.corpora import film_lines
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
-from udfs.models.loader import resolve
 from udfs.predict import embed_texts
 
 OURS = "ours"

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 from conf.llm_settings import DecodingSettings, LlmSettings
+from etl.pipeline.model_loader import resolve
 from udfs.generate import source_of
 from udfs.llm_kinds.gguf import KIND as GGUF
 from udfs.llm_requests import Generator, Request
-from udfs.models.loader import resolve
 
 ENGINES = {"transformers": "", "llama.cpp": GGUF.prefix}
 ANIMALS = ("dog", "whale", "crow", "horse", "spider", "goat", "eel", "mole")

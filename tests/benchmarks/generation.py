@@ -18,11 +18,11 @@ from pyspark.sql import functions as F
 
 from conf.llm_settings import DecodingSettings
 from etl.llm.requests import distinct_requests, with_requests
+from etl.pipeline.model_loader import resolve
 from tests.benchmarks.corpora import dialogues
 from tests.benchmarks.harness import Progress, Result, Row, alternate, arguments, hand_in, without_slowing_variables
 from tests.benchmarks.sessions import cores, local_session
 from udfs.generate import generate_answers, source_of
-from udfs.models.loader import resolve
 from udfs.models.pretrained import causal_model
 
 OURS = "ours"

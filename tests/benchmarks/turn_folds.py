@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from conf.settings import Settings, load_settings
+from etl.pipeline.model_loader import resolve
 from etl.subtitles.transcript_files import example_frames
 from etl.subtitles.transcripts import transcript_pairs
 from etl.subtitles.turn_features import FeatureSpace, LemmaTable, pair_features
@@ -30,7 +31,6 @@ from tests.benchmarks.harness import content_share
 from udfs.lemmas import lemma_dictionary
 from udfs.models.classifiers.turn_pair_classifier import LABELS as SPEAKERS
 from udfs.models.classifiers.turn_pair_classifier import SentencePair, TurnPairClassifier
-from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingRows
 from udfs.opus.batches import record_batch
 from udfs.opus.files import UnreadableError

@@ -177,7 +177,7 @@ def test_a_run_ends_with_status_1_and_the_line(
 
 @pytest.mark.parametrize("left", [b"hello, this is no database" * 100, b"SQLite format 3\0" + b"\x10\0\1\1" * 256])
 def test_a_damaged_mlflow_store_is_told_by_its_place(tmp_path: Path, left: bytes) -> None:
-    from udfs.models.loader import resolve
+    from etl.pipeline.model_loader import resolve
 
     store = tmp_path / "mlflow.db"
     store.write_bytes(left)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conf.places import file_uri, is_uri, local_path, sqlite_uri
-from udfs.models.loader import model_folder
+from etl.pipeline.model_loader import model_folder
 from udfs.opus.files import local_path as source_path
 
 NAMES = (

@@ -30,7 +30,7 @@ NOT_RUN = {
     r"python -m jobs run .*opensubtitles2018": "reads real data that are not in the repository",
     r"python -m (jobs .*real\.yaml|tests\.benchmarks)": "measure on real data that are not in the repository",
     r"python -m pytest": "a test itself",
-    r"python -m jobs run .*=file:my/labeler": "needs a labeler of the reader's own: tests/udfs/test_loader.py",
+    r"python -m jobs run .*=file:my/labeler": "needs the reader's own: tests/pipeline/test_model_loader.py",
     r"python -m jobs (run|estimate) .*subtitles\.sample=0\.0[15]": "of the twelve films of a test, 5 % are none",
     r"source <\(edos-lakehouse completion zsh": "needs zsh; the script wraps that of bash, which is run",
 }

@@ -8,11 +8,11 @@ import pytest
 
 from conf.taxonomy import edos_labels, load_taxonomy
 from etl.demo.labelled_sets import VOTE_HEADER
+from etl.pipeline.model_loader import resolve
 from tests.jobs.conftest import ON_REQUEST, TinyRun, jobs
 from tests.jobs.tables import table
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.loader import resolve
 
 pytestmark = pytest.mark.slow
 SEVEN = load_taxonomy("ekman").names

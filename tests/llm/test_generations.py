@@ -19,6 +19,7 @@ from etl.emo_pillars.steps import soft_labels
 from etl.llm.model_stages import source
 from etl.llm.requests import distinct_requests, parameters_hash, with_answers, with_requests
 from etl.pipeline.lakehouse import Lakehouse
+from etl.pipeline.model_loader import resolve
 from etl.pipeline.stage_run import UsedModel
 from etl.tables import TABLES
 from etl.tables.llm import generations
@@ -27,7 +28,6 @@ from tests.llm_servers import RecordedServer, as_the_dialect_answers, prompt_of
 from udfs.generate import SCHEMA, generate_answers, source_of
 from udfs.llm_kinds import Source
 from udfs.llm_requests import UNAVAILABLE
-from udfs.models.loader import resolve
 
 GREEDY = DecodingSettings(max_new_tokens=20, repetition_penalty=1.03)
 

@@ -7,8 +7,8 @@ import pytest
 
 from conf.errors import InputError
 from conf.settings import load_settings
+from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.stage_run import Compute, StageRun, Tracking
-from udfs.models.loader import NO_MODEL, ResolvedModel
 
 COMPUTE = Compute(threads=3, batch_size=16, partitions=2, share=False, processes=1)
 

@@ -23,6 +23,7 @@ from conf.settings import LakehouseSettings, Settings, load_settings
 from etl.cli.stage_events import recorder
 from etl.pipeline.lakehouse import Lakehouse
 from etl.pipeline.lineage import StageEvent, package_version
+from etl.pipeline.model_loader import NO_MODEL, ResolvedModel
 from etl.pipeline.planner import StagePlan
 from etl.pipeline.signatures import Received
 from etl.pipeline.stages import Model, RowAccounting, Stage
@@ -31,7 +32,6 @@ from etl.tables import Table
 from etl.tables.edos import INITIAL, WEAK_LABELS
 from etl.tables.subtitles import QUARANTINE
 from tests.stages import untyped
-from udfs.models.loader import NO_MODEL, ResolvedModel
 
 PRODUCER = f"urn:edos-lakehouse:{package_version()}"
 TABLE_ID = "3c1f8a52-9d3e-4b9e-8a5e-6a1c1e5b7d10"

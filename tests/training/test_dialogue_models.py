@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conf.settings import Settings, load_settings
+from etl.pipeline.model_loader import resolve
 from etl.training.registry import model_store
 from jobs.augesc.chatbots import (
     augesc_compare_chatbots,
@@ -15,7 +16,6 @@ from jobs.augesc.chatbots import (
 )
 from tests.stages import called, stage_run
 from tests.udfs.tiny_models import tiny_language_model
-from udfs.models.loader import resolve
 
 TURNS = "array<struct<role: string, text: string>>"
 

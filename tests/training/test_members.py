@@ -12,11 +12,11 @@ import pytest
 from conf.errors import InputError
 from conf.training_options import TrainingOptions
 from conf.training_settings import EmotionClassifierSettings
+from etl.training.calibration import calibration, set_temperature, with_temperature
 from etl.training.loop.members import train_members
 from etl.training.loop.train import TrainingContext, train_model
 from tests.training.small_sets import LABELS, TRAIN, VALID
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifiers.calibration import calibration, set_temperature, with_temperature
 from udfs.models.classifiers.classifier import ENCODER, HEAD_CONFIG, Ensemble, encoder_folder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier

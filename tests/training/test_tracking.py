@@ -23,6 +23,7 @@ from conf.errors import InputError
 from conf.settings import LakehouseSettings, load_settings
 from conf.training_options import ClassifierOptions
 from etl.cli.mlflow_pages import open_mlflow
+from etl.pipeline.model_loader import resolve
 from etl.training.data_inputs import delta_inputs, file_input, rows_digest
 from etl.training.experiment import SHARED_VIEW, close_dead_runs, describe_experiment, parent_run, title
 from etl.training.held_out_classifiers import ClassifierTest
@@ -42,7 +43,6 @@ from udfs.devices import chosen_precision
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.metrics import confusion_counts, per_class_metrics
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.loader import resolve
 from udfs.models.pictures import confusion_chart
 from udfs.models.trainable import TrainingRows
 

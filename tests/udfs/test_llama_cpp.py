@@ -17,13 +17,13 @@ from etl.emo_pillars.labels import known_names
 from etl.emo_pillars.step import Step
 from etl.emo_pillars.steps import SYNTHESIS, soft_labels, utterances
 from etl.emo_pillars.steps.soft_labels import labels_with_levels
+from etl.pipeline.model_loader import resolve
 from tests.llm_servers import as_the_dialect_answers
 from tests.udfs.gguf_files import written
 from udfs.generate import source_of
 from udfs.llm_requests import Request
 from udfs.models.gguf_header import GgufHeader
 from udfs.models.language.llama_cpp import LlamaCppGenerator, next_place, queues_of
-from udfs.models.loader import resolve
 
 HEADER = GgufHeader("llama", 64, ("<|im_end|>", "<s>"), True)
 GREEDY = DecodingSettings(max_new_tokens=16, repetition_penalty=1.03)

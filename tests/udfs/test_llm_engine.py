@@ -16,12 +16,12 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.llm_settings import DecodingSettings, EngineSettings, LlmSettings
 from etl.llm.requests import distinct_requests, with_requests
+from etl.pipeline.model_loader import resolve
 from tests.udfs.model_folders import model_folder
 from udfs import task_gpus
 from udfs.generate import generate_answers, source_of
 from udfs.llm_engine import EngineGenerator, filled_command, visible_gpus
 from udfs.llm_requests import UNAVAILABLE, Request, UnavailableError
-from udfs.models.loader import resolve
 
 COMMAND = (sys.executable, "-m", "tests.engine_server", "{model}", "{name}", "{port}", "{gpus}")
 GREEDY = DecodingSettings(max_new_tokens=20)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from conf.errors import InputError
+from etl.pipeline.model_loader import is_installed, is_uri, resolve, schemes
 from udfs.llm_kinds import kind_of, kinds
-from udfs.models.loader import is_installed, is_uri, resolve, schemes
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from conf.errors import InputError
 from conf.settings import load_settings
 from conf.training_options import TrainingOptions
 from etl.pipeline.locations import model_folder, model_places
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.stage_run import StageRun
 from etl.training.loop.checkpoints import Checkpoints
 from etl.training.loop.process_job import GIVEN, TrainingJob, collect, finished, read_result
@@ -27,8 +28,7 @@ from tests.udfs.tiny_models import tiny_language_model
 from udfs.models import stores
 from udfs.models.language.causal_language_model import CausalLanguageModel
 from udfs.models.language.language_model import perplexity
-from udfs.models.loader import ResolvedModel, load_once
-from udfs.models.stores import delete, fetched, folder_name, folders_in, get, is_store, put
+from udfs.models.stores import delete, fetched, folder_name, folders_in, get, is_store, load_once, put
 from udfs.models.trainable import EncodedRows
 from udfs.opus.files import filesystem
 

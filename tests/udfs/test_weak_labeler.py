@@ -6,11 +6,11 @@ import torch
 
 from conf.errors import InputError
 from conf.training_options import ClassifierOptions
+from etl.pipeline.model_loader import resolve
 from etl.training.loop.train import train_model
 from tests.udfs.tiny_models import tiny_encoder
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.loader import resolve
 from udfs.models.trainable import TrainingRows
 
 LABELS = ("sad", "glad", "afraid")

@@ -11,9 +11,11 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 from pyarrow import fs
@@ -28,6 +30,8 @@ COMPLETE = "complete.json"
 """Written last, with the size of each file: a folder without it is not complete."""
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _STEP = 8 << 20
+
+Model = TypeVar("Model")
 
 
 def is_store(place: str) -> bool:
@@ -146,3 +150,9 @@ def _reached(place: str) -> Iterator[tuple[fs.FileSystem, str]]:
     except (OSError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"{place} cannot be reached or is not complete ({reason})") from None
+
+
+@lru_cache(maxsize=4)
+def load_once(path: str, loader: Callable[[str], Model]) -> Model:
+    """Return `loader(path)`, cached for the life of the Python worker; a store's path gives this machine's copy."""
+    return loader(str(fetched(path)))

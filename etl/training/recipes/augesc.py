@@ -10,12 +10,12 @@ from conf.errors import InputError
 from conf.language_settings import LanguageTrainingSettings
 from etl.augesc.conversation_texts import learned_role, learned_session
 from etl.augesc.sessions import held_out_sessions, without_greetings
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import Outcome, Trained
 from etl.pipeline.stage_run import StageRun
 from etl.training.held_out_texts import HeldOutTexts, LanguageTest, held_out_figures
 from etl.training.registration import Recipe, train_and_register
 from udfs.models.language.causal_language_model import CausalLanguageModel, Piece
-from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingRows
 
 Pieces = Callable[[Sequence[dict[str, str]]], list[Piece]]

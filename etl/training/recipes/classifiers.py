@@ -14,15 +14,15 @@ from conf.errors import InputError
 from conf.taxonomy import Taxonomy
 from conf.training_settings import DialogueClassifierSettings, EmotionClassifierSettings, WeakLabelerSettings
 from etl.edos.weak_examples import WeakExamples, read_weak_examples
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DroppedRow, Trained
 from etl.pipeline.stage_run import StageRun
+from etl.training.calibration import calibration, set_temperature
 from etl.training.held_out_classifiers import ClassifierTest, answers_to
 from etl.training.registration import Recipe, train_and_register
-from udfs.models.classifiers.calibration import calibration, set_temperature
 from udfs.models.classifiers.classifier import SequenceClassifier, encoder_folder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.weak_labeler import WeakLabeler
-from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingResult, TrainingRows
 
 VALIDATION_SHARE = 0.1

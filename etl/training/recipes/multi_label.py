@@ -11,13 +11,13 @@ from conf.taxonomy import goemotions_labels
 from conf.training_settings import NamedMultiLabelSettings
 from etl.emo_pillars.examples import check_splits
 from etl.emo_pillars.intra_dataset import TESTED_ON, given_labels, with_f1
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.outcome import DroppedRow, Outcome, Trained, dropped_columns
 from etl.pipeline.stage_run import StageRun
 from etl.training.held_out_classifiers import ClassifierTest
 from etl.training.recipes.classifiers import SPLITS
 from etl.training.registration import Recipe, train_and_register
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, Passage, starting_model
-from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingRows
 from udfs.predict import answer_passages
 

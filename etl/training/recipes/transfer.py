@@ -15,6 +15,7 @@ from conf.errors import InputError
 from conf.taxonomy import goemotions_labels
 from conf.training_settings import MultiLabelSettings
 from etl.emo_pillars.transfer_scores import MACRO
+from etl.pipeline.model_loader import ResolvedModel
 from etl.pipeline.stage_run import StageRun
 from etl.tables import Table
 from etl.training.experiment import parent_run, title
@@ -38,7 +39,6 @@ from etl.training.registration import training_context, training_tags, trial_dig
 from etl.training.registry import model_store
 from etl.training.tracking import TrackedRun, tracked_run
 from udfs.models.classifiers.multi_label_classifier import MultiLabelClassifier, starting_model
-from udfs.models.loader import ResolvedModel
 from udfs.models.trainable import TrainingRows
 
 PLANNED = "trial string, model string, tuned boolean, variant string, seed int, fold int"

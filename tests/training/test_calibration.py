@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from etl.training.calibration import calibration, fitted_temperature, set_temperature, with_temperature
 from tests.udfs.tiny_models import tiny_encoder
-from udfs.models.classifiers.calibration import calibration, fitted_temperature, set_temperature, with_temperature
 from udfs.models.classifiers.classifier import load_encoder
 from udfs.models.classifiers.dialogue_classifier import DialogueClassifier
 from udfs.models.classifiers.metrics import reliability, selective_curve

@@ -6,19 +6,16 @@ import importlib.metadata
 import importlib.util
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
 
 from conf.errors import InputError
 from conf.places import local_path
+from etl.pipeline.model_parts import join_parts, part_names, unpack_parts
 from udfs.llm_kinds import kind_of, kinds
 from udfs.models.folders import filling
-from udfs.models.parts import join_parts, part_names, unpack_parts
-from udfs.models.stores import fetched
 
 IN_FILES = ("hf:", "pkg:", "file:", "models:")
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
@@ -27,8 +24,6 @@ NO_MODEL = "none"
 WEIGHTS = ("*.safetensors", "*.gguf")
 # Weights that may be pickles are never read or copied.
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack", "*.onnx")
-
-Model = TypeVar("Model")
 
 
 @dataclass(frozen=True)
@@ -114,12 +109,6 @@ def is_uri(text: str) -> bool:
 def is_installed(uri: str) -> bool:
     """Return whether a URI names a folder or a package of this machine."""
     return uri.removeprefix(kind_of(uri).prefix).startswith(("file:", "pkg:"))
-
-
-@lru_cache(maxsize=4)
-def load_once(path: str, loader: Callable[[str], Model]) -> Model:
-    """Return `loader(path)`, cached for the life of the Python worker; a store's path gives this machine's copy."""
-    return loader(str(fetched(path)))
 
 
 def folder_digest(folder: Path) -> str:
@@ -283,7 +272,7 @@ def _from_registry(
         from mlflow.exceptions import MlflowException
     except ModuleNotFoundError as error:
         raise InputError(f"model {uri}: {error.name} is not installed: pip install mlflow") from None
-    from udfs.models.mlflow_client import client_of, mlflow_uris
+    from etl.pipeline.mlflow_client import client_of, mlflow_uris
 
     model, alias, number = match.groups()
     client = client_of(tracking_uri, registry_uri)

@@ -8,11 +8,12 @@ import zipfile
 import pytest
 
 from conf.errors import InputError
+from etl.pipeline import model_loader as loader
+from etl.pipeline import model_parts as parts
+from etl.pipeline.model_loader import file_digest, resolve
+from etl.pipeline.model_parts import part_names
 from tests.udfs.gguf_files import written
 from tests.udfs.model_folders import model_folder
-from udfs.models import loader, parts
-from udfs.models.loader import file_digest, resolve
-from udfs.models.parts import part_names
 
 
 @pytest.mark.parametrize(

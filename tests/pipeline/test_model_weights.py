@@ -11,9 +11,9 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from conf.errors import InputError
+from etl.pipeline.model_weights import CLASSIFIER, ENCODER, FAMILIES, INDEX, LANGUAGE_MODEL, check_weights
 from tests.udfs.gguf_files import written
 from tests.udfs.tiny_models import tiny_encoder, tiny_language_model
-from udfs.models.weights import CLASSIFIER, ENCODER, FAMILIES, INDEX, LANGUAGE_MODEL, check_weights
 
 WEIGHTS = "model.safetensors"
 CONFIGS = {
