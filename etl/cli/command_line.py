@@ -209,10 +209,12 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, Settings], int]] = {
 
 def _settings(options: argparse.Namespace) -> Settings:
     overrides = [text for group in options.set for text in group]
-    if options.command != "demo":
+    if options.command != "demo" and not options.demo:
         return load_settings(options.profile, options.config, overrides)
-    from etl.cli.demo import demo_settings
+    from etl.cli.demo import demo_corpus, demo_settings
 
+    if options.command == "demo":
+        demo_corpus()
     return demo_settings(options.profile, options.config, overrides)
 
 

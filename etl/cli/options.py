@@ -158,6 +158,7 @@ def _names(parser: argparse.ArgumentParser) -> list[str]:
 def _common(parser: argparse.ArgumentParser) -> None:
     own = parser.add_argument_group("settings")
     own.add_argument("--profile", default="local", metavar="NAME", help=f"{', '.join(PROFILES)} (default local)")
+    own.add_argument("--demo", action="store_true", help="with the settings of `demo`: what it made is found in demo/")
     own.add_argument("--config", action="append", default=[], metavar="FILE", help="YAML file over the profile")
     own.add_argument(
         "--set", action="append", nargs="+", default=[], metavar="KEY=VALUE", help="section.key=value over the files"

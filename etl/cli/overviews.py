@@ -156,7 +156,7 @@ _LATER = {"stopped": ", stopped midway", "failed": ", then failed"}
 
 
 def _status_cells(one: dict[str, Any]) -> dict[str, Any]:
-    when = one["finished"].replace("T", " ")[:16] if one["finished"] else "never ran"
+    when = one["finished"].replace("T", " ")[:16] if one["finished"] else "not yet"
     seconds = None if one["seconds"] is None else round(one["seconds"], 1)
     return {
         "stage": one["stage"],

@@ -296,7 +296,12 @@ class PipelineContext:
             return identity
         if table in stage.optional or self._nothing_writes(table):
             return "off"
-        raise InputError(f"{stage.name} reads {table.name}, which is not there: run the stages before it")
+        writers = [one.name for one in REGISTRY.values() if one.writes == table or one.quarantine == table]
+        first = f"{' or '.join(writers)} first" if writers else "the stages before it"
+        raise InputError(
+            f"{stage.name} reads {table.name}, which is not there: run {first} "
+            f"(`python -m jobs run --to {stage.name}` runs all that it needs)"
+        )
 
     def _need(self, stage: Stage, present: StagePlan) -> _Need:
         """Return the first reason for work, from the rules of a stage to its output."""
@@ -304,7 +309,7 @@ class PipelineContext:
         if stage.writes is None:
             return _Need("shows what is there")
         if last is None:
-            return _Need(None if self.is_off(stage) else "never ran")
+            return _Need(None if self.is_off(stage) else "first run")
         if last.stage_version != stage.version:
             return _Need("its rules changed", rebuild=True)
         if last.settings_hash != present.settings_hash:

@@ -19,29 +19,41 @@ ACCOUNTS = (
     "FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY started DESC) AS age FROM ops.stage_runs "
     "WHERE event = 'done' AND rows_in IS NOT NULL) WHERE age = 1 ORDER BY started"
 )
+LABELS_SHOWN = 12
 SHOWN = {
-    "Dropped rows by reason": "analysis.dropped_by_reason",
-    "Table 3 of the EDOS paper": "analysis.edos_table_3",
-    "Table 9 of the EDOS paper": "analysis.edos_table_9",
+    "Dropped: what each stage left out, and why": (
+        "SELECT stage, unit, reason, rows FROM analysis.dropped_by_reason ORDER BY rows DESC, stage, reason"
+    ),
+    "Size (Table 3 of the EDOS paper)": (
+        "SELECT criterion, value AS `here`, paper AS `in the paper` FROM analysis.edos_table_3 ORDER BY place"
+    ),
+    f"The {LABELS_SHOWN} most frequent labels, in percent of turns (Table 9 of the EDOS paper)": (
+        "WITH whole AS (SELECT turns, paper_turns FROM analysis.edos_table_9 WHERE place = 99) "
+        "SELECT label, counted.turns, round(try_divide(100D * counted.turns, whole.turns), 1) AS `% here`, "
+        "round(try_divide(100D * counted.paper_turns, whole.paper_turns), 1) AS `% in the paper` "
+        "FROM analysis.edos_table_9 AS counted CROSS JOIN whole WHERE counted.place < 98 "
+        f"ORDER BY counted.turns DESC, counted.place LIMIT {LABELS_SHOWN}"
+    ),
 }
 EXAMPLES = 5
 INDENT = "  "
 FIGURES = ("accuracy", "macro_f1")
 """Of held-out rows, in the list of trainings."""
+DEMO_ROOT = "demo/lakehouse"
 WIDTH = 80
 """Characters of a line on the smallest terminal."""
 
 
 def describe(run: StageRun, taxonomy: Taxonomy) -> None:
-    """Print accounts by stage, Tables 3 and 9, example dialogues, tracked runs and how to query."""
+    """Print accounts by stage, Tables 3 and 9 with shares, example dialogues, trainings, and what to try next."""
     lakehouse = Lakehouse(run.spark, run.lakehouse)
     lakehouse.register(*named_in([ACCOUNTS, "edos.dialogues", *SHOWN.values()], all_views(taxonomy)))
     spark = run.spark
-    _title("Rows by stage")
+    _title("Rows by stage: in = out + dropped + quarantined")
     _table(spark.sql(lakehouse.named(ACCOUNTS)))
-    for title, view in SHOWN.items():
+    for title, query in SHOWN.items():
         _title(title)
-        _table(spark.table(lakehouse.named(view)))
+        _table(spark.sql(lakehouse.named(query)))
     _title("Dialogues from the finished data set")
     for dialogue in _examples(spark.table(lakehouse.named("edos.dialogues"))):
         print(f"  {dialogue.dialogue_id} (film {dialogue.movie_id})")
@@ -49,14 +61,29 @@ def describe(run: StageRun, taxonomy: Taxonomy) -> None:
             said = textwrap.shorten(detokenised_text(turn.text), WIDTH - 24, placeholder=" ...")
             print(f"    {turn.label:>13s} {turn.confidence:.2f}  {said}")
         print()
-    _title("Models")
+    _title("Trained models, scored on rows that were held out")
     trained = _tracked_runs(run)
-    _print(aligned(("run", "status", *FIGURES), trained, WIDTH - len(INDENT)) if trained else ["nothing was trained"])
-    _title("Further commands")
-    root = run.lakehouse.root
-    print("  make sql      SQL over these tables, e.g. SELECT * FROM analysis.edos_table_9;")
-    print("  make mlflow   compare the trainings in a browser")
-    print(f"  {root}/edos/dialogues   the data set, a Delta table")
+    _print(aligned(("training", "accuracy", "macro-F1"), trained) if trained else ["nothing was trained"])
+    _title("What to try next")
+    _print(next_steps(run.lakehouse.root))
+
+
+def next_steps(root: str) -> list[str]:
+    """Return lines of what to do with finished tables: the command, and what it shows.
+
+    Args:
+        root: of the lakehouse; the demo's has a short option of its own.
+    """
+    which = "--demo" if root == DEMO_ROOT else "--config ..."
+    make = "" if root == DEMO_ROOT else f" ROOT={root}"
+    steps = [
+        (f"python -m jobs run --to report_dataset {which}", f"a page with figures: {root}/reports/edos.html"),
+        (f"python -m jobs read {which}", "dialogues as a person reads them"),
+        (f"make sql{make}", "SQL, for example SELECT * FROM edos.turns LIMIT 5;"),
+        (f"make mlflow{make}", "compare the trainings in a browser"),
+        ("notebooks/first_look.ipynb", "a notebook on these tables; five more beside it"),
+    ]
+    return [line for command, shows in steps for line in (command, f"{INDENT}{shows}")]
 
 
 def _examples(dialogues: DataFrame) -> list:
@@ -70,8 +97,8 @@ def _examples(dialogues: DataFrame) -> list:
     return [row.one for row in rows.collect()]
 
 
-def _tracked_runs(run: StageRun) -> list[tuple[str, str, float | None, float | None]]:
-    """Return name, status, accuracy and macro-F1 of the trainings, the newest first."""
+def _tracked_runs(run: StageRun) -> list[tuple[str, str, str]]:
+    """Return name, accuracy and macro-F1 of the trainings, the newest first."""
     from mlflow import MlflowClient
 
     settings = run.tracking
@@ -81,9 +108,14 @@ def _tracked_runs(run: StageRun) -> list[tuple[str, str, float | None, float | N
     return [_tracked(one) for one in found]
 
 
-def _tracked(run: Any) -> tuple[str, str, float | None, float | None]:
+def _tracked(run: Any) -> tuple[str, str, str]:
     accuracy, macro_f1 = (run.data.metrics.get(f"held_out_{name}") for name in FIGURES)
-    return run.info.run_name, run.info.status.lower(), accuracy, macro_f1
+    unfinished = "" if run.info.status == "FINISHED" else f" ({run.info.status.lower()})"
+    return f"{run.info.run_name}{unfinished}", _percent(accuracy), _percent(macro_f1)
+
+
+def _percent(share: float | None) -> str:
+    return "not measured" if share is None else f"{100 * share:.1f} %"
 
 
 def _title(text: str) -> None:
@@ -91,7 +123,7 @@ def _title(text: str) -> None:
 
 
 def _table(frame: DataFrame) -> None:
-    rows = frame.collect()
+    rows = [["-" if value is None else value for value in row] for row in frame.collect()]
     _print(aligned(frame.columns, rows, WIDTH - len(INDENT)) if rows else ["nothing"])
 
 

@@ -80,7 +80,7 @@ def event(rows_out: int | None = 7) -> Any:
 
 def test_plan_says_what_runs_and_why() -> None:
     context = Context(
-        why={"ingest_subtitles": "its settings changed", "find_subtitles": None, "lemmatize_words": "never ran"},
+        why={"ingest_subtitles": "its settings changed", "find_subtitles": None, "lemmatize_words": "first run"},
         given={"train_turn_segmenter": "file:mine"},
         off=("lemmatize_words",),
         log=Log({"find_subtitles": event()}),
@@ -104,7 +104,7 @@ def test_plan_goes_on_where_an_input_is_missing() -> None:
 
 def test_plan_names_a_missing_file_although_stages_before_have_work_and_keeps_its_reasons_short() -> None:
     stages = chosen(all_stages(), to="score_turns")
-    context = Context(why={"find_subtitles": "never ran"}, given={}, off=(), log=Log({}))
+    context = Context(why={"find_subtitles": "first run"}, given={}, off=(), log=Log({}))
     found = {one.stage: one for one in planned(context, stages)}
     assert found["score_turns"].reason == "after ingest_subtitles and 3 more"
     assert len(found["score_turns"].after) == 4
@@ -171,7 +171,7 @@ def test_what_is_printed(as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys:
         return
     assert len(plan.splitlines()) == len(status.splitlines()) == len(STAGES) + 1
     assert "2026-01-02 03:05" in status
-    assert "never ran, stopped midway" in status
+    assert "not yet, stopped midway" in status
     assert "up to date" in plan
 
 

@@ -107,7 +107,7 @@ def test_the_rows_are_those_of_a_session_with_java(server: str, tmp_path: Path) 
     started = time.monotonic()
     write_demo(tmp_path / "corpus", films=12)
     said = run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "connect", f"spark.master={server}")
-    assert "clean_dialogues (never ran)" in said
+    assert "clean_dialogues (first run)" in said
     print(f"over Connect after {time.monotonic() - started:.0f} s")
     run_to_clean_dialogues(tmp_path / "corpus", tmp_path / "local", *SMALL)
     print(f"without after {time.monotonic() - started:.0f} s")

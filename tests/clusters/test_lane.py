@@ -253,15 +253,15 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
 
     if not SHORT:
         planned = cluster.said(parts["plan"])
-        assert re.search(r"1  find_subtitles +run +never ran", planned), planned[-4000:]
+        assert re.search(r"1  find_subtitles +run +first run", planned), planned[-4000:]
 
-    status, said = cluster.run_and_kill(parts["run"], "ingest_subtitles (never ran)", "worker2")
+    status, said = cluster.run_and_kill(parts["run"], "ingest_subtitles (first run)", "worker2")
     print(f"run after {time.monotonic() - started:.0f} s")
     assert status == 0, said[-6000:]
-    assert "clean_dialogues (never ran)" in said
+    assert "clean_dialogues (first run)" in said
 
     if not SHORT:
-        assert "never ran" not in cluster.said(parts["status"])
+        assert "not yet" not in cluster.said(parts["status"])
     counted = cluster.said(parts["sql"])
     dialogues = int(re.findall(r"^[| ]*(\d+)[| ]*$", counted, re.MULTILINE)[0])
     print(f"all commands after {time.monotonic() - started:.0f} s")
@@ -297,8 +297,8 @@ def test_the_pages_commands_run(cluster: Cluster, corpus: Path, tmp_path: Path) 
 def test_a_model_reaches_the_workers_through_the_store(cluster: Cluster, corpus: Path, tmp_path: Path) -> None:
     """After the commands of the page: a training and its scoring, with no folder that driver and workers share."""
     said = cluster.said(as_tests_do(cluster, tiny_encoder(tmp_path / "encoder"), corpus))
-    assert "score_weakly (never ran)" in said
-    assert "label_weakly (never ran)" in said
+    assert "score_weakly (first run)" in said
+    assert "label_weakly (first run)" in said
     (copy,) = [path for path in (cluster.folder.parent / "copies" / "copies").iterdir() if path.is_dir()]
     assert copy.name.startswith("models-edos-weak-labeler-1-")
     assert any(copy.rglob("*.safetensors"))

@@ -47,7 +47,7 @@ STAGE = Stage(
     units=RowAccounting("dialogues"),
 )
 PLAN = StagePlan(
-    "never ran",
+    "first run",
     "0123456789ab",
     {"edos.weak_labels": f"{TABLE_ID}:4"},
     "feed",
